@@ -1,6 +1,7 @@
 """Amazon Bedrock's Converse format, for clients and servers."""
 
-from .model_fields import Maker, maker_of
+from .dialect import Dialect
+from .media_blocks import ENCODABLE
 from .transpiler import BedrockConverse
 
-__all__ = ["BedrockConverse", "Maker", "maker_of"]
+__all__ = ["ENCODABLE", "BedrockConverse", "Dialect"]

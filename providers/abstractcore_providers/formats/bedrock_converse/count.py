@@ -5,6 +5,7 @@ from __future__ import annotations
 from abstractcore.schema import CallWarning, Encoded, ModelCall, WireResponse
 
 from ...common.response_bodies import read_count
+from .dialect import Dialect
 from .encode import request_body, request_to
 from .errors import RIGHT_ADDRESS, error_in_body
 from .model_fields import FIELDS
@@ -12,10 +13,10 @@ from .model_fields import FIELDS
 _COUNTED = ("messages", "system", "toolConfig", FIELDS)
 
 
-def encode_count(call: ModelCall, off: str) -> Encoded:
+def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
     """Returns the request; raises as `encode` does."""
     warnings: list[CallWarning] = []
-    body, inputs = request_body(call, off, warnings)
+    body, inputs = request_body(call, dialect, warnings)
     counted = {name: body[name] for name in _COUNTED if name in body}
     request = request_to(call.model, "count-tokens", {"input": {"converse": counted}}, inputs)
     return Encoded(request, tuple(warnings))

@@ -23,16 +23,18 @@ from ...common.cache_times import CacheTimes
 from ...common.call_ids import CallIds
 from ...common.json_reading import Object
 from ...common.json_schemas import BEDROCK
+from ...common.provider_options import options_for
 from ...common.raw_arguments import written_with
 from ...common.sampling_options import write_sampling
 from ...common.tool_names import BEDROCK as BEDROCK_NAMES
 from ...common.tool_names import with_valid_names
-from .model_fields import fit_thinking, write_thinking, write_top_k
+from .dialect import Dialect
+from .model_fields import check_thinking, fit_thinking, forbid_tools, write_thinking, write_top_k
 from .provider_options import add_provider_options
 from .read_blocks import INPUT
 from .tools import write_tool_config
 from .turns import turns_of
-from .vocabulary import SAMPLING, WARNINGS
+from .vocabulary import PROVIDER, SAMPLING, WARNINGS
 from .write_blocks import BlockWriter
 
 HEADERS = {"content-type": "application/json"}
@@ -41,14 +43,14 @@ _HIGHEST_TEMPERATURE = 1.0
 _UNSUPPORTED = ("parallel_tool_calls", "modalities")
 
 
-def encode(call: ModelCall, off: str) -> Encoded:
-    """Returns the request for a lowered call; `off` is the type that disables thinking, for Anthropic's models.
+def encode(call: ModelCall, dialect: Dialect) -> Encoded:
+    """Returns the request for a lowered call.
 
     Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for a conversation that starts
     with the assistant, an invalid tool name, and provider options that duplicate a field of the call.
     """
     warnings: list[CallWarning] = []
-    body, inputs = request_body(call, off, warnings)
+    body, inputs = request_body(call, dialect, warnings)
     operation = "converse-stream" if call.stream else "converse"
     return Encoded(request_to(call.model, operation, body, inputs), tuple(warnings))
 
@@ -58,13 +60,14 @@ def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> W
     return WireRequest(f"/model/{quote(model, safe='')}/{operation}", HEADERS, written_with(body, INPUT, inputs))
 
 
-def request_body(call: ModelCall, off: str, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
+def request_body(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
     """Returns the body, and the texts for its placeholders, which are the inputs of tool calls."""
     call = with_valid_names(call, BEDROCK_NAMES, warnings)
-    sampling, thinking = call.sampling, fit_thinking(call, warnings)
+    options = dict(options_for(call, PROVIDER, warnings))
+    sampling, thinking = call.sampling, fit_thinking(call, dialect, warnings)
     times = CacheTimes()
-    tools = write_tool_config(call, times, warnings)
-    system, messages = turns_of(call, times, warnings)
+    tools, forbidden = write_tool_config(call, dialect, times, warnings)
+    system, messages = turns_of(call, times, warnings, replays=not (dialect.block_binding and thinking == "off"))
     writer = BlockWriter()
     body: Object = {"messages": _messages(messages, writer)}
     if system:
@@ -76,12 +79,14 @@ def request_body(call: ModelCall, off: str, warnings: list[CallWarning]) -> tupl
         body["toolConfig"] = tools
     if call.output is not None:
         body["outputConfig"] = {"textFormat": _text_format(call.output, warnings)}
-    if thinking is not None:
-        write_thinking(thinking, call.model, off, body)
     if sampling.top_k is not None:
-        write_top_k(sampling.top_k, call.model, body, warnings)
+        write_top_k(sampling.top_k, call.model, dialect, body, warnings)
+    if forbidden:
+        forbid_tools(body)
+    write_thinking(thinking, dialect, body, options, warnings)
     WARNINGS.options(call, _UNSUPPORTED, warnings)
-    add_provider_options(body, call, off, warnings)
+    add_provider_options(body, options, dialect)
+    check_thinking(thinking, dialect, body)
     return body, writer.inputs
 
 

@@ -25,6 +25,7 @@ from abstractcore.schema import (
 )
 
 from ...common.cache_times import CacheTimes
+from ...common.claude_thinking import NOT_REPLAYED
 from ...common.data_urls import read_base64
 from ...common.format_warnings import reasoning_left_out
 from ...common.item_options import name_options_left_out, with_options_for
@@ -44,12 +45,13 @@ blank`.
 
 @dataclass(frozen=True, slots=True)
 class Fitting:
-    """Adjusts the parts of one message. `origin` is the model whose reasoning may be sent back."""
+    """Adjusts the parts of one message. `origin` is the model whose reasoning may be sent back, if `replays`."""
 
     role: Role
     origin: str | None
     warnings: list[CallWarning]
     times: CacheTimes = field(default_factory=CacheTimes)
+    replays: bool = True
 
     def part(self, part: Part, path: str) -> Part | None:
         """Returns the part as it is sent; None if it is not.
@@ -136,6 +138,9 @@ class Fitting:
             return None
         if not part.text and part.signature is None and not _is_base64(part.redacted_data):
             self.warnings.append(CallWarning("reasoning_left_out", path, _NOT_BASE64))
+            return None
+        if not self.replays:
+            self.warnings.append(CallWarning("reasoning_left_out", path, NOT_REPLAYED))
             return None
         return fit_reasoning(part, path, self.warnings)
 

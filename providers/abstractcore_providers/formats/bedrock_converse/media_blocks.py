@@ -60,6 +60,8 @@ _FORMATS: dict[str, dict[str, str]] = {
     },
 }
 """The media type of each format; a type is written as its first format."""
+ENCODABLE = frozenset(type_ for kind in ("image", "document", "video") for type_ in _FORMATS[kind].values())
+"""The files that are sent to models of which it is not known what they accept."""
 _PARTS: dict[str, type[ImagePart | DocumentPart | VideoPart | AudioPart]] = {
     "image": ImagePart,
     "document": DocumentPart,

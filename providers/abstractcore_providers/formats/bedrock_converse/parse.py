@@ -13,7 +13,8 @@ from ...common.json_reading import Object, as_object, read_json, text_of
 from ...common.raw_arguments import WrittenArguments
 from ...common.reading import ErrorsAt, get_group, get_list, get_object, read_call
 from ...common.reasoning_origins import origin_of
-from .model_fields import OUTPUT, take_thinking, take_top_k
+from .dialect import Dialect
+from .model_fields import OUTPUT, take_forbidden_tools, take_thinking, take_top_k
 from .provider_options import is_json_schema, options_left
 from .read_blocks import INPUT, BlockReader
 from .read_messages import read_messages
@@ -23,16 +24,18 @@ from .vocabulary import PROVIDER, SAMPLING
 _PATH = re.compile(r"/model/([^/]+)/(converse|converse-stream)$")
 
 
-def parse(request: WireRequest, off: str) -> Parsed:
+def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     asked = _PATH.search(urlsplit(request.url).path)
     if asked is None:
         raise InvalidInputError(f"{request.url!r} is not an operation of this format", path="url")
-    read = partial(_call, request.body, unquote(asked[1]), asked[2] == "converse-stream", off)
+    read = partial(_call, request.body, unquote(asked[1]), asked[2] == "converse-stream", dialect)
     return read_call(request, PROVIDER, read)
 
 
-def _call(body: bytes, model: str, stream: bool, off: str, data: Object, warnings: list[CallWarning]) -> ModelCall:
+def _call(
+    body: bytes, model: str, stream: bool, dialect: Dialect, data: Object, warnings: list[CallWarning]
+) -> ModelCall:
     reader = BlockReader(WrittenArguments(body, INPUT), origin_of(PROVIDER, model), warnings)
     config = get_group(data, "toolConfig")
     tools, hosted = read_tools(config, warnings)
@@ -42,10 +45,10 @@ def _call(body: bytes, model: str, stream: bool, off: str, data: Object, warning
         messages=read_messages(get_list(data, "system"), get_list(data, "messages"), reader),
         tools=tools,
         hosted_tools=hosted,
-        tool_choice=read_choice(config),
-        sampling=SAMPLING.read(get_group(data, "inferenceConfig"), top_k=take_top_k(model, data)),
+        tool_choice=take_forbidden_tools(data) or read_choice(config),
+        sampling=SAMPLING.read(get_group(data, "inferenceConfig"), top_k=take_top_k(dialect, data)),
         output=_output(data),
-        thinking=take_thinking(model, off, data),
+        thinking=take_thinking(dialect, data),
         stream=stream,
         provider_options={PROVIDER: options_left(data)},
     )

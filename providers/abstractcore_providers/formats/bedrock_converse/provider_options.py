@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, ModelCall
 
 from ...common.json_reading import Object, as_object
-from ...common.provider_options import duplicate_option_error, options_for
-from .model_fields import FIELDS, OUTPUT, take_thinking, take_top_k
+from ...common.provider_options import duplicate_option_error
+from .dialect import Dialect
+from .model_fields import FIELDS, OUTPUT, reads_a_field
 from .vocabulary import PROVIDER
 
 _MODELLED = frozenset({"modelId", "messages", "system"})
@@ -22,19 +22,19 @@ _IN_GROUPS: dict[str, frozenset[str]] = {
 """Objects of which a call models some entries: always those named, others as far as they can be read."""
 
 
-def add_provider_options(body: Object, call: ModelCall, off: str, warnings: list[CallWarning]) -> None:
+def add_provider_options(body: Object, options: Object, dialect: Dialect) -> None:
     """Adds the provider options to `body`; raises `InvalidInputError` for those that duplicate a field of the call."""
-    for name, value in options_for(call, PROVIDER, warnings).items():
+    for name, value in options.items():
         path = f"provider_options.{PROVIDER}.{name}"
         if name in _MODELLED:
             raise duplicate_option_error(path)
         if name in _IN_GROUPS:
-            _add_group(body, name, value, (call.model, off), path)
+            _add_group(body, name, value, dialect, path)
         else:
             body[name] = value
 
 
-def _add_group(body: Object, group: str, value: Any, of: tuple[str, str], path: str) -> None:
+def _add_group(body: Object, group: str, value: Any, dialect: Dialect, path: str) -> None:
     if not isinstance(value, dict):
         raise InvalidInputError(f"expected an object, got {type(value).__name__}", path=path)
     given = as_object(value)
@@ -42,19 +42,18 @@ def _add_group(body: Object, group: str, value: Any, of: tuple[str, str], path: 
         return
     written: Object = body.setdefault(group, {})
     for name in given:
-        if name in written or _has_field(group, name, given[name], *of):
+        if name in written or _has_field(group, name, given[name], dialect):
             raise duplicate_option_error(f"{path}.{name}")
     written.update(given)
 
 
-def _has_field(group: str, name: str, value: Any, model: str, off: str) -> bool:
+def _has_field(group: str, name: str, value: Any, dialect: Dialect) -> bool:
     """Whether a `ModelCall` has a field for this entry."""
     if name in _IN_GROUPS[group]:
         return True
     if group == OUTPUT:
         return name == "textFormat" and is_json_schema(value)
-    alone: Object = {group: {name: value if not isinstance(value, dict) else dict(as_object(value))}}
-    return group == FIELDS and (take_thinking(model, off, alone) is not None or take_top_k(model, alone) is not None)
+    return group == FIELDS and reads_a_field(name, value, dialect)
 
 
 def is_json_schema(text_format: Any) -> bool:

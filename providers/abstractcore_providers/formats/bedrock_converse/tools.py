@@ -4,18 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from typing import Any
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import (
     CallWarning,
     HostedTool,
+    HostedToolCall,
     HostedToolKind,
+    HostedToolResult,
     Message,
     ModelCall,
     ToolCall,
     ToolChoice,
     ToolResult,
     ToolSpec,
+    to_data,
 )
 
 from ...common.cache_times import CacheTimes
@@ -24,34 +28,80 @@ from ...common.json_schemas import BEDROCK
 from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
 from ...common.tool_parameters import describe_tool, read_parameters, read_tool_spec, write_parameters
 from .cache_points import read_cache, write_cache
+from .dialect import Dialect
 
 _SYSTEM_TOOLS: dict[HostedToolKind, str] = {"web_search": "nova_grounding", "code_interpreter": "nova_code_interpreter"}
+_NO_CALLS = ToolChoice("none")
+_USES = (ToolCall, ToolResult, HostedToolCall, HostedToolResult)
 _SPEC = frozenset({"name", "description", "inputSchema", "strict"})
 
 
-def write_tool_config(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) -> Object:
-    """Returns the format's `toolConfig`; empty if there are no tools.
+def write_tool_config(
+    call: ModelCall, dialect: Dialect, times: CacheTimes, warnings: list[CallWarning]
+) -> tuple[Object, bool]:
+    """Returns the format's `toolConfig`, empty if there are no tools, and whether a field of the model forbids tool
+    calls.
 
-    Raises `UnsupportedContentError` for a hosted tool that the format does not have.
+    A conversation with tool calls needs definitions: without any, those of `_stubs` are sent. Raises
+    `UnsupportedContentError` for a hosted tool that the format does not have.
     """
-    if call.tool_choice == ToolChoice("none") and not _used(call.messages):
-        return _without_tools(call, warnings)
+    choice, used = call.tool_choice, _used(call.messages)
+    forbidden = choice == _NO_CALLS
+    if forbidden and not used and not (dialect.tool_choice_none and (call.tools or call.hosted_tools)):
+        return _without_tools(call, warnings), False
     tools: list[Object] = []
     for index, tool in enumerate(call.tools):
         tools += _tool(tool, f"tools[{index}]", times, warnings)
     tools += [_hosted(tool, f"hosted_tools[{i}]", call, warnings) for i, tool in enumerate(call.hosted_tools)]
+    if used and not tools:
+        return _stubs(call, dialect, warnings)
     config: Object = {"tools": tools} if tools else {}
-    if call.tool_choice is not None:
-        if tools and call.tool_choice.mode != "none":
-            config["toolChoice"] = _choice(call.tool_choice)
+    if tools and forbidden and dialect.tool_choice_none:
+        return config, True
+    if choice is not None:
+        if tools and not forbidden:
+            config["toolChoice"] = _choice(choice)
         else:
             warnings.append(CallWarning("unsupported_option", "tool_choice", "it is not supported for these tools"))
-    return config
+    return config, False
 
 
 def _used(messages: Iterable[Message]) -> bool:
     """Whether the conversation has tool calls, for which the format requires definitions."""
-    return any(isinstance(part, ToolCall | ToolResult) for message in messages for part in message.parts)
+    return any(isinstance(part, _USES) for message in messages for part in message.parts)
+
+
+def _stubs(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> tuple[Object, bool]:
+    """Returns definitions of the tools that the conversation used, which the call does not offer any more: the names
+    alone. The model is forbidden to call them, where there is a field for that.
+
+    The API's error without them: `The toolConfig field must be defined when using toolUse and toolResult content
+    blocks`.
+    """
+    parts = [part for message in call.messages for part in message.parts]
+    names = dict.fromkeys(part.name for part in parts if isinstance(part, ToolCall))
+    hosted = dict.fromkeys(part.name for part in parts if isinstance(part, HostedToolCall))
+    config: Object = {
+        "tools": [
+            *({"toolSpec": {"name": name, "inputSchema": {"json": {"type": "object"}}}} for name in names),
+            *({"systemTool": {"name": name}} for name in hosted if name in _SYSTEM_TOOLS.values()),
+        ]
+    }
+    if not config["tools"]:
+        return {}, False
+    message = "a conversation with tool calls needs their definitions: the names alone are sent"
+    for field, added in zip(("tools", "hosted_tools"), read_tools(config, []), strict=True):
+        if added:
+            warnings.append(CallWarning("tools_added", field, message, [], [to_data(tool) for tool in added]))
+    if not dialect.tool_choice_none:
+        if call.tool_choice is not None:
+            warnings.append(CallWarning("unsupported_option", "tool_choice", "it is not supported for these tools"))
+        return config, False
+    if call.tool_choice != _NO_CALLS:
+        sent: Any = to_data(_NO_CALLS)
+        before: Any = call.tool_choice and to_data(call.tool_choice)
+        warnings.append(CallWarning("tool_choice_changed", "tool_choice", "the call offers no tools", before, sent))
+    return config, True
 
 
 def _without_tools(call: ModelCall, warnings: list[CallWarning]) -> Object:

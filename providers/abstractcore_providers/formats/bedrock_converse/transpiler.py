@@ -15,6 +15,7 @@ from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
+from .dialect import Dialect
 from .encode import encode
 from .errors import error_of, render_error
 
@@ -23,16 +24,18 @@ if TYPE_CHECKING:
     from .stream_renderer import ConverseRenderer
 
 
+_ANY = Dialect(reads_all=True)
+
+
 @dataclass(frozen=True, slots=True)
 class BedrockConverse:
     """`POST /model/{modelId}/converse` (https://docs.aws.amazon.com/bedrock/latest/APIReference/).
 
-    Replies do not name their model; they get `model` if it is given. `off` is the type of thinking that disables it for
-    Anthropic's models.
+    Replies do not name their model; they get `model` if it is given. `dialect` is how its requests are written.
     """
 
     model: str | None = None
-    off: str = "disabled"
+    dialect: Dialect = _ANY
 
     framer = staticmethod(AwsEventStreamFramer)
     error = staticmethod(error_of)
@@ -40,7 +43,7 @@ class BedrockConverse:
 
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
-        return encode(call, self.off)
+        return encode(call, self.dialect)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply in the body of a response."""
@@ -56,7 +59,7 @@ class BedrockConverse:
         """Returns the call in a client's request."""
         from .parse import parse
 
-        return parse(request, self.off)
+        return parse(request, self.dialect)
 
     def render(self, reply: ModelReply) -> Rendered:
         """Returns the reply as a complete response."""
@@ -73,5 +76,5 @@ class BedrockConverse:
     @property
     def operations(self) -> Operations:
         """Returns the operations: `count_tokens`."""
-        count = count_tokens(lambda call: encode_count(call, self.off), decode_count)
+        count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
         return {COUNT_TOKENS: lambda: count}

@@ -26,8 +26,11 @@ class Turn:
     warnings: list[CallWarning]
 
 
-def turns_of(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) -> tuple[list[Message], list[Message]]:
-    """Returns the system messages and all others, with adjusted parts. `times` are the TTLs of cache points.
+def turns_of(
+    call: ModelCall, times: CacheTimes, warnings: list[CallWarning], *, replays: bool
+) -> tuple[list[Message], list[Message]]:
+    """Returns the system messages and all others, with adjusted parts. `times` are the TTLs of cache points; reasoning
+    is sent back if `replays`.
 
     Raises `UnsupportedContentError` if nothing is left, `InvalidInputError` for an order that the format does not
     support.
@@ -40,7 +43,9 @@ def turns_of(call: ModelCall, times: CacheTimes, warnings: list[CallWarning]) ->
     # In the order in which they are sent, as TTLs of cache points depend on it.
     for index, message in sorted(enumerate(call.messages), key=lambda numbered: numbered[1].role != "system"):
         own: list[CallWarning] = []
-        fitted = message if _fits(message) else _fitted(message, index, Fitting(message.role, origin, own, times))
+        fitted = (
+            message if _fits(message) else _fitted(message, index, Fitting(message.role, origin, own, times, replays))
+        )
         if fitted is None:
             warnings += own
         else:

@@ -1,6 +1,7 @@
 """Generated calls and replies of this format."""
 
 from dataclasses import replace
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
@@ -21,6 +22,7 @@ from abstractcore.schema import (
     VideoPart,
 )
 from abstractcore.testing import strategies
+from abstractcore_providers.common.claude_thinking import BINDING_BETA
 
 
 def _blobs(*types: str) -> SearchStrategy[Blob]:
@@ -70,6 +72,38 @@ def calls(model: SearchStrategy[str] | None = None, *, optioned: bool = True) ->
         "bedrock", content(), shown_content(), options=strategies.item_options("bedrock") if optioned else None
     )
     return st.builds(_with_own, some, parts, hosted.map(tuple))
+
+
+def calls_with_fields() -> SearchStrategy[ModelCall]:
+    """Calls with provider options in the objects for fields of a maker's models."""
+    behaviours = st.sampled_from(["drop_block", "error"]).map(lambda behaviour: {"prefix_mismatch_behavior": behaviour})
+    thinking: SearchStrategy[Any] = st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["adaptive", "disabled"]),
+            "display": st.sampled_from(["summarized", "omitted"]),
+            "block_binding": behaviours,
+        },
+    )
+    betas: SearchStrategy[Any] = st.lists(
+        st.sampled_from([BINDING_BETA, "other-beta"]), min_size=1, max_size=2, unique=True
+    )
+    level: SearchStrategy[Any] = st.sampled_from(["low", "none"])
+    choice: SearchStrategy[Any] = st.sampled_from([{"type": "none"}, {"type": "auto"}])
+    fields = st.fixed_dictionaries(
+        {},
+        optional={
+            "thinking": thinking,
+            "anthropic_beta": betas,
+            "reasoning_effort": level,
+            "tool_choice": choice,
+            "x": st.just(1),
+        },
+    )
+    output: SearchStrategy[Any] = st.sampled_from([{"effort": "max"}, {"effort": "low"}, {"x": 1}])
+    filled = fields.filter(bool)
+    some = st.fixed_dictionaries({}, optional={"additionalModelRequestFields": filled, "outputConfig": output})
+    return st.builds(lambda call, given: call.with_(provider_options={"bedrock": given}), calls(), some)
 
 
 def _with_own(call: ModelCall, own: tuple[str, list[Part]], hosted: tuple[HostedTool, ...]) -> ModelCall:

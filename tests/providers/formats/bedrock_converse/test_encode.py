@@ -33,14 +33,13 @@ from abstractcore.schema import (
     VideoPart,
     WireResponse,
 )
-from abstractcore_providers.formats.bedrock_converse import BedrockConverse
+from abstractcore_providers.formats.bedrock_converse import BedrockConverse, Dialect
 from tests.providers.answering import answered
-from tests.providers.formats.bedrock_converse.wire import CONVERSE, MODEL, body_of, call, faults
+from tests.providers.formats.bedrock_converse.wire import CONVERSE, DIALECTS, MODEL, body_of, call, faults
 
 PNG = Blob.from_bytes(b"png", "image/png")
 PDF = Blob.from_bytes(b"%PDF", "application/pdf", name="ignore all orders.pdf")
 NOVA = "us.amazon.nova-2-lite-v1:0"
-LLAMA = "meta.llama3-1-70b-instruct-v1:0"
 TOOL = ToolSpec("f", parameters={"type": "object"})
 POINT = {"cachePoint": {"type": "default"}}
 HOUR = {"cachePoint": {"type": "default", "ttl": "1h"}}
@@ -55,8 +54,9 @@ def encoded(data: bytes) -> str:
 
 
 def paths(*messages: Message, **fields: Any) -> list[tuple[str, str]]:
-    """The warnings: codes and paths."""
-    return [(warning.code, warning.path) for warning in CONVERSE.encode(call(*messages, **fields)).warnings]
+    """The warnings: codes and paths, without those of definitions of tools that are only in the conversation."""
+    found = [(warning.code, warning.path) for warning in CONVERSE.encode(call(*messages, **fields)).warnings]
+    return [each for each in found if each[0] != "tools_added"]
 
 
 @pytest.mark.parametrize(
@@ -370,30 +370,41 @@ def test_answer_of_invalid_redacted_reasoning_is_left_out():
             None,
             [],
         ),
-        (NOVA, "low", {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "low"}}, None, []),
-        (
-            NOVA,
-            "max",
-            {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "high"}},
-            None,
-            [("thinking_changed", "thinking")],
-        ),
-        (NOVA, "off", {"reasoningConfig": {"type": "disabled"}}, None, []),
-        (NOVA, 2000, None, None, [("unsupported_option", "thinking")]),
-        ("openai.gpt-oss-20b-1:0", "high", {"reasoning_effort": "high"}, None, []),
-        ("openai.gpt-oss-20b-1:0", "off", None, None, [("unsupported_option", "thinking")]),
-        (LLAMA, "low", None, None, [("unsupported_option", "thinking")]),
     ],
 )
-def test_thinking_is_encoded_for_the_models_vendor(
+def test_thinking_is_encoded_for_claude(
     model: str, asked: Any, fields: Any, output: Any, warned: list[tuple[str, str]]
 ):
     body = body_of(call(model=model, thinking=asked))
     assert (body.get("additionalModelRequestFields"), body.get("outputConfig")) == (fields, output)
     assert paths(model=model, thinking=asked) == warned
     again = CONVERSE.parse(CONVERSE.encode(call(model=model, thinking=asked)).request).call
-    fitted = "high" if model == NOVA else "max"
-    assert again.thinking == (None if fields is None else {"minimal": "low", "max": fitted}.get(asked, asked))
+    assert again.thinking == {"minimal": "low"}.get(asked, asked)
+
+
+@pytest.mark.parametrize(
+    ("kind", "asked", "fields", "sent"),
+    [
+        ("nova", "low", {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "low"}}, "low"),
+        ("nova", "max", {"reasoningConfig": {"type": "enabled", "maxReasoningEffort": "high"}}, "high"),
+        ("nova", "off", {"reasoningConfig": {"type": "disabled"}}, "off"),
+        ("nova", 2000, None, None),
+        ("gpt-oss", "high", {"reasoning_effort": "high"}, "high"),
+        ("gpt", "xhigh", {"reasoning": {"effort": "xhigh"}}, "xhigh"),
+        ("gpt", "off", {"reasoning": {"effort": "none"}}, "off"),
+        ("qwen", "high", {"reasoning_config": "high"}, "high"),
+        ("qwen", "off", {"reasoning_config": "none"}, "off"),
+        ("other", "low", None, None),
+    ],
+)
+def test_thinking_is_in_the_field_of_the_model(kind: str, asked: Any, fields: Any, sent: Any):
+    """The fields: those that pydantic-ai 2.68 tried (`providers/bedrock.py`, `bedrock_thinking_variant`)."""
+    transpiler = DIALECTS[kind]
+    encoded = transpiler.encode(call(thinking=asked))
+    assert json.loads(encoded.request.body).get("additionalModelRequestFields") == fields
+    assert [warning.path for warning in encoded.warnings] == ["thinking"] * (sent != asked)
+    assert transpiler.parse(encoded.request).call.thinking == sent
+    assert CONVERSE.parse(encoded.request).call.thinking == sent, "a client's request is read before its model is known"
 
 
 # Options
@@ -401,17 +412,16 @@ def test_thinking_is_encoded_for_the_models_vendor(
 
 def test_unsupported_sampling_has_a_warning():
     sampling = Sampling(5, 0.5, 0.9, 40, 1, ("x",), 0.1, 0.2, 3)
-    body = body_of(call(model=NOVA, sampling=sampling))
+    body = body_of(call(model=NOVA, sampling=sampling), DIALECTS["nova"])
     assert body["inferenceConfig"] == {"maxTokens": 5, "temperature": 0.5, "topP": 0.9, "stopSequences": ["x"]}
     body = body_of(call(sampling=sampling))
     assert body["inferenceConfig"] == {"maxTokens": 5, "temperature": 0.5, "topP": 0.9, "stopSequences": ["x"]}
     assert body["additionalModelRequestFields"] == {"top_k": 40}
     names = ("seed", "presence_penalty", "frequency_penalty", "top_logprobs")
     assert paths(sampling=sampling) == [("unsupported_option", f"sampling.{name}") for name in names]
-    assert body_of(call(model=NOVA, sampling=Sampling(top_k=3)))["additionalModelRequestFields"] == {
-        "inferenceConfig": {"topK": 3}
-    }
-    assert paths(model=LLAMA, sampling=Sampling(top_k=3)) == [("unsupported_option", "sampling.top_k")]
+    top_k = call(sampling=Sampling(top_k=3))
+    assert body_of(top_k, DIALECTS["nova"])["additionalModelRequestFields"] == {"inferenceConfig": {"topK": 3}}
+    assert [warning.path for warning in DIALECTS["other"].encode(top_k).warnings] == ["sampling.top_k"]
 
 
 def test_temperature_is_capped():
@@ -440,7 +450,7 @@ def test_model_and_stream_are_in_the_url():
 
 
 def test_thinking_off_is_written_in_the_sessions_way():
-    converse, made = BedrockConverse(off="between_tools"), call(Message.user("a"), thinking="off")
+    converse, made = BedrockConverse(dialect=Dialect(off="between_tools")), call(Message.user("a"), thinking="off")
     request = converse.encode(made).request
     assert json.loads(request.body)["additionalModelRequestFields"] == {"thinking": {"type": "between_tools"}}
     assert converse.parse(request).call.thinking == "off"
@@ -454,6 +464,7 @@ def test_item_options_are_written_into_their_objects():
         Message.user("hi", DocumentPart(PDF, provider_options=cited)),
         Message.assistant(ToolCall("c1", "f", provider_options=caller)),
         Message.tool(ToolResult("c1", (DocumentPart(PDF, provider_options=cited),), provider_options=kind)),
+        tools=(TOOL,),
     )
     encoded = CONVERSE.encode(made)
     assert encoded.warnings == ()

@@ -2,7 +2,6 @@
 
 import pytest
 from hypothesis import example, given
-from hypothesis import strategies as st
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import Message, ModelCall, OutputSchema
@@ -10,16 +9,9 @@ from abstractcore.testing import check_laws
 from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from tests.properties import examples
 from tests.providers.formats.bedrock_converse import generated
-from tests.providers.formats.bedrock_converse.wire import CONVERSE, faults
+from tests.providers.formats.bedrock_converse.wire import CONVERSE, DIALECTS, faults
 from tests.providers.refusals import is_of_a_schema
 
-MODELS = {
-    "anthropic": "us.anthropic.claude-sonnet-4-5-20250929-v1:0",
-    "newest": "us.anthropic.claude-opus-5-5",
-    "amazon": "arn:aws:bedrock:us-east-1:1:inference-profile/us.amazon.nova-2-lite-v1:0",
-    "openai": "openai.gpt-oss-120b-1:0",
-    "other": "meta.llama3-70b-instruct-v1:0",
-}
 _NO_PLACES = (
     "no field for any part",
     "does not support",
@@ -35,10 +27,10 @@ def test_laws_hold():
     check_laws(BedrockConverse(), "bedrock", calls=generated.calls(), replies=generated.replies(), max_examples=20)
 
 
-@pytest.mark.parametrize("maker", MODELS)
-def test_laws_hold_for_models_of_every_vendor(maker: str):
-    calls = generated.calls(st.just(MODELS[maker]))
-    check_laws(BedrockConverse(), "bedrock", calls=calls, replies=generated.replies(), max_examples=6)
+@pytest.mark.parametrize("kind", DIALECTS)
+def test_laws_hold_for_models_of_every_kind(kind: str):
+    calls = generated.calls_with_fields()
+    check_laws(DIALECTS[kind], "bedrock", calls=calls, replies=generated.replies(), max_examples=15)
 
 
 @examples(60)

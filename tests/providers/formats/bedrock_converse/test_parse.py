@@ -130,10 +130,10 @@ def test_unknown_fields_are_provider_options():
         "inferenceConfig": {"maxTokens": 5, "new": 1},
     }
     call = CONVERSE.parse(request(body)).call
-    assert (call.thinking, call.sampling.max_output_tokens) == (None, 5)
+    assert (call.thinking, call.sampling.max_output_tokens) == (5, 5)
     assert call.provider_options["bedrock"] == {
         "requestMetadata": {"a": "b"},
-        "additionalModelRequestFields": {"thinking": {"type": "enabled", "budget_tokens": 5, "display": "x"}},
+        "additionalModelRequestFields": {"thinking": {"display": "x"}},
         "outputConfig": {"effort": "max"},
         "inferenceConfig": {"new": 1},
     }

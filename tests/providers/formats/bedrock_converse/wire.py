@@ -12,10 +12,28 @@ from botocore.validate import ParamValidator
 
 from abstractcore.framing import AwsEventStreamMessage
 from abstractcore.schema import Delta, Message, ModelCall, ModelReply, WireRequest, WireResponse, accumulate
-from abstractcore_providers.formats.bedrock_converse import BedrockConverse
+from abstractcore_providers.formats.bedrock_converse import BedrockConverse, Dialect
 
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 CONVERSE = BedrockConverse(MODEL)
+NOVA = BedrockConverse(dialect=Dialect("reasoningConfig", "inferenceConfig.topK"))
+GPT_OSS = BedrockConverse(dialect=Dialect("reasoning_effort", ""))
+GPT = BedrockConverse(dialect=Dialect("reasoning.effort", ""))
+QWEN = BedrockConverse(dialect=Dialect("reasoning_config", ""))
+OTHER = BedrockConverse(dialect=Dialect("", ""))
+NEWEST = BedrockConverse(
+    dialect=Dialect(tool_choice_none=True, display=True, thinks_by_default=True, block_binding=True, off_effort="high")
+)
+DIALECTS = {
+    "claude": BedrockConverse(),
+    "newest": NEWEST,
+    "nova": NOVA,
+    "gpt-oss": GPT_OSS,
+    "gpt": GPT,
+    "qwen": QWEN,
+    "other": OTHER,
+}
+"""The format for models of each kind."""
 PUBLISHED = Path(__file__).parent / "published"
 OPERATIONS = {"converse": "Converse", "converse-stream": "ConverseStream", "count-tokens": "CountTokens"}
 
@@ -67,9 +85,9 @@ def call(*messages: Message, **fields: Any) -> ModelCall:
     return ModelCall(fields.pop("model", MODEL), messages or (Message.user("hi"),), "bedrock", **fields)
 
 
-def body_of(call: ModelCall) -> Any:
+def body_of(call: ModelCall, transpiler: BedrockConverse = CONVERSE) -> Any:
     """The request for `call`, as data."""
-    return json.loads(CONVERSE.encode(call).request.body)
+    return json.loads(transpiler.encode(call).request.body)
 
 
 def reply_with(*content: Any, **fields: Any) -> Any:
