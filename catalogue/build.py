@@ -20,6 +20,8 @@ from differences import Difference, report
 from model_facts import AS_OF, facts
 from rows import CatalogueError, ProviderRows, Row, hand_rows, merged, with_types
 
+from abstractcore.catalogue.names import NameRules
+
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE.parent / "providers" / "abstractcore_providers" / "catalogue"
 _LISTED = "listed"
@@ -63,8 +65,8 @@ def _files() -> Iterator[tuple[Path, str]]:
         rows = hand.pop(provider, ProviderRows())
         more = listed.get(provider, {})
         differences += _differences(provider, rows, more)
-        encodable = set(header.get("unknown", {}).get("encodable", ()))
-        yield OUTPUT / f"{provider}.jsonl", _text(provider, header, rows, _only_listed(rows, more, encodable), sources)
+        only_listed = _only_listed(rows, more, header)
+        yield OUTPUT / f"{provider}.jsonl", _text(provider, header, rows, only_listed, sources)
     if hand:
         raise CatalogueError(f"rows name the unknown providers {', '.join(sorted(hand))}.")
     yield HERE / "differences.md", report(differences)
@@ -72,9 +74,10 @@ def _files() -> Iterator[tuple[Path, str]]:
 
 def _text(provider: str, header: Row, rows: ProviderRows, listed: dict[str, Row], sources: dict[str, str]) -> str:
     kinds: dict[str, list[str]] = header.pop("kinds", {})
+    of_listed: Row = header.pop("listed", {})
     templates = _with_types(rows.templates, kinds)
     if listed:
-        templates[_LISTED] = {**with_types(header.get("unknown", {}), kinds), "known": True}
+        templates[_LISTED] = {**with_types(header.get("unknown", {}), kinds), **of_listed, "known": True}
     models, families = _with_types({**listed, **rows.models}, kinds), _with_types(rows.families, kinds)
     every = [*models.values(), *families.values()]
     used = {name: templates[name] for name in sorted(_used_templates(every, templates))}
@@ -107,14 +110,17 @@ def _used_templates(rows: Iterable[Row], templates: dict[str, Row]) -> set[str]:
     return used
 
 
-def _only_listed(rows: ProviderRows, listed: dict[str, Row], encodable: set[str]) -> dict[str, Row]:
-    """Returns the rows of models that no hand-kept row describes, without those that ended long ago, and without files
-    that cannot be sent.
+def _only_listed(rows: ProviderRows, listed: dict[str, Row], header: Row) -> dict[str, Row]:
+    """Returns the rows of models that no hand-kept row describes, under none of their names, without those that ended
+    long ago, and without files that cannot be sent.
     """
+    names = NameRules(**header.get("names", {}))
+    encodable = set(header.get("unknown", {}).get("encodable", ()))
     found: dict[str, Row] = {}
     for model, fact in listed.items():
         base = _DATED.sub("", model)
-        if model in rows.models or base in rows.models or fact.get("retires", AS_OF) < _LONG_RETIRED:
+        known = any(name in rows.models for name in (model, base, *names.variants(model)))
+        if known or fact.get("retires", AS_OF) < _LONG_RETIRED:
             continue
         if base != model and listed.get(base) == fact:
             continue

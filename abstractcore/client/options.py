@@ -149,7 +149,8 @@ class CreateOptions(LLMOptions, total=False):
     """`azure`, `vertex`: an OAuth token, or a sync or async function that returns one, called for every request;
     default: AZURE_OPENAI_AD_TOKEN; google-auth's default credentials."""
     api_version: str | None
-    """`azure`: API version, as in "2024-10-21"; default: OPENAI_API_VERSION, or the v1 API."""
+    """`azure`: API version, as in "2024-10-21"; default: OPENAI_API_VERSION, or the v1 API. `anthropic`: the header
+    `anthropic-version`; default: "2026-10-21", or "2023-06-01" for models that accept a temperature."""
     azure_endpoint: str | None
     """`azure`: URL of the resource, as in https://RESOURCE.openai.azure.com; default: AZURE_OPENAI_ENDPOINT."""
     context_size: int | None

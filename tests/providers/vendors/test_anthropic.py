@@ -1,19 +1,27 @@
 """The provider of Anthropic's models."""
 
+import json
+from dataclasses import replace
+from types import MappingProxyType
 from typing import Any
 
 import pytest
+from anthropic._constants import ANTHROPIC_API_VERSION
 
+from abstractcore.engine import lower
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
-from abstractcore.schema import WireRequest
+from abstractcore.schema import Message, ModelCall, Sampling, WireRequest
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
 from abstractcore_providers.vendors.anthropic import AnthropicProvider
 from tests.providers.vendors.test_presets import Services, address
 
-LEVELS = ("low", "medium", "high")
+LEVELS = ("low", "medium", "high", "xhigh", "max")
 SAMPLING = frozenset({"temperature", "top_p", "top_k"})
-IN_PLACE = {"system_in_place": True}
+SUMMARIES = Dialect(version=ANTHROPIC_API_VERSION, display=True)
+BY_DEFAULT = replace(SUMMARIES, thinks_by_default=True)
+NEWER = replace(BY_DEFAULT, system_in_place=True)
+BOUND = replace(NEWER, block_binding=True)
 
 
 def connect(environment: dict[str, str] | None = None, **config: Any) -> ProviderSession:
@@ -22,11 +30,11 @@ def connect(environment: dict[str, str] | None = None, **config: Any) -> Provide
     return AnthropicProvider().connect(ProviderConfig("anthropic", **given), services)
 
 
-def test_requests_have_the_base_url_api_key_and_version_header():
+def test_requests_have_the_base_url_and_api_key():
     found = address(connect())
     assert found.url == "https://api.anthropic.com/v1"
     signed = found.auth.sign(WireRequest("/messages", {"anthropic-beta": "b"}, b"{}"), 0)
-    assert signed.headers == {"anthropic-beta": "b", "x-api-key": "k", "anthropic-version": "2023-06-01"}
+    assert signed.headers == {"anthropic-beta": "b", "x-api-key": "k"}
     assert "k" not in repr(found.auth).replace("headers", "")
 
 
@@ -48,32 +56,87 @@ def test_invalid_configuration_is_refused(config: dict[str, Any]):
 
 
 @pytest.mark.parametrize(
-    ("model", "refused", "forced", "settings", "levels", "budget"),
+    ("model", "forced", "dialect", "levels", "budget"),
     [
-        ("claude-fable-5-2", SAMPLING, "never", IN_PLACE, LEVELS, None),
-        ("claude-mythos-5-1", SAMPLING, "never", IN_PLACE, LEVELS, None),
-        ("claude-opus-5-5", SAMPLING, "never", IN_PLACE, LEVELS, None),
-        ("claude-sonnet-5-5", SAMPLING, "never", {**IN_PLACE, "off": "between_tools"}, LEVELS, None),
-        ("claude-opus-5", SAMPLING, "without_thinking", IN_PLACE, LEVELS, None),
-        ("claude-haiku-5-5", SAMPLING, "without_thinking", IN_PLACE, LEVELS, None),
-        ("claude-opus-4-8", SAMPLING, "without_thinking", IN_PLACE, LEVELS, None),
-        ("claude-sonnet-5", SAMPLING, "without_thinking", {}, LEVELS, None),
-        ("claude-haiku-4-5-20251001", frozenset(), "without_thinking", {}, (), (1024, 63_999)),
+        ("claude-fable-5-2", "never", BOUND, LEVELS, None),
+        ("claude-mythos-5-1", "never", NEWER, LEVELS, None),
+        ("claude-opus-5-5", "never", BOUND, LEVELS, None),
+        ("claude-sonnet-5-5", "never", replace(BOUND, off="between_tools", off_effort="high"), LEVELS, None),
+        ("claude-opus-5", "always", replace(NEWER, off_effort="high"), LEVELS, None),
+        ("claude-haiku-5-5", "always", replace(BOUND, off_effort="high"), LEVELS, None),
+        ("claude-opus-4-8", "always", replace(SUMMARIES, system_in_place=True), LEVELS, None),
+        ("claude-opus-4-7", "always", replace(SUMMARIES, computer_tool="computer_20251124"), LEVELS, None),
+        ("claude-sonnet-5", "always", BY_DEFAULT, LEVELS, None),
+        (
+            "claude-sonnet-4-6",
+            "without_budget",
+            Dialect(version="2023-06-01", computer_tool="computer_20251124"),
+            ("low", "medium", "high", "max"),
+            (1024, 127_999),
+        ),
+        (
+            "claude-haiku-4-5-20251001",
+            "without_budget",
+            Dialect(version="2023-06-01", computer_tool="computer_20250124"),
+            (),
+            (1024, 63_999),
+        ),
     ],
 )
-def test_profile_of_a_model_is_its_familys(
-    model: str, refused: frozenset[str], forced: str, settings: dict[str, Any], levels: Any, budget: Any
+def test_profile_and_dialect_of_a_model_are_those_of_its_row(
+    model: str, forced: str, dialect: Dialect, levels: Any, budget: Any
 ):
     session = connect(model=model)
-    assert session.transpiler == AnthropicMessages(Dialect(**settings))
+    assert session.transpiler == AnthropicMessages(dialect)
     profile = session.profile
-    assert (profile.refused, profile.forced_tools, profile.settings) == (refused, forced, settings)
+    sampled = dialect.version == "2023-06-01"
+    assert (profile.refused, profile.forced_tools) == (frozenset() if sampled else SAMPLING, forced)
     assert profile.thinking is not None
     assert (profile.thinking.levels, profile.thinking.budget, profile.cache_points) == (levels, budget, 4)
     assert profile.supports("document", "application/pdf")
     assert not profile.supports("audio", "audio/wav")
     assert profile.sampling is not None
     assert profile.sampling.max_output_tokens == 32_000
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "sent", "refused"),
+    [
+        ("claude-opus-5-5", None, ANTHROPIC_API_VERSION, True),
+        ("claude-opus-4-6", None, "2023-06-01", False),
+        ("claude-opus-4-6", "2026-10-21", "2026-10-21", True),
+        ("mine", None, ANTHROPIC_API_VERSION, True),
+        ("mine", "2023-06-01", "2023-06-01", False),
+    ],
+)
+def test_sampling_options_are_refused_by_the_version_that_is_sent(
+    model: str, asked: str | None, sent: str, refused: bool
+):
+    """https://platform.claude.com/docs/en/api/migration-2026-10-21; the version is that of the anthropic package."""
+    session = connect(model=model, options={"api_version": asked} if asked else {})
+    call = ModelCall(model, (Message.user("hi"),), "anthropic", sampling=Sampling(9, 0.5))
+    lowered = lower(call, session.profile, ())
+    request = session.transpiler.encode(lowered.call).request
+    assert request.headers["anthropic-version"] == sent
+    assert json.loads(request.body).get("temperature") == (None if refused else 0.5)
+    assert [each.path for each in lowered.warnings if each.code == "unsupported_option"] == [
+        "sampling.temperature"
+    ] * refused
+    transpiler: Any = session.transpiler
+    listing = transpiler.operations["list_models"]().encode(call).request
+    assert listing.headers["anthropic-version"] == sent
+
+
+def test_an_invalid_version_is_refused():
+    with pytest.raises(ConfigurationError, match="api_version 'newest' is not a version"):
+        connect(options={"api_version": "newest"})
+
+
+def test_an_unknown_setting_is_refused():
+    profile = replace(connect().profile, settings=MappingProxyType({"of": "x"}))
+    with pytest.raises(ConfigurationError, match=r"settings\.of") as caught:
+        AnthropicProvider().session("m", connect().endpoint, ProviderConfig("anthropic", "m"), profile)
+    assert "off" in str(caught.value)
 
 
 def test_unknown_model_has_a_default_max_output_tokens():

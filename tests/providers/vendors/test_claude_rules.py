@@ -6,22 +6,26 @@ from typing import Any
 import pytest
 
 from abstractcore.engine import lower
-from abstractcore.ports import ModelProfile
+from abstractcore.ports import ModelProfile, Thinking
 from abstractcore.schema import CallWarning, Message, ModelCall, Sampling, ToolChoice, ToolSpec
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages
-from abstractcore_providers.vendors.models.claude import CLAUDE, UNKNOWN_CLAUDE
-from abstractcore_providers.vendors.models.family import find_family
+from tests.providers.sessions import CATALOGUE
 
 TOOLS = (ToolSpec("f"),)
 LOST, DEFAULT, CHANGED = "unsupported_option", "no_effect", "option_changed"
 
 
-def profile_of(model: str) -> ModelProfile:
-    """The profile without a recommended limit, and without the warning that the model is unknown."""
-    return replace(find_family(model, CLAUDE, UNKNOWN_CLAUDE).profile, sampling=None, known=True)
+def profile_of(model: str, provider: str = "anthropic") -> ModelProfile:
+    """The profile without a recommended limit, and without the warning that the model is retired."""
+    return replace(CATALOGUE.profile(provider, model), sampling=None, max_output_tokens=None, retires=None)
 
 
-ANY, NEWEST, EITHER = profile_of("mine"), profile_of("claude-opus-5-5"), profile_of("claude-opus-4-6")
+OLDEST = profile_of("anthropic.claude-3-7-sonnet-20250219-v1:0", "bedrock")
+ANY = replace(
+    OLDEST, thinking=Thinking(("minimal", "low", "medium", "high"), (1024, 63_999), budget_within_output=True)
+)
+"""A model that accepts sampling options, levels and budgets."""
+NEWEST, EITHER = profile_of("claude-opus-5-5"), profile_of("claude-opus-4-6")
 
 
 def lowered(profile: ModelProfile, **fields: Any) -> tuple[ModelCall, tuple[CallWarning, ...]]:
@@ -110,11 +114,40 @@ def test_forced_tool_choice_becomes_auto_where_it_is_unsupported(
     choice: ToolChoice, profile: ModelProfile, thinks: bool
 ):
     changed = choice.mode == "required" and (thinks or profile is NEWEST)
-    call, warnings = lowered(profile, tools=TOOLS, tool_choice=choice, thinking="low" if thinks else None)
+    call, warnings = lowered(profile, tools=TOOLS, tool_choice=choice, thinking=2000 if thinks else None)
     assert call.tool_choice == (ToolChoice("auto") if changed else choice)
     found = [(w.code, w.path, w.requested, w.sent) for w in warnings]
     expected = ("tool_choice_changed", "tool_choice", {"mode": "required"}, {"mode": "auto"})
     assert found == ([expected] if changed else [])
+
+
+@pytest.mark.parametrize("thinking", [None, "low", "high"])
+@pytest.mark.parametrize("model", ["claude-opus-5", "claude-haiku-5-5", "claude-opus-4-8", "claude-sonnet-4-6"])
+def test_forced_tool_choice_and_a_level_go_together(model: str, thinking: Any):
+    """build-with-claude/thinking: only manual thinking, with a budget, excludes a forced tool call."""
+    forced = ToolChoice("required")
+    call, warnings = lowered(profile_of(model), tools=TOOLS, tool_choice=forced, thinking=thinking)
+    assert (call.tool_choice, call.thinking, warnings) == (forced, thinking, ())
+
+
+@pytest.mark.parametrize(
+    ("model", "sent"),
+    [
+        ("claude-opus-4-6", ["low", "medium", "high", "high", "max"]),
+        ("claude-opus-4-7", ["low", "medium", "high", "xhigh", "max"]),
+        ("claude-opus-5-5", ["low", "medium", "high", "xhigh", "max"]),
+    ],
+)
+def test_levels_of_a_model_are_sent(model: str, sent: list[str]):
+    """build-with-claude/effort: max since 4.6, xhigh since 4.7."""
+    asked: Any = ("low", "medium", "high", "xhigh", "max")
+    assert [lowered(profile_of(model), thinking=level)[0].thinking for level in asked] == sent
+
+
+def test_a_budget_is_a_level_where_the_model_has_no_budgets():
+    assert lowered(profile_of("claude-opus-4-6"), thinking=2000)[0].thinking == 2000
+    call, (warning,) = lowered(profile_of("claude-opus-4-7"), thinking=9000)
+    assert (call.thinking, warning.code) == ("medium", "thinking_changed")
 
 
 def test_unchanged_call_is_the_same_object():

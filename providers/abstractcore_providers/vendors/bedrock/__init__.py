@@ -1,6 +1,6 @@
 """Amazon Bedrock: its addresses, its credentials and the signatures of its requests.
 
-Requests, responses and errors on the wire: `formats/bedrock_converse`. Its models: `vendors/models/bedrock.py`.
+Requests, responses and errors on the wire: `formats/bedrock_converse`. Its models: `catalogue/rows/bedrock.jsonl`.
 """
 
 from .provider import BedrockProvider

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
 
@@ -11,6 +12,7 @@ from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
 from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
+from ...common.model_settings import with_settings
 from ..vendor_provider import VendorProvider
 
 if TYPE_CHECKING:
@@ -74,12 +76,13 @@ class BedrockProvider(VendorProvider):
         return area if area in _AREAS else "single"
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
-        from ...formats.bedrock_converse import BedrockConverse
-        from ..models.bedrock import find_bedrock
+        from ...formats.bedrock_converse import ENCODABLE, BedrockConverse, Dialect
 
-        profile = find_bedrock(model).profile
-        off = profile.settings.get("off", "disabled")
-        return ProviderSession(model, BedrockConverse(model, off), endpoint, profile)
+        thinks = profile.thinking is not None and profile.thinking.on_by_default
+        dialect = with_settings(Dialect(thinks_by_default=thinks), profile.settings)
+        if not profile.known:
+            profile = replace(profile, encodable=ENCODABLE)
+        return ProviderSession(model, BedrockConverse(model, dialect), endpoint, profile)
 
 
 def _region(asked: object, environment: Mapping[str, str]) -> str | None:

@@ -25,8 +25,8 @@ from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from abstractcore_providers.vendors.bedrock import BedrockProvider
 from abstractcore_providers.vendors.bedrock.credentials import ChainEndpoint
 from abstractcore_providers.vendors.bedrock.signature import AwsKeys, SignatureAuth
-from abstractcore_providers.vendors.models.claude import CLAUDE, ClaudeFamily
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
+from tests.providers.catalogue_rows import rows
 from tests.providers.formats.bedrock_converse.wire import COUNTS, END, MODEL, START, delta, reply_with, stop, stream_of
 from tests.providers.sessions import Services as Environment
 
@@ -223,13 +223,19 @@ def test_thinking_context_window_and_cache_points_are_its_familys(
     assert (profile.context_tokens, profile.cache_points) == (context, points)
 
 
-@pytest.mark.parametrize("family", CLAUDE, ids=lambda family: family.names[0])
-def test_claude_has_the_same_profile_as_at_anthropic(family: ClaudeFamily):
-    there = family.profile
-    for name in family.names:
-        here = connect({**REGION, **KEYS}, model=f"us.anthropic.{name}-v1:0").profile
-        assert (here.context_tokens, here.accepts_prefill) == (there.context_tokens, there.accepts_prefill)
-        assert here.thinking == there.thinking or name == "claude-opus-4-7"
+@pytest.mark.parametrize("model", [name for name in rows("anthropic") if f"anthropic.{name}" in rows("bedrock")])
+def test_claude_has_the_same_facts_as_at_anthropic(model: str):
+    here, there = rows("bedrock")[f"anthropic.{model}"], rows("anthropic")[model]
+    for name in (
+        "context_tokens",
+        "accepts_prefill",
+        "forced_tools",
+        "refused",
+        "refused_with_thinking",
+        "cache_points",
+    ):
+        assert here.get(name) == there.get(name)
+    assert here["thinking"] == there["thinking"] or model == "claude-opus-4-7"
 
 
 def talk(server: ScriptedServer, services: Services, **options: Any) -> Any:
