@@ -163,6 +163,66 @@ def test_office_documents_are_sent_natively_to_models_that_read_them(model: str,
     assert connect(GoogleProvider(), model=model, api_key="k").profile.supports("document", media_type) is accepted
 
 
+def warned(model: str, **options: Any) -> list[tuple[str, str, Any]]:
+    """The warnings of a call, but those about the model itself."""
+    found = create_llm(f"google/{model}", api_key="k").plan("hi", **options).warnings
+    return [(warning.code, warning.path, warning.sent) for warning in found if warning.path != "model"]
+
+
+@pytest.mark.parametrize(
+    "model", ["gemini-2.5-flash-lite", "gemini-3.1-flash-lite", "gemini-3.8-flash", "gemini-4-carbon"]
+)
+def test_penalties_are_left_out_with_a_warning_and_zero_is_no_loss(model: str):
+    """ "Penalty is not enabled for this model": google-gemini/cookbook#1290, mnfst/modelparams.dev#16."""
+    assert warned(model, presence_penalty=0.5, frequency_penalty=-1) == [
+        ("unsupported_option", "sampling.presence_penalty", None),
+        ("unsupported_option", "sampling.frequency_penalty", None),
+    ]
+    assert {code for code, _, _ in warned(model, presence_penalty=0, strict=True)} <= {"no_effect"}
+
+
+@pytest.mark.parametrize(
+    ("model", "ignored"),
+    [
+        ("gemini-3.5-flash-lite", True),
+        ("gemini-3.5-flash", True),
+        ("gemini-3.6-flash", True),
+        ("gemini-3.8-flash", True),
+        ("gemini-4-argon", True),
+        ("gemini-3.1-pro-preview", False),
+        ("gemini-2.5-pro", False),
+    ],
+)
+def test_sampling_that_the_model_ignores_is_left_out_with_a_warning(model: str, ignored: bool):
+    """ai.google.dev/gemini-api/docs/changelog (21 July 2026) and .../latest-model."""
+    found = warned(model, temperature=0.5, top_p=0.5, top_k=5, seed=1)
+    assert found == [("no_effect", f"sampling.{name}", None) for name in ("temperature", "top_p", "top_k") if ignored]
+
+
+@pytest.mark.parametrize(
+    ("model", "asked", "sent"),
+    [
+        ("gemini-4-hydrogen", "xhigh", None),
+        ("gemini-4-carbon", "xhigh", "high"),
+        ("gemini-4-carbon", "off", "low"),
+        ("gemini-3.6-flash", "off", "minimal"),
+        ("gemini-3.8-flash", "minimal", "low"),
+        ("gemini-3.8-flash", 20_000, "high"),
+        ("gemini-2.5-pro", 64, 128),
+    ],
+)
+def test_thinking_becomes_what_the_model_has(model: str, asked: Any, sent: Any):
+    """ai.google.dev/gemini-api/docs/thinking; `ThinkingLevel` in google-genai."""
+    assert warned(model, thinking=asked) == ([] if sent is None else [("thinking_changed", "thinking", sent)])
+
+
+def test_output_limit_above_the_models_own_is_reduced():
+    assert warned("gemini-3.8-flash", max_output_tokens=70_000) == [
+        ("option_changed", "sampling.max_output_tokens", 65_536)
+    ]
+    assert warned("gemini-4-carbon", max_output_tokens=1_048_576) == []
+
+
 def test_setting_of_the_user_must_exist():
     with pytest.raises(ConfigurationError, match=r"settings\.signed: no such setting"):
         create_llm("google/gemini-3.8-flash", api_key="k", facts={"settings": {"signed": True}})

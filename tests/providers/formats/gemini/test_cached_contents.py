@@ -180,3 +180,15 @@ def test_cached_content_name_cannot_contain_other_paths():
     delete = Gemini(Dialect()).operations["cached_contents.delete"](name="cachedContents/..%2f?x")
     request = delete.encode(ModelCall("m", (Message.user("n"),), "google")).request
     assert request.url == "/cachedContents/..%252f%3Fx"
+
+
+@pytest.mark.parametrize("model", ["gemini-4-carbon", "gemini-4-hydrogen", "gemini-4-argon"])
+def test_model_that_only_caches_by_itself_has_no_cached_contents(
+    model: str, call_style: CallStyle, services: Services, caches: CacheServer
+):
+    """docs.cloud.google.com/gemini-enterprise-agent-platform/models/gemini/4-carbon."""
+    newest = create_llm(f"google/{model}", api_key="k", base_url=f"{caches.url}/v1beta", services=services)
+    with pytest.raises(UnsupportedOptionError, match=f"{model} has no cached contents") as caught:
+        does(call_style, newest)("create", "long", seconds=300)
+    assert "caches prompts that begin alike" in (caught.value.hint or "")
+    assert caches.seen == []
