@@ -95,7 +95,7 @@ def check_arrival(call: RichCall, row: Row, body: Any, warnings: Sequence[CallWa
             assert arrived.get(name) in accepted_thinking(row, value, fake), where
             needs_warning = arrived.get(name) != value and not is_translated(row, value)
         else:
-            needs_warning = arrived.get(name) != value
+            needs_warning = arrived.get(name) != value or name in row.get("no_effect", ())
             assert not needs_warning or not must_arrive(call, row, name, value, fake), f"{name} in {where}"
         assert is_warned(name, warnings) == needs_warning, f"{name} in {where}"
     assert base64.b64encode(call.file).decode() in json.dumps(body), where

@@ -28,6 +28,8 @@ _SAMPLING = {
 _MODES = {"ANY": "required", "AUTO": "auto", "NONE": "none"}
 _HOSTED = {"googleSearch", "urlContext", "fileSearch", "codeExecution"}
 _FLAG = "includeServerSideToolInvocations"
+_IN_RESULTS = ["image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"]
+"""ai.google.dev/gemini-api/docs/function-calling, "Multimodal function responses"."""
 _KNOWN = {"contents", "systemInstruction", "tools", "toolConfig", "generationConfig"}
 
 
@@ -112,14 +114,14 @@ def _of_tools(row: Row, body: Any, options: Any) -> Iterator[str]:
 
 
 def _of_files(row: Row, body: Any) -> Iterator[str]:
-    inside = row.get("settings", {}).get("media_in_results")
+    inside = row.get("settings", {}).get("media_in_results", _IN_RESULTS)
     for content in body["contents"]:
         for part in content["parts"]:
             media_type = part.get("inlineData", {}).get("mimeType")
             if media_type is not None and media_type not in row.get("accepts", [media_type]):
                 yield f"Unsupported MIME type: {media_type}"
             for file in part.get("functionResponse", {}).get("parts", ()):
-                if inside is not None and file["inlineData"]["mimeType"] not in inside:
+                if file["inlineData"]["mimeType"] not in inside:
                     yield f"Unsupported MIME type in a function response: {file['inlineData']['mimeType']}"
 
 
