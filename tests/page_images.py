@@ -9,7 +9,7 @@ from PIL import Image, ImageSequence
 from abstractcore import Blob, CallWarning, ContentPart, ImagePart, MediaPart, Usage
 from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.registry import Registry
-from abstractcore_providers.plugin import register_providers
+from abstractcore_providers.plugin import register_catalogues, register_providers
 
 MEDIA_TYPES = {b"II*\0": "image/tiff", b"MM\0*": "image/tiff", b"GIF8": "image/gif"}
 NO_IMAGES = CallWarning("images_left_out", "", "the images of the pages are left out")
@@ -54,9 +54,11 @@ def page_images(data: bytes) -> list[bytes]:
 
 
 def registry(*, describes: bool = False) -> Registry:
-    """The built-in providers, with a handler of pages."""
+    """The built-in providers with their models, and a handler of pages."""
     made = Registry()
     for provider in register_providers():
         made.add_provider(provider)
+    for file in register_catalogues():
+        made.add_catalogue(file)
     made.add_media_handler(PageImages(describes=describes))
     return made

@@ -228,7 +228,8 @@ def test_hint_shows_the_working_directory_for_relative_paths_only():
     [
         ("gpt-5-mini", "openai/gpt-5-mini"),
         ("GPT-5", "openai/GPT-5"),
-        ("o3", "openai/o3"),
+        ("o3", "openai/gpt-5.4"),
+        ("o3-pro", "openai/o3-pro"),
         ("claude-haiku-4-5", "anthropic/claude-haiku-4-5"),
         ("gemini-2.5-pro", "google/gemini-2.5-pro"),
         ("grok-4.3", "xai/grok-4.3"),
