@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import Any
 
 from differences import Difference, report
-from model_facts import AS_OF, facts
+from model_facts import AS_OF, base_prices, facts
+from prices import Prices, ProviderPrices
 from rows import CatalogueError, ProviderRows, Row, hand_rows, merged, with_types
 
 from abstractcore.catalogue.names import NameRules
@@ -59,6 +60,7 @@ def out_of_date() -> list[str]:
 def _files() -> Iterator[tuple[Path, str]]:
     hand, listed = hand_rows(HERE / "rows"), facts(HERE / "sources" / "model_facts.jsonl")
     sources = json.loads((HERE / "sources.json").read_text(encoding="utf-8"))
+    prices = Prices(HERE / "prices", base_prices(HERE / "sources" / "model_facts.jsonl"))
     differences: list[Difference] = []
     for path in sorted((HERE / "providers").glob("*.json")):
         provider, header = path.stem, json.loads(path.read_text(encoding="utf-8"))
@@ -66,13 +68,24 @@ def _files() -> Iterator[tuple[Path, str]]:
         more = listed.get(provider, {})
         differences += _differences(provider, rows, more)
         only_listed = _only_listed(rows, more, header)
-        yield OUTPUT / f"{provider}.jsonl", _text(provider, header, rows, only_listed, sources)
+        priced = prices.of(provider, {**only_listed, **rows.models})
+        if priced is not None:
+            differences += prices.differences(provider, priced.by_model)
+            only_listed |= {model: {"like": [_LISTED]} for model in priced.models}
+        yield OUTPUT / f"{provider}.jsonl", _text(provider, header, rows, only_listed, sources, priced)
     if hand:
         raise CatalogueError(f"rows name the unknown providers {', '.join(sorted(hand))}.")
     yield HERE / "differences.md", report(differences)
 
 
-def _text(provider: str, header: Row, rows: ProviderRows, listed: dict[str, Row], sources: dict[str, str]) -> str:
+def _text(
+    provider: str,
+    header: Row,
+    rows: ProviderRows,
+    listed: dict[str, Row],
+    sources: dict[str, str],
+    priced: ProviderPrices | None,
+) -> str:
     kinds: dict[str, list[str]] = header.pop("kinds", {})
     of_listed: Row = header.pop("listed", {})
     templates = _with_types(rows.templates, kinds)
@@ -86,8 +99,13 @@ def _text(provider: str, header: Row, rows: ProviderRows, listed: dict[str, Row]
         raise CatalogueError(f"{provider}: sources.json does not name {', '.join(sorted(named - set(sources)))}.")
     defaults = {name: with_types(header[name], kinds) for name in ("unknown", "every") if name in header}
     addresses = {name: sources[name] for name in sorted(named)}
-    lines = [{"provider": provider, **header, **defaults, "templates": used, "sources": addresses}]
-    lines += [{"model": name, **models[name]} for name in sorted(models)]
+    shared = {"prices": priced.shared} if priced is not None and priced.shared else {}
+    by_model = priced.by_model if priced is not None else {}
+    lines = [{"provider": provider, **header, **defaults, "templates": used, "sources": addresses, **shared}]
+    lines += [
+        {"model": name, **models[name], **({"prices": by_model[name]} if name in by_model else {})}
+        for name in sorted(models)
+    ]
     lines += [{"family": name, **families[name]} for name in sorted(families)]
     return "".join(f"{json.dumps(line, ensure_ascii=False, separators=(',', ':'))}\n" for line in lines)
 

@@ -59,6 +59,18 @@ def facts(path: Path) -> dict[str, dict[str, Row]]:
     return found
 
 
+def base_prices(path: Path) -> dict[str, dict[str, Row]]:
+    """Returns by provider and id the base prices that the source lists, by our meters."""
+    found: dict[str, dict[str, Row]] = {}
+    for line in path.read_text(encoding="utf-8").splitlines():
+        fact: dict[str, Any] = json.loads(line, parse_float=str, parse_int=str)
+        prices: Row = fact.get("usd_per_million_tokens", {})
+        if prices and not _REGION.search(fact["id"]):
+            for provider in PROVIDERS[fact["provider"]]:
+                found.setdefault(provider, {})[fact["id"]] = prices
+    return found
+
+
 def _row(fact: dict[str, Any]) -> Row:
     row: Row = {}
     for ours, theirs in (("context_tokens", "context"), ("max_output_tokens", "max_output")):

@@ -50,20 +50,16 @@ _TOKENS: Final[dict[str, tuple[str, ...]]] = {
     "output_image": ("output",),
     "output_video": ("output",),
 }
-_TIMES: Final = (Meter("audio_second", "time", 3600), Meter("audio_minute_second", "time", 60, count="audio_second"))
-"""Both count seconds of audio: a price per hour, as Groq prints it, and one per minute, as OpenAI does."""
+_AUDIO: Final = Meter("audio_second", "time", 3600)
+"""Seconds of audio. The price is per hour."""
 _PIECES: Final = {
     "citation": _MILLION,
     "character": _MILLION,
     "page": _THOUSAND,
+    "annotated_page": _THOUSAND,
     "search_unit": _THOUSAND,
-    "image": 1,
-    "image_1k": 1,
-    "image_2k": 1,
-    "image_4k": 1,
     "image_input": 1,
-    "video_second": 1,
-    "video_second_720p": 1,
+    "image_2k_medium": 1,
     "video_second_1080p": 1,
 }
 _FEES: Final = {
@@ -74,10 +70,8 @@ _FEES: Final = {
     "web_search_preview": _THOUSAND,
     "web_fetch": _THOUSAND,
     "maps_search": _THOUSAND,
-    "image_search": _THOUSAND,
     "file_search": _THOUSAND,
     "code_execution": _THOUSAND,
-    "x_search": _THOUSAND,
     "x_post": _THOUSAND,
     "x_profile": _THOUSAND,
     "attachment_search": _THOUSAND,
@@ -104,7 +98,7 @@ METERS: Final[dict[str, Meter]] = {
     meter.name: meter
     for meter in (
         *map(_token, _TOKENS),
-        *_TIMES,
+        _AUDIO,
         *(Meter(name, "piece", unit) for name, unit in _PIECES.items()),
         *(Meter(name, "fee", unit) for name, unit in _FEES.items()),
         *_ONCE,

@@ -25,13 +25,15 @@ class Operation(Generic[T]):
 
     `encode` returns the request for a lowered call; it raises `UnsupportedContentError` for content that the request
     cannot express. `decode` reads a successful response; it raises `ServerError` for an invalid one. `usage` returns
-    the tokens that the provider reports in the result, and `to_record` its JSON for records with full content.
+    the tokens that the provider reports in the result, and `to_record` its JSON for records with full content. One that
+    `is_free` costs nothing, whatever it reports.
     """
 
     name: str
     encode: Callable[[ModelCall], Encoded]
     decode: Callable[[WireResponse], T]
     usage: Callable[[T], Usage] = _unknown_usage
+    is_free: bool = False
     to_record: Callable[[T], JSONValue] = _nothing
 
     @property

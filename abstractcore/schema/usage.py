@@ -41,7 +41,24 @@ METERS: Final[Mapping[str, MeterUnit]] = MappingProxyType(
         "file_search": "calls",
         "attachment_search": "calls",
         "code_execution": "calls",
+        "web_search_preview": "calls",
+        "request_low": "calls",
+        "request_medium": "calls",
+        "request_high": "calls",
+        "guideline_violation": "calls",
         "search_unit": "units",
+        "character": "units",
+        "page": "units",
+        "annotated_page": "units",
+        "image_input": "units",
+        "image_2k_medium": "units",
+        "video_second_1080p": "seconds",
+        "container_1g": "units",
+        "container_4g": "units",
+        "container_16g": "units",
+        "container_64g": "units",
+        "session_hour": "units",
+        "cache_storage": "tokens",
     }
 )
 """The names of `Billing.counts`, with their units; prices are by the same names.
@@ -53,7 +70,11 @@ METERS: Final[Mapping[str, MeterUnit]] = MappingProxyType(
 * `billed_input` and `billed_output` are billed instead of `Usage.input` and `Usage.output` (Cohere).
 * `audio_second` are seconds of audio in the input (Mistral), `search_unit` Cohere's units of searches.
 * The calls are requests or queries of tools that the provider runs; `x_post` and `x_profile` are posts and profiles
-  read.
+  read. `request_*` are requests by the size of the search context (Perplexity), `guideline_violation` refused ones
+  (xAI).
+* Models that do not chat count characters, pages, pages with annotations, images and seconds of video, by size and
+  quality. `container_*` are sessions by memory, `session_hour` hours of an agent's session, `cache_storage` tokens
+  times the hours that a cache keeps them.
 """
 
 _METERS = frozenset(METERS)

@@ -45,7 +45,9 @@ def cost_of(context: CallContext, pricing: Pricing) -> CallCost:
 
 
 def _charges(context: CallContext, pricing: Pricing, responses: list[BilledResponse]) -> Iterator[Charge]:
-    if responses:
+    if context.operation.is_free:
+        yield _NOTHING
+    elif responses:
         yield from map(pricing.charge, responses)
     elif context.attempts:
         yield Charge(reason="no response reported its tokens")

@@ -46,6 +46,7 @@ class ModelListing:
             self._read,
             usage=lambda page: Usage(0, 0),
             to_record=to_data,
+            is_free=True,
         )
 
     def _read(self, response: WireResponse) -> ModelList:

@@ -14,4 +14,6 @@ CACHED_CONTENTS = "cached_contents"
 
 def count_tokens(encode: Callable[[ModelCall], Encoded], decode: Callable[[WireResponse], int]) -> Operation[int]:
     """Returns the operation that counts the tokens of a call without answering it. Vendors do not charge for it."""
-    return Operation(COUNT_TOKENS, encode, decode, usage=lambda count: Usage(0, 0), to_record=lambda count: count)
+    return Operation(
+        COUNT_TOKENS, encode, decode, usage=lambda count: Usage(0, 0), to_record=lambda count: count, is_free=True
+    )

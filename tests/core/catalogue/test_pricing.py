@@ -244,8 +244,6 @@ def test_seconds_have_a_least_count_and_are_rounded_to_twelve_places():
     row = {"rates": {"audio_second": "0.04"}, "least": {"audio_second": "10"}}
     found = [dollars(row, Usage(billing=Billing(counts={"audio_second": count}))) for count in (45, 4)]
     assert found == [Decimal("0.0005"), Decimal("0.000111111111")]
-    by_minute = {"rates": {"audio_minute_second": "0.006"}}
-    assert dollars(by_minute, Usage(billing=Billing(counts={"audio_second": 90}))) == Decimal("0.009")
 
 
 def test_billed_units_replace_tokens():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
@@ -161,6 +162,15 @@ def test_operation_is_recorded_with_usage_and_cost(call_style, make, server, ser
     assert (off[0].result, off[0].call) == (None, None)
     assert full[0].result == {"count": 1}
     assert full[0].call.messages[0].text == "a secret text"
+
+
+def test_free_operation_costs_nothing_whatever_it_reports(call_style, make, server, services, monkeypatch):
+    server.script(VECTORS)
+    monkeypatch.setattr(Embedding, "operations", {"embed": lambda: replace(embed(), is_free=True)})
+    records = []
+    with services.records.subscribe(records.append):
+        operate(call_style, make(), "embed", "hi")
+    assert [(each.usage, each.cost, each.cost_source) for each in records] == [(Usage(5, 0), 0, "computed")]
 
 
 def test_failed_operation_is_recorded_with_its_error(call_style, make, server, services):
