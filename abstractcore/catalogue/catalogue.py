@@ -59,8 +59,13 @@ class FileCatalogue:
     @property
     def providers(self) -> list[str]:
         """The providers with a file or with rows of the user's, sorted."""
+        return sorted({*self._files(), *self.user_providers})
+
+    @property
+    def user_providers(self) -> frozenset[str]:
+        """The providers of the user's rows."""
         user = self._user_file()
-        return sorted({*self._files(), *(user.providers if user else ())})
+        return user.providers if user else frozenset()
 
     def profile(self, provider: str, model: str) -> ModelProfile:
         """Returns the profile of a model; that of an unknown model is not `known`."""

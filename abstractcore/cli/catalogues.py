@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import abstractcore
 
 from .plugins import registry
+from .screen import note
 
 if TYPE_CHECKING:
     from ..catalogue import FileCatalogue, ModelEntry
@@ -26,11 +27,16 @@ _PARTS = re.compile(r"[0-9]+|[a-z]+")
 
 
 def open_catalogue(plugins: Registry | None = None) -> FileCatalogue:
-    """Returns the catalogue of this machine's plugins and user."""
+    """Returns the catalogue of this machine's plugins and user. Prints a note about user's rows without a provider."""
     from ..catalogue import FileCatalogue
+    from ..registry import did_you_mean, nearest_names
 
     found = plugins or registry()
-    return FileCatalogue(lambda: found.catalogues, os.environ)
+    catalogue = FileCatalogue(lambda: found.catalogues, os.environ)
+    for name in sorted(catalogue.user_providers - found.providers.keys()):
+        near = nearest_names(name, found.providers)
+        note(f"{catalogue.user_path}: no provider is called {name!r}. {did_you_mean(near) if near else ''}".rstrip())
+    return catalogue
 
 
 def check_provider(catalogue: FileCatalogue, name: str) -> None:

@@ -113,6 +113,13 @@ def test_info_names_the_facts_that_are_the_users(tmp_path: Path):
     assert f"openai: context_tokens from {tmp_path}/models.toml\n" in result.stderr
 
 
+def test_rows_of_the_user_for_a_misspelt_provider_have_a_note(tmp_path: Path):
+    (tmp_path / "models.toml").write_text('[[models]]\nprovider = "opnai"\nmodel = "x"\n')
+    result = invoke("search", "--vision")
+    assert result.exit_code == 0
+    assert f"{tmp_path}/models.toml: no provider is called 'opnai'. Did you mean openai?" in result.stderr
+
+
 @pytest.mark.parametrize(
     ("model", "note"),
     [
