@@ -10,11 +10,10 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
-from abstractcore.schema import EMPTY, CallWarning, Citation, TextPart
+from abstractcore.schema import CallWarning, Citation, TextPart
 
 from ...common.byte_offsets import bytes_of, characters_in
 from ...common.json_reading import Object, as_objects, count_of, text_of
-from .vocabulary import WARNINGS
 
 _URL = "url_citation"
 _FIELDS = {
@@ -24,7 +23,14 @@ _FIELDS = {
 }
 """The fields for source and title in each type of citation."""
 _NONE = ("", "")
-_MAYBE_LOST = ("title", "quote", "provider_metadata")
+_EXTRAS: dict[str, tuple[str, ...]] = {
+    "file_citation": ("source", "page_number", "media_id", "custom_metadata"),
+    "place_citation": ("place_id", "review_snippets"),
+    "word_info": ("text", "start_offset", "end_offset", "speaker"),
+    "speech_metadata": ("speaker", "style"),
+}
+"""The further fields of each type of annotation, in the package google-genai."""
+_MAYBE_LOST = ("source", "title", "quote", "provider_metadata")
 _SPAN = ("start_index", "end_index")
 
 
@@ -52,19 +58,30 @@ def write_annotations(text: str, citations: Iterable[Citation], path: str, warni
     notes: list[Object] = []
     for index, citation in enumerate(citations):
         expressed = _expressed(citation, text)
-        lost = (name for name in _MAYBE_LOST if getattr(citation, name) != getattr(expressed, name))
-        warnings += [WARNINGS.field(name, f"{path}.citations[{index}]") for name in lost]
+        for name in _MAYBE_LOST:
+            asked, sent = getattr(citation, name), getattr(expressed, name)
+            if asked != sent:
+                message = f"the Interactions format has no field for this citation's {name}"
+                place = f"{path}.citations[{index}].{name}"
+                sent = None if sent == {} else sent
+                warnings.append(CallWarning(f"{name}_left_out", place, message, asked, sent))
         notes.append(_annotation(expressed, text))
     return notes
 
 
 def _expressed(citation: Citation, text: str) -> Citation:
     """Returns what is read back of the citation: without its quote, and metadata or title that it has no field for."""
+    metadata = citation.provider_metadata
+    kind = metadata.get("type")
+    extras = _EXTRAS.get(kind) if isinstance(kind, str) else None
+    known = () if extras is None else ("type", *extras)
+    kept = {name: value for name, value in metadata.items() if name in known and value is not None}
+    if kept != metadata:
+        citation = replace(citation, provider_metadata=kept)
+    if extras is not None and kind not in _FIELDS:
+        citation = replace(citation, title=None, source="")
     citation = replace(citation, quote=None)
-    for attempt in (citation, replace(citation, title=None), replace(citation, provider_metadata=EMPTY)):
-        if TextPart(text, (_citation(_annotation(attempt, text), text),)).citations == (attempt,):
-            return attempt
-    return replace(citation, title=None, provider_metadata=EMPTY)
+    return TextPart(text, (_citation(_annotation(citation, text), text),)).citations[0]
 
 
 def _annotation(citation: Citation, text: str) -> Object:

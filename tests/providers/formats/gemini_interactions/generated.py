@@ -170,6 +170,8 @@ def cited() -> SearchStrategy[TextPart]:
         [
             {},
             {"type": "file_citation", "page_number": 3},
+            {"type": "file_citation", "page_number": 3, "odd": 1, "source": None},
+            {"type": "speech_metadata", "style": "calm"},
             {"type": "place_citation", "place_id": "p"},
             {"type": "word_info", "start_offset": "1s"},
             {"type": "url_citation"},
