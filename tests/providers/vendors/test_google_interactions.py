@@ -1,11 +1,12 @@
 """The provider `google-interactions`."""
 
+import json
 from typing import Any
 
 import pytest
 
 from abstractcore import ModelCall, create_llm
-from abstractcore.errors import AuthenticationError
+from abstractcore.errors import AuthenticationError, InvalidInputError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import Message, ModelReply, ReasoningPart, TextPart
 from abstractcore_providers.formats.gemini_interactions import GeminiInteractions
@@ -66,6 +67,30 @@ def test_models_of_other_lines_are_unknown_and_sent_as_they_are(model: str):
     session = connect(model, GEMINI_API_KEY="k")
     assert not session.profile.known
     assert session.profile.thinking is None
+
+
+def test_agents_are_named_as_such_and_streamed_in_the_background(services: Any):
+    llm = create_llm("google-interactions", model="deep-research-preview-04-2026", api_key="k", services=services)
+    session = connect("deep-research-preview-04-2026", GEMINI_API_KEY="k")
+    lowered = session.lower(llm.build("Research TPUs.").with_(stream=True)).call
+    body = json.loads(session.transpiler.encode(lowered).request.body)
+    assert {name: body.get(name) for name in ("agent", "model", "background", "stream")} == {
+        "agent": "deep-research-preview-04-2026",
+        "model": None,
+        "background": True,
+        "stream": True,
+    }
+    with pytest.raises(InvalidInputError, match="works in the background") as caught:
+        llm.generate("Research TPUs.")
+    assert caught.value.path == "stream"
+
+
+def test_agent_that_answers_at_once_needs_no_stream():
+    session = connect("antigravity-preview-09-2026", GEMINI_API_KEY="k")
+    options = {"google-interactions": {"environment": "remote"}}
+    call = ModelCall(session.model, (Message.user("hi"),), "google-interactions", provider_options=options)
+    body = json.loads(session.transpiler.encode(session.lower(call).call).request.body)
+    assert (body["agent"], body["environment"], "background" in body) == (session.model, "remote", False)
 
 
 def test_calls_are_answered_whole_and_streamed(call_style: Any, services: Any):

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from abstractcore.schema import Encoded, ModelCall, WireRequest
+from abstractcore.schema import Encoded, ModelCall, Sampling, WireRequest, to_data
 
 from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
-from ...common.sampling_options import write_sampling
+from ...common.sampling_options import SAMPLING_OPTIONS, write_sampling
 from ...common.thinking_levels import nearest_level
 from ...common.tool_names import GEMINI, with_valid_names
-from .provider_options import add_options, interaction_options, write_thinking
+from .provider_options import AGENT, add_options, interaction_options, stored_turn, write_thinking
 from .response_formats import write_response_format
 from .tools import write_tool_choice, write_tools
 from .vocabulary import ARGUMENTS, LEVELS, SAMPLING, WARNINGS
@@ -33,11 +33,13 @@ def encode(call: ModelCall, provider: str) -> Encoded:
 def _body(call: ModelCall, writer: BodyWriter) -> Object:
     call = with_valid_names(call, GEMINI, writer.warnings)
     options = interaction_options(call, writer.provider, writer.warnings)
-    body: Object = {"model": call.model}
+    is_agent = AGENT in options
+    call = _without_config(call, writer) if is_agent else call
+    body: Object = {AGENT if is_agent else "model": call.model}
     system = write_system(call.messages, writer)
     if system:
         body["system_instruction"] = system
-    body["input"] = write_input(call.messages, call.model, writer)
+    body["input"] = write_input(call.messages, call.model, writer, stored_turn(call.messages, options))
     tools = write_tools(call, writer)
     if tools:
         body["tools"] = tools
@@ -53,6 +55,16 @@ def _body(call: ModelCall, writer: BodyWriter) -> Object:
     body["store"] = False
     add_options(body, options, writer.provider, writer.warnings)
     return body
+
+
+def _without_config(call: ModelCall, writer: BodyWriter) -> ModelCall:
+    """Returns the call of an agent, which has no generation config, with a warning for each option in it."""
+    given = {f"sampling.{name}": getattr(call.sampling, name) for name in ("max_output_tokens", *SAMPLING_OPTIONS)}
+    given |= {"thinking": call.thinking, "tool_choice": call.tool_choice}
+    for path, value in given.items():
+        if value not in (None, ()):
+            writer.warnings.append(unsupported(path, to_data(value), f"{path.rpartition('.')[2]} of an agent"))
+    return call.with_(sampling=Sampling(), thinking=None, tool_choice=None)
 
 
 def _generation_config(call: ModelCall, writer: BodyWriter) -> Object:

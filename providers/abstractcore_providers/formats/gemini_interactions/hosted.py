@@ -39,7 +39,7 @@ CALLS = {f"{tool}_call": tool for tool in _TOOLS}
 RESULTS = {f"{tool}_result": tool for tool in _TOOLS}
 _NAMED = "mcp_server_tool"
 """The tool that runs others, whose names its calls have."""
-_WITH_CONTENT = frozenset({"code_execution_result", "mcp_server_tool_result"})
+_WITH_CONTENT = frozenset({"code_execution_result", "function_result", "mcp_server_tool_result"})
 """Results that are text or content for the model; others are data."""
 
 

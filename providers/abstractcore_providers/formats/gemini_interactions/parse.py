@@ -10,7 +10,7 @@ from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 from ...common.json_reading import Object
 from ...common.reading import get_flag, get_group, get_list, get_text, read_call
 from ...common.reasoning_origins import origin_of
-from .provider_options import read_provider_options, read_thinking
+from .provider_options import AGENT, read_provider_options, read_thinking
 from .read_messages import InputReader
 from .response_formats import Wanted, read_response_format
 from .tools import read_tool_choice, read_tools
@@ -26,12 +26,13 @@ def parse(request: WireRequest, provider: str) -> Parsed:
 
 
 def _call(body: bytes, provider: str, data: Object, warnings: list[CallWarning]) -> ModelCall:
-    if get_flag(data, "background"):
-        raise InvalidInputError("background calls are not supported", path="background")
-    if data.get("agent") is not None:
-        raise InvalidInputError("agents are not supported", path="agent", hint="Use the field model.")
-    model = get_text(data.get("model"), "model")
-    reader = InputReader(body, provider, origin_of(provider, model), warnings)
+    stream = get_flag(data, "stream") or False
+    if get_flag(data, "background") and not stream:
+        raise InvalidInputError("background calls are not supported without a stream", path="background")
+    name = "model" if data.get(AGENT) is None else AGENT
+    model = get_text(data.get(name), name)
+    stored = data.get("previous_interaction_id") is not None
+    reader = InputReader(body, provider, origin_of(provider, model), warnings, stored=stored)
     if data.get("system_instruction") is not None:
         reader.read_system(get_text(data["system_instruction"], "system_instruction"), "system_instruction")
     reader.read(data.get("input"))
@@ -50,6 +51,6 @@ def _call(body: bytes, provider: str, data: Object, warnings: list[CallWarning])
         output=wanted.output,
         thinking=read_thinking(config),
         modalities=wanted.modalities,
-        stream=get_flag(data, "stream") or False,
+        stream=stream,
         provider_options={provider: read_provider_options(data)},
     )

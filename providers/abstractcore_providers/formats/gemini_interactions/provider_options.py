@@ -5,10 +5,11 @@ Interactions are not stored unless `store` is set.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, JSONObject, ModelCall, SchemaError, ThinkingLevel, freeze_object
+from abstractcore.schema import CallWarning, JSONObject, Message, ModelCall, SchemaError, ThinkingLevel, freeze_object
 
 from ...common.json_reading import Object, as_object
 from ...common.provider_options import duplicate_option_error, options_for
@@ -16,25 +17,43 @@ from .response_formats import read_response_format
 from .tools import is_other_tool, read_tool_choice
 from .vocabulary import LEVELS, SAMPLING
 
-_CONFIG, _FORMAT = "generation_config", "response_format"
-_OF_CALL = frozenset({"background", "input", "model", "stream", "system_instruction"})
+AGENT = "agent"
+"""The field with the name of an agent, in place of a model; the option says that the call's model is one."""
+_CONFIG, _FORMAT, _PREVIOUS = "generation_config", "response_format", "previous_interaction_id"
+_OF_CALL = frozenset({"input", "model", "stream", "system_instruction"})
 _THINKING = ("thinking_level", "thinking_summaries")
 
 
 def interaction_options(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
     """Returns the call's options for `provider`, with a warning for those for others.
 
-    Raises `InvalidInputError` for one that would repeat the messages.
+    Raises `InvalidInputError` for one that would repeat the messages, and for a background call that is not streamed.
     """
     options = options_for(call, provider, warnings)
-    name = "previous_interaction_id"
-    if options.get(name) is not None and any(message.role == "assistant" for message in call.messages):
+    path = f"provider_options.{provider}"
+    first, *others = [message for message in call.messages if message.role != "system"] or [None]
+    known = [message for message in (first, *others) if message is not None and message.role == "assistant"]
+    if options.get(_PREVIOUS) is not None and known and (known != [first] or not known[0].tool_calls):
         raise InvalidInputError(
             "the provider adds its stored conversation before these messages, which already contain it",
-            path=f"provider_options.{provider}.{name}",
-            hint="Remove the option, or pass only the new messages.",
+            path=f"{path}.{_PREVIOUS}",
+            hint="Remove the option, or pass only the new messages, after the turn whose calls they answer.",
         )
+    if options.get("background") is True and not call.stream:
+        hint = "Stream the answer: llm.stream(...)."
+        raise InvalidInputError("a background call returns no reply", path=f"{path}.background", hint=hint)
+    if options.get(AGENT, True) is not True:
+        hint = "Pass the agent's name as model, and true here."
+        raise InvalidInputError("expected true", path=f"{path}.{AGENT}", hint=hint)
     return options
+
+
+def stored_turn(messages: Sequence[Message], options: JSONObject) -> int | None:
+    """Returns the index of the model's turn that the provider stores, whose calls the messages answer, if any."""
+    if options.get(_PREVIOUS) is None:
+        return None
+    first = next((index for index, message in enumerate(messages) if message.role != "system"), None)
+    return first if first is not None and messages[first].role == "assistant" else None
 
 
 def add_options(body: Object, options: JSONObject, provider: str, warnings: list[CallWarning]) -> None:
@@ -44,8 +63,8 @@ def add_options(body: Object, options: JSONObject, provider: str, warnings: list
     """
     path = f"provider_options.{provider}"
     for name, value in options.items():
-        if name == "background" and value is True:
-            raise InvalidInputError("a background call returns no reply", path=f"{path}.{name}")
+        if name == AGENT:
+            continue
         if name == _CONFIG:
             _add_config(body, value, f"{path}.{name}")
         elif name == "tools":
@@ -111,8 +130,11 @@ def read_thinking(config: Object) -> ThinkingLevel | None:
 def read_provider_options(data: Object) -> Object:
     """Returns the fields of a request that a call does not have, without our defaults."""
     rest = {name: value for name, value in data.items() if name not in _OF_CALL and value is not None}
-    if rest.get("store") is False:
-        del rest["store"]
+    for name in ("background", "store"):
+        if rest.get(name) is False:
+            del rest[name]
+    if AGENT in rest:
+        rest[AGENT] = True
     config = as_object(rest.get(_CONFIG))
     if _CONFIG in rest:
         left = {n: value for n, value in config.items() if value is not None and not is_of_config(n, config)}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
@@ -20,7 +21,7 @@ from abstractcore.schema import (
 )
 
 from ...common.item_options import read_options
-from ...common.json_reading import Object, read_json, text_of
+from ...common.json_reading import Object, as_object, read_json, text_of
 from ...common.raw_arguments import WrittenArguments, arguments_text
 from ...common.reading import (
     get_filled,
@@ -44,7 +45,11 @@ _OF_MODEL = frozenset({"model_output", THOUGHT, "function_call", *CALLS, *RESULT
 class InputReader:
     """Reads an input in order: results are matched with the calls before them."""
 
-    def __init__(self, body: bytes, provider: str, origin: str | None, warnings: list[CallWarning]) -> None:
+    def __init__(
+        self, body: bytes, provider: str, origin: str | None, warnings: list[CallWarning], *, stored: bool = False
+    ) -> None:
+        """With `stored`, the provider stores the turn before: results at the beginning answer its calls."""
+        self._stored = stored
         self.messages: list[Message] = []
         self._provider = provider
         self._origin = origin
@@ -74,6 +79,8 @@ class InputReader:
 
     def read_steps(self, items: Sequence[Any]) -> None:
         """Reads a list of steps."""
+        if self._stored:
+            self._add_stored_calls(items)
         for index, item in enumerate(items):
             self._step(get_object(item, f"input[{index}]"), f"input[{index}]")
         self.end_turn()
@@ -94,6 +101,18 @@ class InputReader:
         else:
             self._step(data, "input")
             self.end_turn()
+
+    def _add_stored_calls(self, items: Sequence[Any]) -> None:
+        """Adds the calls that results at the beginning answer, without their arguments."""
+        results = takewhile(lambda item: text_of(as_object(item), "type") == "function_result", items)
+        calls: dict[str, ToolCall] = {}
+        for index, item in enumerate(results):
+            id, name = (text_of(as_object(item), key) or "" for key in ("call_id", "name"))
+            if id:
+                calls.setdefault(id, make_at(f"input[{index}]", ToolCall, id, name, ""))
+        if calls:
+            self._add("assistant", list(calls.values()), "input")
+            self._calls |= {call.id: call.name for call in calls.values()}
 
     def _step(self, step: Object, path: str) -> None:
         kind = get_filled(step.get("type"), f"{path}.type")

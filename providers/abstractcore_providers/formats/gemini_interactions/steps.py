@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from abstractcore.schema import AudioPart, OpaquePart, Part, TextDelta
+from abstractcore.schema import AudioPart, HostedToolCall, OpaquePart, Part, TextDelta
 
 from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import DeltaWriter
@@ -20,7 +20,7 @@ from .known_steps import CALL_FIELDS
 from .thoughts import THOUGHT, is_plain, is_plain_text, read_thought
 from .vocabulary import ARGUMENTS
 
-_OUTPUT, _CALL, _INPUT = "model_output", "function_call", "user_input"
+_OUTPUT, _CALL, _RESULT, _INPUT = "model_output", "function_call", "function_result", "user_input"
 _ROOM = 1000
 """The largest number of blocks of a step. Further content goes to the last one."""
 _IMPLIED = {**dict.fromkeys(CONTENT_TYPES, _OUTPUT), "thought_summary": THOUGHT, "thought_signature": THOUGHT}
@@ -105,7 +105,8 @@ class Steps:
         elif step.kind == _CALL:
             if kind == "arguments_delta":
                 step.streamed = True
-                self._out.add(step.number * _ROOM, text_of(delta, ARGUMENTS) or "")
+                step.pieces.append(text_of(delta, ARGUMENTS) or "")
+                self._out.add(step.number * _ROOM, step.pieces[-1])
         else:
             self._merge(step, delta, written)
         return step
@@ -227,6 +228,8 @@ class Steps:
                 self._out.add(block, step.arguments)
             self._out.flush(block)
             self._out.end_call(block)
+        elif step.kind == _RESULT:
+            self._end_result(step)
         elif step.kind and step.kind != _INPUT:
             self._out.part(step.block(), self._part(step))
 
@@ -234,6 +237,19 @@ class Steps:
         if step.kind in CALLS or step.kind in RESULTS:
             return read_hosted(step.data, step.arguments, self._provider)
         return OpaquePart(self._provider, step.kind, step.data)
+
+    def _end_result(self, step: OpenStep) -> None:
+        """Writes the result of a function that an agent ran itself; its call needs none, then."""
+        id = text_of(step.data, "call_id") or ""
+        call = next((each for each in self._open.values() if each.kind == _CALL and each.data.get("id") == id), None)
+        if call is not None:
+            self._end(call)
+            self.calls -= 1
+            call.kind = ""
+            arguments = "".join(call.pieces) if call.streamed else call.arguments
+            name, metadata = text_of(call.data, "name") or "", {self._provider: {"type": _CALL}}
+            self._out.part(call.number * _ROOM, HostedToolCall(id, name, mended(arguments), metadata))
+        self._out.part(step.block(), read_hosted(step.data, "", self._provider))
 
     def _rest_of_output(self, step: OpenStep) -> None:
         """Writes the other fields of an output, such as its error, which are sent back unchanged."""

@@ -81,19 +81,19 @@ def _system_text(message: Message, path: str, writer: BodyWriter) -> str:
     return "".join(texts)
 
 
-def write_input(messages: Sequence[Message], model: str, writer: BodyWriter) -> list[Object]:
-    """Returns the steps of the conversation without system messages.
+def write_input(messages: Sequence[Message], model: str, writer: BodyWriter, stored: int | None) -> list[Object]:
+    """Returns the steps of the conversation without system messages, and without the message at `stored`.
 
     Raises `UnsupportedContentError` for unsupported content, or if no step is left, and `InvalidInputError` for calls
     without results.
     """
     refuse_system_only(messages)
     refuse_unanswered_calls(messages)
-    first = _Conversation(messages, model, BodyWriter(writer.provider, writer.key))
+    first = _Conversation(messages, model, BodyWriter(writer.provider, writer.key), stored)
     merged = first.merged()
     conversation = first
     if merged:
-        conversation = _Conversation(messages, model, BodyWriter(writer.provider, writer.key), merged)
+        conversation = _Conversation(messages, model, BodyWriter(writer.provider, writer.key), stored, merged)
         conversation.merge()
     writer.warnings += conversation.writer.warnings
     writer.arguments += [text for turn in conversation.turns for text in turn.arguments]
@@ -107,9 +107,15 @@ class _Conversation:
     """The steps of all messages. The ids of calls in `merged` messages are new."""
 
     def __init__(
-        self, messages: Sequence[Message], model: str, writer: BodyWriter, merged: Collection[int] = ()
+        self,
+        messages: Sequence[Message],
+        model: str,
+        writer: BodyWriter,
+        stored: int | None,
+        merged: Collection[int] = (),
     ) -> None:
         self.writer = writer
+        self._stored = stored
         self._origin = origin_of(writer.provider, model) or ""
         self._ids = CallIds(messages, lambda turn, id: turn not in merged and id)
         self._called: dict[str, tuple[str, str]] = {}
@@ -195,6 +201,9 @@ class _Conversation:
         warnings = self.writer.warnings
         steps = StepWriter(self.writer)
         self._called = {call.id: (self._ids.of_call(index, call.id), call.name) for call in message.tool_calls}
+        if index == self._stored:
+            self._warn_of_stored(message, path)
+            return []
         for number, part in enumerate(message.parts):
             place = f"{path}.parts[{number}]"
             if isinstance(part, ReasoningPart) and part.origin != self._origin:
@@ -207,6 +216,22 @@ class _Conversation:
             reason = "the Interactions format has steps for the parts of such a message, but not for the message"
             name_options_left_out(message, path, self.writer.provider, reason, warnings)
         return written
+
+    def _warn_of_stored(self, message: Message, path: str) -> None:
+        """Warns of what is not sent of a turn that the provider stores: all but the ids and names of its calls."""
+        provider, warnings = self.writer.provider, self.writer.warnings
+        reason = "the provider has it in its stored conversation"
+        name_options_left_out(message, path, provider, reason, warnings)
+        for index, part in enumerate(message.parts):
+            place = f"{path}.parts[{index}]"
+            if not isinstance(part, ToolCall):
+                warnings.append(CallWarning("part_left_out", place, reason))
+                continue
+            WARNINGS.fields(part, place, ("signature", "cache"), warnings)
+            name_options_left_out(part, place, provider, reason, warnings)
+            if part.arguments_text:
+                where = f"{place}.arguments_text"
+                warnings.append(CallWarning("arguments_left_out", where, reason, part.arguments_text, ""))
 
     def _result(self, part: ToolResult, path: str) -> Object:
         id, name = self._called[part.call_id]

@@ -95,7 +95,7 @@ def test_published_reply_and_ours_match_the_vendors_types(fixture: Fixture):
 def test_published_events_match_the_vendors_types(fixture: Fixture):
     """The types require a result in every event of its step, but a start has none, and that of a file search none."""
     for event in fixture.read():
-        step = event.get("step") or event.get("delta") or {}
+        step: Any = event.get("step") or event.get("delta") or {}
         if "result" in step or not step.get("type", "").endswith("_result"):
             check_event(event)
 
