@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstractcore.schema import Encoded, ModelCall, Sampling, WireRequest, to_data
+from abstractcore.schema import Encoded, JSONObject, ModelCall, Sampling, WireRequest, to_data
 
 from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
@@ -19,20 +19,20 @@ from .write_messages import write_input, write_system
 _HEADERS = {"content-type": "application/json"}
 
 
-def encode(call: ModelCall, provider: str) -> Encoded:
-    """Returns the request for a lowered call.
+def encode(call: ModelCall, provider: str, defaults: JSONObject) -> Encoded:
+    """Returns the request for a lowered call; `defaults` are options that it may have itself.
 
     Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for an invalid tool name and for
     provider options that duplicate a field of the call.
     """
     writer = BodyWriter(provider, ARGUMENTS)
-    body = _body(call, writer)
+    body = _body(call, defaults, writer)
     return Encoded(WireRequest("/interactions", _HEADERS, writer.json(body)), tuple(writer.warnings))
 
 
-def _body(call: ModelCall, writer: BodyWriter) -> Object:
+def _body(call: ModelCall, defaults: JSONObject, writer: BodyWriter) -> Object:
     call = with_valid_names(call, GEMINI, writer.warnings)
-    options = interaction_options(call, writer.provider, writer.warnings)
+    options = interaction_options(call, defaults, writer.provider, writer.warnings)
     is_agent = AGENT in options
     call = _without_config(call, writer) if is_agent else call
     body: Object = {AGENT if is_agent else "model": call.model}

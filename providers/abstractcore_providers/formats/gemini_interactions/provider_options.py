@@ -24,12 +24,14 @@ _OF_CALL = frozenset({"input", "model", "stream", "system_instruction"})
 _THINKING = ("thinking_level", "thinking_summaries")
 
 
-def interaction_options(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
-    """Returns the call's options for `provider`, with a warning for those for others.
+def interaction_options(
+    call: ModelCall, defaults: JSONObject, provider: str, warnings: list[CallWarning]
+) -> JSONObject:
+    """Returns the call's options for `provider` with `defaults`, and a warning for those for others.
 
     Raises `InvalidInputError` for one that would repeat the messages, and for a background call that is not streamed.
     """
-    options = options_for(call, provider, warnings)
+    options = {**defaults, **options_for(call, provider, warnings)}
     path = f"provider_options.{provider}"
     first, *others = [message for message in call.messages if message.role != "system"] or [None]
     known = [message for message in (first, *others) if message is not None and message.role == "assistant"]

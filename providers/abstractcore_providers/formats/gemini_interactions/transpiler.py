@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING
 
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Operations
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import (
+    EMPTY,
+    Encoded,
+    JSONObject,
+    ModelCall,
+    ModelReply,
+    Parsed,
+    Rendered,
+    WireRequest,
+    WireResponse,
+)
 
 from .decode import decode
 from .encode import encode
@@ -26,10 +36,12 @@ class GeminiInteractions:
     """`POST /interactions` (https://ai.google.dev/api/interactions-api).
 
     `provider` is the key of `provider_options`, and the provider of stored files and reasoning. Interactions are not
-    stored by the provider unless the option `store` is set.
+    stored by the provider unless the option `store` is set. `defaults` are options of all calls, such as those of an
+    agent.
     """
 
     provider: str = "google-interactions"
+    defaults: JSONObject = EMPTY
 
     framer = staticmethod(ServerSentEventFramer)
     error = staticmethod(error_of)
@@ -37,7 +49,7 @@ class GeminiInteractions:
 
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
-        return encode(call, self.provider)
+        return encode(call, self.provider, self.defaults)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply in an `Interaction` object."""

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
-from abstractcore.schema import EMPTY, Lowered, ModelCall
+from abstractcore.schema import EMPTY, JSONObject
 
 from ..vendor_provider import with_encodable
 from .provider import GoogleProvider
@@ -29,20 +28,13 @@ class GoogleInteractionsProvider(GoogleProvider):
         from ...formats.gemini import ENCODABLE
         from ...formats.gemini_interactions import GeminiInteractions
 
-        model, transpiler = model.removeprefix("models/"), GeminiInteractions(self.name)
-        lower = _lower_for_agents if model.startswith(_AGENTS) else Lowered
-        return ProviderSession(model, transpiler, endpoint, with_encodable(profile, ENCODABLE), lower)
+        model = model.removeprefix("models/")
+        transpiler = GeminiInteractions(self.name, _agent_options(model))
+        return ProviderSession(model, transpiler, endpoint, with_encodable(profile, ENCODABLE))
 
 
-def _lower_for_agents(call: ModelCall) -> Lowered:
-    """Returns the call with the options of an agent.
-
-    Raises `InvalidInputError` for a call of one that works in the background, if it is not streamed.
-    """
-    works_in_background = call.model.startswith(_IN_BACKGROUND)
-    if works_in_background and not call.stream:
-        reason = f"{call.model} works in the background and returns no whole reply"
-        raise InvalidInputError(reason, path="stream", hint="Stream the answer: llm.stream(...).")
-    given = call.provider_options.get(call.provider, {})
-    options = {"agent": True, **({"background": True} if works_in_background else {}), **given}
-    return Lowered(call.with_(provider_options={**call.provider_options, call.provider: options}))
+def _agent_options(model: str) -> JSONObject:
+    """Returns the options of all calls of an agent: empty for a model."""
+    if not model.startswith(_AGENTS):
+        return EMPTY
+    return {"agent": True, "background": True} if model.startswith(_IN_BACKGROUND) else {"agent": True}
