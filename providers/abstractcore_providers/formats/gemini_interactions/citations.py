@@ -6,7 +6,6 @@ metadata.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +29,6 @@ _EXTRAS: dict[str, tuple[str, ...]] = {
     "speech_metadata": ("speaker", "style"),
 }
 """The further fields of each type of annotation, in the package google-genai."""
-_MAYBE_LOST = ("source", "title", "quote", "provider_metadata")
 _SPAN = ("start_index", "end_index")
 
 
@@ -53,35 +51,36 @@ def _citation(note: Object, text: str) -> Citation:
     )
 
 
-def write_annotations(text: str, citations: Iterable[Citation], path: str, warnings: list[CallWarning]) -> list[Object]:
-    """Returns the annotations for citations of `text`, with a warning for what the format cannot express."""
-    notes: list[Object] = []
-    for index, citation in enumerate(citations):
-        expressed = _expressed(citation, text)
-        for name in _MAYBE_LOST:
-            asked, sent = getattr(citation, name), getattr(expressed, name)
-            if asked != sent:
-                message = f"the Interactions format has no field for this citation's {name}"
-                place = f"{path}.citations[{index}].{name}"
-                sent = None if sent == {} else sent
-                warnings.append(CallWarning(f"{name}_left_out", place, message, asked, sent))
-        notes.append(_annotation(expressed, text))
-    return notes
+def fit_citations(part: TextPart, path: str, warnings: list[CallWarning]) -> TextPart:
+    """Returns the text with citations as the format can express them, with a warning for the rest."""
+    if not part.citations:
+        return part
+    fitted = [_fitted(citation, f"{path}.citations[{i}]", warnings) for i, citation in enumerate(part.citations)]
+    return replace(part, citations=tuple(fitted))
 
 
-def _expressed(citation: Citation, text: str) -> Citation:
-    """Returns what is read back of the citation: without its quote, and metadata or title that it has no field for."""
+def _fitted(citation: Citation, path: str, warnings: list[CallWarning]) -> Citation:
+    """Returns the citation without its quote, and without metadata that is not of its type."""
     metadata = citation.provider_metadata
     kind = metadata.get("type")
     extras = _EXTRAS.get(kind) if isinstance(kind, str) else None
     known = () if extras is None else ("type", *extras)
     kept = {name: value for name, value in metadata.items() if name in known and value is not None}
-    if kept != metadata:
-        citation = replace(citation, provider_metadata=kept)
+    fitted = Citation(citation.source, citation.title, None, citation.start, citation.end, kept)
     if extras is not None and kind not in _FIELDS:
-        citation = replace(citation, title=None, source="")
-    citation = replace(citation, quote=None)
-    return TextPart(text, (_citation(_annotation(citation, text), text),)).citations[0]
+        fitted = replace(fitted, source="", title=None)
+    for name in ("source", "title", "quote", "provider_metadata"):
+        asked, sent = getattr(citation, name), getattr(fitted, name)
+        if asked != sent:
+            message = f"the Interactions format has no field for this citation's {name}"
+            sent = None if sent == {} else sent
+            warnings.append(CallWarning(f"{name}_left_out", f"{path}.{name}", message, asked, sent))
+    return fitted
+
+
+def write_annotations(part: TextPart) -> list[Object]:
+    """Returns the annotations for the citations of a text that `fit_citations` returned."""
+    return [_annotation(citation, part.text) for citation in part.citations]
 
 
 def _annotation(citation: Citation, text: str) -> Object:

@@ -42,10 +42,10 @@ OPAQUE = "content."
 
 
 def write_text(part: TextPart, path: str, provider: str, warnings: list[CallWarning]) -> Object:
-    """Returns a text with its citations and options."""
+    """Returns a text with its options, and citations that `fit_citations` returned."""
     data: Object = {"type": "text", "text": part.text}
     if part.citations:
-        data["annotations"] = write_annotations(part.text, part.citations, path, warnings)
+        data["annotations"] = write_annotations(part)
     return with_options(data, part, path, provider, TEXT_FIELDS, warnings)
 
 

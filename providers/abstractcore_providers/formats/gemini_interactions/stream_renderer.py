@@ -33,7 +33,7 @@ from abstractcore.schema import (
 from ...common.body_writer import BodyWriter
 from ...common.json_reading import Object
 from ...common.raw_arguments import own_text
-from .citations import write_annotations
+from .citations import fit_citations, write_annotations
 from .content import write_text
 from .errors import error_event
 from .render import ending, head
@@ -146,9 +146,8 @@ class InteractionRenderer:
             return b""
         cited = b""
         if delta.citations:
-            text = "".join(step.pieces)
-            citations = TextPart(text, delta.citations).citations
-            notes = write_annotations(text, citations, "", [])
+            part = fit_citations(TextPart("".join(step.pieces), delta.citations), "", [])
+            notes = write_annotations(part)
             cited = self._add(delta.block, {"type": "text_annotation_delta", "annotations": notes})
         return cited + self._stop(delta.block)
 

@@ -89,18 +89,22 @@ def write_input(messages: Sequence[Message], model: str, writer: BodyWriter, sto
     """
     refuse_system_only(messages)
     refuse_unanswered_calls(messages)
-    first = _Conversation(messages, model, BodyWriter(writer.provider, writer.key), stored)
-    merged = first.merged()
-    conversation = first
+    conversation = _Conversation(messages, model, _like(writer), stored)
+    merged = conversation.merged()
     if merged:
-        conversation = _Conversation(messages, model, BodyWriter(writer.provider, writer.key), stored, merged)
+        conversation = _Conversation(messages, model, _like(writer), stored, merged)
         conversation.merge()
-    writer.warnings += conversation.writer.warnings
+    writer.warnings[:] = conversation.writer.warnings
     writer.arguments += [text for turn in conversation.turns for text in turn.arguments]
     steps = [step for turn in conversation.turns for step in turn.steps]
     if not steps:
         raise WARNINGS.nothing_left()
     return steps
+
+
+def _like(writer: BodyWriter) -> BodyWriter:
+    """Returns a writer with the warnings of `writer` so far."""
+    return BodyWriter(writer.provider, writer.key, warnings=list(writer.warnings))
 
 
 class _Conversation:

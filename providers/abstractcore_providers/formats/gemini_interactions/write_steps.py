@@ -20,6 +20,7 @@ from abstractcore.schema.parts import canonical_parts
 from ...common.body_writer import BodyWriter
 from ...common.item_options import with_options, with_options_for
 from ...common.json_reading import Object
+from .citations import fit_citations
 from .content import TEXT_FIELDS, opaque_content, write_media, write_text
 from .hosted import write_hosted
 from .known_steps import CALL_FIELDS, opaque_kind
@@ -63,7 +64,8 @@ class StepWriter:
     def _add_text(self, part: TextPart, path: str) -> None:
         writer = self._writer
         WARNINGS.fields(part, path, ("cache",), writer.warnings)
-        part = with_options_for(replace(part, cache=None), path, writer.provider, TEXT_FIELDS, writer.warnings)
+        part = fit_citations(replace(part, cache=None), path, writer.warnings)
+        part = with_options_for(part, path, writer.provider, TEXT_FIELDS, writer.warnings)
         before = self._content[-1] if self._content else None
         if isinstance(before, tuple):
             joined = canonical_parts((before[0], part), path)

@@ -265,6 +265,14 @@ def test_adjacent_assistant_messages_are_one_turn():
     ]
 
 
+def test_merged_messages_have_no_warnings_of_their_parts():
+    """Also where the name of a called tool is changed."""
+    some = call(
+        Message.user("hi"), Message.assistant("a"), Message.assistant(ToolCall("c1", "1")), Message.tool("c1", "12")
+    )
+    assert warnings_of(some) == {"messages[1].parts": "merged", "messages[2]": "merged"}
+
+
 def test_results_have_text_files_and_errors():
     calls = [ToolCall(f"c{i}", "f") for i in range(4)]
     results = (
