@@ -16,7 +16,7 @@ from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.registry import Registry
 from abstractcore.schema import CallWarning, HostedTool, Message
 from abstractcore_providers.plugin import register_catalogues, register_providers
-from tests.providers.rows import rows
+from tests.providers.catalogue_rows import rows
 from tests.providers.strict_fakes import cohere_chat, gemini, ollama
 from tests.providers.strict_fakes.calls import TOOLS, Answer, RichCall, rich_calls
 from tests.providers.strict_fakes.fake import TEXT, Fake, Row, StrictServer, refused, strict_server
