@@ -72,7 +72,10 @@ def show_group(title: str, headers: Sequence[str], rows: Iterable[Sequence[str]]
 
 
 def show_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
-    """Prints names and values below a title on a terminal; elsewhere tab-separated lines that begin with the title."""
+    """Prints names and values below a title on a terminal; elsewhere tab-separated lines that begin with the title.
+
+    On a terminal, a name that is repeated is shown once.
+    """
     if not sys.stdout.isatty():
         show_table((), ((title, name, value) for name, value in facts))
         return
@@ -83,8 +86,10 @@ def show_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     table.add_column(no_wrap=True, style="dim")
     table.add_column(overflow="fold")
+    last = ""
     for name, value in facts:
-        table.add_row(Text(shown(name)), Text(shown(value)))
+        table.add_row(Text("" if name == last else shown(name)), Text(shown(value)))
+        last = name
     console = Console(highlight=False)
     console.print(Text(shown(title), style="bold"))
     console.print(table)
