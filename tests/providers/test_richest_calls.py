@@ -7,6 +7,7 @@ import base64
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
 from typing import Any
 
 import pytest
@@ -17,12 +18,13 @@ from abstractcore.registry import Registry
 from abstractcore.schema import CallWarning, HostedTool, Message
 from abstractcore_providers.plugin import register_catalogues, register_providers
 from tests.providers.catalogue_rows import rows
-from tests.providers.strict_fakes import cohere_chat, gemini, ollama
+from tests.providers.strict_fakes import cohere_chat, gemini, gemini_interactions, ollama
 from tests.providers.strict_fakes.calls import TOOLS, Answer, RichCall, rich_calls
 from tests.providers.strict_fakes.fake import TEXT, Fake, Row, StrictServer, refused, strict_server
 
 FAKES: dict[str, Fake] = {
     "google": gemini.FAKE,
+    "google-interactions": gemini_interactions.FAKE,
     "vertex": gemini.FAKE,
     "cohere": cohere_chat.FAKE,
     "ollama": ollama.FAKE,
@@ -35,8 +37,9 @@ NEEDED: dict[str, dict[str, Any]] = {"vertex": {"project": "p", "access_token": 
 
 @pytest.fixture(scope="module")
 def servers() -> Iterator[Mapping[str, StrictServer]]:
-    with strict_server(gemini.FAKE) as one, strict_server(cohere_chat.FAKE) as two, strict_server(ollama.FAKE) as three:
-        yield {"google": one, "vertex": one, "cohere": two, "ollama": three}
+    """A server for each provider."""
+    with ExitStack() as stack:
+        yield {provider: stack.enter_context(strict_server(fake)) for provider, fake in FAKES.items()}
 
 
 @pytest.fixture(scope="module")
@@ -136,7 +139,9 @@ def accepted_thinking(row: Row, asked: Any, fake: Fake) -> list[Any]:
 
 def is_translated(row: Row, asked: Any) -> bool:
     """Whether a value for thinking becomes another one of the same meaning."""
-    takes = row.get("thinking") or {}
+    takes = row.get("thinking")
+    if takes is None:
+        return False
     if asked == "off":
         return not takes.get("levels") and takes.get("budget") is None
     return isinstance(asked, str) and takes.get("budget") is not None and not takes.get("levels")
