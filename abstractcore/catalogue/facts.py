@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import fields, replace
-from functools import cache
+from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
-from typing import Any, TypeAlias, cast, get_args
+from typing import Any, TypeAlias
 
-from ..errors import SchemaError
 from ..ports import ModelProfile, Thinking
-from ..schema import MediaKind, Sampling
-from ..schema.quoting import shown
-from .readers import Reader, field_readers, read_day, read_fields
+from .fact_readers import fact_readers
+from .readers import field_readers, read_fields
 
 Facts: TypeAlias = Mapping[str, Any]
 """Fields of `ModelProfile` by name, as JSON values."""
@@ -36,22 +33,8 @@ _OF_FAMILIES = frozenset(
         "tool_prompt",
     }
 )
-_KINDS = get_args(MediaKind)
-_FILES = frozenset({"accepts", "assumed", "encodable"})
-_DAYS = ("retires", "checked")
+_FILES = ("accepts", "assumed", "encodable")
 _NO_FILES = frozenset[str]()
-_OPTIONS = frozenset({*(field.name for field in fields(Sampling)), "thinking", "parallel_tool_calls", "tool_choice"})
-_NAMED_OPTIONS = frozenset(
-    {
-        "refused",
-        "refused_with_thinking",
-        "refused_with_level",
-        "refused_together",
-        "no_effect",
-        "ranges",
-        "ranges_with_thinking",
-    }
-)
 
 
 def merged(facts: Facts, more: Facts) -> dict[str, Any]:
@@ -67,7 +50,7 @@ def overriding(facts: Facts, more: Facts) -> dict[str, Any]:
     """Returns `facts` of any model with a user's own. Files that the user lists are all that the model accepts."""
     both = {**merged(facts, more), "known": more.get("known", True), "family": ""}
     if "accepts" in more:
-        for name in _FILES - {"accepts"} - set(more):
+        for name in set(_FILES) - {"accepts"} - set(more):
             both.pop(name, None)
     return both
 
@@ -97,50 +80,3 @@ def overridden(profile: ModelProfile, facts: Facts) -> ModelProfile:
     if "accepts" in given:
         given = {"assumed": _NO_FILES, "encodable": _NO_FILES, **given}
     return replace(profile, **{"known": True, "family": "", **given})
-
-
-@cache
-def fact_readers() -> Mapping[str, Reader]:
-    """Returns the reader of each fact."""
-    readers = dict(field_readers(ModelProfile))
-    readers |= dict.fromkeys(_DAYS, read_day)
-    for name in _FILES & readers.keys():
-        readers[name] = _checked(readers[name], _file_fault)
-    for name in _NAMED_OPTIONS & readers.keys():
-        readers[name] = _checked(readers[name], _option_fault)
-    return readers
-
-
-def _checked(read: Reader, fault: Callable[[str], str | None]) -> Reader:
-    """Returns a reader that also checks the texts in a value."""
-
-    def checked(data: object, path: str) -> Any:
-        value = read(data, path)
-        for text in _texts(value):
-            problem = fault(text)
-            if problem is not None:
-                raise SchemaError(problem, path)
-        return value
-
-    return checked
-
-
-def _texts(value: Any) -> Iterable[str]:
-    """Returns the texts in a list, in pairs, and in a mapping; of a mapping to numbers the keys."""
-    if isinstance(value, Mapping):
-        given = cast("Mapping[str, Any]", value)
-        lists = [cast("frozenset[str]", each) for each in given.values() if isinstance(each, frozenset)]
-        return [text for each in lists for text in each] if lists else list(given)
-    return [text for each in value for text in ((each,) if isinstance(each, str) else each)]
-
-
-def _file_fault(text: str) -> str | None:
-    if text in _KINDS or "/" in text:
-        return None
-    return f"{shown(text)} is neither a kind ({', '.join(_KINDS)}) nor a media type, such as 'image/png'"
-
-
-def _option_fault(text: str) -> str | None:
-    return (
-        None if text in _OPTIONS else f"{shown(text)} is not an option: expected one of {', '.join(sorted(_OPTIONS))}"
-    )

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
+from ..common.model_settings import with_settings
 from .vendor_provider import VendorProvider
 
 _ENCODABLE = frozenset({"image", "application/pdf"})
@@ -25,4 +26,5 @@ class OpenAIResponsesProvider(VendorProvider):
 
         if not (profile.known or profile.encodable):
             profile = replace(profile, encodable=_ENCODABLE)
-        return ProviderSession(model, OpenAIResponses(self.name, **profile.settings), endpoint, profile)
+        transpiler = with_settings(OpenAIResponses(self.name), profile.settings)
+        return ProviderSession(model, transpiler, endpoint, profile)

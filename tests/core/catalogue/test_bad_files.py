@@ -71,7 +71,10 @@ def fault(folder: Path, *rows: Mapping[str, Any] | str, **header: Any) -> str:
             '{"model": "one", "refused_with_level": {"huge": []}}',
             ":2:18: model 'one': refused_with_level: 'huge' is not ",
         ),
-        ('{"model": "one", "ranges": {"heat": [0, 1]}}', ":2:18: model 'one': ranges: 'heat' is not an option: "),
+        (
+            '{"model": "one", "ranges": {"heat": [0, 1]}}',
+            ":2:18: model 'one': ranges: 'heat' is not an option with a number: ",
+        ),
         (
             '{"model": "one", "ranges": {"top_p": [2, 1]}}',
             ":2:29: model 'one': ranges.top_p: expected the lowest and the highest value, got [2, 1]",
@@ -91,6 +94,22 @@ def fault(folder: Path, *rows: Mapping[str, Any] | str, **header: Any) -> str:
         (
             '{"model": "one", "thinking": {"level": []}}',
             ":2:31: model 'one': thinking.level: no such field. Did you mean levels?",
+        ),
+        (
+            '{"model": "one", "thinking": {"levels": ["high", "low", "off"]}}',
+            ":2:18: model 'one': thinking: expected levels in rising order, without 'off', such as ['low', 'high'",
+        ),
+        (
+            '{"model": "one", "max_output_tokens": 0}',
+            ":2:18: model 'one': max_output_tokens: expected an integer of at le",
+        ),
+        (
+            '{"model": "one", "cache_times": ["long"]}',
+            ":2:18: model 'one': cache_times: 'long' is not a time: expected ",
+        ),
+        (
+            '{"model": "one", "ranges": {"stop": [0, 1]}}',
+            ":2:18: model 'one': ranges: 'stop' is not an option with a num",
         ),
         ('{"model": "one", "thinking": []}', ":2:18: model 'one': thinking: expected an object, got list"),
         (

@@ -71,6 +71,10 @@ def test_provider_that_does_not_ask_the_catalogue_has_the_facts_too(services: Se
         ({"facts": {"thinking": {"levels": ["huge"]}}}, r"facts\.thinking\.levels\[0\]: 'huge' is not one of "),
         ({"facts": {"refused": ["heat"]}}, r"facts\.refused: 'heat' is not an option: expected one of "),
         ({"facts": {"price": 1}}, r"facts\.price: no such field"),
+        (
+            {"facts": {"cache_times": ["forever"]}},
+            r"facts\.cache_times: 'forever' is not a time: expected such as '5m'",
+        ),
         ({"facts": {3: 1}}, r"facts\.3: no such field"),
         ({"facts": {"accepts": ["image"]}, "accepts": ["image"]}, r"facts\.accepts: given twice, also as `accepts`"),
     ],

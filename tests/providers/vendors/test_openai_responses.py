@@ -77,3 +77,9 @@ def test_strict_call_with_a_refused_option_is_not_sent():
     llm = create_llm("openai-responses/gpt-5-mini", api_key="k", base_url="http://127.0.0.1:9/v1", strict=True)
     with pytest.raises(UnsupportedOptionError, match=r"sampling\.temperature"):
         llm.generate("hi", temperature=0)
+
+
+def test_unknown_setting_of_a_model_is_an_error_that_lists_those_that_there_are():
+    facts = {"settings": {"encrypted": False}}
+    with pytest.raises(ConfigurationError, match=r"settings\.encrypted: no such setting\. .* encrypted_reasoning, "):
+        create_llm("openai-responses", "gpt-5.4", api_key="k", facts=facts)
