@@ -1,6 +1,5 @@
 """The providers `google` and `vertex`."""
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +9,7 @@ from abstractcore import create_llm
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import Message, ModelCall, WireRequest
+from abstractcore.testing.http_bytes import answer
 from abstractcore_providers.formats.gemini import ENCODABLE, Dialect, Gemini
 from abstractcore_providers.formats.gemini.usage import VERTEX
 from abstractcore_providers.vendors.google import GoogleProvider, VertexProvider
@@ -228,15 +228,30 @@ def test_setting_of_the_user_must_exist():
         create_llm("google/gemini-3.8-flash", api_key="k", facts={"settings": {"signed": True}})
 
 
-def test_vertex_continues_a_response_that_was_cut_off():
-    """`continuationToken` is in v1beta1 alone: "known issues" of .../models/gemini/4-carbon."""
-    session = connect(VertexProvider(), CLOUD, model="gemini-4-carbon", api_key="k")
-    own = {"vertex": {"continuationToken": "dG9rZW4="}}
-    call = ModelCall("gemini-4-carbon", (Message.user("hi"),), "vertex", provider_options=own)
-    encoded = session.transpiler.encode(call)
-    assert address(session).url.endswith("/v1beta1")
-    assert json.loads(encoded.request.body)["continuationToken"] == "dG9rZW4="
-    assert encoded.warnings == ()
+@pytest.mark.parametrize(
+    ("provider", "path"),
+    [("google", "/v1beta/models/"), ("vertex", "/v1beta1/projects/p/locations/global/publishers/google/models/")],
+)
+def test_response_that_was_cut_off_is_continued_by_its_token(
+    call_style: Any, server: Any, services: Any, provider: str, path: str
+):
+    """`continuation_token` in google-genai. On Vertex AI in v1beta1 alone: "known issues" of .../gemini/4-carbon."""
+    cut = {"content": {"parts": [{"text": "One, "}]}, "finishReason": "CONTINUATION", "continuationToken": "dG9rZW4="}
+    server.script(answer({"candidates": [cut]}))
+    server.script(answer({"candidates": [{"content": {"parts": [{"text": "two."}]}, "finishReason": "STOP"}]}))
+    name = "GOOGLE_VERTEX_BASE_URL" if provider == "vertex" else "GOOGLE_GEMINI_BASE_URL"
+    services.environment[name] = server.url
+    options = {"project": "p", "access_token": "t"} if provider == "vertex" else {"api_key": "k"}
+    llm = create_llm(f"{provider}/gemini-4-carbon", services=services, **options)
+    first = call_style.generate(llm, "Count.", max_output_tokens=100_000)
+    assert first.finish_reason == "paused"
+    token = first.reply.provider_metadata["continuationToken"]
+    own = {provider: {"continuationToken": token}}
+    rest = call_style.generate(llm, "Count.", max_output_tokens=100_000, provider_options=own)
+    assert (first.content + rest.content, rest.finish_reason) == ("One, two.", "stop")
+    asked, resumed = (request.json for request in server.requests)
+    assert resumed == {**asked, "continuationToken": "dG9rZW4="}
+    assert {request.target for request in server.requests} == {f"{path}gemini-4-carbon:generateContent"}
 
 
 @pytest.mark.parametrize(
