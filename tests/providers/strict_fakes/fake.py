@@ -30,6 +30,8 @@ class Fake:
     error: Callable[[str], Any]
     is_streamed: Callable[[str, Any], bool]
     thinking: tuple[Any, ...]
+    refusal_by_headers: Callable[[Row, str, Any, Mapping[str, str]], str | None] | None = None
+    """As `refusal`, where it also depends on header fields, by names in lower case."""
 
 
 TEXT = '{"name": "Rome"}'
@@ -63,6 +65,9 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.bodies.append(body)
         fake = self.server.fake
         refusal = fake.refusal(self.server.row, self.path, body)
+        if refusal is None and fake.refusal_by_headers is not None:
+            headers = {name.lower(): value for name, value in self.headers.items()}
+            refusal = fake.refusal_by_headers(self.server.row, self.path, body, headers)
         if refusal is not None:
             self._send(400, "application/json", json.dumps(fake.error(refusal)).encode())
             return
