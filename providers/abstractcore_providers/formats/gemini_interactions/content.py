@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import cast
 
 from abstractcore.schema import (
@@ -47,6 +48,14 @@ def write_text(part: TextPart, path: str, provider: str, warnings: list[CallWarn
     if part.citations:
         data["annotations"] = write_annotations(part)
     return with_options(data, part, path, provider, TEXT_FIELDS, warnings)
+
+
+def write_plain_text(part: TextPart, path: str, provider: str, warnings: list[CallWarning]) -> Object:
+    """Returns a text with its options, with a warning for citations and a cache point, which it cannot have there."""
+    if part.citations or part.cache is not None:
+        WARNINGS.fields(part, path, ("citations", "cache"), warnings)
+        part = replace(part, citations=(), cache=None)
+    return write_text(part, path, provider, warnings)
 
 
 def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWarning]) -> Object:

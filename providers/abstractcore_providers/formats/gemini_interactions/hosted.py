@@ -21,8 +21,8 @@ from abstractcore.schema import (
 from ...common.body_writer import BodyWriter
 from ...common.json_reading import Object, as_objects, text_of
 from ...common.text_blocks import append_block, as_content
-from .content import read_content, write_media, write_text
-from .vocabulary import ARGUMENTS, WARNINGS
+from .content import read_content, write_media, write_plain_text
+from .vocabulary import ARGUMENTS
 
 _TOOLS = (
     "google_search",
@@ -118,9 +118,7 @@ def write_result(content: tuple[ContentPart, ...], path: str, writer: BodyWriter
     for index, part in enumerate(content):
         place = f"{path}.content[{index}]"
         if isinstance(part, TextPart):
-            WARNINGS.fields(part, place, ("citations", "cache"), writer.warnings)
-            plain = TextPart(part.text, provider_options=part.provider_options)
-            append_block(items, write_text(plain, place, writer.provider, writer.warnings))
+            append_block(items, write_plain_text(part, place, writer.provider, writer.warnings))
         else:
             items.append(write_media(part, place, writer.provider, writer.warnings))
     return as_content(items) if items else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 from abstractcore.schema import (
@@ -27,7 +27,7 @@ from ...common.json_reading import Object
 from ...common.raw_arguments import written_with
 from ...common.reasoning_origins import origin_of
 from ...common.text_blocks import append_block
-from .content import opaque_content, write_media, write_text
+from .content import opaque_content, write_media, write_plain_text
 from .hosted import write_result
 from .known_steps import INPUT_FIELDS, RESULT_FIELDS
 from .vocabulary import WARNINGS
@@ -186,8 +186,7 @@ class _Conversation:
         for index, part in enumerate(message.parts):
             place = f"{path}.parts[{index}]"
             if isinstance(part, TextPart):
-                WARNINGS.fields(part, place, ("citations", "cache"), warnings)
-                append_block(content, write_text(replace(part, citations=(), cache=None), place, provider, warnings))
+                append_block(content, write_plain_text(part, place, provider, warnings))
             elif isinstance(part, OpaquePart):
                 own = opaque_content(part, provider)
                 if own is None:

@@ -63,8 +63,10 @@ class StepWriter:
 
     def _add_text(self, part: TextPart, path: str) -> None:
         writer = self._writer
-        WARNINGS.fields(part, path, ("cache",), writer.warnings)
-        part = fit_citations(replace(part, cache=None), path, writer.warnings)
+        if part.cache is not None:
+            writer.warnings.append(WARNINGS.field("cache", path))
+            part = replace(part, cache=None)
+        part = fit_citations(part, path, writer.warnings)
         part = with_options_for(part, path, writer.provider, TEXT_FIELDS, writer.warnings)
         before = self._content[-1] if self._content else None
         if isinstance(before, tuple):
