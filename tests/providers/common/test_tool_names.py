@@ -20,6 +20,7 @@ from abstractcore_providers.formats.anthropic_messages import AnthropicMessages
 from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from abstractcore_providers.formats.cohere_chat import CohereChat
 from abstractcore_providers.formats.gemini import Gemini
+from abstractcore_providers.formats.gemini_interactions import GeminiInteractions
 from abstractcore_providers.formats.ollama import OllamaChat
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.formats.openai_responses import OpenAIResponses
@@ -33,6 +34,7 @@ STRICT: dict[str, Callable[[], Transpiler]] = {
     "anthropic": AnthropicMessages,
     "bedrock": BedrockConverse,
     "google": Gemini,
+    "google-interactions": GeminiInteractions,
     "openai-responses": OpenAIResponses,
     **{name: (lambda chat=chat: chat) for name, chat in CHATS.items() if name not in OWN_SERVERS},
 }
@@ -168,6 +170,8 @@ def test_tool_without_parameters_gets_an_empty_object_schema_where_required(prov
         provider == "google"
     ):  # `FunctionDeclaration.parameters`: "For function with no parameters, this can be left unset"
         assert body["tools"] == [{"functionDeclarations": [{"name": "now"}]}]
+    elif provider == "google-interactions":  # `Function.parameters`: optional
+        assert body["tools"] == [{"type": "function", "name": "now"}]
     elif provider == "openai-responses":  # `FunctionToolParam.parameters`: required, and may be null
         assert body["tools"][0]["parameters"] is None
     else:

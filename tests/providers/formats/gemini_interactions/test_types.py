@@ -1,14 +1,13 @@
 """Our requests, responses and events match the vendor's types, which accept unknown fields: there must be none."""
 
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 import pytest
 from google.genai import interactions as types
 from hypothesis import given
-from pydantic import BaseModel, TypeAdapter
+from pydantic import TypeAdapter
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import (
@@ -23,28 +22,11 @@ from abstractcore.schema import (
 )
 from tests.properties import examples
 from tests.providers.formats.gemini_interactions import generated
+from tests.providers.formats.gemini_interactions.vendor_types import unknown_fields
 from tests.providers.formats.gemini_interactions.wire import INTERACTIONS, request, response
 from tests.providers.published import Fixture, fixtures, frames_of
 
 EVENTS: TypeAdapter[Any] = TypeAdapter(types.InteractionSSEEvent)
-NEWER = ("hologram",)
-"""Types of steps of a later version."""
-
-
-def unknown_fields(value: Any, path: str = "") -> Iterator[str]:
-    """The paths of fields and variants that the vendor's types do not know; types without fields are of any data."""
-    if isinstance(value, BaseModel):
-        if getattr(value, "is_unknown", False):
-            kind = value.raw.get("type")  # type: ignore[attr-defined]
-            yield from [] if kind in NEWER else [f"{path}={kind}"]
-            return
-        fields = type(value).model_fields
-        yield from (f"{path}.{name}" for name in value.model_extra or {} if fields)
-        for name in fields:
-            yield from unknown_fields(vars(value)[name], f"{path}.{name}")
-    elif isinstance(value, list):
-        for index, item in enumerate(value):  # pyright: ignore[reportUnknownArgumentType, reportUnknownVariableType]
-            yield from unknown_fields(item, f"{path}[{index}]")
 
 
 def check_request(body: Any) -> None:
