@@ -136,8 +136,8 @@ def list_models(
     timeout: given.Timeout = None,
     as_json: given.Json = False,
 ) -> None:
-    """List the models that a provider offers; without one, those that are stored on this machine."""
-    if provider is None:
+    """List the models that a provider offers; without one, or with `local`, those that are stored on this machine."""
+    if provider in (None, "local"):
         from .weights import show_stored
 
         show_stored(as_json=as_json)

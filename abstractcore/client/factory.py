@@ -65,7 +65,7 @@ def create_llm(
     retries = given.get("max_retries", _DEFAULT_RETRIES)
     for subscriber in services.registry.trace_subscribers:
         services.records.add(subscriber)
-    pricing = pricing_of(given.get("price"), session, name, services.catalogue)
+    pricing = pricing_of(given.get("price"), session, name, services)
     tracing = Tracing(partial(services.records.listener, pricing))
     middleware = (tracing, Retry(retries, services.random), Deadline(), *_user_middleware(given.get("middleware", ())))
     pipelines = Pipelines(

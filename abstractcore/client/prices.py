@@ -7,17 +7,19 @@ from typing import Any, cast
 
 from ..catalogue import ModelPricing, PriceHeader, read_price_rows
 from ..errors import InvalidInputError, SchemaError
-from ..ports import ModelCatalogue, Price, Pricing, ProviderSession
+from ..ports import Price, Pricing, ProviderServices, ProviderSession
 
 
-def pricing_of(price: object, session: ProviderSession, provider: str, catalogue: ModelCatalogue) -> Pricing:
+def pricing_of(price: object, session: ProviderSession, provider: str, services: ProviderServices) -> Pricing:
     """Returns the pricing of a session's model; `price` is the user's: a `Price`, or a price row.
 
     Raises `InvalidInputError` with the path of an invalid value, and `ConfigurationError` for an invalid catalogue.
     """
     given = session.price if price is None else price
     if given is None:
-        return catalogue.pricing(provider, session.model) or ModelPricing(provider, session.model, lambda name: ())
+        return services.catalogue.pricing(provider, session.model) or ModelPricing(
+            provider, session.model, lambda name: ()
+        )
     row = {"rates": given.rates()} if isinstance(given, Price) else given
     if not isinstance(row, Mapping):
         raise InvalidInputError(

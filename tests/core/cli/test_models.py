@@ -285,3 +285,11 @@ def test_lines_fit_the_terminal(terminal: Callable[..., Any], columns: int):
     text = re.sub(r"\x1b\[[0-9;]*m", "", window.screen)
     assert "google" in text
     assert max(map(len, text.splitlines())) <= columns
+
+
+def test_list_of_the_embedded_provider_is_that_of_stored_weights(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("ABSTRACTCORE_CACHE", str(tmp_path))
+    result = invoke("list", "-p", "local")
+    assert result.exit_code == 0
+    assert "not downloaded" in result.stdout
+    assert json.loads(invoke("list", "--json").stdout) == {"stored": [], "exit_code": 0}
