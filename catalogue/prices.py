@@ -76,7 +76,7 @@ class Prices:
         for model, row in models.items():
             if "alias_of" in row:
                 continue
-            name = model if model in file.rows else _name_in(genai, model)
+            name = model if model in file.rows else _name_in(genai, file.header.get("names", {}).get(model, model))
             rows = file.rows.get(model) or (genai[name].rows if name else [])
             if rows:
                 found[model] = rows

@@ -41,6 +41,20 @@ def charged_counts(
     return exclusive | others, None
 
 
+def is_ambiguous(usage: Usage, billing: Billing, rates: Mapping[str, Decimal | None]) -> bool:
+    """Returns whether cached tokens may be of audio, images or video, which the response does not say, and this changes
+    the cost: it is computed as if none were.
+    """
+    if not usage.cached or "cache_read" not in rates:
+        return False
+    counted = {"input_audio": usage.input_audio, **billing.counts}
+    kinds = (kind for kind in _KINDS if counted.get(f"input_{kind}") and f"input_{kind}" in rates)
+    return any(f"cache_read_{kind}" not in billing.counts for kind in kinds)
+
+
+_KINDS: Final = ("audio", "image", "video")
+
+
 def _reported(usage: Usage, billing: Billing) -> dict[str, int]:
     """Returns the counts above 0 by meter."""
     given, produced = tokens_of(usage, billing)

@@ -14,7 +14,7 @@ from typing import Final, TypeAlias
 from ..errors import ConfigurationError
 from ..ports import BilledResponse, Charge
 from ..schema import Billing
-from .charged_counts import charged_counts, tokens_of
+from .charged_counts import charged_counts, is_ambiguous, tokens_of
 from .meters import EXACT, METERS, SCALES
 from .price_conditions import STANDARD_TIERS, Request
 from .price_rows import PriceRow
@@ -106,7 +106,7 @@ class ModelPricing:
         assumed = not response.complete or not row.sure or (row.sure_until is not None and at >= row.sure_until)
         assumed = assumed or (not terms.window and not billing.tier and terms.tier not in _CERTAIN_TIERS)
         assumed = assumed or not row.knows_region(region) or not row.allowances.isdisjoint(counts)
-        assumed = assumed or not row.knows_holidays(at)
+        assumed = assumed or not row.knows_holidays(at) or is_ambiguous(response.usage, billing, rates.by_meter)
         return Charge(dollars, "estimate" if assumed else "computed", None, rates.digest)
 
     def _rates_of(self, row: PriceRow, applied: tuple[int, ...]) -> _Rates:

@@ -266,6 +266,20 @@ def test_cached_audio_without_a_price_has_that_of_cached_tokens():
     assert dollars({"rates": rates}, usage) == (400 * 1 + 500 * Decimal("0.1") + 100 * 10).scaleb(-6)
 
 
+@pytest.mark.parametrize(
+    ("usage", "source"),
+    [
+        (Usage(1_000, 0, cached=500, input_audio=400), "estimate"),
+        (Usage(1_000, 0, cached=500, input_audio=400, billing=Billing(counts={"cache_read_audio": 0})), "computed"),
+        (Usage(1_000, 0, cached=500), "computed"),
+        (Usage(1_000, 0, input_audio=400), "computed"),
+        (Usage(1_000, 0, cached=500, billing=Billing(counts={"input_image": 400})), "computed"),
+    ],
+)
+def test_cached_audio_that_is_not_reported_is_an_estimate(usage, source):
+    assert charge({"rates": AUDIO}, usage).source == source
+
+
 def test_counts_that_contradict_each_other_have_no_cost():
     charged = charge(GPT, Usage(10, 1, cached=11))
     assert charged.reason == "the counts contradict each other: input has fewer tokens than its parts"

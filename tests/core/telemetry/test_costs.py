@@ -10,6 +10,7 @@ import pytest
 from abstractcore import (
     Billing,
     InvalidInputError,
+    MediaDecision,
     ModelReply,
     Price,
     ServerError,
@@ -293,6 +294,30 @@ def test_requested_tier_that_no_response_confirms_is_an_estimate(ask, server):
     server.script(response_of(1_000_000))
     for each in ask(price=FLEX, tags={"tier": "flex"}):
         assert (each.cost, each.cost_source) == (Decimal("0.5"), "estimate")
+
+
+@pytest.mark.parametrize(
+    ("usage", "expected", "reason"),
+    [
+        (None, 0, None),
+        (Usage(5, 5), None, "no price is known for the conversion of a.png by 'captions'"),
+        (Usage(5, 5, billing=Billing(cost=Decimal("0.5"))), Decimal("0.5"), None),
+    ],
+)
+def test_conversion_of_a_file_costs_what_its_handler_reports(usage, expected, reason):
+    """The scripted model costs nothing; a handler may have called a model of its own."""
+    decision = MediaDecision(
+        "messages[0].parts[0]", "a.png", "image/png", "image", "fallback", "why", "captions", usage=usage
+    )
+
+    class Converting:
+        async def around_call(self, context, next):
+            answer = await next(context)
+            context.decisions = (decision,)
+            return answer
+
+    response = create_llm("scripted", replies=["a"], middleware=[Converting()]).generate("hi")
+    assert (response.cost, response.cost_reason) == (expected, reason)
 
 
 @pytest.mark.parametrize(

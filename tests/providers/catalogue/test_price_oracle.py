@@ -10,7 +10,7 @@ import genai_prices
 import pytest
 
 from abstractcore import Services, Usage
-from abstractcore.ports import BilledResponse
+from abstractcore.ports import BilledResponse, Terms
 
 NOW = datetime(2026, 11, 22, 12, tzinfo=UTC)
 PROVIDERS = {
@@ -53,7 +53,21 @@ def usages(random: Random) -> list[Usage]:
     return found
 
 
-def theirs(provider: str, model: str, usage: Usage) -> Decimal | None:
+TIERS = {
+    "anthropic": {"batch": {"processing": "batch"}, "fast": {"speed": "fast"}},
+    "google": {"batch": {"processing": "batch"}},
+    "mistral": {"batch": {"processing": "batch"}},
+    "openai": {
+        "batch": {"processing": "batch"},
+        "flex": {"service_tier": "flex"},
+        "priority": {"service_tier": "priority"},
+    },
+    "xai": {"batch": {"processing": "batch"}},
+}
+"""Service tiers that it has for some models, with its names for them."""
+
+
+def theirs(provider: str, model: str, usage: Usage, tier: dict[str, str] | None = None) -> Decimal | None:
     """Returns what genai-prices computes; None for a model that it does not know under this very name."""
     counted = genai_prices.Usage(
         input_tokens=usage.input,
@@ -62,7 +76,9 @@ def theirs(provider: str, model: str, usage: Usage) -> Decimal | None:
         cache_write_tokens=usage.cache_written,
     )
     try:
-        found = genai_prices.calc_price(counted, model, provider_id=provider, genai_request_timestamp=NOW)
+        found = genai_prices.calc_price(
+            counted, model, provider_id=provider, genai_request_timestamp=NOW, price_context=tier
+        )
     except LookupError:
         return None
     return found.total_price
@@ -83,3 +99,27 @@ def test_costs_of_plain_requests_are_those_of_another_table(catalogue, provider)
                 different.add(model)
     assert compared >= 10
     assert different == {model for name, model in DIFFERENT if name == provider}
+
+
+@pytest.mark.parametrize(("provider", "tier"), [(name, tier) for name, tiers in TIERS.items() for tier in tiers])
+def test_costs_of_service_tiers_are_those_of_another_table(catalogue, provider, tier):
+    """Only models whose price changes with the tier there, since it charges others as the standard tier, and only costs
+    that are known to us: it guesses prices that a page leaves out.
+    """
+    random, compared, different = Random(tier), 0, set[str]()
+    for model in catalogue.models(provider).names:
+        pricing = catalogue.pricing(provider, model)
+        for usage in usages(random):
+            standard = theirs(PROVIDERS[provider], model, usage)
+            expected = theirs(PROVIDERS[provider], model, usage, TIERS[provider][tier])
+            if expected is None or expected == standard:
+                continue
+            billed = BilledResponse(usage, requested_at=NOW.timestamp(), terms=Terms(window=tier))
+            charge = pricing.charge(billed)
+            if charge.dollars is None:
+                continue
+            compared += 1
+            if charge.dollars != expected:
+                different.add(model)
+    assert compared >= 10
+    assert different <= {model for name, model in DIFFERENT if name == provider}
