@@ -71,8 +71,9 @@ def _files() -> Iterator[tuple[Path, str]]:
         priced = prices.of(provider, {**only_listed, **rows.models})
         if priced is not None:
             differences += prices.differences(provider, priced.by_model)
-            only_priced = {"like": [_LISTED], "source": "genai_prices", "checked": header["as_of"]}
-            only_listed |= dict.fromkeys(priced.models, only_priced)
+            only_priced = {"source": "genai_prices", "checked": header["as_of"]}
+            only_listed |= {model: {"like": [_LISTED], **only_priced} for model in priced.chat}
+            only_listed |= {model: dict(only_priced) for model in priced.others}
         yield OUTPUT / f"{provider}.jsonl", _text(provider, header, rows, only_listed, sources, priced)
     if hand:
         raise CatalogueError(f"rows name the unknown providers {', '.join(sorted(hand))}.")

@@ -43,11 +43,14 @@ class PriceFile:
 
 @dataclass(frozen=True)
 class ProviderPrices:
-    """The prices of one provider: by model, and what their rows share. `models` are those without facts."""
+    """The prices of one provider: by model, and what their rows share. `chat` are models without facts, `others` those
+    that do not chat.
+    """
 
     shared: Row
     by_model: dict[str, list[Row]]
-    models: list[str]
+    chat: list[str]
+    others: list[str]
 
 
 class Prices:
@@ -71,7 +74,6 @@ class Prices:
         if "estimates_of" in file.header:
             return self._estimates(provider, file.header["estimates_of"], models)
         genai = _genai(file)
-        skipped = re.compile(file.header.get("skip", "$^"))
         found: dict[str, list[Row]] = {}
         for model, row in models.items():
             if "alias_of" in row:
@@ -80,14 +82,19 @@ class Prices:
             rows = file.rows.get(model) or (genai[name].rows if name else [])
             if rows:
                 found[model] = rows
-        new: list[str] = []
-        if provider in file.header.get("new_models", file.header["providers"]):
-            aliased = {row.get("alias_of") for row in models.values()} | set(models)
-            listed = {name for name in genai if not skipped.search(name)} | set(file.rows)
-            new = sorted(name for name in listed - aliased if not _is_known(name, models))
-            found |= {name: file.rows.get(name) or genai[name].rows for name in new}
+        chat = self._new(file, "chat", genai, models)
+        others = self._new(file, "others", genai, models) if provider == file.header["providers"][0] else []
+        found |= {name: file.rows.get(name) or genai[name].rows for name in (*chat, *others)}
         used = {name: _with_amendments(name, rows, file) for name, rows in found.items()}
-        return ProviderPrices(*_with_sets(file.shared, used), new)
+        return ProviderPrices(*_with_sets(file.shared, used), chat, others)
+
+    def _new(
+        self, file: PriceFile, field: str, genai: Mapping[str, GenaiModel], models: Mapping[str, Row]
+    ) -> list[str]:
+        """Returns the models with prices and without facts that a pattern in the header of the file names."""
+        pattern = re.compile(file.header.get(field, "$^"))
+        names = (name for name in {*genai, *file.rows} if pattern.fullmatch(name))
+        return sorted(name for name in names if name not in models and without_date(name) not in models)
 
     def differences(self, provider: str, by_model: Mapping[str, list[Row]]) -> Iterator[Difference]:
         """Yields the base prices of rows on which the other source does not agree."""
@@ -118,7 +125,7 @@ class Prices:
                 written = theirs.shared["sets"][when] if isinstance(when, str) else _written(when, theirs.shared)
                 rates = {meter: rate for meter, rate in row["rates"].items() if not meter.endswith("_search")}
                 found[model] = [{"sure": False, "rates": rates, "when": written}]
-        return ProviderPrices(*_with_sets({}, found), [])
+        return ProviderPrices(*_with_sets({}, found), [], [])
 
 
 def _row_at(rows: Iterable[Row], day: str) -> Row | None:
@@ -132,10 +139,6 @@ def _agrees(rates: Row, listed: Row) -> bool:
 
 def _written(when: list[Any], shared: Row) -> list[Row]:
     return [each for name in when for each in (shared["sets"][name] if isinstance(name, str) else [name])]
-
-
-def _is_known(name: str, models: Mapping[str, Row]) -> bool:
-    return name in models or without_date(name) in models
 
 
 def _read(path: Path) -> PriceFile:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from decimal import Decimal
+from decimal import Context, Decimal
+from functools import reduce
 from typing import Final
 
 from ..ports import BilledResponse, CallContext, Charge, MeteredStream, Pricing
@@ -15,6 +16,8 @@ from ..schema import CostSource, MediaDecision, Usage
 
 _WEAKEST_FIRST: Final[tuple[CostSource, ...]] = ("estimate", "computed", "vendor")
 _NOTHING: Final = Charge(Decimal(0), "computed")
+_EXACT: Final = Context(prec=100, traps=[])
+"""Sums do not depend on the program's decimal context."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,8 +42,11 @@ def cost_of(context: CallContext, pricing: Pricing) -> CallCost:
     responses = [*context.responses, *(each.billed for each in context.streams if isinstance(each, MeteredStream))]
     conversions = [each for each in context.decisions if each.usage is not None]
     usage = _total([each.usage for each in responses], conversions)
-    charges = list(_charges(context, pricing, responses))
-    charges += map(_of_conversion, conversions)
+    charges = [*_charges(context, pricing, responses), *map(_of_conversion, conversions)]
+    if len(charges) == 1:
+        (charge,) = charges
+        rows = () if charge.price_row is None else (charge.price_row,)
+        return CallCost(usage, charge.dollars, charge.source, charge.reason, rows)
     return _sum(usage, charges)
 
 
@@ -74,6 +80,6 @@ def _sum(usage: Usage, charges: list[Charge]) -> CallCost:
     unknown = next((each for each in charges if each.dollars is None), None)
     if unknown is not None:
         return CallCost(usage, None, None, unknown.reason, rows)
-    dollars = sum((each.dollars for each in charges if each.dollars is not None), Decimal(0))
+    dollars = reduce(_EXACT.add, (each.dollars for each in charges if each.dollars is not None))
     sources = {each.source for each in charges}
     return CallCost(usage, dollars, next(each for each in _WEAKEST_FIRST if each in sources), None, rows)

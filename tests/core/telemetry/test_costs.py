@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import decimal
 import json
 from decimal import Decimal
 
@@ -217,6 +218,16 @@ def test_each_response_is_charged_by_itself(ask, server, stream):
     for each in ask(Twice(), stream=stream, price=LONG):
         assert (each.usage.input, each.cost, each.cost_source) == (300_000, Decimal("0.6"), "computed")
         assert len(each.price_rows) == 1
+
+
+def test_sum_does_not_depend_on_the_decimal_context_of_the_program(call_style):
+    exact = Decimal("0.123456789012345678901234567890123")
+    usage = Usage(5, 5, billing=Billing(cost=exact))
+    with decimal.localcontext() as context:
+        context.prec = 3
+        context.traps[decimal.Inexact] = True
+        response = scripted(call_style, usage, usage, stream=False, price=FLEX)
+    assert f"{response.cost:f}" == "0.246913578024691357802469135780246"
 
 
 def test_price_rows_of_all_responses_are_named(ask, server):
