@@ -73,6 +73,10 @@ class ProviderModels:
             found = self._price_rows.setdefault(row.name, found)
         return found
 
+    def address(self, source: str) -> str:
+        """Returns the address of a source that the header names; that of another one is its own."""
+        return self._file.header.sources.get(source, source) if self._file else source
+
     def alias(self, name: str) -> str | None:
         """Returns the model that a name with a row is an alias of."""
         row = self._models.get(name)

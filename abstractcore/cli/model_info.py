@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import fields
 from typing import TYPE_CHECKING, Any, cast
 
@@ -17,7 +17,7 @@ from .reporting import reported
 from .screen import note, show_facts, write
 
 if TYPE_CHECKING:
-    from ..catalogue import FileCatalogue, ModelEntry, PriceRow
+    from ..catalogue import FileCatalogue, ModelEntry
 
 _LAST = ("source", "checked")
 _HIDDEN = frozenset({*_LAST, "known", "family"})
@@ -33,7 +33,7 @@ def show_info(name: str, provider: str | None, *, as_json: bool) -> None:
             write(catalogue_json({"models": [facts_json(entry) for entry in found]}))
             return
         for titles, entry in _grouped(found, name):
-            show_facts(", ".join(titles), _rows(entry, _prices(catalogue, entry)))
+            show_facts(", ".join(titles), _rows(entry, catalogue))
         for entry in found:
             if entry.match == "family":
                 note(f"{entry.provider} has no row for {name}: it is known by its family {entry.name} only.")
@@ -85,20 +85,26 @@ def _grouped(found: Iterable[ModelEntry], asked: str) -> list[tuple[list[str], M
     return list(groups.values())
 
 
-def _rows(entry: ModelEntry, prices: Sequence[PriceRow]) -> list[tuple[str, str]]:
+def _rows(entry: ModelEntry, catalogue: FileCatalogue) -> list[tuple[str, str]]:
     """Returns the facts in the order of `ModelProfile`, prices, and last the page and the day."""
     order = [field.name for field in fields(entry.profile) if field.name in entry.facts and field.name not in _HIDDEN]
     shown = {name: entry.facts[name] for name in order}
     rows = [(name, _text(value) + (" (yours)" if name in entry.own_facts else "")) for name, value in shown.items()]
-    rows += [("price", line) for line in price_lines(prices, time.time())]
-    source, checked = (entry.facts.get(name) for name in _LAST)
-    if source or checked:
-        rows.append(("source", ", read on ".join(filter(None, (source, checked)))))
-    return rows
+    models = catalogue.models(entry.provider)
+    if entry.match == "model":
+        rows += [("price", line) for line in price_lines(models.price_rows(entry.name), time.time())]
+        pages: dict[str, str] = {}
+        for price in entry.prices:
+            page = models.address(price.get("source", ""))
+            pages[page] = max(pages.get(page, ""), price.get("checked", ""))
+        rows += [("price source", line) for page, day in pages.items() if (line := _read(page, day))]
+    source = _read(*(entry.facts.get(name) for name in _LAST))
+    return [*rows, ("source", source)] if source else rows
 
 
-def _prices(catalogue: FileCatalogue, entry: ModelEntry) -> Sequence[PriceRow]:
-    return catalogue.models(entry.provider).price_rows(entry.name) if entry.match == "model" else ()
+def _read(source: str | None, checked: str | None) -> str:
+    """Returns a page and the day on which it was read, as far as they are known."""
+    return ", read on ".join(filter(None, (source, checked)))
 
 
 def _text(value: Any) -> str:

@@ -42,6 +42,8 @@ ROWS = (
                 "rates": {"input": "2.50", "cache_read": "0.25", "output": "10", "web_search": "14"},
                 "when": [{"input_over": 200000, "times": {"in": "2"}}, {"tier": ["batch"], "times": "0.5"}],
                 "until": "2099-01-01",
+                "source": "page",
+                "checked": "2026-11-20",
             },
             {"rates": {"input": "5", "output": "20"}, "from": "2099-01-01"},
         ],
@@ -98,6 +100,7 @@ def test_info_shows_the_facts_by_provider_with_prices_and_source():
         ["openai/acme-5.5", "price", "input over 200,000: in x2"],
         ["openai/acme-5.5", "price", "batch: x0.5"],
         ["openai/acme-5.5", "price", "from 2099-01-01: input $5, output $20 per million"],
+        ["openai/acme-5.5", "price source", "https://acme.example/models, read on 2026-11-20"],
         ["openai/acme-5.5", "source", "https://acme.example/models, read on 2026-11-22"],
     ]
 
