@@ -8,6 +8,7 @@ import signal
 import threading
 import time
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from abstractcore import LLM, Services, create_llm
+from abstractcore.concurrency import SystemClock
 from abstractcore.stores.models import FileModelStore
 from abstractcore.testing import CALL_STYLES, CallStyle
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
@@ -22,6 +24,8 @@ from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _OF_TERMINALS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "TZ")
 _NEXT_SIGNAL_SECONDS = 0.05
+_CHECKED = datetime(2026, 11, 22, tzinfo=UTC).timestamp()
+_SECONDS_A_DAY = 86_400
 _OF_VENDORS = (
     "ABSTRACTCORE_MODELS",
     "ANTHROPIC_",
@@ -112,13 +116,20 @@ def server() -> Iterator[ScriptedServer]:
     assert server.unscripted == 0, "there were more requests than scripts"
 
 
+class DayOfTheCatalogue(SystemClock):
+    """The real time, on the day on which the catalogue was checked: a model that retires later has no warning."""
+
+    def time_of_day(self) -> float:
+        return _CHECKED + self.now() % _SECONDS_A_DAY
+
+
 @pytest.fixture
 def services(monkeypatch: pytest.MonkeyPatch) -> Iterator[Services]:
     """Services of the test's own: no proxies, no keys, no chance; closed after it."""
     for name in PROXY_VARIABLES:
         monkeypatch.delenv(name, raising=False)
         monkeypatch.delenv(name.lower(), raising=False)
-    services = Services(environment={}, random=lambda: 0.0)
+    services = Services(environment={}, random=lambda: 0.0, clock=DayOfTheCatalogue())
     yield services
     services.close()
 

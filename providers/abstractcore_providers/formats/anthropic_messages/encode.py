@@ -82,17 +82,19 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
         body["tools"] = tools
     body |= choice_to_theirs(call, warnings)
     replays = dialect.block_binding and has_thinking(conversation.messages, THINKING_BLOCKS)
-    _add_thinking(body, thinking, options, options_path, replays, dialect, warnings)
+    if thinking is not None or dialect.thinks_by_default or options:
+        _add_thinking(body, thinking, options, options_path, replays, dialect, warnings)
     if call.output is not None:
         body["output_config"] = {**body.get("output_config", {}), "format": output_to_theirs(call.output, warnings)}
     WARNINGS.options(call, ("modalities",), warnings)
     if call.stream:
         body["stream"] = True
     betas = options.pop("betas", None)
-    _add_options(body, options, options_path)
-    effort = as_object(body.get("output_config")).get("effort")
-    if read_claude_thinking(body.get("thinking"), effort, replays=replays, settings=dialect)[0] != thinking:
-        raise duplicate_option_error(f"{options_path}.thinking")
+    if options:
+        _add_options(body, options, options_path)
+        effort = as_object(body.get("output_config")).get("effort")
+        if read_claude_thinking(body.get("thinking"), effort, replays=replays, settings=dialect)[0] != thinking:
+            raise duplicate_option_error(f"{options_path}.thinking")
     headers = {**_HEADERS, **dialect.headers, **betas_to_theirs(betas, body, f"{options_path}.betas", warnings)}
     return Draft(body, conversation.inputs, headers, warnings)
 

@@ -83,10 +83,12 @@ def request_body(call: ModelCall, dialect: Dialect, warnings: list[CallWarning])
         write_top_k(sampling.top_k, call.model, dialect, body, warnings)
     if forbidden:
         forbid_tools(body)
-    write_thinking(thinking, dialect, body, options, warnings)
+    if thinking is not None or dialect.thinks_by_default or options:
+        write_thinking(thinking, dialect, body, options, warnings)
     WARNINGS.options(call, _UNSUPPORTED, warnings)
-    add_provider_options(body, options, dialect)
-    check_thinking(thinking, dialect, body)
+    if options:
+        add_provider_options(body, options, dialect)
+        check_thinking(thinking, dialect, body)
     return body, writer.inputs
 
 

@@ -45,15 +45,15 @@ def write_tool_config(
     A conversation with tool calls needs definitions: without any, those of `_stubs` are sent. Raises
     `UnsupportedContentError` for a hosted tool that the format does not have.
     """
-    choice, used = call.tool_choice, _used(call.messages)
-    forbidden = choice == _NO_CALLS
-    if forbidden and not used and not (dialect.tool_choice_none and (call.tools or call.hosted_tools)):
+    choice, offered = call.tool_choice, bool(call.tools or call.hosted_tools)
+    forbidden = choice is not None and choice.mode == "none"
+    if forbidden and not (dialect.tool_choice_none and offered) and not _used(call.messages):
         return _without_tools(call, warnings), False
     tools: list[Object] = []
     for index, tool in enumerate(call.tools):
         tools += _tool(tool, f"tools[{index}]", times, warnings)
     tools += [_hosted(tool, f"hosted_tools[{i}]", call, warnings) for i, tool in enumerate(call.hosted_tools)]
-    if used and not tools:
+    if not offered and _used(call.messages):
         return _stubs(call, dialect, warnings)
     config: Object = {"tools": tools} if tools else {}
     if tools and forbidden and dialect.tool_choice_none:
