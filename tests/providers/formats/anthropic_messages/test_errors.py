@@ -1,9 +1,10 @@
 """Decoding errors of servers, and rendering errors for clients."""
 
 import json
-from typing import Any
+from typing import Any, get_args
 
 import pytest
+from anthropic.types.shared import ErrorType
 
 from abstractcore.errors import (
     AbstractCoreError,
@@ -117,9 +118,19 @@ def test_overflow_numbers_are_read_and_rendered():
     assert (again.prompt_tokens, again.context_tokens) == (212_345, 200_000)
 
 
-def test_error_with_a_success_status_is_raised():
-    with pytest.raises(OverloadedError, match="busy"):
-        MESSAGES.decode(response({"type": "error", "error": {"type": "overloaded_error", "message": "busy"}}))
+@pytest.mark.parametrize(
+    ("type_", "expected"),
+    [
+        ("overloaded_error", OverloadedError),
+        ("timeout_error", RequestTimeoutError),
+        ("conflict_error", OverloadedError),
+    ],
+)
+def test_error_with_a_success_status_is_raised(type_: str, expected: type[Exception]):
+    """The types are those of the anthropic package (`shared.ErrorType`)."""
+    assert type_ in get_args(ErrorType)
+    with pytest.raises(expected, match="busy"):
+        MESSAGES.decode(response({"type": "error", "error": {"type": type_, "message": "busy"}}))
 
 
 @pytest.mark.parametrize("body", [b"", b"{}", b"[]", b"<html>", b'{"content": "text"}'])
