@@ -225,7 +225,7 @@ TAKEN = {
     "anthropic_messages": {"stop", "top_k"},
     "bedrock_converse": {"stop", "top_k"},
     "cohere_chat": {"seed", "presence_penalty", "frequency_penalty", "stop", "top_k"},
-    "gemini": {"seed", "presence_penalty", "frequency_penalty", "top_logprobs", "stop", "top_k"},
+    "gemini": {"seed", "top_logprobs", "stop", "top_k"},
     "gemini_interactions": {"seed", "stop"},
     "ollama": {"seed", "presence_penalty", "frequency_penalty", "top_logprobs", "stop", "top_k"},
     "openai_chat": {"seed", "presence_penalty", "frequency_penalty", "top_logprobs", "stop"},
