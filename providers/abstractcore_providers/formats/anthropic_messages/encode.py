@@ -67,6 +67,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     call = with_valid_names(call, ANTHROPIC, warnings)
     options_path = f"provider_options.{dialect.provider}"
     options = dict(options_for(call, dialect.provider, warnings))
+    has_options = bool(options)
     writing = Writing(dialect.provider, warnings)
     tools = tools_to_theirs(call, options.pop("tools", None), f"{options_path}.tools", writing, dialect.computer_tool)
     conversation = write_messages(call, dialect, writing)
@@ -82,7 +83,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
         body["tools"] = tools
     body |= choice_to_theirs(call, warnings)
     replays = dialect.block_binding and has_thinking(conversation.messages, THINKING_BLOCKS)
-    if thinking is not None or dialect.thinks_by_default or options:
+    if thinking is not None or dialect.thinks_by_default or has_options:
         _add_thinking(body, thinking, options, options_path, replays, dialect, warnings)
     if call.output is not None:
         body["output_config"] = {**body.get("output_config", {}), "format": output_to_theirs(call.output, warnings)}
@@ -90,7 +91,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     if call.stream:
         body["stream"] = True
     betas = options.pop("betas", None)
-    if options:
+    if has_options:
         _add_options(body, options, options_path)
         effort = as_object(body.get("output_config")).get("effort")
         if read_claude_thinking(body.get("thinking"), effort, replays=replays, settings=dialect)[0] != thinking:
