@@ -96,6 +96,13 @@ def test_models_had_ninety_days_left_when_they_were_checked(row: tuple[str, str]
     assert ends is None or ends - CHECKED >= LEAST
 
 
+@pytest.mark.parametrize("row", ROWS, ids="/".join)
+def test_models_have_ninety_days_left_by_the_catalogue(row: tuple[str, str]):
+    provider, model = row
+    retires = Services(environment={}).catalogue.profile(provider, model).retires
+    assert retires is None or date.fromisoformat(retires) - CHECKED >= LEAST
+
+
 def test_every_model_name_in_docs_is_in_the_table():
     found = {(name, where) for where, text in texts().items() for name in names_in(text) if name not in NAMES}
     assert found == set()
