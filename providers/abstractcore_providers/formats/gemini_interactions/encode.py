@@ -14,7 +14,8 @@ from .provider_options import AGENT, add_options, interaction_options, stored_tu
 from .response_formats import write_response_format
 from .tools import write_tool_choice, write_tools
 from .vocabulary import ARGUMENTS, LEVELS, SAMPLING, WARNINGS
-from .write_messages import write_input, write_system
+from .write_messages import write_input
+from .write_system import write_system
 
 _HEADERS = {"content-type": "application/json"}
 
@@ -52,7 +53,8 @@ def _body(call: ModelCall, defaults: JSONObject, writer: BodyWriter) -> Object:
     WARNINGS.options(call, ("parallel_tool_calls",), writer.warnings)
     if call.stream:
         body["stream"] = True
-    body["store"] = False
+    if options.get("background") is not True:
+        body["store"] = False
     add_options(body, options, writer.provider, writer.warnings)
     return body
 

@@ -116,9 +116,9 @@ def write_result(content: tuple[ContentPart, ...], path: str, writer: BodyWriter
     """Returns the content of a result: a single text as a string, anything else as a list."""
     items: list[Object] = []
     for index, part in enumerate(content):
-        place = f"{path}.content[{index}]"
+        part_path = f"{path}.content[{index}]"
         if isinstance(part, TextPart):
-            append_block(items, write_plain_text(part, place, writer.provider, writer.warnings))
+            append_block(items, write_plain_text(part, part_path, writer.provider, writer.warnings))
         else:
-            items.append(write_media(part, place, writer.provider, writer.warnings))
+            items.append(write_media(part, part_path, writer.provider, writer.warnings))
     return as_content(items) if items else ""

@@ -44,6 +44,9 @@ def interaction_options(
     if options.get("background") is True and not call.stream:
         hint = "Stream the answer: llm.stream(...)."
         raise InvalidInputError("a background call returns no reply", path=f"{path}.background", hint=hint)
+    if options.get("background") is True and options.get("store") is False:
+        hint = "Remove store: the provider stores what works in the background."
+        raise InvalidInputError("a background call is stored", path=f"{path}.store", hint=hint)
     if options.get(AGENT, True) is not True:
         hint = "Pass the agent's name as model, and true here."
         raise InvalidInputError("expected true", path=f"{path}.{AGENT}", hint=hint)

@@ -45,42 +45,6 @@ class _Turn:
     """The texts of the calls' arguments."""
 
 
-def write_system(messages: Sequence[Message], writer: BodyWriter) -> str:
-    """Returns the system instruction, one text: all system messages, also later ones; empty if there are none."""
-    texts: list[str] = []
-    indexes: list[int] = []
-    for index, message in enumerate(messages):
-        if message.role != "system":
-            continue
-        text = _system_text(message, f"messages[{index}]", writer)
-        if text:
-            texts.append(text)
-            indexes.append(index)
-    joined = "\n\n".join(texts)
-    if len(indexes) > 1:
-        reason = "the Interactions format has one text for all system messages"
-        warn_of_merging(indexes, (TextPart(joined),), reason, writer.warnings)
-    if indexes and any(message.role != "system" for message in messages[: indexes[0]]):
-        path, reason = f"messages[{indexes[0]}]", "system messages are sent before the conversation"
-        writer.warnings.append(CallWarning("reordered", path, reason, indexes[0], 0))
-    return joined
-
-
-def _system_text(message: Message, path: str, writer: BodyWriter) -> str:
-    reason = "the Interactions format has one text for all system messages"
-    name_options_left_out(message, path, writer.provider, reason, writer.warnings)
-    texts: list[str] = []
-    for index, part in enumerate(message.parts):
-        place = f"{path}.parts[{index}]"
-        if isinstance(part, TextPart):
-            WARNINGS.fields(part, place, ("citations", "cache"), writer.warnings)
-            name_options_left_out(part, place, writer.provider, reason, writer.warnings)
-            texts.append(part.text)
-        else:
-            writer.warnings.append(WARNINGS.part(part, place))
-    return "".join(texts)
-
-
 def write_input(messages: Sequence[Message], model: str, writer: BodyWriter, stored: int | None) -> list[Object]:
     """Returns the steps of the conversation without system messages, and without the message at `stored`.
 
@@ -184,17 +148,17 @@ class _Conversation:
         provider, warnings = self.writer.provider, self.writer.warnings
         content: list[Object] = []
         for index, part in enumerate(message.parts):
-            place = f"{path}.parts[{index}]"
+            part_path = f"{path}.parts[{index}]"
             if isinstance(part, TextPart):
-                append_block(content, write_plain_text(part, place, provider, warnings))
+                append_block(content, write_plain_text(part, part_path, provider, warnings))
             elif isinstance(part, OpaquePart):
                 own = opaque_content(part, provider)
                 if own is None:
-                    warnings.append(WARNINGS.part(part, place))
+                    warnings.append(WARNINGS.part(part, part_path))
                 else:
                     content.append(own)
             else:
-                content.append(write_media(cast(MediaPart, part), place, provider, warnings))
+                content.append(write_media(cast(MediaPart, part), part_path, provider, warnings))
         if not content:
             return []
         step: Object = {"type": "user_input", "content": content}
@@ -208,12 +172,12 @@ class _Conversation:
             self._warn_of_stored(message, path)
             return []
         for number, part in enumerate(message.parts):
-            place = f"{path}.parts[{number}]"
+            part_path = f"{path}.parts[{number}]"
             if isinstance(part, ReasoningPart) and part.origin != self._origin:
                 reason = f"reasoning of {part.origin or 'an unknown model'} is not sent to {self._origin}"
-                warnings.append(CallWarning("part_left_out", place, reason))
+                warnings.append(CallWarning("part_left_out", part_path, reason))
             else:
-                steps.add(part, place, self._called[part.id][0] if isinstance(part, ToolCall) else "")
+                steps.add(part, part_path, self._called[part.id][0] if isinstance(part, ToolCall) else "")
         written = steps.finish()
         if written:
             reason = "the Interactions format has steps for the parts of such a message, but not for the message"
@@ -226,14 +190,14 @@ class _Conversation:
         reason = "the provider has it in its stored conversation"
         name_options_left_out(message, path, provider, reason, warnings)
         for index, part in enumerate(message.parts):
-            place = f"{path}.parts[{index}]"
+            part_path = f"{path}.parts[{index}]"
             if not isinstance(part, ToolCall):
-                warnings.append(CallWarning("part_left_out", place, reason))
+                warnings.append(CallWarning("part_left_out", part_path, reason))
                 continue
-            WARNINGS.fields(part, place, ("signature", "cache"), warnings)
-            name_options_left_out(part, place, provider, reason, warnings)
+            WARNINGS.fields(part, part_path, ("signature", "cache"), warnings)
+            name_options_left_out(part, part_path, provider, reason, warnings)
             if part.arguments_text:
-                where = f"{place}.arguments_text"
+                where = f"{part_path}.arguments_text"
                 warnings.append(CallWarning("arguments_left_out", where, reason, part.arguments_text, ""))
 
     def _result(self, part: ToolResult, path: str) -> Object:

@@ -357,6 +357,13 @@ def test_background_answer_can_be_streamed():
     some = call(stream=True, provider_options={PROVIDER: {"background": True}})
     assert warnings_of(some) == {}
     assert body_of(some)["background"] is True
+    assert "store" not in body_of(some), "it must be stored, which is the provider's default"
+
+
+def test_background_answer_that_is_not_stored_is_refused():
+    with pytest.raises(InvalidInputError) as caught:
+        INTERACTIONS.encode(call(stream=True, provider_options={PROVIDER: {"background": True, "store": False}}))
+    assert caught.value.path == f"provider_options.{PROVIDER}.store"
 
 
 def test_agent_has_no_generation_config():
