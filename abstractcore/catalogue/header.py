@@ -68,6 +68,6 @@ class Header:
         name = facts.get("source")
         if name is None:
             return dict(facts)
-        if name not in self.sources:
+        if not isinstance(name, str) or name not in self.sources:
             raise SchemaError(f"no source is called {shown(name)}", "source", hint="The header lists `sources`.")
         return {**facts, "source": self.sources[name]}

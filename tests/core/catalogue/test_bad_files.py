@@ -41,6 +41,7 @@ def fault(folder: Path, *rows: Mapping[str, Any] | str, **header: Any) -> str:
         ('{"model": "one", "alias_of": ""}', ":2:18: row: alias_of: expected a name, got ''"),
         ('{"model": "one", "like": ["none"]}', ":2:18: model 'one': like: no template is called 'none'"),
         ('{"model": "one", "source": "none"}', ":2:18: model 'one': source: no source is called 'none'"),
+        ('{"model": "one", "source": ["page"]}', ":2:18: model 'one': source: no source is called ['page']"),
         (
             '{"model": "one", "contxt_tokens": 5}',
             ":2:18: model 'one': contxt_tokens: no such field. Did you mean context_tokens?",
