@@ -27,6 +27,8 @@ HERE = Path(__file__).resolve().parent
 OUTPUT = HERE.parent / "providers" / "abstractcore_providers" / "catalogue"
 _LISTED = "listed"
 """The template of models that only `model_facts` lists: they take what an unknown model may take."""
+_OF_UNKNOWN = ("known", "assumed", "encodable")
+"""Facts that a model that does not chat does not share with an unknown one."""
 _DATED = re.compile(r"(-20\d\d-?\d\d-?\d\d|-0\d{3}|@\d+)$")
 _LONG_RETIRED = "2026-05-01"
 
@@ -73,7 +75,8 @@ def _files() -> Iterator[tuple[Path, str]]:
             differences += prices.differences(provider, priced.by_model)
             only_priced = {"source": "genai_prices", "checked": header["as_of"]}
             only_listed |= {model: {"like": [_LISTED], **only_priced} for model in priced.chat}
-            only_listed |= {model: dict(only_priced) for model in priced.others}
+            no_files = {name: fact for name, fact in header.get("unknown", {}).items() if name not in _OF_UNKNOWN}
+            only_listed |= {model: {**no_files, **only_priced} for model in priced.others}
         yield OUTPUT / f"{provider}.jsonl", _text(provider, header, rows, only_listed, sources, priced)
     if hand:
         raise CatalogueError(f"rows name the unknown providers {', '.join(sorted(hand))}.")
