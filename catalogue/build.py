@@ -18,6 +18,7 @@ from typing import Any
 
 from differences import Difference, report
 from model_facts import AS_OF, base_prices, facts
+from overview import with_table
 from prices import Prices, ProviderPrices
 from rows import CatalogueError, ProviderRows, Row, hand_rows, merged, with_types
 
@@ -25,6 +26,7 @@ from abstractcore.catalogue.names import NameRules
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE.parent / "providers" / "abstractcore_providers" / "catalogue"
+PAGE = HERE.parent / "docs" / "catalogue.md"
 _LISTED = "listed"
 """The template of models that only `model_facts` lists: they take what an unknown model may take."""
 _OF_UNKNOWN = ("known", "assumed", "encodable")
@@ -48,7 +50,8 @@ def main() -> int:
     for path, text in built.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    print(f"{len(built) - 1} providers, {sum(len(text) for text in built.values()) // 1000} kB")
+    written = [len(text) for path, text in built.items() if path.parent == OUTPUT]
+    print(f"{len(written)} providers, {sum(written) // 1000} kB")
     return 0
 
 
@@ -64,6 +67,7 @@ def _files() -> Iterator[tuple[Path, str]]:
     sources = json.loads((HERE / "sources.json").read_text(encoding="utf-8"))
     prices = Prices(HERE / "prices", base_prices(HERE / "sources" / "model_facts.jsonl"))
     differences: list[Difference] = []
+    built: dict[str, str] = {}
     for path in sorted((HERE / "providers").glob("*.json")):
         provider, header = path.stem, json.loads(path.read_text(encoding="utf-8"))
         rows = hand.pop(provider, ProviderRows())
@@ -77,10 +81,12 @@ def _files() -> Iterator[tuple[Path, str]]:
             only_listed |= {model: {"like": [_LISTED], **only_priced} for model in priced.chat}
             no_files = {name: fact for name, fact in header.get("unknown", {}).items() if name not in _OF_UNKNOWN}
             only_listed |= {model: {**no_files, **only_priced} for model in priced.others}
-        yield OUTPUT / f"{provider}.jsonl", _text(provider, header, rows, only_listed, sources, priced)
+        built[provider] = _text(provider, header, rows, only_listed, sources, priced)
+        yield OUTPUT / f"{provider}.jsonl", built[provider]
     if hand:
         raise CatalogueError(f"rows name the unknown providers {', '.join(sorted(hand))}.")
     yield HERE / "differences.md", report(differences)
+    yield PAGE, with_table(PAGE.read_text(encoding="utf-8"), built)
 
 
 def _text(

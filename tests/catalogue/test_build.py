@@ -71,3 +71,10 @@ def test_the_built_files_are_up_to_date():
 
 def test_the_tables_are_small():
     assert sum(path.stat().st_size for path in build.OUTPUT.glob("*.jsonl")) < 400_000
+
+
+def test_the_page_has_a_line_for_each_provider_with_models():
+    page = build.PAGE.read_text(encoding="utf-8")
+    for path in build.OUTPUT.glob("*.jsonl"):
+        has_models = '{"model"' in path.read_text(encoding="utf-8")
+        assert (f"\n| `{path.stem}` | " in page) == has_models
