@@ -103,7 +103,7 @@ def doors() -> dict[str, Callable[[Any], Any]]:
         "replay": replay,
         "subscribe": subscribe,
         "FileModelStore.path": lambda thing: FileModelStore().path(thing),
-        "FileModelStore": lambda thing: FileModelStore(catalogue=thing),
+        "FileModelStore": lambda thing: FileModelStore(packaged=thing),
     }
     for name in sorted({"prompt", "response_model", *REQUEST_FIELDS}):
         found[f"build: {name}"] = lambda thing, name=name: llm.build(**{"prompt": "hi", name: thing})
