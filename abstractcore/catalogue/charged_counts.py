@@ -33,7 +33,7 @@ def charged_counts(
         tokens, others = counts, dict[str, int]()
     else:
         tokens = {meter: count for meter, count in counts.items() if meter in DEPTHS}
-        others = _others({meter: count for meter, count in counts.items() if meter not in DEPTHS}, rates)
+        others = _others({meter: count for meter, count in counts.items() if count and meter not in DEPTHS}, rates)
     exclusive = _exclusive(tokens, rates)
     for meter, count in exclusive.items():
         if count < 0:
@@ -56,7 +56,7 @@ _KINDS: Final = ("audio", "image", "video")
 
 
 def _reported(usage: Usage, billing: Billing) -> dict[str, int]:
-    """Returns the counts above 0 by meter."""
+    """Returns the counts that were reported by meter: a 0 contradicts parts above 0."""
     given, produced = tokens_of(usage, billing)
     counts = {
         "input": given,
@@ -68,7 +68,7 @@ def _reported(usage: Usage, billing: Billing) -> dict[str, int]:
         "output_audio": usage.output_audio,
         **billing.counts,
     }
-    return {meter: count for meter, count in counts.items() if count and meter not in _INSTEAD}
+    return {meter: count for meter, count in counts.items() if count is not None and meter not in _INSTEAD}
 
 
 def _exclusive(counts: dict[str, int], rates: Mapping[str, Decimal | None]) -> dict[str, int]:

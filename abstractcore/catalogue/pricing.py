@@ -61,7 +61,7 @@ class ModelPricing:
             return Charge(reason=error.message)
         if not rows:
             return Charge(reason=f"no price is known for {self._place(model)}")
-        at = min(max(response.requested_at, 0.0), _LATEST)
+        at = min(max(0.0, response.requested_at), _LATEST)  # in this order, NaN becomes 0
         row = next((row for row in rows if row.covers(at)), None)
         if row is None:
             day = datetime.fromtimestamp(at, UTC).date()

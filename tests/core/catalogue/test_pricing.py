@@ -286,6 +286,12 @@ def test_counts_that_contradict_each_other_have_no_cost():
     assert dollars({"rates": {"input": "2", "output": "1"}}, Usage(10, 0, cached=11)) == Decimal("0.00002")
 
 
+def test_reported_zero_contradicts_parts_of_it():
+    assert charge(GPT, Usage(0, 1, cached=11)).reason == charge(GPT, Usage(10, 1, cached=11)).reason
+    fees = {"rates": {"input": "2", "output": "1"}}
+    assert dollars(fees, Usage(0, 0, billing=Billing(counts={"attachment_search": 0}))) == 0
+
+
 @pytest.mark.parametrize(
     ("usage", "reason"),
     [
@@ -337,6 +343,6 @@ def test_costs_are_exact_whatever_the_decimal_context_of_the_program():
     assert Fraction(found) == Fraction("0.123456789") * Fraction("1.1") * 987_654_321 / 1_000_000
 
 
-@pytest.mark.parametrize("moment", [-1.0, 0.0, 1e18, float("inf")])
+@pytest.mark.parametrize("moment", [-1.0, 0.0, 1e18, float("inf"), float("nan")])
 def test_any_clock_is_accepted(moment):
     assert charge({"rates": RATES, "when": "peak"}, Usage(0, 0), moment=moment).dollars == 0
