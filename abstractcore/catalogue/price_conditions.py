@@ -159,7 +159,7 @@ def _days_off(given: Mapping[str, Any], path: str, holidays: Mapping[str, Holida
     name = given.get("not")
     if name is None:
         return {}
-    if name not in holidays:
+    if not isinstance(name, str) or name not in holidays:
         raise SchemaError(f"{shown(name)} is not a list of holidays of this provider", f"{path}.not")
     return {"holidays": holidays[name]}
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import cached_property
 from itertools import pairwise
+from math import inf
 from types import MappingProxyType
 from typing import Any, Final, cast
 
@@ -143,7 +144,7 @@ def read_price_rows(
     Raises `SchemaError` with the path of an invalid value, and if two rows are valid at the same time.
     """
     read = [(read_price_row(row, header, provider, model, f"{path}[{i}]"), i) for i, row in enumerate(rows)]
-    read.sort(key=lambda each: each[0].start or 0.0)
+    read.sort(key=lambda each: -inf if each[0].start is None else each[0].start)
     for (before, one), (after, other) in pairwise(read):
         if before.end is None or after.start is None or before.end > after.start:
             first, second = sorted((one, other))

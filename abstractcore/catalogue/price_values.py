@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any, cast
 
 from ..schema import SchemaError
+from ..schema.json_values import check_depth
 from ..schema.quoting import shown
 from .meters import METERS
 
@@ -59,10 +60,27 @@ def check_meter(meter: object, path: str) -> None:
         raise SchemaError(f"{shown(meter)} is not a meter", path, hint=f"The meters are {', '.join(METERS)}.")
 
 
+def with_text_for_dates(value: object, path: str, depth: int = 0) -> Any:
+    """Returns a value of TOML or Python with its dates, at any depth, as the text that JSON has for them.
+
+    A time without a zone is one in UTC. Raises `SchemaError` for a value that is nested too deeply.
+    """
+    if isinstance(value, datetime):
+        return value.isoformat().removesuffix("+00:00") + ("" if value.utcoffset() else "Z")
+    if isinstance(value, date):
+        return value.isoformat()
+    if isinstance(value, Mapping | list | tuple):
+        check_depth(depth, path)
+    if isinstance(value, Mapping):
+        fields = cast("Mapping[Any, object]", value)
+        return {name: with_text_for_dates(each, path, depth + 1) for name, each in fields.items()}
+    if isinstance(value, list | tuple):
+        return [with_text_for_dates(each, path, depth + 1) for each in cast("list[object]", value)]
+    return value
+
+
 def as_instant(value: object, path: str) -> float:
     """Returns seconds since the epoch of a date, at 00:00 UTC, or of an instant, as "2026-09-10T04:00Z"."""
-    if isinstance(value, date):  # of a TOML file
-        value = value.isoformat().removesuffix("+00:00") + "Z" * isinstance(value, datetime)
     match = _INSTANT.fullmatch(value) if isinstance(value, str) else None
     if match is not None:
         try:

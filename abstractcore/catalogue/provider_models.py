@@ -15,7 +15,7 @@ from .facts import Facts, family_facts, merged, overriding, profile_of
 from .names import NameRules, family_of
 from .price_rows import PriceHeader, PriceRow, read_price_rows
 from .provider_file import ProviderFile
-from .rows import Row
+from .rows import MAX_LIKE, Row
 
 if TYPE_CHECKING:
     from .user_file import UserFile
@@ -138,6 +138,8 @@ class ProviderModels:
                 self._refuse(
                     SchemaError(f"the models {', '.join((*within, other.name))} are like each other", "like"), row
                 )
+            if len(within) > MAX_LIKE:
+                self._refuse(SchemaError(f"leads over more than {MAX_LIKE} models to {shown(name)}", "like"), row)
             more, prices = self._facts(match, other, within)
             facts = merged(facts, more)
         return facts, prices

@@ -12,6 +12,8 @@ from ..schema.quoting import shown
 from .facts import Facts
 
 _NOT_FACTS = frozenset({"model", "family", "provider", "like", "alias_of", "prices"})
+MAX_LIKE = 20
+"""How often a row or a template may be like one that is like another."""
 _OF_ALIASES = frozenset({"model", "provider", "alias_of", "source", "checked"})
 
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
-from datetime import date
 from typing import Any, NoReturn, cast
 
 from ..errors import ConfigurationError, SchemaError
 from .documents import Document
 from .facts import profile_of
 from .positions import toml_position
+from .price_values import with_text_for_dates
 from .rows import Row, read_row
 
 _EXAMPLE = 'For example:\n[[models]]\nprovider = "openai"\nmodel = "my-model"\nlike = "ID of a model"'
@@ -63,6 +63,8 @@ class UserFile:
             raise _syntax_error(self.document, str(error)) from None
         except RecursionError:
             raise self.document.error("nested too deeply", 1) from None
+        except ValueError as error:  # an integer of thousands of digits
+            raise self.document.error(f"not TOML: {error}", 1) from None
         tables = data.pop("models", [])
         if data or not isinstance(tables, list):
             line, column = _key_position(self.document.text, next(iter(data), "models"))
@@ -71,11 +73,11 @@ class UserFile:
 
 
 def _with_text_for_dates(table: object) -> object:
-    """Returns a table with the dates of TOML as text, as they are in JSON."""
+    """Returns a table with the dates of TOML as text; raises `SchemaError` for a value that is nested too deeply."""
     if not isinstance(table, Mapping):
         return table
     fields = cast("Mapping[str, object]", table)
-    return {name: value.isoformat() if isinstance(value, date) else value for name, value in fields.items()}
+    return {name: with_text_for_dates(value, name) for name, value in fields.items()}
 
 
 def _read(table: object, number: int) -> tuple[str, Row]:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import cast
 
 from ..catalogue import ModelPricing, PriceHeader, read_price_rows
+from ..catalogue.price_values import with_text_for_dates
 from ..errors import InvalidInputError, SchemaError
 from ..ports import Price, Pricing, ProviderServices, ProviderSession
 
@@ -28,7 +29,9 @@ def pricing_of(price: object, session: ProviderSession, provider: str, services:
             hint="For example: Price(input=2, output=10).",
         )
     try:
-        rows = read_price_rows([cast("Mapping[str, Any]", row)], PriceHeader(), provider, session.model)
+        rows = read_price_rows(
+            [with_text_for_dates(cast(object, row), "prices[0]")], PriceHeader(), provider, session.model
+        )
     except SchemaError as error:
         path = f"price{error.path.removeprefix('prices[0]')}"
         raise InvalidInputError(error.message, path=path, hint=error.hint) from None

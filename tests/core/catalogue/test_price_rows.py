@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from datetime import UTC, date, datetime
+from datetime import UTC, date, datetime, timedelta, timezone
 
 import pytest
 
 from abstractcore.catalogue import PriceHeader, read_price_rows
 from abstractcore.catalogue.meters import METERS
+from abstractcore.catalogue.price_values import with_text_for_dates
 from abstractcore.schema import METERS as REPORTED
 from abstractcore.schema import SchemaError
 
@@ -63,6 +64,7 @@ def failure(*rows: object) -> str:
         ({"when": [{"utc": ["05:00-05:60"], "times": "2"}]}, "when[0].utc[0]", "is not a span"),
         ({"when": [{"days": "fri-mon", "times": "2"}]}, "when[0].days", "is not a span of days"),
         ({"when": [{"not": "mars", "times": "2"}]}, "when[0].not", "is not a list of holidays"),
+        ({"when": [{"not": ["mars"], "times": "2"}]}, "when[0].not", "is not a list of holidays"),
         ({"when": [{"from": "2026-02-01", "until": "2026-01-01", "times": "2"}]}, "when[0].until", "must be later"),
         ({"when": [{"rates": {"input": -1}}]}, "when[0].rates.input", "expected a decimal number as text"),
         ({"least": {"audio_second": None}}, "least.audio_second", "expected a number"),
@@ -83,6 +85,8 @@ def test_invalid_row_is_an_error_with_the_path(changed, path, message):
         ((("2026-01-01", "2026-03-01"), ("2026-02-01", "2026-02-02")), True),
         (((None, "2026-01-01"), ("2026-01-01", None)), False),
         ((("2026-02-01", None), (None, "2026-01-01")), False),
+        ((("1970-01-01", None), (None, "1970-01-01")), False),
+        (((None, "1960-01-01"), ("1965-01-01", None)), False),
     ],
 )
 def test_rows_that_are_valid_at_the_same_time_are_an_error(spans, overlapping):
@@ -114,11 +118,20 @@ def test_invalid_header_is_an_error_with_the_path(header, message):
     assert str(caught.value).startswith(message)
 
 
-def test_dates_of_toml_are_read():
-    moment = datetime(2026, 3, 1, 4, tzinfo=UTC)
-    (row,) = read_price_rows([{"rates": RATES, "from": date(2026, 2, 1), "until": moment}], HEADER)
-    (same,) = read_price_rows([{"rates": RATES, "from": "2026-02-01", "until": "2026-03-01T04:00Z"}], HEADER)
-    assert (row.start, row.end) == (same.start, same.end)
+def test_dates_become_text_at_any_depth():
+    data = {"from": date(2026, 2, 1), "when": [{"until": datetime(2026, 3, 1, 4, tzinfo=UTC)}, (datetime(2026, 3, 1),)]}
+    assert with_text_for_dates(data, "") == {
+        "from": "2026-02-01",
+        "when": [{"until": "2026-03-01T04:00:00Z"}, ["2026-03-01T00:00:00Z"]],
+    }
+    assert with_text_for_dates(datetime(2026, 3, 1, tzinfo=timezone(timedelta(hours=1))), "")[-6:] == "+01:00"
+
+
+def test_data_with_dates_may_not_contain_itself():
+    data: dict[str, object] = {}
+    data["when"] = [data]
+    with pytest.raises(SchemaError, match=r"^prices: nested deeper than"):
+        with_text_for_dates(data, "prices")
 
 
 def test_every_reported_count_may_have_a_price():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,8 @@ import pytest
 from abstractcore import ConfigurationError, Services
 from abstractcore.catalogue import FileCatalogue
 from abstractcore.catalogue.folders import user_file_path
-from abstractcore.ports import ModelProfile, Thinking
+from abstractcore.ports import BilledResponse, ModelProfile, Thinking
+from abstractcore.schema import Usage
 from tests.catalogue_files import PROVIDER, catalogue_of
 
 ROWS = (
@@ -77,6 +79,19 @@ def test_dates_are_those_of_toml_or_text(tmp_path: Path):
     assert (found.checked, found.retires) == ("2026-11-22", "2026-12-11")
 
 
+def test_dates_of_prices_are_those_of_toml_or_text(tmp_path: Path):
+    prices = 'prices = [{{rates = {{input = "1"}}, from = {0}, when = [{{from = {0}, times = "2"}}]}}]'
+    days = (tmp_path / "toml", "2026-01-01"), (tmp_path / "text", '"2026-01-01"')
+    found: list[tuple[object, object]] = []
+    for folder, day in days:
+        folder.mkdir()
+        entry = catalogue(folder, f'model = "new"\n{prices.format(day)}')
+        charged = entry.pricing(PROVIDER, "new").charge(BilledResponse(Usage(1_000_000, 0), requested_at=1.8e9))
+        assert charged.dollars == 2
+        found.append((json.dumps(list(entry.entry(PROVIDER, "new").prices)), charged.price_row))
+    assert found[0] == found[1]
+
+
 def test_alias_of_the_users_leads_to_a_model_of_the_file(tmp_path: Path):
     found = catalogue(tmp_path, 'model = "fast"\nalias_of = "two"')
     assert found.profile(PROVIDER, "fast").context_tokens == 2
@@ -119,6 +134,16 @@ def test_named_file_must_exist(tmp_path: Path):
         ("[[models]\n", r"models.toml:1:\d+: not TOML: "),
         ('[[models]]\nprovider = "acme"\nmodel =\n', r"models.toml:3:8: not TOML: Invalid value"),
         ("x = '''a\nb", r"models.toml:2:2: not TOML: Expected"),
+        (f"x = {'9' * 5000}", r"models.toml:1:1: not TOML: .*4300 digits"),
+        (
+            f'[[models]]\nprovider = "acme"\nmodel = "a"\nsettings.{".".join("a" * 2000)} = 1',
+            r"models.toml:4:1: model 'a': settings: nested deeper than",
+        ),
+        (
+            "".join(f'[[models]]\nprovider = "acme"\nmodel = "m{n}"\nlike = "m{n + 1}"\n' for n in range(2000))
+            + '[[models]]\nprovider = "acme"\nmodel = "m2000"',
+            r"models.toml:\d+:1: model 'm\d+': like: leads over more than 20 models to 'm\d+'",
+        ),
         ("models = 5", r"models.toml:1:1: expected \[\[models\]\] tables"),
         ('[[models]]\nprovider = "a"\nmodel = "b"\n\n[prices]\nx = 1\n', r"models.toml:5:1: expected \[\[models\]\]"),
         ('[[models]]\nmodel = "one"', r"models.toml:1:1: model 'one': provider: expected the name of a provider"),
