@@ -12,7 +12,7 @@ from ..errors import ConfigurationError
 from ..ports import CatalogueFile, ModelProfile
 from .documents import Document, read_document
 from .entries import ModelEntry
-from .folders import updates_folder, user_file_path
+from .folders import exists, updates_folder, user_file_path
 from .pricing import ModelPricing
 from .provider_file import ProviderFile
 from .provider_models import ProviderModels
@@ -115,7 +115,7 @@ class FileCatalogue:
     def _updated(self, provider: str) -> ProviderFile | None:
         path = self.updates / f"{provider}.jsonl"
         try:
-            return ProviderFile(read_document(path), provider) if path.exists() else None
+            return ProviderFile(read_document(path), provider) if exists(path) else None
         except ConfigurationError as error:
             error.hint = f"Delete {path}, or run `abstractcore catalogue update`."
             raise
@@ -123,7 +123,7 @@ class FileCatalogue:
     def _user_file(self) -> UserFile | None:
         path, named = self.user_path, self._user_path is not None or user_file_path(self._environment)[1]
         if path not in self._user:
-            self._user.setdefault(path, _read_user_file(path) if named or path.exists() else None)
+            self._user.setdefault(path, _read_user_file(path) if named or exists(path) else None)
         return self._user[path]
 
 

@@ -38,6 +38,8 @@ def read_document(file: Openable) -> Document:
         raise ConfigurationError(f"{origin} does not exist.") from None
     except OSError as error:
         raise ConfigurationError(f"{origin} cannot be read: {error.strerror or type(error).__name__}.") from None
+    except ValueError as error:  # a path with a NUL or a lone surrogate
+        raise ConfigurationError(f"{origin!r} is not a path: {error}.") from None
     return document(data, origin)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,10 +15,22 @@ def user_file_path(environment: Mapping[str, str]) -> tuple[Path, bool]:
     """
     named = environment.get(USER_FILE_VARIABLE)
     if named:
-        return Path(named).expanduser(), True
+        return expanded(named), True
     import platformdirs  # here, as it takes as long to import as a provider's file to read
 
     return platformdirs.user_config_path("abstractcore") / "models.toml", False
+
+
+def expanded(path: str) -> Path:
+    """Returns a path with the home folder of "~" or "~user"; that of an unknown user is returned as it is."""
+    return Path(os.path.expanduser(path))
+
+
+def exists(path: Path) -> bool:
+    """Returns whether a file can be found; False for one in a folder that must not be searched, as `HOME` of another
+    user, where `Path.exists` raises `PermissionError` before Python 3.14.
+    """
+    return os.path.exists(path)
 
 
 def updates_folder() -> Path:

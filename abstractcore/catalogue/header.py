@@ -13,10 +13,11 @@ from ..schema import EMPTY
 from ..schema.quoting import shown
 from .facts import Facts, merged
 from .names import NameRules
-from .rows import like_of
+from .rows import MAX_LIKE, like_of
 
 _NO_RULES = NameRules()
 _NONE: Any = EMPTY
+_MOST_TEMPLATES = 100
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class Header:
         found: list[str] = []
         for name in like:
             path = f"templates.{within[-1]}.like" if within else "like"
+            if len(within) > MAX_LIKE or len(found) > _MOST_TEMPLATES:
+                raise SchemaError("leads to too many templates", path)
             if name in within:
                 raise SchemaError(f"the templates {', '.join((*within, name))} are like each other", path)
             if name not in self.templates:

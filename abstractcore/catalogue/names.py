@@ -6,10 +6,14 @@ import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from ..errors import SchemaError
+
 _DATE = re.compile(r"(?:[-@]20\d{6}|-20\d\d-\d\d-\d\d|-(?:0[1-9]|1[0-2])-20\d\d)$")
 _SHORT_DATE = re.compile(r"-\d{4}$")
 _BOUNDARY = re.compile(r"[-:@]|$")
 _VERSION = re.compile(r"-\d{1,2}(?![0-9A-Za-z])")
+_VERSION_LENGTH = 4
+"""Characters that `_VERSION` looks at, at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,7 +21,8 @@ class NameRules:
     """How a provider's names of models vary, besides dates such as `-2026-10-07`, `-20261007` and `-10-2026`.
 
     Of a path, the part after the last of `after` is the name ("/"). `prefixes` ("us.") and `suffixes" (":0") may be
-    left out. `short_dates` allows four digits ("-2512"), `tags` any ":tag" at the end.
+    left out. `short_dates` allows four digits ("-2512"), `tags` any ":tag" at the end. Raises `SchemaError` for an
+    empty text.
     """
 
     after: tuple[str, ...] = ()
@@ -25,6 +30,11 @@ class NameRules:
     suffixes: tuple[str, ...] = ()
     short_dates: bool = False
     tags: bool = False
+
+    def __post_init__(self) -> None:
+        for field in ("after", "prefixes", "suffixes"):
+            if "" in getattr(self, field):
+                raise SchemaError("expected text, got ''", field)
 
     def variants(self, name: str) -> Iterator[str]:
         """Yields the names that may mean the same model as `name`, the most similar first; not `name` itself."""
@@ -61,9 +71,10 @@ def family_of(names: Iterable[str], families: Iterable[str]) -> str | None:
     a "-", or one after a ".", is the version of another family.
     """
     known = frozenset(families)
+    longest = max(map(len, known), default=0)  # a name may be a server's, of any length
     found = (
         name[: boundary.start()]
-        for name in names
+        for name in (each[: longest + _VERSION_LENGTH] for each in names)
         for boundary in _BOUNDARY.finditer(name)
         if name[: boundary.start()] in known and not _VERSION.match(name, boundary.start())
     )

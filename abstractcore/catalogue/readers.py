@@ -13,9 +13,13 @@ from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, g
 from ..errors import SchemaError
 from ..registry import did_you_mean, nearest_names
 from ..schema import freeze
+from ..schema.json_values import as_float
 from ..schema.quoting import shown
 
 Reader: TypeAlias = Callable[[object, str], Any]
+
+_MOST = 10**15
+"""Far more than any count of tokens, bytes or files."""
 
 
 def read_object(cls: type, data: object, path: str = "") -> Any:
@@ -145,12 +149,15 @@ def _flag(data: object, path: str) -> bool:
 def _count(data: object, path: str) -> int:
     if not isinstance(data, int) or isinstance(data, bool) or data < 0:
         raise SchemaError(f"expected an integer of at least 0, got {shown(data)}", path)
+    if data > _MOST:
+        raise SchemaError(f"expected an integer of at most {_MOST:,}, got {shown(data)}", path)
     return data
 
 
 def _number(data: object, path: str) -> float:
     if not isinstance(data, int | float) or isinstance(data, bool):
         raise SchemaError(f"expected a number, got {shown(data)}", path)
+    as_float(data, path)
     return data
 
 

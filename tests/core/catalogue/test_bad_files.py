@@ -12,7 +12,7 @@ from abstractcore import ConfigurationError
 from abstractcore.catalogue import FileCatalogue, ProviderFile, document
 from abstractcore.catalogue.documents import MAX_BYTES
 from abstractcore.ports import CatalogueFile
-from tests.catalogue_files import PROVIDER, catalogue_of
+from tests.catalogue_files import PROVIDER, catalogue_of, write_file
 
 SHARED = {"sources": {"page": "https://acme.example"}, "templates": {"known": {}}}
 
@@ -40,8 +40,16 @@ def fault(folder: Path, *rows: Mapping[str, Any] | str, **header: Any) -> str:
         ('{"model": "one", "prices": {}}', ":2:18: row: prices: expected a list, got dict"),
         ('{"model": "one", "alias_of": ""}', ":2:18: row: alias_of: expected a name, got ''"),
         ('{"model": "one", "like": ["none"]}', ":2:18: model 'one': like: no template is called 'none'"),
-        ('{"model": "one", "source": "none"}', ":2:18: model 'one': source: no source is called 'none'"),
         ('{"model": "one", "source": ["page"]}', ":2:18: model 'one': source: no source is called ['page']"),
+        (
+            '{"model": "one", "ranges": {"temperature": [0, 1e999]}}',
+            ":2:48: model 'one': ranges.temperature[1]: inf is not a JSON number",
+        ),
+        (
+            f'{{"model": "one", "context_tokens": {10**400}}}',
+            ":2:18: model 'one': context_tokens: expected an integer of at most 1,000,000,000,000,000, got an ",
+        ),
+        ('{"model": "one", "source": "none"}', ":2:18: model 'one': source: no source is called 'none'"),
         (
             '{"model": "one", "contxt_tokens": 5}',
             ":2:18: model 'one': contxt_tokens: no such field. Did you mean context_tokens?",
@@ -154,6 +162,13 @@ def test_templates_that_are_like_each_other(tmp_path: Path):
     assert ": header: templates.b.like: the templates a, b, a are like each other" in message
 
 
+@pytest.mark.parametrize(("depth", "times"), [(3000, 1), (19, 2)])
+def test_templates_that_are_like_too_many(tmp_path: Path, depth: int, times: int):
+    templates = {f"t{number}": {"like": [f"t{number + 1}"] * times} for number in range(depth)}
+    message = fault(tmp_path, {"model": "one", "like": "t0"}, templates={**templates, f"t{depth}": {}})
+    assert "leads to too many templates" in message
+
+
 def test_template_that_is_like_an_unknown_one(tmp_path: Path):
     message = fault(tmp_path, {"model": "one", "like": ["a"]}, templates={"a": {"like": ["b"]}})
     assert ": header: templates.a.like: no template is called 'b'" in message
@@ -205,6 +220,10 @@ def test_two_rows_for_one_family(tmp_path: Path):
         (b'{"provider": "acme", "as_of": 5}', ":1:22: header: as_of: expected a date such as 2026-11-22, got 5"),
         (b'{"provider": "acme", "nams": {}}', ":1:22: header: nams: no such field. Did you mean names?"),
         (
+            b'{"provider": "acme", "names": {"after": [""]}}',
+            ":1:32: header: names.after: expected text, got ''",
+        ),
+        (
             b'{"provider": "acme", "names": {"tags": 1}}',
             ":1:32: header: names.tags: expected true or false, got 1",
         ),
@@ -228,6 +247,20 @@ def test_separators_of_lines_in_texts_end_no_line():
     text = '{"provider": "acme", "unknown": {"settings": {"a": "x\u2028y"}}}\n{"model": "one", "contxt": 1}'
     with pytest.raises(ConfigurationError, match=r"acme.jsonl:2:18: "):
         ProviderFile(document(text.encode(), "acme.jsonl"), PROVIDER).check()
+
+
+@pytest.mark.parametrize("path", ["a\0b", "/\ud800"])
+def test_file_with_a_name_that_no_file_has(path: str):
+    with pytest.raises(ConfigurationError, match=r"is not a path: .+\."):
+        FileCatalogue(dict, {"ABSTRACTCORE_MODELS": path}).profile(PROVIDER, "one")
+
+
+def test_folders_that_cannot_be_searched_hold_no_facts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """As those of another user, whose home a service may have been given: to look there is an `OSError`."""
+    for variable in ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "HOME"):
+        monkeypatch.setenv(variable, str(tmp_path / ("x" * 300)))
+    file = CatalogueFile(PROVIDER, write_file(tmp_path / "acme.jsonl", {"model": "one", "context_tokens": 1}))
+    assert FileCatalogue(lambda: {PROVIDER: file}, {}).profile(PROVIDER, "one").context_tokens == 1
 
 
 @pytest.mark.parametrize("make", ["missing", "folder", "unreadable"])

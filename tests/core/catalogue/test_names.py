@@ -1,5 +1,7 @@
 """Names of models: variants that mean the same model, and families, which a new version does not belong to."""
 
+import time
+
 import pytest
 
 from abstractcore.catalogue.names import NameRules, family_of
@@ -62,6 +64,15 @@ def test_variant_with_the_fewest_changes_comes_first():
 )
 def test_family_ends_at_a_separator_and_does_not_hold_other_versions(name: str, family: str | None):
     assert family_of([name], ["gpt-4o", "gpt-6", "claude", "claude-opus-4"]) == family
+
+
+def test_name_of_any_length_takes_time_in_proportion():
+    """A server says which model answered. Of a name of this length all beginnings would be 200 GB."""
+    long = "gpt-6" + "-a" * 300_000
+    began = time.process_time()
+    assert family_of([long, "-" * 600_000], ["gpt-6"]) == "gpt-6"
+    assert family_of(["gpt-6-2" + "-a" * 300_000], ["gpt-6"]) is None
+    assert time.process_time() - began < 5
 
 
 def test_family_of_several_names_is_the_longest():
