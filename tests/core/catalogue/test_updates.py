@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import Any
@@ -173,6 +174,44 @@ def test_damaged_archive_is_an_error(tmp_path: Path):
     path.write_bytes(data)
     with pytest.raises(ConfigurationError, match="is not a readable wheel or zip file"):
         read_source(path)
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA])
+def test_archive_with_any_damage_is_an_error(tmp_path: Path, method: int):
+    path = tmp_path / "new.zip"
+    with zipfile.ZipFile(path, "w", method) as archive:
+        archive.writestr("catalogue/acmé.jsonl", '{"provider": "acme"}\n' * 50)
+    whole = path.read_bytes()
+    for number in range(len(whole)):
+        path.write_bytes(whole[:number] + bytes([whole[number] ^ 0xFF]) + whole[number + 1 :])
+        with suppress(ConfigurationError):  # the damage may be where nothing depends on it
+            read_source(path)
+
+
+def test_archive_with_many_files_is_not_read_whole(tmp_path: Path):
+    path = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        for number in range(9):
+            archive.writestr(f"{number}/catalogue/acme.jsonl", b" " * (8 << 20))
+    with pytest.raises(ConfigurationError, match=r"bomb\.zip has more than 64 MiB of catalogues\."):
+        read_source(path)
+
+
+def test_name_that_no_file_can_have_is_an_error():
+    with pytest.raises(ConfigurationError, match="does not exist"):
+        read_source(Path("x" * 5000))
+
+
+@pytest.mark.parametrize("exists", [False, True])
+def test_symbolic_link_to_the_folder_stays_one(catalogue: FileCatalogue, tmp_path: Path, exists: bool):
+    link, folder = tmp_path / "data" / "catalogue", tmp_path / "elsewhere"
+    link.parent.mkdir()
+    link.symlink_to(folder)
+    if exists:
+        folder.mkdir()
+    catalogue.update(read_source(source_of(tmp_path, *NEW)))
+    assert link.is_symlink()
+    assert os.listdir(folder) == ["acme.jsonl"]
 
 
 def test_huge_member_of_an_archive_is_not_read_whole(tmp_path: Path):

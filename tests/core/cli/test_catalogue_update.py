@@ -111,6 +111,10 @@ def test_source_may_be_a_url_that_redirects(server: Any, updates: Path, wheel: P
             b"HTTP/1.1 302 Found\r\nlocation: file:///etc/passwd\r\ncontent-length: 0\r\n\r\n",
             "/x redirects to file:///etc/pas",
         ),
+        (
+            b"HTTP/1.1 302 Found\r\nlocation: http://[::1?a-secret\r\ncontent-length: 0\r\n\r\n",
+            "/x redirects to http://[::1.",
+        ),
         (answer(b"<html>", content_type="text/html"), "download is not a readable wheel or zip file"),
     ],
 )
@@ -131,6 +135,12 @@ def test_endless_redirects_end(server: Any):
     result = update(f"{server.url}/x")
     assert (result.exit_code, len(server.requests)) == (2, 6)
     assert "redirects more than 5 times." in result.stderr
+
+
+def test_text_that_is_no_url_is_an_error():
+    result = update("http://[::1/x.whl?a-secret")
+    assert (result.exit_code, "http://[::1/x.whl is not a URL: " in result.stderr) == (2, True)
+    assert "a-secret" not in result.output
 
 
 def test_server_that_cannot_be_reached_is_exit_code_4():

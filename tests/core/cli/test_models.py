@@ -170,6 +170,7 @@ def test_error_teaches(arguments: list[str], message: str):
         (["--context", "0.4M"], ["acme-5.5", "acme-5.5-fast"]),
         (["--context", "400,001"], ["acme-5.5-fast"]),
         (["--context", "200k", "-p", "cloud"], ["acme.acme-5-5"]),
+        (["--context", "9" * 400], []),
         (["--max-price", "2.5"], ["acme-5.5"]),
         (["--max-price", "$2.49"], []),
     ],
