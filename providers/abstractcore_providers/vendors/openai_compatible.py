@@ -71,7 +71,13 @@ VENDORS = (
         "GROQ_API_KEY",
         url_variable="GROQ_BASE_URL",
         url_path="/openai/v1",
-        dialect=Dialect("groq", options=COMMON_OPTIONS - {"top_logprobs"}, think_tags=True, schemas=json_schemas.GROQ),
+        dialect=Dialect(
+            "groq",
+            options=COMMON_OPTIONS - {"top_logprobs"},
+            thinking=ThinkingFields(levels=("low", "medium", "high")),
+            think_tags=True,
+            schemas=json_schemas.GROQ,
+        ),
     ),
     Preset(
         "mistral",
@@ -120,7 +126,12 @@ VENDORS = (
         "xAI",
         "https://api.x.ai/v1",
         "XAI_API_KEY",
-        dialect=Dialect("xai", schemas=json_schemas.XAI, billing=usage.XAI),
+        dialect=Dialect(
+            "xai",
+            thinking=ThinkingFields(levels=("low", "medium", "high", "xhigh")),
+            schemas=json_schemas.XAI,
+            billing=usage.XAI,
+        ),
         model_examples={"grok": "grok-4.3"},
     ),
     Preset(
@@ -167,6 +178,7 @@ VENDORS = (
         dialect=Dialect(
             "perplexity",
             "max_tokens",
+            thinking=ThinkingFields(levels=("minimal", "low", "medium", "high")),
             options=_WITH_TOP_K - {"seed"},
             stream_usage=False,
             think_tags=True,

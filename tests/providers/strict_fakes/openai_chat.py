@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from groq.types.chat.completion_create_params import CompletionCreateParams as GroqParams
+from mistralai.client.models import ChatCompletionRequest, ChatCompletionStreamRequest
 from openai.types.chat.completion_create_params import (
     CompletionCreateParamsNonStreaming,
     CompletionCreateParamsStreaming,
@@ -19,10 +21,35 @@ from .fake import TEXT, Fake, Row
 from .openai_options import error, refusals
 
 PRESETS = {preset.name: preset for preset in VENDORS}
-_OPENAI = ("openai", "azure")
 _SAME = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty", "parallel_tool_calls")
-_PLAIN = TypeAdapter(CompletionCreateParamsNonStreaming)
-_STREAMED = TypeAdapter(CompletionCreateParamsStreaming)
+
+
+def _of_openai(body: Any) -> None:
+    adapter = _STREAMED if body.get("stream") else _PLAIN
+    adapter.validate_python({**body, "messages": []})
+
+
+def _of_groq(body: Any) -> None:
+    _GROQ.validate_python({**body, "messages": []})
+
+
+def _of_mistral(body: Any) -> None:
+    kind = ChatCompletionStreamRequest if body.get("stream") else ChatCompletionRequest
+    unknown = body.keys() - {field.alias or name for name, field in kind.model_fields.items()}
+    assert not unknown, f"fields that Mistral's client does not have: {unknown}"
+    kind.model_validate(body)
+
+
+_PLAIN: TypeAdapter[Any] = TypeAdapter(CompletionCreateParamsNonStreaming)
+_STREAMED: TypeAdapter[Any] = TypeAdapter(CompletionCreateParamsStreaming)
+_GROQ: TypeAdapter[Any] = TypeAdapter(GroqParams)
+_VALIDATORS: dict[str, Callable[[Any], None]] = {
+    "openai": _of_openai,
+    "azure": _of_openai,
+    "groq": _of_groq,
+    "mistral": _of_mistral,
+}
+"""Requests are of the types that the vendors' own clients have, where there is one."""
 
 
 def sent(body: Any) -> dict[str, Any]:
@@ -67,9 +94,9 @@ def _refusal(name: str, row: Row, path: str, body: Any) -> str | None:
 
 
 def _refusals(name: str, row: Row, body: Any) -> Iterator[str]:
-    if name in _OPENAI:
+    if name in _VALIDATORS:
         try:
-            (_STREAMED if body.get("stream") else _PLAIN).validate_python({**body, "messages": []})
+            _VALIDATORS[name](body)
         except ValidationError as invalid:
             yield str(invalid)
     yield from refusals(row, sent(body))
@@ -113,5 +140,5 @@ def fake(name: str) -> Fake:
         answer,
         error,
         lambda path, body: body.get("stream", False),
-        (None,),
+        (None, *(dialect.thinking.levels if dialect.thinking else ())),
     )

@@ -6,12 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from abstractcore.schema import ThinkingLevel
+
 from ...common import json_schemas, tool_names
 from ...common.billing_table import BillingTable
 from . import usage
 
 Field: TypeAlias = "tuple[str, ...]"
 """A field of a request, or a field of an object there: `("reasoning", "effort")`."""
+
+LEVELS: tuple[ThinkingLevel, ...] = ("minimal", "low", "medium", "high", "xhigh", "max")
 
 COMMON_OPTIONS = frozenset(
     {
@@ -30,13 +34,14 @@ COMMON_OPTIONS = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class ThinkingFields:
-    """The fields of a request for thinking: a level, off, or a budget of tokens. `words` are the vendor's names of
-    levels, where they differ.
+    """The fields of a request for thinking: a level, off, or a budget of tokens. `levels` are those that the API has,
+    whatever the model; `words` are the vendor's names of them, where they differ.
     """
 
     level: Field = ("reasoning_effort",)
     off: tuple[Field, str | bool] = (("reasoning_effort",), "none")
     budget: Field | None = None
+    levels: tuple[ThinkingLevel, ...] = LEVELS
     words: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
 

@@ -26,9 +26,10 @@ from ...common.json_reading import Object
 from ...common.output_schemas import write_output
 from ...common.provider_options import add_provider_options
 from ...common.sampling_options import SAMPLING_OPTIONS
+from ...common.thinking_levels import nearest_level
 from ...common.tool_names import with_valid_names
 from .cache_points import add_cache
-from .dialect import Dialect
+from .dialect import LEVELS, Dialect
 from .json_mode import JSON_MODE, instruct
 from .thinking import write_thinking
 from .vocabulary import WARNINGS, has_field
@@ -104,7 +105,9 @@ def _parallel_tool_calls(parallel: bool, dialect: Dialect, warnings: list[CallWa
 
 
 def _thinking(thinking: ThinkingLevel | int, dialect: Dialect, warnings: list[CallWarning]) -> Object:
-    written = write_thinking(thinking, dialect.thinking)
+    levels = LEVELS if dialect.thinking is None else dialect.thinking.levels
+    asked = nearest_level(thinking, levels, warnings)
+    written = None if asked is None else write_thinking(asked, dialect.thinking)
     if written is None:
         what = "a thinking budget in tokens" if isinstance(thinking, int) else "thinking"
         warnings.append(unsupported("thinking", thinking, what))

@@ -7,9 +7,7 @@ from typing import Any, cast
 from abstractcore.schema import ThinkingLevel
 
 from ...common.json_reading import Object
-from .dialect import Field, ThinkingFields
-
-_LEVELS = ("minimal", "low", "medium", "high", "xhigh", "max")
+from .dialect import LEVELS, Field, ThinkingFields
 
 
 def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) -> Object | None:
@@ -33,8 +31,8 @@ def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> Think
         return "off"
     level = _at(fields.level, name, value)
     level = next((ours for ours, theirs in fields.words.items() if theirs == level), level)
-    if isinstance(level, str) and level in _LEVELS:
-        return cast(ThinkingLevel, level)
+    if isinstance(level, str) and level in LEVELS:
+        return level
     budget = None if fields.budget is None else _at(fields.budget, name, value)
     return budget if type(budget) is int and budget >= 0 else None
 

@@ -341,3 +341,13 @@ def test_token_counts_follow_the_vendors_meaning(usage: dict[str, Any], expected
 def test_stream_options_are_omitted_where_usage_is_always_sent():
     assert "stream_options" not in body_of(call(stream=True), CHATS["mistral"])
     assert body_of(call(stream=True), OpenAIChat(Dialect()))["stream_options"] == {"include_usage": True}
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "written"), [("groq", "max", "high"), ("xai", "max", "xhigh"), ("perplexity", "xhigh", "high")]
+)
+def test_a_level_that_the_api_does_not_have_becomes_the_nearest(name: str, asked: Any, written: str):
+    # `reasoning_effort` in the packages groq 1.7, xai-sdk 1.21 and perplexityai 0.46
+    encoded = CHATS[name].encode(call(thinking=asked))
+    assert json.loads(encoded.request.body)["reasoning_effort"] == written
+    assert [(warning.code, warning.sent) for warning in encoded.warnings] == [("thinking_changed", written)]
