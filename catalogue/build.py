@@ -14,13 +14,12 @@ import re
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
 from differences import Difference, report
 from model_facts import AS_OF, base_prices, facts
 from overview import with_table
 from prices import Prices, ProviderPrices
-from rows import CatalogueError, ProviderRows, Row, hand_rows, merged, with_types
+from rows import CatalogueError, ProviderRows, Row, hand_rows, resolved, with_types
 
 from abstractcore.catalogue.names import NameRules
 
@@ -161,7 +160,7 @@ def _only_listed(rows: ProviderRows, listed: dict[str, Row], header: Row) -> dic
 
 def _differences(provider: str, rows: ProviderRows, listed: dict[str, Row]) -> Iterator[Difference]:
     for model, row in sorted(rows.models.items()):
-        fact, ours = listed.get(model), _resolved(row, rows.templates)
+        fact, ours = listed.get(model), resolved(row, rows.templates)
         if fact is None or "alias_of" in row:
             continue
         for name in ("context_tokens", "max_output_tokens", "retires"):
@@ -170,13 +169,6 @@ def _differences(provider: str, rows: ProviderRows, listed: dict[str, Row]) -> I
         for kind in fact.get("accepts", ()):
             if "accepts" in ours and not any(item == kind or item.startswith(f"{kind}/") for item in ours["accepts"]):
                 yield Difference(provider, model, "accepts", sorted(ours["accepts"]), kind, ours.get("source", ""))
-
-
-def _resolved(row: Row, templates: dict[str, Row]) -> dict[str, Any]:
-    result: Row = {}
-    for name in row.get("like", ()):
-        result = merged(result, _resolved(templates.get(name, {}), templates))
-    return merged(result, row)
 
 
 if __name__ == "__main__":

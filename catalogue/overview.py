@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from datetime import date, timedelta
 
-from rows import CatalogueError, Row, merged
+from rows import CatalogueError, Row, merged, resolved
 
 BEGIN, END = "<!-- built by catalogue/build.py -->\n", "<!-- end -->\n"
 _SOON = timedelta(days=120)
@@ -28,7 +28,10 @@ def with_table(page: str, files: Mapping[str, str]) -> str:
 def _line(provider: str, text: str) -> str:
     lines: list[Row] = [json.loads(line) for line in text.splitlines()]
     header, others = lines[0], lines[1:]
-    rows = [_resolved(row, header) for row in others if "model" in row and "alias_of" not in row]
+    every: Row = header.get("every", {})
+    rows = [
+        merged(every, resolved(row, header["templates"])) for row in others if "model" in row and "alias_of" not in row
+    ]
     if not rows:
         return ""
     day = date.fromisoformat(header["as_of"])
@@ -47,10 +50,3 @@ def _retires(row: Row) -> date:
 def _thinks(row: Row) -> bool:
     thinking: Row = row.get("thinking") or {}
     return bool(thinking.get("levels") or thinking.get("budget") or thinking.get("on_by_default"))
-
-
-def _resolved(row: Row, header: Row) -> Row:
-    facts: Row = dict(header.get("every", {}))
-    for name in row.get("like", ()):
-        facts = merged(facts, _resolved(header["templates"][name], header))
-    return merged(facts, row)

@@ -57,6 +57,14 @@ def merged(row: Row, more: Mapping[str, Any]) -> Row:
     return result
 
 
+def resolved(row: Row, templates: Mapping[str, Row]) -> Row:
+    """Returns the row with the fields of its templates, which it overrides."""
+    result: Row = {}
+    for name in row.get("like", ()):
+        result = merged(result, resolved(templates.get(name, {}), templates))
+    return merged(result, row)
+
+
 def with_types(row: Row, kinds: Mapping[str, list[str]]) -> Row:
     """Returns the row with the media types of a provider in place of a kind, such as "image"."""
     changed = dict(row)
