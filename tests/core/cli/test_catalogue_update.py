@@ -143,8 +143,25 @@ def test_text_that_is_no_url_is_an_error():
     assert "a-secret" not in result.output
 
 
-def test_server_that_cannot_be_reached_is_exit_code_4():
-    assert update("http://127.0.0.1:1/x.whl").exit_code == 4
+def test_server_that_cannot_be_reached_is_exit_code_4_with_a_hint_for_this_command():
+    result = update("http://127.0.0.1:1/x.whl")
+    assert result.exit_code == 4
+    assert result.stderr.endswith("\nCheck the URL, and that this machine can reach it.\n")
+
+
+def test_download_that_takes_too_long_ends(server: Any, updates: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("abstractcore.cli.downloads._MOST_SECONDS", -1)
+    server.script(answer(wheel.read_bytes(), content_type="application/zip"))
+    result = update(f"{server.url}/new.whl")
+    assert (result.exit_code, "/new.whl takes longer than -1 s." in result.stderr) == (2, True)
+    assert not updates.exists()
+
+
+def test_empty_source_is_not_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, wheel: Path):
+    monkeypatch.chdir(wheel.parent)
+    result = update("")
+    assert result.exit_code == 2
+    assert result.stderr.startswith("error: the source is empty.\nPass a wheel")
 
 
 @pytest.mark.parametrize("source", ["nowhere", "."])
