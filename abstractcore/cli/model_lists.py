@@ -73,7 +73,11 @@ def _live(
         return None, "it has no list of models"
     except abstractcore.NotFoundError as error:
         return None, f"it has no list of models ({error.message})"
-    except (abstractcore.ConfigurationError, abstractcore.ConnectionFailedError) as error:
+    except abstractcore.ConfigurationError as error:
+        if base_url is not None:
+            raise
+        return None, _why(error)
+    except abstractcore.ConnectionFailedError as error:
         return None, _why(error)
     finally:
         services.close()

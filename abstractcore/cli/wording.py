@@ -17,6 +17,7 @@ _OPTIONS = {
 _PHRASES = (
     (", or pass api_key=...", "."),
     ("api_key=..., or ", ""),
+    ("Pass api_key=... or headers=...", "Set the provider's environment variable."),
     ("Pass api_key=...", "Set the provider's environment variable."),
     ("None means no limit.", "The default is 600."),
 )

@@ -243,6 +243,21 @@ def test_list_of_a_provider_without_one_is_that_of_the_catalogue(server: Any, mo
     assert "the provider was not asked: it has no list of models (no such path" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("url", "message"),
+    [
+        ("ftp://acme.example", "error: --base-url 'ftp://acme.example' is not a URL that begins with http"),
+        ("http://u:a-secret@acme.example/v1", "not sent.\nSet the provider's environment variable.\n"),
+    ],
+)
+def test_list_from_an_invalid_base_url_is_an_error(monkeypatch: pytest.MonkeyPatch, url: str, message: str):
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    result = invoke("list", "-p", "openai", "--base-url", url)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert message in result.stderr
+    assert "a-secret" not in result.stderr
+
+
 def test_rejected_key_is_an_error_without_the_key(server: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("OPENAI_API_KEY", "sk-a-secret-key")
     server.script(failure(401, "wrong key sk-a-secret-key"))
