@@ -22,6 +22,7 @@ from .price_rows import PriceRow
 FindRows: TypeAlias = Callable[[str], Sequence[PriceRow]]
 """Returns the price rows of a model by its name; none for a model without prices."""
 
+_MOST_NAMES: Final = 32  # those that answer for one model; a server may name any number
 _LATEST: Final = 253_402_300_799.0  # 9999-12-31T23:59:59Z
 _PLACES: Final = Decimal("1E-12")
 _NO_BILLING: Final = Billing()
@@ -74,7 +75,9 @@ class ModelPricing:
             if name:
                 rows = self._rows.get(name)
                 if rows is None:
-                    rows = self._rows[name] = self._find_rows(name)
+                    rows = self._find_rows(name)
+                    if len(self._rows) < _MOST_NAMES:
+                        self._rows[name] = rows
                 if rows:
                     return name, rows
         return self._model, ()

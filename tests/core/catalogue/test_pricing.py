@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import decimal
+import tracemalloc
 from datetime import UTC, datetime
 from decimal import Decimal
 from fractions import Fraction
@@ -327,6 +328,17 @@ def test_model_of_the_response_has_its_own_price_if_there_is_one():
     book = ModelPricing("vendor", "a", lambda name: rows.get(name, ()))
     found = [book.charge(BilledResponse(Usage(1_000_000), name)).dollars for name in ("", "a", "b", "c")]
     assert found == [1, 1, 2, 1]
+
+
+def test_names_of_servers_are_not_kept_without_end():
+    book = pricing({"rates": RATES})
+    tracemalloc.start()
+    try:
+        for number in range(1_000):
+            assert book.charge(BilledResponse(Usage(1, 1), f"{number}" * 10_000, NOON)).source == "computed"
+        assert tracemalloc.get_traced_memory()[0] < 5_000_000
+    finally:
+        tracemalloc.stop()
 
 
 def test_model_without_prices_has_a_reason():
