@@ -1,8 +1,7 @@
-"""Replaces the provider files in the user's folder by later ones: checked first, then all at once."""
+"""Replaces the provider files in the user's folder by later ones: all are checked first."""
 
 from __future__ import annotations
 
-import shutil
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -36,7 +35,7 @@ def update_files(files: Mapping[str, Document], present: Mapping[str, ProviderFi
     """Puts the `files` that are later than the `present` ones into `folder`, and returns the changes of all.
 
     Files of providers without a present one are left out. Every file is checked before any is replaced: raises
-    `ConfigurationError` for an invalid one, and if the folder cannot be written; then it is as before.
+    `ConfigurationError` for an invalid one, when the folder is as before, and if the folder cannot be written.
     """
     read: dict[str, ProviderFile] = {}
     try:
@@ -53,7 +52,8 @@ def update_files(files: Mapping[str, Document], present: Mapping[str, ProviderFi
             _replace(later, folder)
         except OSError as error:
             raise ConfigurationError(
-                f"{folder} cannot be written: {error.strerror or error}.", hint="The catalogue is as before."
+                f"{folder} cannot be written: {error.strerror or error}.",
+                hint="Each of its files is as before, or new.",
             ) from None
     return changes
 
@@ -79,22 +79,14 @@ def _content(file: ProviderFile, name: str) -> object:
 
 
 def _replace(files: Mapping[str, str], folder: Path) -> None:
-    """Writes a copy of `folder` with the files, and puts it in its place: a reader sees all or none of them."""
+    """Writes all files beside their places, then moves each into its place: a reader sees the old or the new one, also
+    if the program is killed, and those of another update stay.
+    """
     folder = folder.resolve()  # a symbolic link stays one
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    scratch = Path(tempfile.mkdtemp(prefix=f".{folder.name}-", dir=folder.parent))
-    try:
-        made = scratch / "new"
-        if folder.exists():
-            shutil.copytree(folder, made)
-        else:
-            made.mkdir()
-        for name, text in files.items():
-            (made / f"{name}.jsonl").write_text(text, encoding="utf-8", newline="")
-        if folder.exists():
-            folder.rename(scratch / "old")
-        made.rename(folder)
-    finally:
-        if not folder.exists() and (scratch / "old").exists():
-            (scratch / "old").rename(folder)
-        shutil.rmtree(scratch, ignore_errors=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as scratch:
+        names = [f"{name}.jsonl" for name in files]
+        for name, text in zip(names, files.values(), strict=True):
+            (Path(scratch) / name).write_text(text, encoding="utf-8", newline="")
+        for name in names:
+            (Path(scratch) / name).replace(folder / name)

@@ -1,10 +1,14 @@
-"""Later provider files in the user's folder: checked as a whole, then replaced all at once."""
+"""Later provider files in the user's folder: checked as a whole, then replaced."""
 
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
+import threading
 import zipfile
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from datetime import date
 from pathlib import Path
@@ -134,9 +138,53 @@ def test_one_error_in_one_file_changes_nothing(
 
 def test_folder_that_cannot_be_written_is_an_error_and_stays(catalogue: FileCatalogue, tmp_path: Path):
     (tmp_path / "data").write_text("a file in the way")
-    with pytest.raises(ConfigurationError, match=r"cannot be written: .+\. The catalogue is as before\."):
+    with pytest.raises(ConfigurationError, match=r"cannot be written: .+\. Each of its files is as before, or new\."):
         catalogue.update(read_source(source_of(tmp_path, *NEW)))
     assert (tmp_path / "data").read_text() == "a file in the way"
+
+
+ROOT = Path(__file__).parents[3]
+KILLED = """
+import os, sys
+from pathlib import Path
+from abstractcore.catalogue.update_sources import read_source
+from tests.core.catalogue.test_updates import catalogue_at
+
+renames = iter(range(int(sys.argv[2])))
+sys.addaudithook(lambda event, _: event == "os.rename" and next(renames, None) is None and os._exit(9))
+catalogue_at(Path(sys.argv[1])).update(read_source(Path(sys.argv[1]) / "new"))
+"""
+
+
+@pytest.mark.parametrize("renames", range(3))
+def test_update_that_is_killed_leaves_the_file_of_the_one_before_or_its_own(tmp_path: Path, renames: int):
+    catalogue_at(tmp_path).update(read_source(source_of(tmp_path, *NEW)))
+    source_of(tmp_path, {"model": "one", "context_tokens": 3}, as_of="2026-12-30")
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(tmp_path), str(renames)], cwd=ROOT, check=False)
+    assert (ended.returncode, catalogue_at(tmp_path).profile("acme", "one").context_tokens) in ((9, 2), (0, 3))
+
+
+def test_updates_of_several_providers_at_the_same_time_are_all_kept(tmp_path: Path):
+    names = [f"p{number}" for number in range(4)]
+    sources: dict[str, Path] = {}
+    for name in names:
+        sources[name] = tmp_path / name
+        sources[name].mkdir()
+        write_file(sources[name] / f"{name}.jsonl", *NEW, provider=name, as_of="2026-12-20")
+    installed = {name: write_file(tmp_path / f"{name}.jsonl", *OLD, provider=name) for name in names}
+    files = {name: CatalogueFile(name, path) for name, path in installed.items()}
+    for number in range(20):
+        updates = tmp_path / "data" / str(number)
+        barrier = threading.Barrier(len(names))
+
+        def update(name: str, updates: Path = updates, barrier: threading.Barrier = barrier) -> None:
+            catalogue = FileCatalogue(lambda: files, {"ABSTRACTCORE_MODELS": ""}, updates=updates)
+            barrier.wait()
+            catalogue.update(read_source(sources[name]))
+
+        with ThreadPoolExecutor(len(names)) as pool:
+            list(pool.map(update, names))
+        assert sorted(os.listdir(updates)) == [f"{name}.jsonl" for name in names]
 
 
 def test_damaged_update_is_named_with_a_way_out_and_the_next_update_replaces_it(tmp_path: Path):
