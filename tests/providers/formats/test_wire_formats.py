@@ -22,8 +22,9 @@ def test_page_is_up_to_date():
 def test_code_in_the_guide_exists_in_the_named_files():
     guide = (PAGE.parent / "adding-a-provider.md").read_text(encoding="utf-8")
     blocks = re.findall(r"```py\n# (.+?)\n(.+?)```", guide, re.DOTALL)
-    assert len(blocks) == guide.count("```") // 2
-    for file, code in blocks:
+    rows = re.findall(r"```json\n(.+?)```", guide, re.DOTALL)
+    assert len(blocks) + len(rows) == guide.count("```") // 2
+    for file, code in [*blocks, *(("catalogue/rows/claude.jsonl", row) for row in rows)]:
         assert code in (ROOT / file).read_text(encoding="utf-8"), file
 
 

@@ -62,7 +62,7 @@ def write_tool_config(
         if tools and not forbidden:
             config["toolChoice"] = _choice(choice)
         else:
-            warnings.append(CallWarning("unsupported_option", "tool_choice", "it is not supported for these tools"))
+            _leave_out_choice(call, warnings)
     return config, False
 
 
@@ -88,20 +88,25 @@ def _stubs(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> tu
         ]
     }
     if not config["tools"]:
+        _leave_out_choice(call, warnings)
         return {}, False
     message = "a conversation with tool calls needs their definitions: the names alone are sent"
     for field, added in zip(("tools", "hosted_tools"), read_tools(config, []), strict=True):
         if added:
             warnings.append(CallWarning("tools_added", field, message, [], [to_data(tool) for tool in added]))
     if not dialect.tool_choice_none:
-        if call.tool_choice is not None:
-            warnings.append(CallWarning("unsupported_option", "tool_choice", "it is not supported for these tools"))
+        _leave_out_choice(call, warnings)
         return config, False
     if call.tool_choice != _NO_CALLS:
         sent: Any = to_data(_NO_CALLS)
         before: Any = call.tool_choice and to_data(call.tool_choice)
         warnings.append(CallWarning("tool_choice_changed", "tool_choice", "the call offers no tools", before, sent))
     return config, True
+
+
+def _leave_out_choice(call: ModelCall, warnings: list[CallWarning]) -> None:
+    if call.tool_choice is not None:
+        warnings.append(CallWarning("unsupported_option", "tool_choice", "it is not supported for these tools"))
 
 
 def _without_tools(call: ModelCall, warnings: list[CallWarning]) -> Object:

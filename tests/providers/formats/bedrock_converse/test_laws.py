@@ -4,8 +4,8 @@ import pytest
 from hypothesis import example, given
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.schema import Message, ModelCall, OutputSchema
-from abstractcore.testing import check_laws
+from abstractcore.schema import HostedToolResult, Message, ModelCall, OutputSchema, ToolChoice
+from abstractcore.testing import check_call_losses, check_laws
 from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from tests.properties import examples
 from tests.providers.formats.bedrock_converse import generated
@@ -57,3 +57,10 @@ def test_every_request_matches_the_vendors_model(call: ModelCall):
         return
     for request in requests:
         assert not faults(request)
+
+
+def test_a_choice_beside_a_lone_result_of_a_hosted_tool_has_a_warning():
+    messages = (Message.user("hi"), Message("assistant", (HostedToolResult("0"),)))
+    call = ModelCall("m", messages, "bedrock", tool_choice=ToolChoice())
+    check_call_losses(BedrockConverse(), call)
+    assert [each.path for each in BedrockConverse().encode(call).warnings] == ["tool_choice"]
