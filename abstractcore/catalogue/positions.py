@@ -74,7 +74,7 @@ def toml_position(text: str, table: int, field: str) -> tuple[int, int]:
 
     For a field that is not on a line of its own they are those of the table, for other spellings of the list 1 and 1.
     """
-    lines = text.splitlines()
+    lines = text.split("\n")  # other separators of lines end none in TOML
     heads = [number for number, line in enumerate(lines) if _TABLE.match(line)]
     if table >= len(heads):
         return 1, 1

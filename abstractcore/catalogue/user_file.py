@@ -94,7 +94,7 @@ def _syntax_error(document: Document, message: str) -> ConfigurationError:
     """Returns the error of a text that is not TOML; `message` is tomllib's, with the place at its end."""
     place = _PLACE.search(message)
     if place is None:
-        lines = document.text.splitlines() or [""]
+        lines = document.text.removesuffix("\n").split("\n")
         return document.error(
             f"not TOML: {message.removesuffix(' (at end of document)')}", len(lines), len(lines[-1]) + 1
         )

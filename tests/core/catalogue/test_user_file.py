@@ -144,6 +144,11 @@ def test_named_file_must_exist(tmp_path: Path):
             + '[[models]]\nprovider = "acme"\nmodel = "m2000"',
             r"models.toml:\d+:1: model 'm\d+': like: leads over more than 20 models to 'm\d+'",
         ),
+        (
+            '# a\u2028b\x85c\r\n[[models]]\r\nprovider = "acme"\r\nmodel = "one"\r\nfoo = 5',
+            r"models.toml:5:1: model 'one': foo: ",
+        ),
+        ("# a\u2028b\nx = [", r"models.toml:2:6: not TOML: "),
         ("models = 5", r"models.toml:1:1: expected \[\[models\]\] tables"),
         ('[[models]]\nprovider = "a"\nmodel = "b"\n\n[prices]\nx = 1\n', r"models.toml:5:1: expected \[\[models\]\]"),
         ('[[models]]\nmodel = "one"', r"models.toml:1:1: model 'one': provider: expected the name of a provider"),
