@@ -9,6 +9,7 @@ from functools import cached_property
 from typing import Any, NoReturn, cast
 
 from ..errors import SchemaError
+from ..schema.quoting import shown
 from .aliases import check_aliases
 from .documents import Document
 from .facts import MERGED, Facts, profile_of
@@ -63,7 +64,15 @@ class ProviderFile:
             self._refuse_header(error.at("prices"))
 
     def check(self) -> None:
-        """Reads the facts of every row; raises `ConfigurationError` for the first invalid one."""
+        """Reads the facts of every row; raises `ConfigurationError` for the first invalid one, and for a name that an
+        object has twice, of which JSON readers keep the last.
+        """
+        for number, line in enumerate(self._lines, 1):
+            if '"' in line:
+                try:
+                    json.loads(line, object_pairs_hook=_without_repeated_names)
+                except SchemaError as error:
+                    raise self.document.error(error.message, number) from None
         self.unknown()
         for row in (*self.models.values(), *self.families.values()):
             try:
@@ -139,6 +148,15 @@ def _has(facts: Facts, path: str) -> bool:
     if name in MERGED and key and isinstance(value, Mapping):
         return key in value
     return name in facts
+
+
+def _without_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, value in pairs:
+        if name in found:
+            raise SchemaError(f"an object has {shown(name)} twice")
+        found[name] = value
+    return found
 
 
 def _refuse_constant(name: str) -> NoReturn:

@@ -34,6 +34,8 @@ def fault(folder: Path, *rows: Mapping[str, Any] | str, **header: Any) -> str:
         ("[]", ":2:1: row: expected an object, got list"),
         ("{}", ":2:1: row: expected one of 'model' and 'family'"),
         ('{"model": "one", "family": "one"}', ":2:1: row: expected one of 'model' and 'family'"),
+        ('{"model": "one", "refused": ["top_k"], "refused": ["seed"]}', ":2:1: an object has 'refused' twice"),
+        ('{"model": "one", "settings": {"a": 1, "a": 2}}', ":2:1: an object has 'a' twice"),
         ('{"model": 5}', ":2:2: row: model: expected a name, got 5"),
         ('{"model": " one"}', ":2:2: row: model: expected a name, got ' one'"),
         ('{"model": "one", "like": 5}', ":2:18: row: like: expected a name, or a list of names, got 5"),
