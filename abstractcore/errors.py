@@ -46,7 +46,9 @@ from .schema import SchemaError as SchemaError
 
 
 class ConfigurationError(AbstractCoreError):
-    """The library is not set up correctly."""
+    """The library is not set up correctly. `file` is the path of the file with the error, if it is in one."""
+
+    file: str | None = None
 
 
 class UnknownProviderError(ConfigurationError):

@@ -20,7 +20,9 @@ class Document:
 
     def error(self, problem: str, line: int, column: int = 1, hint: str | None = None) -> ConfigurationError:
         """Returns the error of the line and column, both from 1."""
-        return ConfigurationError(f"{self.origin}:{line}:{column}: {problem}", hint=hint)
+        error = ConfigurationError(f"{self.origin}:{line}:{column}: {problem}", hint=hint)
+        error.file = self.origin
+        return error
 
     def value_error(self, error: SchemaError, where: str, line: int, column: int) -> ConfigurationError:
         """Returns the error of an invalid value; `where` names the row that it is in."""

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from ..errors import SchemaError
 from ..ports import ModelProfile, Thinking
+from ..registry import did_you_mean, nearest_names
 from ..schema import MediaKind, Sampling, ThinkingLevel
 from ..schema.quoting import shown
 from .readers import Reader, field_readers, read_day
@@ -64,7 +65,11 @@ def _numbers(ranges: Mapping[str, object]) -> str | None:
 
 def _first_other(names: Iterable[str], known: frozenset[str], what: str) -> str | None:
     wrong = next((name for name in names if name not in known), None)
-    return None if wrong is None else f"{shown(wrong)} is not {what}: expected one of {', '.join(sorted(known))}"
+    if wrong is None:
+        return None
+    near = nearest_names(wrong, known)
+    expected = f". {did_you_mean(near)}" if near else f": expected one of {', '.join(sorted(known))}"
+    return f"{shown(wrong)} is not {what}{expected}"
 
 
 def _above_zero(count: int) -> str | None:

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, Final, cast
 
+from ..registry import name_hint
 from ..schema import SchemaError
 from ..schema.quoting import shown
 from . import price_values as values
@@ -82,7 +83,8 @@ class Condition:
         given = values.as_object(data, path)
         for name in given:
             if name not in _FIELDS:
-                raise SchemaError(f"{shown(name)} is not a field", path, hint=f"The fields are {', '.join(_FIELDS)}.")
+                hint = name_hint(name, _FIELDS, "fields", _DESCRIBED)
+                raise SchemaError(f"{shown(name)} is not a field", path, hint=hint)
         fields: dict[str, Any] = {**_factors(given, path), **_days_off(given, path, holidays)}
         for name, read in _READERS.items():
             if name in given:
@@ -127,9 +129,8 @@ class Condition:
 def _tiers(data: object, path: str) -> frozenset[str]:
     names = values.as_names(data, path)
     for name in sorted(names - TIERS):
-        raise SchemaError(
-            f"{shown(name)} is not a service tier", path, hint=f"The tiers are {', '.join(sorted(TIERS))}."
-        )
+        hint = name_hint(name, sorted(TIERS), "tiers", _DESCRIBED)
+        raise SchemaError(f"{shown(name)} is not a service tier", path, hint=hint)
     return names
 
 
@@ -164,6 +165,7 @@ def _days_off(given: Mapping[str, Any], path: str, holidays: Mapping[str, Holida
     return {"holidays": holidays[name]}
 
 
+_DESCRIBED: Final = '"A price row" in docs/catalogue.md'
 _READERS = {
     "input_over": values.as_count,
     "input_from": values.as_count,

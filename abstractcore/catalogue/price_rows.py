@@ -12,6 +12,7 @@ from math import inf
 from types import MappingProxyType
 from typing import Any, Final, cast
 
+from ..registry import name_hint
 from ..schema import SchemaError, canonical_json
 from ..schema.quoting import shown
 from . import price_values as values
@@ -42,7 +43,7 @@ class PriceHeader:
         """Reads `prices` of the header of a provider's file; raises `SchemaError` with the path of an invalid value."""
         for name in header:
             if name not in _HEADER_FIELDS:
-                hint = f"The fields are {', '.join(_HEADER_FIELDS)}."
+                hint = name_hint(name, _HEADER_FIELDS, "fields", '"A price row" in docs/catalogue.md')
                 raise SchemaError("no such field", name, hint=hint)
         listed = values.as_object(header.get("holidays", {}), "holidays")
         holidays = {name: Holidays.read(days, f"holidays.{name}") for name, days in listed.items()}
@@ -157,7 +158,8 @@ def read_price_row(data: object, header: PriceHeader, provider: str, model: str,
     given = values.as_object(data, path)
     for name in given:
         if name not in _FIELDS:
-            raise SchemaError(f"{shown(name)} is not a field", path, hint=f"The fields are {', '.join(_FIELDS)}.")
+            hint = name_hint(name, _FIELDS, "fields", '"A price row" in docs/catalogue.md')
+            raise SchemaError(f"{shown(name)} is not a field", path, hint=hint)
     when, conditions = _conditions(given.get("when", ()), header, f"{path}.when")
     fees = header.tool_fees
     rates = {**values.as_rates(fees, "tool_fees"), **_rates(given.get("rates"), f"{path}.rates")}

@@ -8,6 +8,7 @@ from datetime import UTC, date, datetime
 from decimal import Decimal
 from typing import Any, cast
 
+from ..registry import name_hint
 from ..schema import SchemaError
 from ..schema.json_values import check_depth
 from ..schema.quoting import shown
@@ -57,7 +58,8 @@ def as_rates(value: object, path: str) -> dict[str, Decimal | None]:
 def check_meter(meter: object, path: str) -> None:
     """Raises `SchemaError` for an unknown meter."""
     if meter not in METERS:
-        raise SchemaError(f"{shown(meter)} is not a meter", path, hint=f"The meters are {', '.join(METERS)}.")
+        hint = name_hint(meter, METERS, "meters", "abstractcore/catalogue/meters.py")
+        raise SchemaError(f"{shown(meter)} is not a meter", path, hint=hint)
 
 
 def with_text_for_dates(value: object, path: str, depth: int = 0) -> Any:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, get_type_hints
 
 from ..errors import SchemaError
-from ..registry import did_you_mean, nearest_names
+from ..registry import name_hint
 from ..schema import freeze
 from ..schema.json_values import as_float
 from ..schema.quoting import shown
@@ -39,8 +39,7 @@ def read_fields(readers: Mapping[str, Reader], data: object, path: str = "") -> 
     for name, value in cast("Mapping[str, object]", data).items():
         where = f"{path}.{name}" if path else str(name)
         if name not in readers:
-            near = nearest_names(str(name), readers)
-            hint = did_you_mean(near) if near else f"The fields are {', '.join(sorted(readers))}."
+            hint = name_hint(name, sorted(readers), "fields", '"A row" in docs/catalogue.md')
             raise SchemaError("no such field", where, hint=hint)
         values[name] = readers[name](value, where)
     return values

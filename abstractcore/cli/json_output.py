@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import abstractcore
 
-from .wording import in_options
+from .wording import rewritten
 
 if TYPE_CHECKING:
     from ..registry import PluginReport
@@ -46,8 +46,8 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
         {
             "error": {
                 "type": type(error).__name__,
-                "message": in_options(error.message),
-                "hint": error.hint and in_options(error.hint),
+                "message": rewritten(error, error.message),
+                "hint": error.hint and rewritten(error, error.hint),
                 "provider": error.provider,
                 "model": error.model,
                 "status": error.status,

@@ -13,7 +13,7 @@ from .model_search import COLUMNS, summary_row
 from .plugins import registry
 from .reporting import reported
 from .screen import note, show_group, write
-from .wording import in_options
+from .wording import rewritten
 
 if TYPE_CHECKING:
     from ..catalogue import ModelEntry
@@ -104,4 +104,4 @@ def _known(name: str, entry: ModelEntry) -> str:
 
 
 def _why(error: abstractcore.AbstractCoreError) -> str:
-    return in_options(f"{error.message.rstrip('.')}. {error.hint or ''}".strip())
+    return rewritten(error, f"{error.message.rstrip('.')}. {error.hint or ''}".strip())

@@ -12,7 +12,7 @@ import abstractcore
 from .exit_codes import exit_code
 from .json_output import error_json
 from .screen import complain, write
-from .wording import in_options
+from .wording import rewritten
 
 
 @contextmanager
@@ -46,4 +46,6 @@ def print_error(error: abstractcore.AbstractCoreError) -> None:
     """Prints an error, and its hint on a line of its own."""
     hint = error.hint
     message = str(error)
-    complain(in_options(message.removesuffix(hint).rstrip() if hint else message), hint and in_options(hint))
+    complain(
+        rewritten(error, message.removesuffix(hint).rstrip() if hint else message), hint and rewritten(error, hint)
+    )

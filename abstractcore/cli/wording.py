@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+import abstractcore
+
 _OPTIONS = {
     "base_url": ("--base-url", "URL"),
     "context_size": ("--context-size", "TOKENS"),
@@ -26,6 +28,14 @@ _PHRASES = (
 _CALL = re.compile(r"create_llm\('[^']*', (model=[^)]*)\)")
 _VALUE = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|[A-Z]+|\.\.\.)")
 _NAME = re.compile(rf"(?<![\w-])({'|'.join(name for name in _OPTIONS if '_' in name)}|temperature(?=:)|timeout(?=:))")
+
+
+def rewritten(error: abstractcore.AbstractCoreError, text: str) -> str:
+    """Returns the message or the hint of an error with options of the command; unchanged for an error in a file, whose
+    fields have the names of options.
+    """
+    in_file = isinstance(error, abstractcore.ConfigurationError) and error.file is not None
+    return text if in_file else in_options(text)
 
 
 def in_options(text: str) -> str:

@@ -17,7 +17,7 @@ from .kinds import (
 )
 from .registry import Registry
 from .reports import PluginReport
-from .suggestions import did_you_mean, nearest_names
+from .suggestions import did_you_mean, name_hint, nearest_names
 from .tool_sources import tools_of
 
 __all__ = [
@@ -39,6 +39,7 @@ __all__ = [
     "failures_of",
     "found_plugins",
     "hookimpl",
+    "name_hint",
     "nearest_names",
     "tools_of",
 ]

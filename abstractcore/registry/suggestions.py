@@ -8,6 +8,7 @@ from collections.abc import Iterable
 _LEAST_ALIKE = 0.55
 _NEARLY_AS_ALIKE = 0.9
 _FEWEST_LETTERS = 3
+_LONGEST_LIST = 250
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:
@@ -32,6 +33,18 @@ def did_you_mean(names: list[str]) -> str:
     """Returns "Did you mean ...?" with one name, or several with "or" before the last."""
     *others, last = names
     return f"Did you mean {', '.join(others)} or {last}?" if others else f"Did you mean {last}?"
+
+
+def name_hint(name: object, known: Iterable[str], what: str, described: str) -> str:
+    """Returns a hint for an unknown name: similar names, else all of them; if these are too many for a message, where
+    they are `described`. `what` is what the names are of, in the plural.
+    """
+    names = list(known)
+    near = nearest_names(str(name), names)
+    if near:
+        return did_you_mean(near)
+    listed = ", ".join(names)
+    return f"The {what} are {listed}." if len(listed) <= _LONGEST_LIST else f"{described} lists the {what}."
 
 
 def _likeness(name: str, other: str) -> float:

@@ -114,7 +114,8 @@ def _frozen_counts(counts: object) -> JSONObject:
     frozen = freeze_object(cast(object, counts), "counts")
     for meter, count in frozen.items():
         if meter not in METERS:
-            raise SchemaError(f"{shown(meter)} is not a meter", "counts", hint=f"The meters are {', '.join(METERS)}.")
+            hint = "`abstractcore.schema.METERS` lists the meters."  # too many for a message
+            raise SchemaError(f"{shown(meter)} is not a meter", "counts", hint=hint)
         check_count(count, f"counts.{meter}")
     return frozen
 

@@ -168,6 +168,22 @@ def test_named_file_must_exist(tmp_path: Path):
             r"models.toml:4:1: model 'one': thinking.levels: expected a list, got int",
         ),
         (
+            '[[models]]\nprovider = "acme"\nmodel = "one"\nlikes_cats = 1',
+            r"models.toml:4:1: .* likes_cats: no such field. \"A row\" in docs/catalogue.md lists the fields.$",
+        ),
+        (
+            '[[models]]\nprovider = "acme"\nmodel = "one"\nrefused = ["topk"]',
+            r"models.toml:4:1: model 'one': refused: 'topk' is not an option. Did you mean top_k\?$",
+        ),
+        (
+            '[[models]]\nprovider = "acme"\nmodel = "one"\n[[models.prices]]\nrates = {inpt = "2"}',
+            r"models.toml:\d+:1: model 'one': prices.*: 'inpt' is not a meter. Did you mean input\?$",
+        ),
+        (
+            '[[models]]\nprovider = "acme"\nmodel = "one"\n[[models.prices]]\nrates = {zzz = "2"}',
+            r"'zzz' is not a meter. abstractcore/catalogue/meters.py lists the meters.$",
+        ),
+        (
             'models = [{provider = "acme", model = "one", tools = "maybe"}]',
             r"models.toml:1:1: model 'one': tools: 'maybe' is not one of",
         ),

@@ -123,6 +123,17 @@ def test_rows_of_the_user_for_a_misspelt_provider_have_a_note(tmp_path: Path):
     assert f"{tmp_path}/models.toml: no provider is called 'opnai'. Did you mean openai?" in result.stderr
 
 
+def test_error_in_a_file_names_the_fields_of_the_file(tmp_path: Path):
+    (tmp_path / "models.toml").write_text(
+        '[[models]]\nprovider = "openai"\nmodel = "x"\nrefused = ["max_output_token"]\n'
+    )
+    expected = "refused: 'max_output_token' is not an option. Did you mean max_output_tokens?"
+    result = invoke("search", "--vision")
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert result.stderr.startswith(f"error: {tmp_path}/models.toml:4:1: model 'x': {expected}")
+    assert expected in json.loads(invoke("search", "--json").stdout)["error"]["message"]
+
+
 @pytest.mark.parametrize(
     ("model", "note"),
     [
