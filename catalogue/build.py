@@ -12,16 +12,18 @@ from __future__ import annotations
 import json
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from checks import check
 from differences import Difference, report
 from model_facts import AS_OF, base_prices, facts
 from overview import with_table
 from prices import Prices, ProviderPrices
-from rows import CatalogueError, ProviderRows, Row, hand_rows, resolved, with_types
+from rows import CatalogueError, ProviderRows, Row, hand_rows, json_of, resolved, with_types
 
 from abstractcore.catalogue.names import NameRules
+from abstractcore.catalogue.rows import like_of
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE.parent / "providers" / "abstractcore_providers" / "catalogue"
@@ -63,27 +65,32 @@ def out_of_date() -> list[str]:
 
 def _files() -> Iterator[tuple[Path, str]]:
     hand, listed = hand_rows(HERE / "rows"), facts(HERE / "sources" / "model_facts.jsonl")
-    sources = json.loads((HERE / "sources.json").read_text(encoding="utf-8"))
+    sources = json_of(HERE / "sources.json")
     prices = Prices(HERE / "prices", base_prices(HERE / "sources" / "model_facts.jsonl"))
     differences: list[Difference] = []
     built: dict[str, str] = {}
     for path in sorted((HERE / "providers").glob("*.json")):
-        provider, header = path.stem, json.loads(path.read_text(encoding="utf-8"))
+        provider, header = path.stem, json_of(path)
         rows = hand.pop(provider, ProviderRows())
+        _check_references(provider, rows, sources)
         more = listed.get(provider, {})
-        differences += _differences(provider, rows, more)
         only_listed = _only_listed(rows, more, header)
         priced = prices.of(provider, {**only_listed, **rows.models})
         if priced is not None:
-            differences += prices.differences(provider, priced.by_model)
             only_priced = {"source": "genai_prices", "checked": header["as_of"]}
             only_listed |= {model: {"like": [_LISTED], **only_priced} for model in priced.chat}
             no_files = {name: fact for name, fact in header.get("unknown", {}).items() if name not in _OF_UNKNOWN}
             only_listed |= {model: {**no_files, **only_priced} for model in priced.others}
         built[provider] = _text(provider, header, rows, only_listed, sources, priced)
+        check(provider, built[provider], rows, prices.files[provider].name if priced else "")
+        differences += _differences(provider, rows, more)
+        if priced is not None:
+            differences += prices.differences(provider, priced.by_model)
         yield OUTPUT / f"{provider}.jsonl", built[provider]
     if hand:
-        raise CatalogueError(f"rows name the unknown providers {', '.join(sorted(hand))}.")
+        provider, rows = min(hand.items())
+        place = next(iter(rows.places.values()))
+        raise CatalogueError(f"{place}: there is no provider {provider!r}: providers/{provider}.json does not exist.")
     yield HERE / "differences.md", report(differences)
     yield PAGE, with_table(PAGE.read_text(encoding="utf-8"), built)
 
@@ -105,8 +112,6 @@ def _text(
     every = [*models.values(), *families.values()]
     used = {name: templates[name] for name in sorted(_used_templates(every, templates))}
     named = {row["source"] for row in [*every, *used.values()] if "source" in row}
-    if not named <= set(sources):
-        raise CatalogueError(f"{provider}: sources.json does not name {', '.join(sorted(named - set(sources)))}.")
     defaults = {name: with_types(header[name], kinds) for name in ("unknown", "every") if name in header}
     addresses = {name: sources[name] for name in sorted(named)}
     shared = {"prices": priced.shared} if priced is not None and priced.shared else {}
@@ -124,17 +129,26 @@ def _with_types(table: dict[str, Row], kinds: dict[str, list[str]]) -> dict[str,
     return {name: with_types(row, kinds) for name, row in table.items()}
 
 
-def _used_templates(rows: Iterable[Row], templates: dict[str, Row]) -> set[str]:
-    """Returns the names of the templates that rows use, and that these use; raises `CatalogueError` for others."""
+def _check_references(provider: str, rows: ProviderRows, sources: Mapping[str, str]) -> None:
+    """Raises `CatalogueError` for a hand-kept row with a template or a source that does not exist."""
+    for (kind, name), place in rows.places.items():
+        row = rows.table(kind)[name]
+        for template in like_of(row.get("like", ())):
+            if template not in rows.templates:
+                raise CatalogueError(f"{place}: {kind} {name!r}: {provider} has no template {template!r}.")
+        if row.get("source", "model_facts") not in sources:
+            raise CatalogueError(f"{place}: {kind} {name!r}: sources.json does not name {row['source']!r}.")
+
+
+def _used_templates(rows: Iterable[Row], templates: Mapping[str, Row]) -> set[str]:
+    """Returns the names of the templates that rows use, and that these use."""
     used: set[str] = set()
-    waiting = [name for row in rows for name in row.get("like", ())]
+    waiting = [name for row in rows for name in like_of(row.get("like", ()))]
     while waiting:
         name = waiting.pop()
-        if name not in templates:
-            raise CatalogueError(f"there is no template {name!r}.")
         if name not in used:
             used.add(name)
-            waiting += templates[name].get("like", ())
+            waiting += like_of(templates[name].get("like", ()))
     return used
 
 

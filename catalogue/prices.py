@@ -19,7 +19,10 @@ from typing import Any
 from differences import Difference
 from model_facts import AS_OF
 from prices_of_genai import GenaiModel, genai_models, without_date
-from rows import CatalogueError, Row
+from rows import CatalogueError, Row, json_lines
+
+from abstractcore.catalogue.price_rows import PriceHeader, read_price_row
+from abstractcore.errors import SchemaError
 
 _BASE = ("input", "output")
 _SHARED = ("sets", "tool_fees", "allowances", "holidays")
@@ -142,12 +145,10 @@ def _written(when: list[Any], shared: Row) -> list[Row]:
 
 
 def _read(path: Path) -> PriceFile:
-    lines = [(number, line) for number, line in enumerate(path.read_text(encoding="utf-8").splitlines(), 1) if line]
-    try:
-        parsed = [(number, json.loads(line)) for number, line in lines]
-    except json.JSONDecodeError as error:
-        raise CatalogueError(f"{path.name}: {error}.") from error
-    (_, header), *rest = parsed
+    lines = list(json_lines(path))
+    if not lines or not isinstance(lines[0][1].get("providers"), list):
+        raise CatalogueError(f"{path.name}:1: the first line is a header with `providers`, a list.")
+    (_, header), *rest = lines
     file = PriceFile(path.name, header)
     for number, line in rest:
         if "amend" in line:
@@ -156,10 +157,20 @@ def _read(path: Path) -> PriceFile:
                 raise CatalogueError(f"{path.name}:{number}: a change has no field {unknown[0]!r}.")
             file.amendments.append(line)
         elif "model" in line:
+            _check_price(line, file, f"{path.name}:{number}")
             file.rows.setdefault(line.pop("model"), []).append(line)
         else:
             raise CatalogueError(f"{path.name}:{number}: expected 'model' or 'amend'.")
     return file
+
+
+def _check_price(line: Row, file: PriceFile, where: str) -> None:
+    """Reads a price row as the package does; raises `CatalogueError` for a value that it would refuse."""
+    row = {name: value for name, value in line.items() if name != "model"}
+    try:
+        read_price_row(row, PriceHeader.read(file.shared), "", line["model"], "prices")
+    except SchemaError as error:
+        raise CatalogueError(f"{where}: model {line['model']!r}: {error}") from error
 
 
 def _genai(file: PriceFile) -> dict[str, GenaiModel]:

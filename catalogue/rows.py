@@ -8,6 +8,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
+from abstractcore.catalogue.facts import profile_of
+from abstractcore.catalogue.rows import like_of, read_row
+from abstractcore.errors import SchemaError
+
 Row: TypeAlias = dict[str, Any]
 NAMES = ("model", "family", "template")
 """A line has one of these keys: the id of a model, the beginning of a family's names, or the name of a template."""
@@ -21,11 +25,14 @@ class CatalogueError(Exception):
 
 @dataclass
 class ProviderRows:
-    """The rows of one provider: `models` and `families` by name, and the templates that they may use."""
+    """The rows of one provider: `models` and `families` by name, and the templates that they may use. `places` are the
+    file and line of each, by kind and name.
+    """
 
     models: dict[str, Row] = field(default_factory=dict[str, Row])
     families: dict[str, Row] = field(default_factory=dict[str, Row])
     templates: dict[str, Row] = field(default_factory=dict[str, Row])
+    places: dict[tuple[str, str], str] = field(default_factory=dict[tuple[str, str], str])
 
     def table(self, kind: str) -> dict[str, Row]:
         """Returns the rows of a kind of line."""
@@ -36,15 +43,17 @@ def hand_rows(folder: Path) -> dict[str, ProviderRows]:
     """Returns the rows of a folder, by provider; raises `CatalogueError` for an invalid or repeated line."""
     found: dict[str, ProviderRows] = {}
     for path in sorted(folder.glob("*.jsonl")):
-        for number, line in _lines(path):
+        for number, line in json_lines(path):
             where = f"{path.name}:{number}"
             kind = _kind(line, where)
             for provider, row in _expanded(line, kind, where):
-                table = found.setdefault(provider, ProviderRows()).table(kind)
+                _check(row, kind, where)
+                rows = found.setdefault(provider, ProviderRows())
                 name = row.pop(kind)
-                if name in table:
+                if name in rows.table(kind):
                     raise CatalogueError(f"{where}: {provider} has the {kind} {name!r} already.")
-                table[name] = row
+                rows.table(kind)[name] = row
+                rows.places[kind, name] = where
     return found
 
 
@@ -60,7 +69,7 @@ def merged(row: Row, more: Mapping[str, Any]) -> Row:
 def resolved(row: Row, templates: Mapping[str, Row]) -> Row:
     """Returns the row with the fields of its templates, which it overrides."""
     result: Row = {}
-    for name in row.get("like", ()):
+    for name in like_of(row.get("like", ())):
         result = merged(result, resolved(templates.get(name, {}), templates))
     return merged(result, row)
 
@@ -74,14 +83,26 @@ def with_types(row: Row, kinds: Mapping[str, list[str]]) -> Row:
     return changed
 
 
-def _lines(path: Path) -> Iterator[tuple[int, Row]]:
+def json_of(path: Path) -> Row:
+    """Returns the object in a file; raises `CatalogueError` if it is not JSON."""
+    try:
+        return json.loads(path.read_text(encoding="utf-8"))
+    except json.JSONDecodeError as error:
+        raise CatalogueError(f"{path.name}:{error.lineno}:{error.colno}: {error.msg}.") from error
+
+
+def json_lines(path: Path) -> Iterator[tuple[int, Row]]:
+    """Yields each line's number, from 1, and its object; raises `CatalogueError` for a line that has none."""
     for number, text in enumerate(path.read_text(encoding="utf-8").splitlines(), 1):
         if not text.strip():
             continue
         try:
-            yield number, json.loads(text)
+            line = json.loads(text)
         except json.JSONDecodeError as error:
             raise CatalogueError(f"{path.name}:{number}:{error.colno}: {error.msg}.") from error
+        if not isinstance(line, dict):
+            raise CatalogueError(f"{path.name}:{number}: expected an object.")
+        yield number, cast(Row, line)
 
 
 def _kind(line: Row, where: str) -> str:
@@ -98,3 +119,11 @@ def _expanded(line: Row, kind: str, where: str) -> Iterator[tuple[str, Row]]:
         if not isinstance(own, dict):
             raise CatalogueError(f"{where}: at.{provider}: expected an object with the fields that differ there.")
         yield provider, merged(common, cast(Row, own))
+
+
+def _check(row: Row, kind: str, where: str) -> None:
+    """Reads the row as the package does; raises `CatalogueError` for a name or a fact that it would refuse."""
+    try:
+        profile_of(read_row({("model" if name == "template" else name): row[name] for name in row}, 0).facts)
+    except SchemaError as error:
+        raise CatalogueError(f"{where}: {kind} {row[kind]!r}: {error}") from error

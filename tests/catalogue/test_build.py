@@ -1,6 +1,7 @@
 """The script that builds the catalogue from its sources."""
 
 import json
+import shutil
 import sys
 from pathlib import Path
 
@@ -78,3 +79,71 @@ def test_the_page_has_a_line_for_each_provider_with_models():
     for path in build.OUTPUT.glob("*.jsonl"):
         has_models = '{"model"' in path.read_text(encoding="utf-8")
         assert (f"\n| `{path.stem}` | " in page) == has_models
+
+
+@pytest.fixture
+def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of the sources of the catalogue, which the script reads."""
+    copy = Path(shutil.copytree(build.HERE, tmp_path / "catalogue"))
+    monkeypatch.setattr(build, "HERE", copy)
+    return copy
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"contxt_tokens": 5}, r"acme.jsonl:1: model 'm': contxt_tokens: no such field.* context_tokens"),
+        ({"context_tokens": "500k"}, r"acme.jsonl:1: model 'm': context_tokens: .*500k"),
+        ({"retires": "soon"}, r"acme.jsonl:1: model 'm': retires: .*soon"),
+        ({"accepts": 5}, r"acme.jsonl:1: model 'm': accepts: "),
+        ({"thinking": {"level": []}}, r"acme.jsonl:1: model 'm': thinking.level: no such field"),
+        ({"like": 5}, r"acme.jsonl:1: model 'm': like: expected a name"),
+        ({"like": ["acme-3"]}, r"acme.jsonl:1: model 'm': xai has no template 'acme-3'"),
+        ({"source": "acme.models"}, r"acme.jsonl:1: model 'm': sources.json does not name 'acme.models'"),
+        ({"alias_of": "acme-9"}, r"acme.jsonl:1: xai: alias 'm': .*acme-9"),
+        ({"alias_of": "m"}, r"acme.jsonl:1: xai: alias 'm': "),
+        ({"at": {"xia": {}}}, r"acme.jsonl:1: there is no provider 'xia'"),
+        ({"template": "t", "model": None, "contxt_tokens": 5}, r"acme.jsonl:1: template 't': contxt_tokens: no such"),
+    ],
+)
+def test_a_wrong_fact_is_reported_with_the_line_of_its_row(sources: Path, row: dict[str, object], message: str):
+    given: dict[str, object] = {"model": "m", "at": {"xai": {}}, **row}
+    line = {name: value for name, value in given.items() if value is not None}
+    (sources / "rows" / "acme.jsonl").write_text(json.dumps(line), encoding="utf-8")
+    with pytest.raises(CatalogueError, match=message):
+        build.out_of_date()
+
+
+@pytest.mark.parametrize(
+    ("row", "message"),
+    [
+        ({"rates": {"inptu": "1"}}, "inptu"),
+        ({"rates": {"input": "cheap", "output": "1"}}, "cheap"),
+        ({"source": "page"}, "prices.rates: missing"),
+        ({"rates": {"input": "1", "output": "2"}, "from": "soon"}, "prices.from: .*soon"),
+        ({"rates": {"input": "1", "output": "2"}, "whn": []}, "'whn' is not a field"),
+    ],
+)
+def test_a_wrong_price_is_reported_with_its_line(sources: Path, row: dict[str, object], message: str):
+    path = sources / "prices" / "mistral.jsonl"
+    number = len(path.read_text(encoding="utf-8").splitlines()) + 1
+    with path.open("a", encoding="utf-8") as file:
+        file.write(json.dumps({"model": "m", **row}) + "\n")
+    with pytest.raises(CatalogueError, match=rf"mistral.jsonl:{number}: model 'm': .*{message}"):
+        build.out_of_date()
+
+
+def test_two_prices_of_a_model_for_one_day_are_reported(sources: Path):
+    with (sources / "prices" / "mistral.jsonl").open("a", encoding="utf-8") as file:
+        file.writelines(
+            f'{{"model": "mistral-large-2512", "rates": {{"input": "{rate}", "output": "1"}}}}\n' for rate in "12"
+        )
+    with pytest.raises(CatalogueError, match=r"prices/mistral.jsonl: mistral: model 'mistral-large-2512': prices"):
+        build.out_of_date()
+
+
+@pytest.mark.parametrize("name", ["sources.json", "providers/xai.json"])
+def test_a_source_that_is_not_json_is_reported_with_its_place(sources: Path, name: str):
+    (sources / name).write_text("{\n  x", encoding="utf-8")
+    with pytest.raises(CatalogueError, match=rf"^{Path(name).name}:2:3: "):
+        build.out_of_date()
