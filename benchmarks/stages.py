@@ -34,7 +34,7 @@ def call_stages(setup: Setup) -> list[Row]:
     offline, online = _offline([body]), clients.ours(f"{setup.url}/v1")
     _offline([body], middleware=[_Watching(ends)]).generate(clients.PROMPT, system_prompt=clients.SYSTEM)
     (context, end) = ends.pop()
-    call = context.call
+    call, pricing = context.call, Services(environment={}).catalogue.pricing("openai", clients.MODEL)
     request = BearerAuth(clients.KEY).sign(wire_format.encode(call).request.with_url(f"{setup.url}/v1/x"), 0.0)
     things: Mapping[str, Callable[[], object]] = {
         "call: build": lambda: online.build(clients.PROMPT, system_prompt=clients.SYSTEM),
@@ -44,7 +44,7 @@ def call_stages(setup: Setup) -> list[Row]:
         "call: decode": lambda: wire_format.decode(response),
         "call: all without a network": lambda: _offline_call(offline),
         "call: all with HTTP": lambda: online.generate(clients.PROMPT, system_prompt=clients.SYSTEM),
-        "call: its record": lambda: EndedCall(context, end, None).record("off"),
+        "call: its record": lambda: EndedCall(context, end, pricing).record("off"),
     }
     return _rows(things, setup)
 
