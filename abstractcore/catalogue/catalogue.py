@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import suppress
 from datetime import date
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,22 +94,29 @@ class FileCatalogue:
         if registered is None:
             return None
         file = ProviderFile(read_document(registered.file), provider)
-        updated = self._updated(provider)
-        return updated if updated is not None and _as_of(updated) > _as_of(file) else file
+        return _later(file, self._updated(provider))
 
     def update(self, files: Mapping[str, Document]) -> list[Change]:
         """Puts later versions of the registered files into the folder of updates; returns the changes to each file.
 
-        This catalogue keeps what it has read. Raises `ConfigurationError` for an invalid file; then nothing is changed.
+        A damaged file there is replaced, whatever its day. This catalogue keeps what it has read. Raises
+        `ConfigurationError` for an invalid new file; then nothing is changed.
         """
         from .updates import update_files
 
         registered = self._files()
         present = {name: ProviderFile(read_document(each.file), name) for name, each in registered.items()}
-        for name in present:
-            with suppress(ConfigurationError):  # a damaged update is replaced
-                present[name] = self.file(name) or present[name]
-        return update_files(files, present, self.updates)
+        damaged: set[str] = set()
+        for name, file in present.items():
+            try:
+                updated = self._updated(name)
+                if updated is not None:
+                    ProviderModels(name, updated, None).check()
+            except ConfigurationError:
+                damaged.add(name)
+            else:
+                present[name] = _later(file, updated)
+        return update_files(files, present, damaged, self.updates)
 
     def _updated(self, provider: str) -> ProviderFile | None:
         path = self.updates / f"{provider}.jsonl"
@@ -131,6 +137,10 @@ def _read_user_file(path: Path) -> UserFile:
     from .user_file import UserFile  # imports tomllib, which few programs need
 
     return UserFile(read_document(path))
+
+
+def _later(file: ProviderFile, updated: ProviderFile | None) -> ProviderFile:
+    return updated if updated is not None and _as_of(updated) > _as_of(file) else file
 
 
 def _as_of(file: ProviderFile) -> date:

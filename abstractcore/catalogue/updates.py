@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import tempfile
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Set
+from dataclasses import dataclass, replace
 from datetime import date
 from pathlib import Path
 
@@ -16,7 +16,10 @@ from .provider_models import ProviderModels
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """The models of a provider that an update adds, removes and changes, and the days of the facts before and after."""
+    """The models of a provider that an update adds, removes and changes, and the days of the facts before and after.
+
+    `repaired` says that a damaged file of an earlier update is replaced; the facts before are then those installed.
+    """
 
     provider: str
     before: date | None
@@ -24,6 +27,7 @@ class Change:
     added: tuple[str, ...] = ()
     removed: tuple[str, ...] = ()
     changed: tuple[str, ...] = ()
+    repaired: bool = False
 
     @property
     def is_later(self) -> bool:
@@ -31,8 +35,11 @@ class Change:
         return self.after is not None and (self.before is None or self.after > self.before)
 
 
-def update_files(files: Mapping[str, Document], present: Mapping[str, ProviderFile], folder: Path) -> list[Change]:
-    """Puts the `files` that are later than the `present` ones into `folder`, and returns the changes of all.
+def update_files(
+    files: Mapping[str, Document], present: Mapping[str, ProviderFile], damaged: Set[str], folder: Path
+) -> list[Change]:
+    """Puts the `files` that are later than the `present` ones into `folder`, and those of providers whose file there is
+    `damaged`; returns the changes of all.
 
     Files of providers without a present one are left out. Every file is checked before any is replaced: raises
     `ConfigurationError` for an invalid one, when the folder is as before, and if the folder cannot be written.
@@ -45,11 +52,11 @@ def update_files(files: Mapping[str, Document], present: Mapping[str, ProviderFi
     except ConfigurationError as error:
         error.hint = error.hint or "It may be damaged, or for a later version of abstractcore."
         raise
-    changes = [_change(name, present[name], file) for name, file in read.items()]
-    later = {change.provider: read[change.provider].document.text for change in changes if change.is_later}
-    if later:
+    changes = [replace(_change(name, present[name], file), repaired=name in damaged) for name, file in read.items()]
+    new = {each.provider: read[each.provider].document.text for each in changes if each.is_later or each.repaired}
+    if new:
         try:
-            _replace(later, folder)
+            _replace(new, folder)
         except OSError as error:
             raise ConfigurationError(
                 f"{folder} cannot be written: {error.strerror or error}.",

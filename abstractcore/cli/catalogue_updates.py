@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from ..catalogue.updates import Change
 
 _PROJECT = "abstractcore"
+_PACKAGE = "abstractcore_providers"
+"""The package in the wheel that has the provider files."""
 _MOST_NAMES = 8
 
 
@@ -40,6 +42,9 @@ def update(source: str | None, *, as_json: bool) -> None:
             for what, names in (("new", change.added), ("gone", change.removed), ("changed", change.changed)):
                 if names:
                     note(f"{change.provider}: {what}: {_some(names)}")
+        repaired = [change.provider for change in changes if change.repaired]
+        if repaired:
+            note(f"damaged files were replaced: {', '.join(repaired)}")
         note(f"{len(later)} of {len(changes)} files are later than those in use: {catalogue.updates}")
 
 
@@ -56,10 +61,28 @@ def _fetched(source: str | None, scratch: Path) -> Path:
 
         note(f"downloading the newest wheel of {_PROJECT} ...")
         try:
-            return unpack_wheel(_PROJECT, scratch, _PROJECT)
+            return _package(unpack_wheel(_PROJECT, scratch, _PROJECT))
         except OSError as error:
             raise abstractcore.ConfigurationError(f"{scratch} cannot be written: {error}.") from None
     return download(source, scratch) if is_url(source) else expanded(source)
+
+
+def _package(unpacked: Path) -> Path:
+    """Returns the folder of the package with the catalogue in a wheel; raises `ConfigurationError` for a wheel without
+    it, which is of another project.
+    """
+    from importlib.metadata import distributions
+
+    package = unpacked / _PACKAGE
+    if (package / "catalogue").is_dir():
+        return package
+    found = ", ".join(f"{each.name} {each.version}" for each in distributions(path=[str(unpacked)]))
+    raise abstractcore.ConfigurationError(
+        f"the package index has {found or 'a wheel'} without a catalogue: an earlier version, or another project of "
+        "that name.",
+        hint="Name the source: `abstractcore catalogue update SOURCE`, with a wheel of this project, a zip file, a "
+        "folder or a URL.",
+    )
 
 
 def _row(change: Change) -> tuple[str, ...]:
@@ -78,6 +101,7 @@ def _as_data(change: Change) -> dict[str, object]:
         "as_of": change.after and change.after.isoformat(),
         "before": change.before and change.before.isoformat(),
         "updated": change.is_later,
+        "repaired": change.repaired,
         "added": change.added,
         "removed": change.removed,
         "changed": change.changed,

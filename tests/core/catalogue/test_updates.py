@@ -197,6 +197,21 @@ def test_damaged_update_is_named_with_a_way_out_and_the_next_update_replaces_it(
     assert catalogue_at(tmp_path).profile("acme", "one").context_tokens == 2
 
 
+@pytest.mark.parametrize("damage", ['{"provider": "acme", "as_', '{"model": "one", "tools": 5}'])
+@pytest.mark.parametrize("as_of", ["2026-11-22", "2026-11-01", None])
+def test_damaged_update_is_replaced_by_a_file_that_is_not_later(tmp_path: Path, damage: str, as_of: str | None):
+    damaged = write_file(tmp_path / "acme.jsonl", damage, as_of="2026-12-24")
+    (tmp_path / "data" / "catalogue").mkdir(parents=True)
+    damaged.rename(tmp_path / "data" / "catalogue" / "acme.jsonl")
+    (change,) = catalogue_at(tmp_path).update(read_source(source_of(tmp_path, *NEW, as_of=as_of)))
+    assert change.repaired
+    assert not change.is_later
+    after = catalogue_at(tmp_path)
+    assert after.profile("acme", "one").context_tokens == 1
+    (change,) = after.update(read_source(source_of(tmp_path, *NEW, as_of=as_of)))
+    assert not change.repaired
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

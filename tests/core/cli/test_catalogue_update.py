@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,43 @@ def test_default_is_the_newest_wheel_of_the_index(updates: Path, wheel: Path, mo
     assert result.exit_code == 0, result.output
     assert "acme\t2026-12-20\t2026-11-22\t10\t0\t1\n" in result.stdout
     assert (updates / "acme.jsonl").exists()
+
+
+def test_wheel_of_another_project_is_named_with_what_to_type(
+    updates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "other" / "abstractcore-2.9-py3-none-any.whl"
+    path.parent.mkdir()
+    info = "abstractcore-2.9.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("other/catalogue/acme.jsonl", "{}")  # a catalogue of something else
+        archive.writestr(f"{info}/METADATA", "Metadata-Version: 2.1\nName: abstractcore\nVersion: 2.9\n")
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{info}/RECORD", "")
+    for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(path.parent)}.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+        monkeypatch.setenv(f"UV_{name}", value)
+    result = update()
+    assert result.exit_code == 2
+    assert result.stderr.splitlines()[1:] == [
+        "error: the package index has abstractcore 2.9 without a catalogue: an earlier version, or another project of "
+        "that name.",
+        "Name the source: `abstractcore catalogue update SOURCE`, with a wheel of this project, a zip file, a folder "
+        "or a URL.",
+    ]
+    assert not updates.exists()
+
+
+def test_damaged_file_of_an_update_is_replaced_and_named(updates: Path, tmp_path: Path):
+    updates.mkdir(parents=True)
+    (updates / "acme.jsonl").write_text("{")
+    same = tmp_path / "same"
+    same.mkdir()
+    shutil.copy(tmp_path / "acme.jsonl", same)
+    result = update(str(same))
+    assert "damaged files were replaced: acme\n" in result.stderr
 
 
 def test_wheel_that_the_index_does_not_have_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
