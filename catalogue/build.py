@@ -21,6 +21,7 @@ from model_facts import AS_OF, base_prices, facts
 from overview import with_table
 from prices import Prices, ProviderPrices
 from rows import CatalogueError, ProviderRows, Row, hand_rows, json_of, resolved, with_types
+from snapshots import Snapshot, snapshot_rows, snapshots
 
 from abstractcore.catalogue.names import NameRules
 from abstractcore.catalogue.rows import like_of
@@ -68,13 +69,17 @@ def _files() -> Iterator[tuple[Path, str]]:
     sources = json_of(HERE / "sources.json")
     prices = Prices(HERE / "prices", base_prices(HERE / "sources" / "model_facts.jsonl"))
     differences: list[Difference] = []
+    dated: list[Snapshot] = []
     built: dict[str, str] = {}
     for path in sorted((HERE / "providers").glob("*.json")):
         provider, header = path.stem, json_of(path)
         rows = hand.pop(provider, ProviderRows())
         _check_references(provider, rows, sources)
         more = listed.get(provider, {})
-        only_listed = _only_listed(rows, more, header)
+        names = NameRules(**header.get("names", {}))
+        of_provider = list(snapshots(provider, rows, more, prices.lists(provider), names))
+        dated += of_provider
+        only_listed = _only_listed(rows, more, header) | snapshot_rows(of_provider)
         priced = prices.of(provider, {**only_listed, **rows.models})
         if priced is not None:
             only_priced = {"source": "genai_prices", "checked": header["as_of"]}
@@ -91,7 +96,7 @@ def _files() -> Iterator[tuple[Path, str]]:
         provider, rows = min(hand.items())
         place = next(iter(rows.places.values()))
         raise CatalogueError(f"{place}: there is no provider {provider!r}: providers/{provider}.json does not exist.")
-    yield HERE / "differences.md", report(differences)
+    yield HERE / "differences.md", report(differences, dated)
     yield PAGE, with_table(PAGE.read_text(encoding="utf-8"), built)
 
 

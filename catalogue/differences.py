@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+
+from snapshots import Snapshot
 
 
 @dataclass(frozen=True)
@@ -18,7 +21,7 @@ class Difference:
     source: str
 
 
-def report(differences: Sequence[Difference]) -> str:
+def report(differences: Sequence[Difference], snapshots: Sequence[Snapshot]) -> str:
     """Returns the page, a line a difference."""
     lines = [
         "# Differences between the sources",
@@ -32,4 +35,20 @@ def report(differences: Sequence[Difference]) -> str:
     for each in differences:
         values = (each.provider, each.model, each.field, each.ours, each.theirs, each.source)
         lines.append(f"| {' | '.join(str(value).replace('|', '/') for value in values)} |")
+    lines += [
+        "",
+        "## Dated snapshots",
+        "",
+        "What a source says of a dated snapshot and not of the model without the date: these have a row of their own.",
+        "",
+        "| provider | snapshot | model | field | of the model | of the snapshot |",
+        "|---|---|---|---|---|---|",
+    ]
+    for each in snapshots:
+        for field, values in each.differences.items():
+            lines.append(f"| {' | '.join((each.provider, each.model, each.base, field, *map(_text, values)))} |")
     return "\n".join(lines) + "\n"
+
+
+def _text(value: object) -> str:
+    return json.dumps(value).replace("|", "/")

@@ -91,6 +91,12 @@ class Prices:
         used = {name: _with_amendments(name, rows, file) for name, rows in found.items()}
         return ProviderPrices(*_with_sets(file.shared, used), chat, others)
 
+    def lists(self, provider: str) -> list[Mapping[str, Any]]:
+        """Returns the prices of each source by the exact names of models, for comparison within the source."""
+        file = self.files.get(provider)
+        models = _genai(file).values() if file else ()
+        return [{name: model.rows for model in models for name in model.names}, self._listed.get(provider, {})]
+
     def _new(
         self, file: PriceFile, field: str, genai: Mapping[str, GenaiModel], models: Mapping[str, Row]
     ) -> list[str]:

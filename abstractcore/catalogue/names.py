@@ -46,6 +46,10 @@ class NameRules:
                     found.append(short)
         yield from found[1:]
 
+    def has_date(self, name: str) -> bool:
+        """Returns whether a variant of `name` is without a date that it has."""
+        return any(self._without_date(each) != each for each in (name, *self.variants(name)))
+
     def _after_path(self, name: str) -> str:
         for separator in self.after:
             name = name.rpartition(separator)[2]

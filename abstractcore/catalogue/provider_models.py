@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import SchemaError
@@ -40,7 +42,7 @@ class ProviderModels:
         self._names = file.header.names if file else NameRules()
         self._unknown: Facts = file.unknown() if file else _UNKNOWN
         self._entries: dict[tuple[Match, str], ModelEntry] = {}
-        self._price_rows: dict[str, Sequence[PriceRow]] = {}
+        self._price_rows: dict[tuple[str, bool], Sequence[PriceRow]] = {}
         if self._own:
             check_aliases(self._models, self._refuse)
 
@@ -58,20 +60,28 @@ class ProviderModels:
 
     def price_rows(self, name: str) -> Sequence[PriceRow]:
         """Returns the price rows of a model; none if only its family is known, since another version may have another
-        price. Raises `ConfigurationError` for an invalid one.
+        price. They are not sure for a date without a row if another date has other prices. Raises `ConfigurationError`
+        for an invalid one.
         """
         match, row = self._find(name, self._models)
         if match != "model" or row is None:
             return ()
-        found = self._price_rows.get(row.name)
+        sure = not self._is_guess(name)
+        found = self._price_rows.get((row.name, sure))
         if found is None:
             header = self._file.prices if self._file else PriceHeader()
             try:
                 found = read_price_rows(self.entry(name).prices, header, self._provider, row.name)
             except SchemaError as error:
                 self._refuse(error, row)
-            found = self._price_rows.setdefault(row.name, found)
+            if not sure:
+                found = tuple(replace(each, sure=False) for each in found)
+            found = self._price_rows.setdefault((row.name, sure), found)
         return found
+
+    def are_variants(self, one: str, other: str) -> bool:
+        """Returns whether two names may mean the same model by the rules for names alone."""
+        return not {one, *self._names.variants(one)}.isdisjoint((other, *self._names.variants(other)))
 
     def address(self, source: str) -> str:
         """Returns the address of a source that the header names; that of another one is its own."""
@@ -100,6 +110,24 @@ class ProviderModels:
                 return "model", target(models[variant], models)
         family = family_of((name, *variants), self._families)
         return ("unknown", None) if family is None else ("family", self._families[family])
+
+    def _is_guess(self, name: str) -> bool:
+        """Returns whether a name is only known without its date, and other dates of that model have other prices."""
+        if name in self._models or not self._names.has_date(name):
+            return False
+        return self._variant(name) in self._with_snapshots
+
+    @cached_property
+    def _with_snapshots(self) -> frozenset[str]:
+        """The models that have other prices at another date, by row."""
+        dated = ((row, self._variant(name)) for name, row in self._models.items() if row.prices)
+        return frozenset(
+            base for row, base in dated if base and target(self._models[base], self._models).prices != row.prices
+        )
+
+    def _variant(self, name: str) -> str | None:
+        """Returns the first variant of a name that has a row."""
+        return next((each for each in self._names.variants(name) if each in self._models), None)
 
     def _made(self, match: Match, row: Row | None) -> ModelEntry:
         if row is None:

@@ -48,6 +48,36 @@ def test_prices_are_those_of_the_model_its_variants_and_aliases_but_not_of_its_f
     assert dollars is not None or charge == Charge(reason=f"no price is known for {model!r} at 'acme'")
 
 
+@pytest.mark.parametrize(
+    ("model", "dollars", "source"),
+    [
+        ("m", 1, "computed"),
+        ("m-2026-01-01", 5, "computed"),
+        ("eu.m-2026-01-01", 5, "computed"),
+        ("m-2026-02-01", 1, "computed"),
+        ("eu.m-2026-02-01", 1, "computed"),
+        ("eu.m", 1, "computed"),
+        ("m-2026-03-01", 1, "estimate"),
+        ("eu.m-2026-03-01", 1, "estimate"),
+        ("n-2026-03-01", 1, "computed"),
+    ],
+)
+def test_price_of_a_date_without_a_row_is_an_estimate_if_another_date_has_another_price(
+    tmp_path, model, dollars, source
+):
+    one, five = [{"rates": {"input": "1", "output": "2"}}], [{"rates": {"input": "5", "output": "6"}}]
+    rows = [
+        {"model": "m", "prices": one},
+        {"model": "m-2026-01-01", "prices": five},
+        {"model": "m-2026-02-01", "alias_of": "m"},
+        {"model": "n", "prices": one},
+        {"model": "n-2026-01-01", "prices": one},
+        {"model": "n-2026-02-01"},
+    ]
+    charge = catalogue_of(tmp_path, *rows).pricing("acme", model).charge(MILLION)
+    assert (charge.dollars, charge.source) == (dollars, source)
+
+
 def test_provider_without_a_file_has_no_prices(tmp_path):
     charge = catalogue_of(tmp_path, *ROWS).pricing("other", "one").charge(MILLION)
     assert charge == Charge(reason="no price is known for 'one' at 'other'")
