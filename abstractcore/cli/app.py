@@ -161,6 +161,7 @@ def model_info(
 
 @models.command("search")
 def search_models(
+    name: Annotated[str | None, typer.Argument(help="A part of the model's name.", show_default=False)] = None,
     vision: Annotated[bool, typer.Option("--vision", help="It sees images.")] = False,
     audio: Annotated[bool, typer.Option("--audio", help="It hears audio.")] = False,
     video: Annotated[bool, typer.Option("--video", help="It watches videos.")] = False,
@@ -180,7 +181,7 @@ def search_models(
 
     kinds = {"image": vision, "audio": audio, "video": video, "pdf": pdf}
     files = tuple(kind for kind, wanted in kinds.items() if wanted)
-    show_found(Search(provider, files, tools, thinking, structured, context, max_price), as_json=as_json)
+    show_found(Search(provider, files, tools, thinking, structured, context, max_price, name), as_json=as_json)
 
 
 @models.command("pull")

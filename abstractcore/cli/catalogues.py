@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import abstractcore
@@ -57,6 +59,33 @@ def entries(catalogue: FileCatalogue, providers: Sequence[str]) -> Iterator[Mode
         for name in models.names:
             if models.alias(name) is None:
                 yield models.entry(name)
+
+
+@contextmanager
+def left_out(provider: str, errors: dict[str, str] | None) -> Generator[None]:
+    """Adds the error of a provider's file to `errors`, with a note, so that other providers can be read; raises it if
+    `errors` is None.
+    """
+    try:
+        yield
+    except abstractcore.ConfigurationError as error:
+        if errors is None:
+            raise
+        errors[provider] = str(error)
+        note(f"{provider} is left out: {error}")
+
+
+def is_retired(entry: ModelEntry, now: float) -> bool:
+    """Returns whether the provider has retired a model at the time `now`."""
+    retires = entry.profile.retires
+    return retires is not None and retires <= time.strftime("%Y-%m-%d", time.gmtime(now))
+
+
+def does_not_chat(entry: ModelEntry) -> bool:
+    """Returns whether a model has a price but no fact about chats: embeddings, transcription, speech, images, pages."""
+    facts = entry.profile
+    known = (facts.context_tokens, facts.max_output_tokens, facts.thinking, facts.tools, facts.structured_output)
+    return bool(entry.prices) and not (facts.accepts or facts.assumed or any(fact is not None for fact in known))
 
 
 def kinds_of(files: Sequence[str]) -> list[str]:

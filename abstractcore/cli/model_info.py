@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import abstractcore
 
-from .catalogues import check_provider, facts_json, open_catalogue, same_model
+from .catalogues import check_provider, facts_json, left_out, open_catalogue, same_model
 from .json_output import catalogue_json
 from .model_prices import price_lines
 from .reporting import reported
@@ -35,10 +35,17 @@ def show_info(name: str, provider: str | None, *, as_json: bool) -> None:
         for titles, entry in _grouped(found, name):
             show_facts(", ".join(titles), _rows(entry, catalogue))
         for entry in found:
+            target = catalogue.models(entry.provider).alias(name)
+            if target is not None:
+                note(f"{entry.provider}/{name} is an alias of {target}.")
             if entry.match == "family":
                 note(f"{entry.provider} has no row for {name}: it is known by its family {entry.name} only.")
             elif entry.match == "unknown":
                 note(f"{entry.provider} has no row for {name}: this is what it does for unknown models.")
+            if entry.match != "model":
+                others = _with_row(catalogue, name)
+                if others:
+                    note(f"Providers that have a row for {name}: {', '.join(others)}.")
             if entry.own_facts:
                 note(f"{entry.provider}: {', '.join(sorted(entry.own_facts))} from {catalogue.user_path}")
 
@@ -52,18 +59,45 @@ def _given(catalogue: FileCatalogue, provider: str | None, name: str) -> tuple[s
     return (first, rest) if slash and first in catalogue.providers else (None, name)
 
 
+def _with_row(catalogue: FileCatalogue, name: str) -> list[str]:
+    """Returns the providers that have a row for a name."""
+    found: list[str] = []
+    for provider in catalogue.providers:
+        with left_out(provider, {}):
+            if name in catalogue.models(provider).names:
+                found.append(provider)
+    return found
+
+
+def _check_maker(name: str, known: Iterable[str], providers: Iterable[str]) -> None:
+    """Raises `InvalidInputError` for a name that begins like PROVIDER/, but with neither a provider nor, as in
+    meta-llama/Llama-3, a maker in any row.
+    """
+    from ..registry import did_you_mean, nearest_names
+
+    maker, slash, model = name.partition("/")
+    makers = {part.lower() for each in known for part in each.split("/")[:-1]}
+    near = nearest_names(maker, providers)
+    if slash and near and maker.lower() not in makers:
+        raise abstractcore.InvalidInputError(
+            f"no provider is called {maker!r}.", hint=did_you_mean([f"{provider}/{model}" for provider in near])
+        )
+
+
 def _everywhere(catalogue: FileCatalogue, name: str) -> list[ModelEntry]:
     """Returns the entries of a model at all providers with a row for it; raises `InvalidInputError` without any."""
     pattern, known = same_model(name), list[str]()
     found: dict[tuple[str, str], ModelEntry] = {}
     for provider in catalogue.providers:
-        models = catalogue.models(provider)
-        for each in (name, *models.names):
-            if each == name or pattern.fullmatch(each):
-                entry = models.entry(each)
-                if entry.match == "model":
-                    found[provider, entry.name] = entry
-        known += models.names
+        with left_out(provider, {}):
+            models = catalogue.models(provider)
+            known += models.names
+            for each in (name, *models.names):
+                if each == name or pattern.fullmatch(each):
+                    entry = models.entry(each)
+                    if entry.match == "model":
+                        found[provider, entry.name] = entry
+    _check_maker(name, known, catalogue.providers)
     if not found:
         from ..registry import did_you_mean, nearest_names
 

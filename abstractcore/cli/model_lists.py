@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import abstractcore
 
-from .catalogues import facts_json, open_catalogue
+from .catalogues import facts_json, is_retired, open_catalogue
 from .json_output import catalogue_json
 from .model_search import COLUMNS, summary_row
 from .plugins import registry
@@ -46,7 +46,7 @@ def show_models(provider: str, base_url: str | None, timeout: float | None, *, o
             write(catalogue_json({"provider": provider, "live": live, "models": models_json}))
             return
         now = time.time()
-        rows = [(*summary_row(catalogue, entry, now, name), _known(name, entry)) for name, entry in listed]
+        rows = [(*summary_row(catalogue, entry, now, name), _known(name, entry, now)) for name, entry in listed]
         show_group(provider, (*COLUMNS, "row"), rows)
         origin = "listed by the provider" if live else f"of the catalogue; the provider was not asked: {reason}"
         note(f"{len(listed)} models {origin}")
@@ -96,10 +96,13 @@ def _all_pages(llm: abstractcore.LLM) -> list[str]:
     return list(names)
 
 
-def _known(name: str, entry: ModelEntry) -> str:
-    """Returns how the catalogue knows a model: by its own name, by another, by its family, or not at all."""
+def _known(name: str, entry: ModelEntry, now: float) -> str:
+    """Returns how the catalogue knows a model: by its own name, by another, by its family, or not at all; and
+    whether it is retired.
+    """
     if entry.match == "model":
-        return "yes" if entry.name == name else entry.name
+        row = "yes" if entry.name == name else entry.name
+        return f"{row}, retired" if is_retired(entry, now) else row
     return f"family {entry.name}" if entry.match == "family" else "no"
 
 

@@ -5,14 +5,26 @@ from __future__ import annotations
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from itertools import groupby
 from typing import TYPE_CHECKING
 
 import abstractcore
 
-from .catalogues import check_provider, entries, facts_json, files_of, kinds_of, open_catalogue, short, thinking_of
+from .catalogues import (
+    check_provider,
+    does_not_chat,
+    entries,
+    facts_json,
+    files_of,
+    is_retired,
+    kinds_of,
+    left_out,
+    open_catalogue,
+    short,
+    thinking_of,
+)
 from .json_output import catalogue_json
 from .model_prices import current_rate, dollars
 from .reporting import reported
@@ -23,12 +35,15 @@ if TYPE_CHECKING:
 
 _TOKENS = re.compile(r"([0-9][0-9_,]*(?:\.[0-9]+)?)\s*([km]?)", re.IGNORECASE)
 _FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
+_BY_SCHEMA = "answer by a schema"
 COLUMNS = ("context", "files", "thinking", "$ in", "$ out")
 
 
 @dataclass(frozen=True, slots=True)
 class Search:
-    """What a model must be able to do: `files` are kinds ("image", "pdf"), `context` is as given, as in "200k"."""
+    """What a model must be able to do: `files` are kinds ("image", "pdf"), `context` is as given, as in "200k", `name`
+    a part of the model's name.
+    """
 
     provider: str | None = None
     files: tuple[str, ...] = ()
@@ -37,6 +52,18 @@ class Search:
     structured: bool = False
     context: str | None = None
     max_price: str | None = None
+    name: str | None = None
+
+
+@dataclass(slots=True)
+class _Found:
+    """The models that fit, with the cells of their rows; how many may fit, since their context is unknown; and the
+    errors of the files that could not be read, by provider.
+    """
+
+    models: list[tuple[ModelEntry, tuple[str, ...]]] = field(default_factory=list["tuple[ModelEntry, tuple[str, ...]]"])
+    without_context: int = 0
+    errors: dict[str, str] = field(default_factory=dict[str, str])
 
 
 def show_found(search: Search, *, as_json: bool) -> None:
@@ -45,15 +72,21 @@ def show_found(search: Search, *, as_json: bool) -> None:
         catalogue = open_catalogue()
         if search.provider is not None:
             check_provider(catalogue, search.provider)
-        now = time.time()
-        found = list(_found(catalogue, search, now))
+        found = _found(catalogue, search)
         if as_json:
-            write(catalogue_json({"models": [facts_json(entry) for entry in found]}))
+            models = [facts_json(entry) for entry, _ in found.models]
+            write(catalogue_json({"models": models, "left_out": found.errors}))
             return
-        for provider, group in groupby(found, key=lambda entry: entry.provider):
-            rows = [summary_row(catalogue, entry, now, entry.name) for entry in group]
-            show_group(provider, COLUMNS, rows)
-        note(f"{len(found)} models; prices in dollars per million tokens; ? is unknown.")
+        columns = (*COLUMNS, *_asked(search))
+        for provider, group in groupby(found.models, key=lambda pair: pair[0].provider):
+            show_group(provider, columns, [row for _, row in group])
+        note(f"{len(found.models)} models; prices in dollars per million tokens; ? is unknown.")
+        for column, what in _asked(search).items():
+            unknown = sum(row[1 + columns.index(column)] == "?" for _, row in found.models)
+            if unknown:
+                note(f"{unknown} of them are not known to {what}: see the column {column}.")
+        if found.without_context:
+            note(f"{found.without_context} more are left out, since their context is unknown.")
 
 
 def summary_row(catalogue: FileCatalogue, entry: ModelEntry, now: float, name: str) -> tuple[str, ...]:
@@ -68,27 +101,56 @@ def summary_row(catalogue: FileCatalogue, entry: ModelEntry, now: float, name: s
     )
 
 
-def _found(catalogue: FileCatalogue, search: Search, now: float) -> Iterator[ModelEntry]:
+def _found(catalogue: FileCatalogue, search: Search) -> _Found:
+    found = _Found()
     context = None if search.context is None else _tokens(search.context)
     limit = None if search.max_price is None else _price(search.max_price)
-    today = time.strftime("%Y-%m-%d", time.gmtime(now))
-    for entry in entries(catalogue, [search.provider] if search.provider else catalogue.providers):
-        profile = entry.profile
-        if profile.retires is not None and profile.retires <= today:
+    now = time.time()
+    for provider in [search.provider] if search.provider else catalogue.providers:
+        with left_out(provider, None if search.provider else found.errors):
+            fitting = list(_fitting(catalogue, provider, search, now, limit))
+            enough = [entry for entry in fitting if not context or (entry.profile.context_tokens or 0) >= context]
+            found.models += [(entry, _row(catalogue, entry, search, now)) for entry in enough]
+            if context:
+                found.without_context += sum(entry.profile.context_tokens is None for entry in fitting)
+    return found
+
+
+def _fitting(
+    catalogue: FileCatalogue, provider: str, search: Search, now: float, limit: Decimal | None
+) -> Iterator[ModelEntry]:
+    """Yields the models of a provider that fit, whatever their context."""
+    for entry in entries(catalogue, [provider]):
+        if search.name and search.name.lower() not in entry.name.lower():
             continue
-        if not _can(entry, search) or (context and (profile.context_tokens or 0) < context):
+        if is_retired(entry, now) or not _can(entry, search):
             continue
         if limit is not None:
-            price = current_rate(catalogue.models(entry.provider).price_rows(entry.name), "input", now)
+            price = current_rate(catalogue.models(provider).price_rows(entry.name), "input", now)
             if price is None or price > limit:
                 continue
         yield entry
 
 
+def _asked(search: Search) -> dict[str, str]:
+    """Returns the columns for what a model may have without being known to, and what it does with it."""
+    return {
+        **({"tools": "call tools"} if search.tools else {}),
+        **({"output": _BY_SCHEMA} if search.structured else {}),
+    }
+
+
+def _row(catalogue: FileCatalogue, entry: ModelEntry, search: Search, now: float) -> tuple[str, ...]:
+    known = {"tools": entry.profile.tools, "output": entry.profile.structured_output}
+    return (*summary_row(catalogue, entry, now, entry.name), *(known[column] or "?" for column in _asked(search)))
+
+
 def _can(entry: ModelEntry, search: Search) -> bool:
     """Returns whether a model can do what is asked. Tools and structured output are usual: only a model that is known
-    to have none is left out.
+    to have none, and one that does not chat, is left out.
     """
+    if (search.tools or search.structured) and does_not_chat(entry):
+        return False
     profile = entry.profile
     if not set(search.files) <= set(kinds_of(list(profile.accepts))):
         return False

@@ -153,6 +153,7 @@ def test_info_of_a_model_without_a_row_says_so(model: str, note: str):
     [
         (["info", "acme-5.4"], "error: the catalogue has no model 'acme-5.4'.\nDid you mean acme-5.5?"),
         (["info", "x", "-p", "opnai"], "error: the catalogue knows no models of 'opnai'.\nDid you mean openai?"),
+        (["info", "opanai/acme-5.5"], "error: no provider is called 'opanai'.\nDid you mean openai/acme-5.5?"),
         (["search", "-p", "nobody"], "error: the catalogue knows no models of 'nobody'.\nIt knows models of cloud, o"),
         (["search", "--context", "many"], "error: 'many' is not a number of tokens.\nFor example: --context 200k."),
         (["search", "--max-price", "-1"], "error: '-1' is not a price in dollars per million tokens of input.\nFor e"),
@@ -188,6 +189,66 @@ def test_error_teaches(arguments: list[str], message: str):
 )
 def test_search_finds_models_that_are_not_retired(arguments: list[str], expected: list[str]):
     assert [line[1] for line in lines("search", *arguments)] == expected
+
+
+def test_search_takes_a_part_of_the_name():
+    assert [line[1] for line in lines("search", "5.5-F")] == ["acme-5.5-fast"]
+    assert lines("search", "none") == []
+
+
+def test_search_marks_unknown_tools_and_schemas_and_counts_them(tmp_path: Path):
+    (tmp_path / "models.toml").write_text('[[models]]\nprovider = "openai"\nmodel = "mine"\naccepts = ["image"]\n')
+    result = invoke("search", "--vision", "--tools", "--structured")
+    assert [line.split("\t")[1::6] for line in result.stdout.splitlines()] == [
+        ["acme-5.5", "always"],
+        ["mine", "?"],
+    ]
+    assert result.stderr.splitlines()[1:] == [
+        "1 of them are not known to call tools: see the column tools.",
+        "2 of them are not known to answer by a schema: see the column output.",
+    ]
+
+
+def test_search_says_how_many_have_no_known_context(tmp_path: Path):
+    (tmp_path / "models.toml").write_text('[[models]]\nprovider = "openai"\nmodel = "mine"\naccepts = ["image"]\n')
+    result = invoke("search", "--vision", "--context", "1k")
+    assert [line.split("\t")[1] for line in result.stdout.splitlines()] == ["acme-5.5"]
+    assert "1 more are left out, since their context is unknown.\n" in result.stderr
+
+
+@pytest.mark.parametrize("option", ["--tools", "--structured"])
+def test_models_that_have_only_prices_do_not_chat(tmp_path: Path, option: str):
+    (tmp_path / "c.jsonl").unlink()
+    speech = {"model": "tts-1", "prices": [{"rates": {"character": "15"}}]}
+    write_file(tmp_path / "c.jsonl", speech, {"model": "unknown"}, provider="cloud")
+    assert [line[1] for line in lines("search", option, "-p", "cloud")] == ["unknown"]
+    assert [line[1] for line in lines("search", "-p", "cloud")] == ["tts-1", "unknown"]
+
+
+def test_search_and_info_go_on_without_a_damaged_file(tmp_path: Path):
+    (tmp_path / "c.jsonl").write_text("{")
+    for arguments in (["search", "--pdf"], ["info", "acme-5.5"]):
+        result = invoke(*arguments)
+        assert result.exit_code == 0, result.output
+        assert "acme-5.5" in result.stdout
+        assert f"cloud is left out: {tmp_path}/c.jsonl:1:2: not JSON" in result.stderr
+    assert list(json.loads(invoke("search", "--json").stdout)["left_out"]) == ["cloud"]
+    assert invoke("search", "-p", "cloud").exit_code == 2
+
+
+def test_info_names_an_alias_and_other_providers(tmp_path: Path):
+    assert "openai/acme-latest is an alias of acme-5.5.\n" in invoke("info", "openai/acme-latest").stderr
+    assert "Providers that have a row for acme-5.5: openai.\n" in invoke("info", "cloud/acme-5.5").stderr
+
+
+@pytest.mark.parametrize("model", ["some-maker/acme-5.5", "meta/acme-5.5"])
+def test_info_takes_a_name_with_a_maker(model: str):
+    assert {line[0] for line in lines("info", model)} == {"cloud/acme.acme-5-5", "openai/acme-5.5"}
+
+
+def test_list_marks_retired_models():
+    listed = {line[1]: line[-1] for line in lines("list", "-p", "openai", "--offline")}
+    assert listed == {"acme-5.5": "yes", "acme-5.5-fast": "yes", "acme-old": "yes, retired"}
 
 
 def test_search_shows_context_files_thinking_and_prices():
