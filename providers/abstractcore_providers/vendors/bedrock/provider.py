@@ -7,9 +7,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
 
 from abstractcore.errors import ConfigurationError
-from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
+from abstractcore.ports import Endpoint, KnownUrl, ModelProfile, ProviderConfig, ProviderSession
 
 from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
 from ...common.model_settings import with_settings
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
     from .signature import AwsKeys
 
 _REGION = re.compile("[a-z0-9-]+")
+_HOST = re.compile(r"(?:.*\.)?bedrock-runtime(?:-fips)?\.([a-z0-9-]+)\.")
+"""The host of a region (docs.aws.amazon.com/general/latest/gr/bedrock), and of a VPC endpoint in it."""
 _URL_VARIABLES = ("AWS_ENDPOINT_URL_BEDROCK_RUNTIME", "AWS_ENDPOINT_URL")
 _AREAS = frozenset({"global", "us", "us-gov", "eu", "apac", "jp", "au", "in", "ca", "sa"})
 """The prefixes of inference profiles (docs.aws.amazon.com/bedrock/latest/userguide/inference-profiles-support)."""
@@ -71,9 +74,15 @@ class BedrockProvider(VendorProvider):
         return ChainEndpoint(url or (url_of(region) if region else None), region, profile)
 
     def region(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> str | None:
-        """Returns the area of an inference profile, as "eu" and "global"; "single" for a model in one AWS region."""
+        """Returns the area of an inference profile, as "eu" and "global", else the AWS region, as "eu-west-2"; "single"
+        for a region that is not known before the first request.
+        """
         area = model.rpartition("/")[2].partition(".")[0]
-        return area if area in _AREAS else "single"
+        if area in _AREAS:
+            return area
+        host = _HOST.match(urlsplit((endpoint.url if isinstance(endpoint, KnownUrl) else None) or "").hostname or "")
+        asked = config.options.get("region")
+        return host[1] if host else asked if isinstance(asked, str) and asked else "single"
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ...formats.bedrock_converse import ENCODABLE, BedrockConverse, Dialect
