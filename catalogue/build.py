@@ -17,6 +17,7 @@ from pathlib import Path
 
 from checks import check
 from differences import Difference, report
+from filled import Taken, same_model, taken
 from model_facts import AS_OF, base_prices, facts
 from overview import with_table
 from prices import Prices, ProviderPrices
@@ -45,7 +46,7 @@ def main() -> int:
             if stale:
                 print(f"out of date: {', '.join(stale)}. Run: make catalogue", file=sys.stderr)
             return 1 if stale else 0
-        built = dict(_files())
+        built = dict(built_files())
     except CatalogueError as error:
         print(error, file=sys.stderr)
         return 1
@@ -59,23 +60,29 @@ def main() -> int:
 
 def out_of_date() -> list[str]:
     """Returns the names of the files that differ from what would be written; raises `CatalogueError`."""
-    built = dict(_files())
+    built = dict(built_files())
     stale = [path.name for path, text in built.items() if not path.exists() or path.read_text(encoding="utf-8") != text]
     return sorted([*stale, *(path.name for path in OUTPUT.glob("*.jsonl") if path not in built)])
 
 
-def _files() -> Iterator[tuple[Path, str]]:
+def built_files() -> Iterator[tuple[Path, str]]:
+    """Yields each file and its text; raises `CatalogueError` for an error in a source."""
     hand, listed = hand_rows(HERE / "rows"), facts(HERE / "sources" / "model_facts.jsonl")
     sources = json_of(HERE / "sources.json")
     prices = Prices(HERE / "prices", base_prices(HERE / "sources" / "model_facts.jsonl"))
     differences: list[Difference] = []
     dated: list[Snapshot] = []
+    all_taken: list[Taken] = []
     built: dict[str, str] = {}
     for path in sorted((HERE / "providers").glob("*.json")):
         provider, header = path.stem, json_of(path)
         rows = hand.pop(provider, ProviderRows())
         _check_references(provider, rows, sources)
         more = listed.get(provider, {})
+        filled = taken(provider, rows, more)
+        for each in filled:
+            rows.models[each.model] |= each.facts
+        all_taken += filled
         names = NameRules(**header.get("names", {}))
         of_provider = list(snapshots(provider, rows, more, prices.lists(provider), names))
         dated += of_provider
@@ -96,7 +103,7 @@ def _files() -> Iterator[tuple[Path, str]]:
         provider, rows = min(hand.items())
         place = next(iter(rows.places.values()))
         raise CatalogueError(f"{place}: there is no provider {provider!r}: providers/{provider}.json does not exist.")
-    yield HERE / "differences.md", report(differences, dated)
+    yield HERE / "differences.md", report(differences, dated, all_taken)
     yield PAGE, with_table(PAGE.read_text(encoding="utf-8"), built)
 
 
@@ -170,6 +177,10 @@ def _only_listed(rows: ProviderRows, listed: dict[str, Row], header: Row) -> dic
         if known or fact.get("retires", AS_OF) < _LONG_RETIRED:
             continue
         if base != model and listed.get(base) == fact:
+            continue
+        same = same_model(model, rows, listed)
+        if same is not None:
+            found[model] = {"alias_of": same, "source": "model_facts", "checked": AS_OF}
             continue
         accepts = [kind for kind in fact.get("accepts", ()) if not encodable or kind in encodable]
         own = {**fact, "accepts": accepts} if accepts else {key: fact[key] for key in fact if key != "accepts"}

@@ -6,6 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from filled import Taken
 from snapshots import Snapshot
 
 
@@ -21,8 +22,8 @@ class Difference:
     source: str
 
 
-def report(differences: Sequence[Difference], snapshots: Sequence[Snapshot]) -> str:
-    """Returns the page, a line a difference."""
+def report(differences: Sequence[Difference], snapshots: Sequence[Snapshot], taken: Sequence[Taken]) -> str:
+    """Returns the page: a line a difference, a dated snapshot, and a row with facts that are from model_facts."""
     lines = [
         "# Differences between the sources",
         "",
@@ -47,6 +48,18 @@ def report(differences: Sequence[Difference], snapshots: Sequence[Snapshot]) -> 
     for each in snapshots:
         for field, values in each.differences.items():
             lines.append(f"| {' | '.join((each.provider, each.model, each.base, field, *map(_text, values)))} |")
+    lines += [
+        "",
+        "## Facts that a hand-kept row does not state",
+        "",
+        "They are from model_facts. A row that should have none of them states null.",
+        "",
+        "| provider | model | taken from model_facts |",
+        "|---|---|---|",
+    ]
+    for each in taken:
+        facts = ", ".join(f"{name} {value}" for name, value in each.facts.items())
+        lines.append(f"| {each.provider} | {each.model} | {facts} |")
     return "\n".join(lines) + "\n"
 
 

@@ -9,7 +9,11 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "catalogue"))
 import build
-from rows import CatalogueError, hand_rows, merged, with_types
+from model_facts import facts
+from rows import CatalogueError, hand_rows, merged, resolved, with_types
+
+from abstractcore import Services
+from abstractcore.ports import ModelCatalogue
 
 
 def rows_of(tmp_path: Path, *lines: object) -> Path:
@@ -147,3 +151,93 @@ def test_a_source_that_is_not_json_is_reported_with_its_place(sources: Path, nam
     (sources / name).write_text("{\n  x", encoding="utf-8")
     with pytest.raises(CatalogueError, match=rf"^{Path(name).name}:2:3: "):
         build.out_of_date()
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> ModelCatalogue:
+    return Services(environment={"ABSTRACTCORE_MODELS": ""}).catalogue
+
+
+def test_every_limit_and_date_that_the_other_source_has_is_in_the_rows(catalogue: ModelCatalogue):
+    listed = facts(build.HERE / "sources" / "model_facts.jsonl")
+    rows = hand_rows(build.HERE / "rows")
+    for provider, by_model in listed.items():
+        for model in set(by_model) & set(rows[provider].models):
+            for name in ("context_tokens", "max_output_tokens", "retires"):
+                if name in by_model[model] and "alias_of" not in rows[provider].models[model]:
+                    stated = resolved(rows[provider].models[model], rows[provider].templates)
+                    found = catalogue.entry(provider, model).facts
+                    assert found.get(name) == stated.get(name, by_model[model][name]), (provider, model, name)
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "context"),
+    [
+        ("xai", "grok-4.6", 500_000),
+        ("xai", "grok-4.5", 500_000),
+        ("xai", "grok-4.5-latest", 500_000),
+        ("mistral", "mistral-medium-latest", 262_144),
+        ("mistral", "mistral-medium-3.5", 262_144),
+        ("mistral", "mistral-medium-3-5", 262_144),
+        ("mistral", "mistral-large-3", 262_144),
+        ("mistral", "ministral-3b-latest", 131_072),
+    ],
+)
+def test_models_of_mistral_and_xai_have_their_context(
+    catalogue: ModelCatalogue, provider: str, model: str, context: int
+):
+    assert catalogue.profile(provider, model).context_tokens == context
+
+
+@pytest.mark.parametrize(
+    ("provider", "one", "other"),
+    [
+        ("xai", "grok-4.5-latest", "grok-4.5"),
+        ("mistral", "mistral-medium-3.5", "mistral-medium-3-5"),
+        ("mistral", "mistral-large-3", "mistral-large-2512"),
+        ("mistral", "ministral-3-8b-2512", "ministral-8b-latest"),
+        ("mistral", "codestral-latest", "codestral-2508"),
+        ("anthropic", "claude-opus-4-20250514", "claude-opus-4-0"),
+        ("anthropic", "claude-sonnet-4-20250514", "claude-sonnet-4-0"),
+    ],
+)
+def test_two_names_of_a_model_have_one_row(catalogue: ModelCatalogue, provider: str, one: str, other: str):
+    assert catalogue.entry(provider, one) == catalogue.entry(provider, other)
+    assert catalogue.entry(provider, one).match == "model"
+
+
+def test_claude_opus_4_has_its_own_limits(catalogue: ModelCatalogue):
+    profile = catalogue.profile("anthropic", "claude-opus-4-20250514")
+    assert (profile.max_output_tokens, profile.retires) == (32_000, "2026-06-15")
+    assert profile.thinking is not None
+    assert profile.thinking.budget == (1024, 31_999)
+
+
+@pytest.mark.parametrize("model", ["voxtral-small-2507", "voxtral-small-latest"])
+def test_a_model_of_mistral_that_hears_does_not_see(catalogue: ModelCatalogue, model: str):
+    profile = catalogue.profile("mistral", model)
+    assert profile.accepts == {"audio/mpeg", "audio/wav"}
+    assert not profile.assumed
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "day"),
+    [("openai-responses", "gpt-5.1-codex", "2026-07-23"), ("vertex", "gemini-2.5-pro", "2026-10-20")],
+)
+def test_a_date_that_the_row_does_not_state_is_taken(catalogue: ModelCatalogue, provider: str, model: str, day: str):
+    assert catalogue.profile(provider, model).retires == day
+
+
+def test_facts_that_are_taken_are_listed_and_null_is_a_difference(sources: Path):
+    path = sources / "rows" / "xai.jsonl"
+    text = path.read_text(encoding="utf-8")
+    path.write_text(text.replace('"grok-4.6", ', '"grok-4.6", "context_tokens": null, ', 1), encoding="utf-8")
+    page = dict(build.built_files())[sources / "differences.md"]
+    assert "| xai | grok-4.6 | context_tokens | None | 500000 | xai.reasoning |\n" in page
+    assert "| xai | grok-4.6 | max_output_tokens 500000 |\n" in page
+    assert "| xai | grok-4.5 | context_tokens 500000, max_output_tokens 500000 |\n" in page
+
+
+def test_every_source_is_an_address_or_a_page_of_the_package():
+    sources = json.loads((build.HERE / "sources.json").read_text(encoding="utf-8"))
+    assert not [name for name, page in sources.items() if not page.startswith(("https://", "docs/"))]
