@@ -74,7 +74,7 @@ class FileCatalogue:
         """Returns the prices of a model, and of those that the provider may answer with instead."""
         models = self.models(provider)
         models.price_rows(model)  # raises errors of the file now, not at the first response
-        return ModelPricing(provider, model, models.price_rows)
+        return ModelPricing(provider, model, models.price_rows, models.are_variants)
 
     def entry(self, provider: str, model: str) -> ModelEntry:
         """Returns all that is known about a model."""

@@ -18,7 +18,7 @@ class ModelEntry:
 
     `match` is how it was found: by its own row, by that of its family, or not at all. `name` is the name in that row,
     empty without one. `facts` are the fields of `profile` as JSON values; `own_facts` names those that are
-    from the user's file. `prices` are as in the file.
+    from the user's file, with "prices" if these are. `prices` are as in the file.
     """
 
     provider: str

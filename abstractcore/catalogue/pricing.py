@@ -41,13 +41,17 @@ class _Rates:
 class ModelPricing:
     """The prices of a model at a provider.
 
-    A response of another model, which the provider chose, has that model's prices if it has any.
+    A response of another model, which the provider chose, has that model's prices if it has any. Otherwise the prices
+    of `model` are an estimate, unless the two are the same to `same_model`.
     """
 
-    def __init__(self, provider: str, model: str, find_rows: FindRows) -> None:
+    def __init__(
+        self, provider: str, model: str, find_rows: FindRows, same_model: Callable[[str, str], bool] = str.__eq__
+    ) -> None:
         self._provider = provider
         self._model = model
         self._find_rows = find_rows
+        self._same_model = same_model
         self._rows: dict[str, Sequence[PriceRow]] = {}
         self._rates: dict[tuple[int, tuple[int, ...]], _Rates] = {}
 
@@ -109,8 +113,13 @@ class ModelPricing:
         assumed = not response.complete or not row.sure or (row.sure_until is not None and at >= row.sure_until)
         assumed = assumed or (not terms.window and not billing.tier and terms.tier not in _CERTAIN_TIERS)
         assumed = assumed or not row.knows_region(region) or not row.allowances.isdisjoint(counts)
+        assumed = assumed or self._is_other(response.model, model)
         assumed = assumed or not row.knows_holidays(at) or is_ambiguous(response.usage, billing, rates.by_meter)
         return Charge(dollars, "estimate" if assumed else "computed", None, rates.digest)
+
+    def _is_other(self, named: str, priced: str) -> bool:
+        """Returns whether a response names another model than the one whose prices apply."""
+        return bool(named) and named != priced and not self._same_model(named, priced)
 
     def _rates_of(self, row: PriceRow, applied: tuple[int, ...]) -> _Rates:
         """Returns the prices after conditions, which are computed once for each set of conditions."""

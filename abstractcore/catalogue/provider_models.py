@@ -137,7 +137,9 @@ class ProviderModels:
             profile = profile_of(facts)
         except SchemaError as error:
             self._refuse(error, row)
-        own = frozenset(row.facts) if self._is_own(row) else frozenset[str]()
+        own = frozenset[str]()
+        if self._is_own(row):
+            own = frozenset({*row.facts, "prices"} if row.prices else row.facts)
         return ModelEntry(self._provider, row.name, match, facts, profile, own, prices)
 
     def _facts(self, match: Match, row: Row, within: tuple[str, ...]) -> tuple[Facts, Sequence[Any]]:

@@ -126,7 +126,8 @@ def _rows(entry: ModelEntry, catalogue: FileCatalogue) -> list[tuple[str, str]]:
     rows = [(name, _text(value) + (" (yours)" if name in entry.own_facts else "")) for name, value in shown.items()]
     models = catalogue.models(entry.provider)
     if entry.match == "model":
-        rows += [("price", line) for line in price_lines(models.price_rows(entry.name), time.time())]
+        own = " (yours)" if "prices" in entry.own_facts else ""
+        rows += [("price", line + own) for line in price_lines(models.price_rows(entry.name), time.time())]
         pages: dict[str, str] = {}
         for price in entry.prices:
             page = models.address(price.get("source", ""))

@@ -71,9 +71,13 @@ def _by_unit(row: PriceRow) -> Iterator[str]:
 
     units: dict[int, list[str]] = {}
     for meter, rate in row.rates.items():
-        units.setdefault(METERS[meter].unit, []).append(f"{meter} ${dollars(rate)}")
+        units.setdefault(METERS[meter].unit, []).append(_priced(meter, rate))
     for unit, rates in sorted(units.items(), reverse=True):
         yield f"{', '.join(rates)} {_UNITS.get(unit, f'per {unit:,}')}"
+
+
+def _priced(meter: str, rate: Decimal | None) -> str:
+    return f"{meter} unknown" if rate is None else f"{meter} ${dollars(rate)}"
 
 
 def _condition(condition: Mapping[str, Any]) -> str:
@@ -87,7 +91,8 @@ def _effects(condition: Mapping[str, Any]) -> Iterator[str]:
         yield from (f"{side} x{factor}" for side, factor in cast("Mapping[str, str]", times).items())
     elif times is not None:
         yield f"x{times}"
-    yield from (f"{meter} ${rate}" for meter, rate in condition.get("rates", {}).items())
+    for meter, rate in condition.get("rates", {}).items():
+        yield f"{meter} unknown" if rate is None else f"{meter} ${rate}"
     if condition.get("sold") is False:
         yield "not sold"
 

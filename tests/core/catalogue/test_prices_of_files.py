@@ -78,6 +78,33 @@ def test_price_of_a_date_without_a_row_is_an_estimate_if_another_date_has_anothe
     assert (charge.dollars, charge.source) == (dollars, source)
 
 
+@pytest.mark.parametrize(
+    ("named", "dollars", "source"),
+    [
+        ("", 1, "computed"),
+        ("one", 1, "computed"),
+        ("first", 1, "computed"),
+        ("eu.one-2026-01-01", 1, "computed"),
+        ("two", 1, "estimate"),
+        ("unheard-of", 1, "estimate"),
+        ("dear", 7, "computed"),
+    ],
+)
+def test_response_of_another_model_has_its_price_or_that_of_the_requested_one_as_an_estimate(
+    tmp_path, named, dollars, source
+):
+    rows = [*ROWS, {"model": "dear", "prices": [{"rates": {"input": "7", "output": "8"}}]}]
+    charge = catalogue_of(tmp_path, *rows).pricing("acme", "one").charge(BilledResponse(MILLION.usage, named))
+    assert (charge.dollars, charge.source) == (dollars, source)
+
+
+def test_name_of_a_response_that_varies_as_the_requested_one_does_is_computed(tmp_path):
+    user = '[[models]]\nprovider = "acme"\nmodel = "eu.mine"\nprices = [{rates = {input = "5", output = "6"}}]\n'
+    pricing = catalogue_of(tmp_path, *ROWS, user=user).pricing("acme", "eu.mine")
+    assert pricing.charge(BilledResponse(MILLION.usage, "mine-2026-01-01")).source == "computed"
+    assert pricing.charge(BilledResponse(MILLION.usage, "yours")).source == "estimate"
+
+
 def test_provider_without_a_file_has_no_prices(tmp_path):
     charge = catalogue_of(tmp_path, *ROWS).pricing("other", "one").charge(MILLION)
     assert charge == Charge(reason="no price is known for 'one' at 'other'")

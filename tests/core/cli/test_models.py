@@ -13,8 +13,10 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+from abstractcore.catalogue import PriceHeader, read_price_rows
 from abstractcore.cli import catalogues, model_lists
 from abstractcore.cli.app import app
+from abstractcore.cli.model_prices import price_lines
 from abstractcore.ports import CatalogueFile
 from abstractcore.registry import Registry
 from abstractcore_providers.vendors.anthropic import AnthropicProvider
@@ -114,6 +116,29 @@ def test_info_names_the_facts_that_are_the_users(tmp_path: Path):
     result = invoke("info", "acme-5.5-fast")
     assert "openai/acme-5.5-fast\tcontext_tokens\t1,000,000 (yours)\n" in result.stdout
     assert f"openai: context_tokens from {tmp_path}/models.toml\n" in result.stderr
+
+
+def test_info_marks_prices_that_are_the_users(tmp_path: Path):
+    when = '{tier = ["batch"], rates = {cache_read = "0.5"}}'
+    (tmp_path / "models.toml").write_text(
+        '[[models]]\nprovider = "openai"\nmodel = "acme-5.5"\n'
+        f'prices = [{{rates = {{input = "3", cache_read = "1", output = "4"}}, when = [{when}]}}]\n'
+    )
+    result = invoke("info", "openai/acme-5.5")
+    assert "openai/acme-5.5\tprice\tinput $3, cache_read $1, output $4 per million (yours)\n" in result.stdout
+    assert "openai/acme-5.5\tprice\tbatch: cache_read $0.5 (yours)\n" in result.stdout
+    assert f"openai: prices from {tmp_path}/models.toml\n" in result.stderr
+
+
+def test_a_price_that_is_not_known_is_said_to_be_unknown():
+    row = {
+        "rates": {"input": "3", "cache_read": None, "output": "4"},
+        "when": [{"tier": ["batch"], "rates": {"cache_read": None, "output": "2"}}],
+    }
+    assert list(price_lines(read_price_rows([row], PriceHeader()), 0.0)) == [
+        "input $3, cache_read unknown, output $4 per million",
+        "  batch: cache_read unknown, output $2",
+    ]
 
 
 def test_rows_of_the_user_for_a_misspelt_provider_have_a_note(tmp_path: Path):
