@@ -31,6 +31,7 @@ DIFFERENT = {
     ("mistral", "mistral-medium"): "it has the price of Medium 3; the name stands for Medium 3.5",
     ("mistral", "magistral-medium-latest"): "the name stands for Medium 3.5",
     ("mistral", "magistral-small-latest"): "the name stands for Small 4",
+    ("mistral", "codestral-latest"): "it takes it for an older Codestral; the name stands for 2508",
     ("mistral", "mistral-large-latest"): "it takes it for Large 2; the name stands for Large 3",
 }
 """Why a cost is not the same. Each is decided for the row of the catalogue."""

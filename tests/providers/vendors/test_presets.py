@@ -223,7 +223,7 @@ LOW_TO_HIGH = ("low", "medium", "high")
         ("azure", "o4-mini", Thinking(LOW_TO_HIGH, can_be_off=False), 200_000),
         ("openrouter", "qwen/qwen3", None, None),
         ("groq", "openai/gpt-oss-120b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
-        ("mistral", "mistral-small-latest", Thinking(("high",)), None),
+        ("mistral", "mistral-small-latest", Thinking(("high",)), 262_144),
         ("deepseek", "deepseek-v4-flash", Thinking(("low", "high", "max")), 1_000_000),
         ("deepseek", "deepseek-flash", Thinking(("low", "high", "max")), 1_000_000),
         ("xai", "grok-4.3", Thinking(LOW_TO_HIGH), 1_000_000),
@@ -231,7 +231,7 @@ LOW_TO_HIGH = ("low", "medium", "high")
         ("together", "openai/gpt-oss-20b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
         ("fireworks", "accounts/fireworks/models/glm-5", Thinking(("high",)), None),
         ("perplexity", "sonar-pro", Thinking(), 200_000),
-        ("cerebras", "gpt-oss-120b", Thinking(LOW_TO_HIGH, can_be_off=False), None),
+        ("cerebras", "gpt-oss-120b", Thinking(LOW_TO_HIGH, can_be_off=False), 131_072),
     ],
 )
 def test_thinking_and_context_window_match_the_vendors_documentation(
