@@ -18,6 +18,7 @@ from pathlib import Path
 from checks import check
 from differences import Difference, report
 from filled import Taken, same_model, taken
+from header_lines import header_lines
 from model_facts import AS_OF, base_prices, facts
 from overview import with_table
 from prices import Prices, ProviderPrices
@@ -126,9 +127,9 @@ def _text(
     named = {row["source"] for row in [*every, *used.values()] if "source" in row}
     defaults = {name: with_types(header[name], kinds) for name in ("unknown", "every") if name in header}
     addresses = {name: sources[name] for name in sorted(named)}
-    shared = {"prices": priced.shared} if priced is not None and priced.shared else {}
+    shared = priced.shared if priced is not None else {}
     by_model = priced.by_model if priced is not None else {}
-    lines = [{"provider": provider, **header, **defaults, "templates": used, "sources": addresses, **shared}]
+    lines = header_lines(provider, {**header, **defaults, "sources": addresses, "templates": used, "prices": shared})
     lines += [
         {"model": name, **models[name], **({"prices": by_model[name]} if name in by_model else {})}
         for name in sorted(models)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from datetime import date, timedelta
 
-from rows import CatalogueError, Row, merged, resolved
+from rows import CatalogueError, Row
+
+from abstractcore.catalogue.documents import Document
+from abstractcore.catalogue.provider_file import ProviderFile
 
 BEGIN, END = "<!-- built by catalogue/build.py -->\n", "<!-- end -->\n"
 _SOON = timedelta(days=120)
@@ -26,20 +28,17 @@ def with_table(page: str, files: Mapping[str, str]) -> str:
 
 
 def _line(provider: str, text: str) -> str:
-    lines: list[Row] = [json.loads(line) for line in text.splitlines()]
-    header, others = lines[0], lines[1:]
-    every: Row = header.get("every", {})
-    rows = [
-        merged(every, resolved(row, header["templates"])) for row in others if "model" in row and "alias_of" not in row
-    ]
-    if not rows:
+    file = ProviderFile(Document(f"{provider}.jsonl", text), provider)
+    models = [row for row in file.models.values() if row.alias_of is None]
+    if not models:
         return ""
-    day = date.fromisoformat(header["as_of"])
-    living = [row for row in rows if _retires(row) > day]
-    sees = sum(any(kind.startswith("image") for kind in row.get("accepts", ())) for row in living)
-    thinks = sum(_thinks(row) for row in living)
-    priced = sum("prices" in row for row in living)
-    soon = sum(_retires(row) <= day + _SOON for row in living)
+    assert file.header.as_of is not None
+    day = file.header.as_of
+    living = [(row, facts) for row in models if _retires(facts := file.facts(row)) > day]
+    sees = sum(any(kind.startswith("image") for kind in facts.get("accepts", ())) for _, facts in living)
+    thinks = sum(_thinks(facts) for _, facts in living)
+    priced = sum(bool(row.prices) for row, _ in living)
+    soon = sum(_retires(facts) <= day + _SOON for _, facts in living)
     return f"| `{provider}` | {len(living)} | {sees} | {thinks} | {priced} | {soon} |\n"
 
 

@@ -7,6 +7,7 @@ A model with hand-kept rows has only those.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections import Counter
@@ -249,8 +250,10 @@ def _with_sets(shared: Row, by_model: dict[str, list[Row]]) -> tuple[Row, dict[s
     written = Counter(json.dumps(row["when"]) for rows in by_model.values() for row in rows if _several(row))
     for conditions, count in sorted(written.items()):
         if count > 1 and conditions not in names:
-            names[conditions] = f"set-{len(names) + 1}"
-            sets[names[conditions]] = json.loads(conditions)
+            name = f"set-{hashlib.sha256(conditions.encode()).hexdigest()[:6]}"
+            if name in sets:
+                raise CatalogueError(f"two lists of conditions are called {name!r}: take more digits.")
+            names[conditions], sets[name] = name, json.loads(conditions)
     fees = shared.get("tool_fees", {})
     result = {model: [_short(row, names, fees) for row in rows] for model, rows in sorted(by_model.items())}
     used = set(_used(result))

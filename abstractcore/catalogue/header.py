@@ -1,4 +1,4 @@
-"""`Header`: the first line of a provider's file, with the facts that its rows share."""
+"""`Header`: what the rows of a provider's file share."""
 
 from __future__ import annotations
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _INDEX = re.compile(r"\[(\d+)\]")
@@ -17,21 +17,29 @@ def json_column(text: str, path: str) -> int:
 
     For a path that the text does not have, it is the column of the last part that it has.
     """
-    return _offset(text, _past_space(text, 0), path) + 1
+    return json_place([text], path)[1]
 
 
-def _offset(text: str, start: int, path: str) -> int:
+def json_place(texts: Sequence[str], path: str) -> tuple[int, int]:
+    """Returns the index and the column, from 1, of the first text that has most of `path`, as `json_column`."""
+    found = [_offset(text, _past_space(text, 0), path) for text in texts]
+    index = min(range(len(found)), key=lambda index: found[index][1])
+    return index, found[index][0] + 1
+
+
+def _offset(text: str, start: int, path: str) -> tuple[int, int]:
+    """Returns the offset of the last part of `path` that the value at `start` has, and the length of the rest."""
     if text[start] == "{":
         for key, key_at, value_at in _members(text, start):
             rest = _after_key(path, key)
             if rest is not None:
-                return _offset(text, value_at, rest) if rest else key_at
+                return _offset(text, value_at, rest) if rest else (key_at, 0)
     elif text[start] == "[" and (index := _INDEX.match(path)):
         for number, item_at in enumerate(_items(text, start)):
             if number == int(index[1]):
                 rest = path[index.end() :].removeprefix(".")
-                return _offset(text, item_at, rest) if rest else item_at
-    return start
+                return _offset(text, item_at, rest) if rest else (item_at, 0)
+    return start, len(path)
 
 
 def _after_key(path: str, key: str) -> str | None:

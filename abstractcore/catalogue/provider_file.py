@@ -1,4 +1,4 @@
-"""`ProviderFile`: the models of one provider, read from JSON lines: a header, then a row a line."""
+"""`ProviderFile`: the models of one provider, read from JSON lines: those of the header, then a row a line."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from .aliases import check_aliases
 from .documents import Document
 from .facts import MERGED, Facts, profile_of
 from .header import Header
+from .header_lines import HeaderLines
 from .positions import json_column
 from .price_rows import PriceHeader
 from .readers import read_object
@@ -31,12 +32,13 @@ class ProviderFile:
     def __init__(self, document: Document, provider: str) -> None:
         self.document = document
         self._lines = document.text.split("\n")
-        self.header = self._read_header(provider)
+        self._header_lines = HeaderLines()
         self.models: dict[str, Row] = {}
         self.families: dict[str, Row] = {}
-        for number, line in enumerate(self._lines[1:], 2):
-            if line and not line.isspace():
-                self._add(self._parsed(line, number), number)
+        for number, line in enumerate(self._lines, 1):
+            if number == 1 or (line and not line.isspace()):
+                self._read_line(line, number)
+        self.header = self._read_header(provider)
         check_aliases(self.models, self.refuse)
 
     def facts(self, row: Row) -> dict[str, Any]:
@@ -100,17 +102,29 @@ class ProviderFile:
             return []
 
     def _refuse_header(self, error: SchemaError) -> NoReturn:
-        column = json_column(self._lines[0], error.path)
-        raise self.document.value_error(error, "header", 1, column) from None
+        raise self.document.value_error(error, "header", *self._header_lines.place(error.path)) from None
 
-    def _read_header(self, provider: str) -> Header:
-        data = self._parsed(self._lines[0], 1)
-        if not isinstance(data, Mapping) or "provider" not in data:
+    def _read_line(self, line: str, number: int) -> None:
+        data = self._parsed(line, number)
+        if self.models or self.families or not self._header_lines.takes(data):
+            self._add_row(data, number)
+        else:
+            self._add_to_header(data, number)
+
+    def _add_to_header(self, data: object, number: int) -> None:
+        if not isinstance(data, Mapping) or (number == 1 and "provider" not in data):
             raise self.document.error(
                 "the first line is not the header of a catalogue", 1, hint='It begins with {"provider": "NAME", ...}.'
             )
+        line = self._lines[number - 1]
         try:
-            header: Header = read_object(Header, cast("Mapping[str, Any]", data))
+            self._header_lines.add(cast("Mapping[str, Any]", data), number, line)
+        except SchemaError as error:
+            raise self.document.value_error(error, "header", number, json_column(line, error.path)) from None
+
+    def _read_header(self, provider: str) -> Header:
+        try:
+            header: Header = read_object(Header, self._header_lines.data)
             if header.provider != provider:
                 raise SchemaError(f"expected {provider!r}, got {header.provider!r}", "provider")
             return header
@@ -125,7 +139,7 @@ class ProviderFile:
         except (ValueError, RecursionError) as error:
             raise self.document.error(f"not JSON: {error}", number) from None
 
-    def _add(self, data: object, number: int) -> None:
+    def _add_row(self, data: object, number: int) -> None:
         try:
             row = read_row(data, number)
         except SchemaError as error:

@@ -74,6 +74,15 @@ def test_the_built_files_are_up_to_date():
     assert build.out_of_date() == []
 
 
+@pytest.mark.parametrize("path", sorted(build.OUTPUT.glob("*.jsonl")), ids=lambda path: path.stem)
+def test_a_template_a_source_and_a_set_of_prices_have_a_line_each(path: Path):
+    for line in map(json.loads, path.read_text(encoding="utf-8").splitlines()):
+        if "model" not in line and "family" not in line and "provider" not in line:
+            ((name, value),) = line.items()
+            assert name in ("names", "unknown", "every") or len(value) == 1
+            assert len(value.get("sets", "1")) == 1
+
+
 def test_the_tables_are_small():
     assert sum(path.stat().st_size for path in build.OUTPUT.glob("*.jsonl")) < 400_000
 

@@ -11,17 +11,21 @@ PROVIDERS = sorted(path.stem for path in FOLDER.glob("*.jsonl"))
 
 
 def header(provider: str) -> dict[str, Any]:
-    """The first line of a provider's file."""
-    return lines(provider)[0]
+    """The header of a provider's file, which is an object on several lines."""
+    joined: dict[str, Any] = {"sources": {}, "templates": {}}
+    for line in lines(provider):
+        for name, value in line.items() if "model" not in line and "family" not in line else ():
+            joined[name] = {**joined[name], **value} if name in ("sources", "templates") else value
+    return joined
 
 
 def rows(provider: str) -> dict[str, dict[str, Any]]:
     """The rows by the id of the model: those that are not aliases, with the fields of their templates."""
-    first, *others = lines(provider)
+    first = header(provider)
     templates = first["templates"]
     return {
         row["model"]: _joined(_joined(first.get("every", {}), _of_templates(row, templates)), row)
-        for row in others
+        for row in lines(provider)
         if "model" in row and "alias_of" not in row
     }
 

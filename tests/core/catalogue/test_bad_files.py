@@ -176,6 +176,32 @@ def test_template_that_is_like_an_unknown_one(tmp_path: Path):
     assert ": header: templates.a.like: no template is called 'b'" in message
 
 
+@pytest.mark.parametrize(
+    ("line", "expected"),
+    [
+        ({"templates": {"known": {}}}, ":3:16: header: templates.known: is on an earlier line too"),
+        ({"every": {}}, ":3:2: header: every: is on an earlier line too"),
+        ({"as_of": None}, ":3:2: header: as_of: is on an earlier line too"),
+        ({"sources": 5}, ":3:2: header: sources: is on an earlier line too"),
+        ({"prices": {"sets": {"half": []}}}, ":3:22: header: prices.sets.half: is on an earlier line too"),
+        ({"prices": {"tool_fees": {}}}, ":3:13: header: prices.tool_fees: is on an earlier line too"),
+        ({"templates": {"new": {"tols": 5}}}, ":3:24: header: templates.new.tols: no such field. Did you mean tools?"),
+        ({"prices": {"sets": {"new": 5}}}, ":3:22: header: prices.sets.new: expected a list, got int"),
+        ({"names": {"tags": 1}}, ":3:12: header: names.tags: expected true or false, got 1"),
+        ({"templats": {}}, ":3:1: row: expected one of 'model' and 'family'"),
+    ],
+)
+def test_error_in_a_line_of_the_header(tmp_path: Path, line: Mapping[str, Any], expected: str):
+    prices = {"prices": {"sets": {"half": []}, "tool_fees": {}}, "every": {}, "as_of": None}
+    row = {"model": "one", "like": ["new"]} if "new" in str(line) and "templates" in line else {"model": "one"}
+    assert fault(tmp_path, prices, line, row).startswith(expected)
+
+
+def test_line_of_the_header_after_a_row(tmp_path: Path):
+    message = fault(tmp_path, {"model": "one"}, {"templates": {"new": {}}})
+    assert message.startswith(":3:1: row: expected one of 'model' and 'family'")
+
+
 @pytest.mark.parametrize("size", [1, 2, 5000])
 def test_cycle_of_aliases(tmp_path: Path, size: int):
     rows = [{"model": f"m{number}", "alias_of": f"m{(number + 1) % size}"} for number in range(size)]

@@ -13,17 +13,18 @@ from abstractcore import ConfigurationError
 from abstractcore.catalogue import ProviderFile, ProviderModels, document
 from abstractcore.catalogue.user_file import UserFile
 
-HEADER = {
-    "provider": "acme",
-    "as_of": "2026-11-22",
-    "sources": {"page": "https://acme.example"},
-    "names": {"after": ["/"], "tags": True},
-    "unknown": {"assumed": ["image"]},
-    "every": {"cache_points": 0},
-    "templates": {"a": {"accepts": ["image/png"]}, "b": {"like": ["a"], "thinking": {"levels": ["low"]}}},
-    "prices": {"sets": {"half": [{"tier": ["batch"], "times": "0.5"}]}},
-}
-ROWS = (
+LINES: tuple[Any, ...] = (
+    {
+        "provider": "acme",
+        "as_of": "2026-11-22",
+        "sources": {"page": "https://acme.example"},
+        "names": {"after": ["/"], "tags": True},
+        "unknown": {"assumed": ["image"]},
+        "every": {"cache_points": 0},
+        "templates": {"a": {"accepts": ["image/png"]}},
+    },
+    {"templates": {"b": {"like": ["a"], "thinking": {"levels": ["low"]}}}},
+    {"prices": {"sets": {"half": [{"tier": ["batch"], "times": "0.5"}]}}},
     {
         "model": "one",
         "like": ["b"],
@@ -84,7 +85,7 @@ def read(lines: bytes, user: bytes | None = None) -> None:
 
 @given(st.data())
 def test_value_of_another_type(data: st.DataObject):
-    lines: list[Any] = [HEADER, *ROWS]
+    lines = list(LINES)
     index = data.draw(st.integers(0, len(lines) - 1))
     lines[index] = changed(lines[index], data)
     read("\n".join(map(json.dumps, lines)).encode())
@@ -92,7 +93,7 @@ def test_value_of_another_type(data: st.DataObject):
 
 @given(st.data())
 def test_changed_bytes(data: st.DataObject):
-    lines = bytearray("\n".join(map(json.dumps, [HEADER, *ROWS])).encode())
+    lines = bytearray("\n".join(map(json.dumps, LINES)).encode())
     for _ in range(data.draw(st.integers(1, 3))):
         lines[data.draw(st.integers(0, len(lines) - 1))] = data.draw(st.integers(0, 255))
     read(bytes(lines))
@@ -101,6 +102,6 @@ def test_changed_bytes(data: st.DataObject):
 @given(st.integers(0, len(USER) - 1), st.integers(0, 2), st.sampled_from(list("[]{}=\"'\n .#0ax")))
 def test_changed_text_of_the_users_file(place: int, removed: int, inserted: str):
     read(
-        "\n".join(map(json.dumps, [HEADER, *ROWS])).encode(),
+        "\n".join(map(json.dumps, LINES)).encode(),
         f"{USER[:place]}{inserted}{USER[place + removed :]}".encode(),
     )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -18,6 +19,31 @@ from tests.catalogue_files import PROVIDER, catalogue_of, write_file
 
 def profile(catalogue: FileCatalogue, model: str) -> ModelProfile:
     return catalogue.profile(PROVIDER, model)
+
+
+def test_header_on_several_lines_is_that_on_one(tmp_path: Path):
+    row = {"model": "one", "like": ["b"], "source": "two", "prices": [{"rates": {"input": "1"}, "when": "half"}]}
+    header: dict[str, Any] = {
+        "sources": {"page": "https://acme.example", "two": "https://acme.example/2"},
+        "templates": {"a": {"context_tokens": 5}, "b": {"like": ["a"], "tools": "never"}},
+        "prices": {
+            "sets": {"half": [{"tier": ["batch"], "times": "0.5"}], "all": []},
+            "tool_fees": {"web_search": "1"},
+        },
+        "names": {"tags": True},
+    }
+    (tmp_path / "lines").mkdir()
+    parts = [
+        *({"sources": {name: address}} for name, address in header["sources"].items()),
+        *({"templates": {name: facts}} for name, facts in header["templates"].items()),
+        *({"prices": {"sets": {name: conditions}}} for name, conditions in header["prices"]["sets"].items()),
+        {"prices": {"tool_fees": header["prices"]["tool_fees"]}},
+        {"names": header["names"]},
+    ]
+    whole, split = catalogue_of(tmp_path, row, **header), catalogue_of(tmp_path / "lines", *parts, row)
+    assert split.models(PROVIDER).names == whole.models(PROVIDER).names == ["one"]
+    assert split.entry(PROVIDER, "one:tag") == whole.entry(PROVIDER, "one:tag")
+    assert split.models(PROVIDER).price_rows("one") == whole.models(PROVIDER).price_rows("one")
 
 
 def test_row_says_every_field_of_a_profile(tmp_path: Path):
