@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import abstractcore
 
+from .screen import escaped
 from .wording import rewritten
 
 if TYPE_CHECKING:
     from ..registry import PluginReport
-
-_CONTROL = re.compile("[\x7f-\x9f]")
 
 
 def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
@@ -73,5 +71,4 @@ def catalogue_json(data: Mapping[str, object]) -> str:
 
 def _line(data: Mapping[str, object]) -> str:
     """Returns one line. JSON escapes ASCII control characters; others are as dangerous to a terminal."""
-    text = json.dumps(data, ensure_ascii=False)
-    return _CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text) + "\n"
+    return escaped(json.dumps(data, ensure_ascii=False)) + "\n"

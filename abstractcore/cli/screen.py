@@ -2,28 +2,47 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
-from functools import cache
-from typing import TYPE_CHECKING
+from contextlib import suppress
+from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-# Answers and file names are untrusted: escape sequences could change the screen, the window title or the clipboard.
-# Control characters are shown as symbols; carriage returns, common in line ends, are removed.
+_UNSEEN = (
+    *range(0x7F, 0xA0),  # DEL and the controls of Latin-1
+    *range(0x2028, 0x202F),  # line and paragraph separators; bidirectional embeddings and overrides
+    *range(0x2066, 0x2070),  # bidirectional isolates; deprecated format characters
+    *range(0xFFF9, 0xFFFC),  # interlinear annotations
+)
+# Answers, names of models and of files are untrusted: escape sequences could change the screen, the window title or
+# the clipboard, and bidirectional characters the order in which a line is read (unicode.org/reports/tr36,
+# "Bidirectional Text Spoofing"). ASCII control characters are shown as symbols, others as U+FFFD; carriage returns,
+# common in line ends, are removed. Joiners and direction marks stay: emoji and many languages need them.
 _SHOWN: dict[int, int | None] = {
     **{code: 0x2400 + code for code in range(0x20)},
-    **dict.fromkeys(range(0x7F, 0xA0), 0xFFFD),
+    **dict.fromkeys(_UNSEEN, 0xFFFD),
     ord("\t"): ord("\t"),
     ord("\n"): ord("\n"),
     ord("\r"): None,
 }
+_ESCAPED = re.compile(f"[{''.join(map(chr, _UNSEEN))}\ud800-\udfff]")
+_DEFAULT_WIDTH = 80
 
 
 def shown(text: str) -> str:
-    """Returns `text` with visible control characters."""
+    """Returns `text` with visible control and bidirectional characters."""
     return text.translate(_SHOWN)
+
+
+def escaped(text: str) -> str:
+    """Returns a JSON text in which characters that `shown` replaces, and lone surrogates, are escaped; JSON itself
+    requires that of ASCII control characters.
+    """
+    return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def write(text: str) -> None:
@@ -45,21 +64,19 @@ def complain(message: str, hint: str | None) -> None:
 
 
 def show_table(headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-    """Prints a table on a terminal; tab-separated lines elsewhere."""
+    """Prints a table on a terminal, with whole names at any width; tab-separated lines elsewhere."""
+    cells = [[" ".join(shown(cell).split()) for cell in row] for row in rows]
     if not sys.stdout.isatty():
-        for row in rows:
-            write("\t".join(" ".join(shown(cell).split()) for cell in row) + "\n")
+        for row in cells:
+            write("\t".join(row) + "\n")
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from .layout import table_lines
 
-    table = Table(box=None, pad_edge=False, header_style="dim")
-    for header in headers:
-        table.add_column(header, overflow="fold")
-    for row in rows:
-        table.add_row(*(Text(shown(cell)) for cell in row))
-    Console(highlight=False).print(table)
+    console = _console(sys.stdout)
+    first, *lines = table_lines([shown(header) for header in headers], cells, console.width)
+    _print_line(console, (first, "dim"))
+    for line in lines:
+        _print_line(console, (line, ""))
 
 
 def show_group(title: str, headers: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
@@ -79,33 +96,46 @@ def show_facts(title: str, facts: Iterable[tuple[str, str]]) -> None:
     if not sys.stdout.isatty():
         show_table((), ((title, name, value) for name, value in facts))
         return
-    from rich.console import Console
-    from rich.table import Table
-    from rich.text import Text
+    from .layout import fact_lines, wrapped
 
-    table = Table(box=None, pad_edge=False, show_header=False)
-    table.add_column(no_wrap=True, style="dim")
-    table.add_column(overflow="fold")
-    last = ""
-    for name, value in facts:
-        table.add_row(Text("" if name == last else shown(name)), Text(shown(value)))
-        last = name
-    console = Console(highlight=False)
-    console.print(Text(shown(title), style="bold"))
-    console.print(table)
-    console.print()
+    console = _console(sys.stdout)
+    for line in wrapped(shown(title), console.width):
+        _print_line(console, (line, "bold"))
+    for name, value in fact_lines([(shown(name), shown(value)) for name, value in facts], console.width):
+        _print_line(console, (name, "dim"), (value, ""))
+    _print_line(console)
 
 
 def _print(text: str, style: str) -> None:
+    """Prints a text to stderr; its lines are wrapped on a terminal only, so that they can be searched elsewhere."""
+    console = _console(sys.stderr)
+    for line in shown(text).split("\n"):
+        if console.is_terminal:
+            from .layout import wrapped
+
+            for piece in wrapped(line, console.width):
+                _print_line(console, (piece, style))
+        else:
+            _print_line(console, (line, style))
+
+
+def _print_line(console: Console, *pieces: tuple[str, str]) -> None:
     from rich.text import Text
 
-    console = _stderr()
-    # Lines are not wrapped unless on a terminal, so that they can be searched.
-    console.print(Text(shown(text), style=style), soft_wrap=not console.is_terminal)
+    console.print(Text.assemble(*pieces), soft_wrap=True)
 
 
-@cache
-def _stderr() -> Console:
+def _console(stream: TextIO) -> Console:
+    """Returns a console with the width of `$COLUMNS` or the terminal, which rich expects to be a decimal number."""
     from rich.console import Console
 
-    return Console(stderr=True, highlight=False)
+    return Console(file=stream, highlight=False, width=_width(stream), height=1)
+
+
+def _width(stream: TextIO) -> int:
+    with suppress(KeyError, ValueError):
+        if (columns := int(os.environ["COLUMNS"])) > 0:
+            return columns
+    with suppress(OSError, ValueError):
+        return os.get_terminal_size(stream.fileno()).columns or _DEFAULT_WIDTH
+    return _DEFAULT_WIDTH
