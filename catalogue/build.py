@@ -24,6 +24,7 @@ from overview import with_table
 from prices import Prices, ProviderPrices
 from rows import CatalogueError, ProviderRows, Row, hand_rows, json_of, resolved, with_types
 from snapshots import Snapshot, snapshot_rows, snapshots
+from tool_prompts import ToolPrompts
 
 from abstractcore.catalogue.names import NameRules
 from abstractcore.catalogue.rows import like_of
@@ -70,6 +71,7 @@ def built_files() -> Iterator[tuple[Path, str]]:
     """Yields each file and its text; raises `CatalogueError` for an error in a source."""
     hand, listed = hand_rows(HERE / "rows"), facts(HERE / "sources" / "model_facts.jsonl")
     sources = json_of(HERE / "sources.json")
+    tool_prompts = ToolPrompts(HERE / "tool_prompts.jsonl", sources)
     prices = Prices(HERE / "prices", base_prices(HERE / "sources" / "model_facts.jsonl"))
     differences: list[Difference] = []
     dated: list[Snapshot] = []
@@ -94,6 +96,10 @@ def built_files() -> Iterator[tuple[Path, str]]:
             only_listed |= {model: {"like": [_LISTED], **only_priced} for model in priced.chat}
             no_files = {name: fact for name, fact in header.get("unknown", {}).items() if name not in _OF_UNKNOWN}
             only_listed |= {model: {**no_files, **only_priced} for model in priced.others}
+        for table in (rows.models, rows.families, only_listed):
+            tool_prompts.add_to(table, rows.templates)
+        if header.pop("open_models", False):
+            tool_prompts.add_families(rows.families)
         built[provider] = _text(provider, header, rows, only_listed, sources, priced)
         check(provider, built[provider], rows, prices.files[provider].name if priced else "")
         differences += _differences(provider, rows, more)

@@ -61,7 +61,7 @@ def family_facts(family: str, facts: Facts, unknown: Facts) -> dict[str, Any]:
     """
     kept = {name: value for name, value in facts.items() if name in _OF_FAMILIES}
     assumed = {"assumed": facts["accepts"]} if "accepts" in facts else {}
-    return {**merged(unknown, kept), **assumed, "known": False, "family": family}
+    return {**merged(unknown, kept), **assumed, "known": unknown.get("known", False), "family": family}
 
 
 def profile_of(facts: Facts) -> ModelProfile:

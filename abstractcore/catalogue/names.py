@@ -11,8 +11,8 @@ from ..errors import SchemaError
 _DATE = re.compile(r"(?:[-@]20\d{6}|-20\d\d-\d\d-\d\d|-(?:0[1-9]|1[0-2])-20\d\d)$")
 _SHORT_DATE = re.compile(r"-\d{4}$")
 _BOUNDARY = re.compile(r"[-:@]|$")
-_VERSION = re.compile(r"-\d{1,2}(?![0-9A-Za-z])")
-_VERSION_LENGTH = 4
+_VERSION = re.compile(r"-\d{1,2}(?![0-9A-Za-z]|\.\d{1,2}[A-Za-z])")
+_VERSION_LENGTH = 7
 """Characters that `_VERSION` looks at, at most."""
 
 
@@ -72,9 +72,11 @@ def family_of(names: Iterable[str], families: Iterable[str]) -> str | None:
     """Returns the longest family that one of the `names` belongs to.
 
     A name belongs to a family that it equals or continues after a "-", ":" or "@". A number of one or two digits after
-    a "-", or one after a ".", is the version of another family.
+    a "-", or one after a ".", is the version of another family; one with a letter behind it is a size ("-1.7b"). The
+    last part of a path belongs to its family too, and so does a name in capitals.
     """
     known = frozenset(families)
+    names = dict.fromkeys(each for name in names for each in (name, name.rpartition("/")[2].lower()))
     longest = max(map(len, known), default=0)  # a name may be a server's, of any length
     found = (
         name[: boundary.start()]

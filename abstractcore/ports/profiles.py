@@ -107,7 +107,9 @@ class ModelProfile:
     cache_tools: bool = True
     """Whether a tool may have a cache point."""
     tool_prompt: str | None = None
-    """The format in which tools are described in the prompt, for a model without tool calls of its own."""
+    """The format in which tools are described in the prompt, where they are not sent as such: the one that the model's
+    maker trained it on, such as "hermes" or "llama3". None if unknown.
+    """
     retires: str | None = None
     """The day on which the provider retires the model: calls have a warning from then on."""
     replaced_by: str | None = None

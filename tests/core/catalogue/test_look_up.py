@@ -180,6 +180,13 @@ def test_names_of_unknown_models_may_be_free(tmp_path: Path):
     assert profile(catalogue_of(tmp_path, unknown={"known": True}), "any").known
 
 
+def test_family_of_free_names_says_nothing_of_being_unknown(tmp_path: Path):
+    catalogue = catalogue_of(tmp_path, {"family": "acme-3", "tool_prompt": "hermes"}, unknown={"known": True})
+    found = profile(catalogue, "Maker/Acme-3-8B")
+    assert found == ModelProfile(family="acme-3", tool_prompt="hermes")
+    assert lower(ModelCall("Maker/Acme-3-8B", (Message.user("hi"),)), found, ()).warnings == ()
+
+
 def test_provider_without_a_file_knows_no_model(tmp_path: Path):
     assert FileCatalogue(dict, {}, updates=tmp_path).profile("none", "any") == ModelProfile(known=False)
 
