@@ -13,6 +13,8 @@ AbstractCoreError
 |- UnsupportedContentError          the model does not support the content, and the policy allows no fallback
 |- MediaError                       a file cannot be read, or is not of its declared type
 |- ToolError                        a tool failed, and the failure cannot be sent to the model
+|  |- ToolRetry                     raised by a tool: the model should call it again, differently
+|  `- ToolFailed                    raised by a tool: the model should go on without it
 |- OutputValidationError            the answer does not match `response_model`
 |- ModelStoreError                  model weights cannot be found, downloaded or stored
 |- ArtifactError                    an artifact cannot be found, read or written
@@ -97,6 +99,14 @@ class MediaError(AbstractCoreError):
 
 class ToolError(AbstractCoreError):
     """A tool failed, and the failure cannot be sent to the model."""
+
+
+class ToolRetry(ToolError):  # noqa: N818 - raised as a request to the model
+    """Raised by a tool: its message tells the model how to call it again."""
+
+
+class ToolFailed(ToolError):  # noqa: N818 - raised as a message to the model
+    """Raised by a tool: its message tells the model why there is no result."""
 
 
 class OutputValidationError(AbstractCoreError):

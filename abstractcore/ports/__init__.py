@@ -25,6 +25,7 @@ from .profiles import ModelCatalogue, ModelProfile, Thinking
 from .providers import HasModelExamples, Provider, ProviderConfig, ProviderServices, ProviderSession
 from .runtimes import Clock, Runtime, TimeLimit, WakeableClock, WorkKind
 from .stores import ArtifactStore, ModelStore, StoredModel
+from .tools import ToolContext
 from .transpilers import (
     Framer,
     MessageRead,
@@ -107,6 +108,7 @@ __all__ = [
     "Terms",
     "Thinking",
     "TimeLimit",
+    "ToolContext",
     "ToolSource",
     "TraceSubscriber",
     "Transpiler",

@@ -11,6 +11,7 @@ from .calls import (
     MediaPolicy,
     Modality,
     ModelCall,
+    OutputMode,
     OutputSchema,
     Sampling,
     ThinkingLevel,
@@ -32,6 +33,7 @@ from .deltas import (
     ToolCallStart,
     UsageDelta,
 )
+from .error_records import ErrorRecord
 from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
 from .json_values import JSONObject, JSONValue
 from .media_kinds import MEDIA_PART_BY_KIND, media_kind_of
@@ -60,14 +62,17 @@ from .parts import (
 )
 from .provider_options import NO_OPTIONS, ProviderOptions
 from .reading import from_data
-from .records import CallRecord, Capture, ErrorRecord, Outcome
+from .records import CallRecord, Capture, Outcome
 from .redaction import redacted_call, redacted_reply
 from .replies import FINISH_REASONS, FinishReason, ModelReply
 from .responses import AttemptRecord, CostSource, GenerateResponse, MediaDecision, MediaRoute, MediaSent, Plan
 from .sizes import content_size, size_of
-from .tools import HostedTool, HostedToolKind, ToolChoice, ToolSpec
+from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
+from .tool_loops import AnswerKind, LoopStatus, PendingCall, PendingReason, ToolAnswer, ToolLoop, call_digest
+from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
+from .tools import HostedTool, HostedToolKind, ToolChoice, ToolLabel, ToolSpec, check_labels
 from .usage import METERS, TOKEN_COUNTS, Billing, MeterUnit, Usage
-from .wire import Encoded, Lowered, Parsed, Rendered, WireRequest, WireResponse
+from .wire import Encoded, Lowered, Parsed, Rendered, ReplyReading, WireRequest, WireResponse
 
 __all__ = [
     "EMPTY",
@@ -79,7 +84,9 @@ __all__ = [
     "NO_OPTIONS",
     "SCHEMA_VERSION",
     "TOKEN_COUNTS",
+    "TOOL_OUTCOMES",
     "AbstractCoreError",
+    "AnswerKind",
     "AttemptRecord",
     "AudioPart",
     "Billing",
@@ -108,6 +115,7 @@ __all__ = [
     "ImagePart",
     "JSONObject",
     "JSONValue",
+    "LoopStatus",
     "Lowered",
     "MediaDecision",
     "MediaKind",
@@ -123,10 +131,13 @@ __all__ = [
     "ModelReply",
     "OpaquePart",
     "Outcome",
+    "OutputMode",
     "OutputSchema",
     "Parsed",
     "Part",
     "PartDelta",
+    "PendingCall",
+    "PendingReason",
     "Plan",
     "ProviderOptions",
     "ReasoningDelta",
@@ -135,30 +146,43 @@ __all__ = [
     "ReasoningStart",
     "Rendered",
     "ReplyEnd",
+    "ReplyReading",
     "ReplyStart",
     "Role",
     "Sampling",
     "SchemaError",
+    "StreamEvent",
     "TextDelta",
     "TextEnd",
     "TextPart",
     "TextStart",
     "ThinkingLevel",
+    "ToolAnswer",
     "ToolCall",
     "ToolCallDelta",
     "ToolCallEnd",
     "ToolCallStart",
     "ToolChoice",
+    "ToolEnded",
+    "ToolEvent",
+    "ToolLabel",
+    "ToolLoop",
+    "ToolOutcome",
+    "ToolProgress",
     "ToolResult",
     "ToolSpec",
+    "ToolStarted",
+    "ToolStep",
     "Usage",
     "UsageDelta",
     "VideoPart",
     "WireRequest",
     "WireResponse",
     "accumulate",
+    "call_digest",
     "canonical_content",
     "canonical_json",
+    "check_labels",
     "content_size",
     "deltas_of",
     "digest",

@@ -33,7 +33,11 @@ MEDIA_POLICIES: tuple[MediaPolicy, ...] = ("native", "auto", "fallback_only", "r
 Modality = Literal["text", "image", "audio"]
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 """Reasoning effort, in rising order."""
+OutputMode = Literal["native", "tool", "grammar", "prompted"]
+"""How a typed answer is requested: by the provider's structured output, as the arguments of a tool, by a grammar of a
+model on this machine, or by instructions alone."""
 _MODALITIES = get_args(Modality)
+_OUTPUT_MODES = get_args(OutputMode)
 _LEVELS = get_args(ThinkingLevel)
 _KINDS = get_args(MediaKind)
 
@@ -126,6 +130,9 @@ class ModelCall(Immutable):
     The keys of `media_policy` are kinds of media, those of `provider_options` providers. `tags`, `parent_id` and
     `trace_context` are for records and never sent. With `strict`, an option that the model does not support is an
     error, not a warning. `cache` sets cache points after the tools, the system message and the last user message.
+    `tool_format` is the format in which tools are written into the prompt, "native" for the provider's own tools; with
+    `rescue`, a native call that a local server returns as text is read as a call; `output_mode` is how `output` is
+    requested. None means that the model decides. A lowered call has none of these three.
     `messages` and `tools` are brought into canonical form. A provider option of None, or an empty mapping of them,
     counts as not given.
     """
@@ -149,6 +156,9 @@ class ModelCall(Immutable):
     tags: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
     parent_id: str | None = None
     trace_context: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
+    tool_format: str | None = None
+    rescue: bool = True
+    output_mode: OutputMode | None = None
 
     def __post_init__(self) -> None:
         messages = check_items(self.messages, Message, "messages")
@@ -187,7 +197,7 @@ def _labels(labels: object, path: str) -> JSONObject:
 def _check_choices(call: ModelCall) -> None:
     check_text(call.model, "model")
     check_text(call.provider, "provider")
-    for name in ("stream", "strict", "cache"):
+    for name in ("stream", "strict", "cache", "rescue"):
         check_flag(getattr(call, name), name)
     check_class(call.sampling, Sampling, "sampling")
     if call.tool_choice is not None:
@@ -196,6 +206,10 @@ def _check_choices(call: ModelCall) -> None:
         check_class(call.output, OutputSchema, "output")
     if call.parallel_tool_calls is not None:
         check_flag(call.parallel_tool_calls, "parallel_tool_calls")
+    if call.tool_format is not None:
+        check_text(call.tool_format, "tool_format")
+    if call.output_mode is not None:
+        check_choice(call.output_mode, _OUTPUT_MODES, "output_mode")
     if call.parent_id is not None:
         check_text(call.parent_id, "parent_id")
     for index, modality in enumerate(call.modalities):

@@ -20,6 +20,8 @@ from .reading import from_data
 from .records import CallRecord
 from .replies import ModelReply
 from .responses import GenerateResponse
+from .tool_loops import ToolAnswer, ToolLoop
+from .tool_steps import ToolStep
 from .tools import ToolSpec
 from .writing import written
 
@@ -32,6 +34,9 @@ _DOCUMENTS: dict[str, type] = {
     "call_record": CallRecord,
     "message": Message,
     "tool_spec": ToolSpec,
+    "tool_loop": ToolLoop,
+    "tool_step": ToolStep,
+    "tool_answer": ToolAnswer,
     "blob": Blob,
     **{member.type: member for member in (*get_args(Part), *get_args(Delta))},
 }

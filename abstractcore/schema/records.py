@@ -9,6 +9,7 @@ from typing import Literal
 
 from .call_warnings import CallWarning
 from .calls import ModelCall
+from .error_records import ErrorRecord
 from .frozen_json import EMPTY, freeze, freeze_object
 from .immutable import Immutable
 from .json_values import JSONValue
@@ -21,17 +22,6 @@ Outcome = Literal["done", "failed", "cancelled", "abandoned"]
 
 Capture = Literal["off", "redacted", "full"]
 """Whether records hold the call and the reply: not at all, only their sizes, or in full. Digests are always set."""
-
-
-@dataclass(frozen=True, slots=True)
-class ErrorRecord(Immutable):
-    """An error as data: the name of its class and its message."""
-
-    type: str
-    message: str
-    status: int | None = None
-    request_id: str | None = None
-    retryable: bool = False
 
 
 @dataclass(frozen=True, slots=True)

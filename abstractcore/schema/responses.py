@@ -17,6 +17,8 @@ from .messages import Message
 from .parts import MediaKind, Part, ToolCall
 from .replies import FinishReason, ModelReply
 from .reprs import ShortRepr, short_repr
+from .tool_loops import ToolLoop
+from .tool_steps import ToolStep
 from .usage import Usage
 
 T = TypeVar("T")
@@ -108,7 +110,8 @@ class GenerateResponse(ShortRepr, Displayed, Generic[T]):
 
     `cost` is in US dollars, exact; it is None for the `cost_reason`. `cost_source` is "vendor" if the provider reported
     it, "computed" from the price list, or "estimate" if that took assumptions. `price_rows` are the digests of the
-    price rows that applied. `output` is the answer validated as the `response_model`, else None. Read back from JSON,
+    price rows that applied. `steps` has one reply for each round; with `run_tools`, `loop` is the state of the loop.
+    `output` is the answer validated as the `response_model`, else None. Read back from JSON,
     it is JSON data.
     """
 
@@ -127,9 +130,20 @@ class GenerateResponse(ShortRepr, Displayed, Generic[T]):
     cost_source: CostSource | None = None
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
+    loop: ToolLoop | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))
+
+    @property
+    def tool_steps(self) -> tuple[ToolStep, ...]:
+        """The tool calls that were handled, with their results, in the order of the calls."""
+        return () if self.loop is None else self.loop.steps
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """The messages to add to the conversation: the answer, with `run_tools` all replies and results."""
+        return (self.message,) if self.loop is None else self.loop.messages
 
     @property
     def content(self) -> str:

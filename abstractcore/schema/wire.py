@@ -66,12 +66,29 @@ class Encoded(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
+class ReplyReading(Immutable):
+    """How the text of a reply is read, where tools or a typed answer are not the provider's own.
+
+    `tools` are the names of the tools written into the prompt in `tool_format`, or with `rescue` the ones of which the
+    server may return a call as text. `output_tool` is the tool whose arguments are the answer.
+    """
+
+    tool_format: str | None = None
+    tools: tuple[str, ...] = ()
+    rescue: bool = False
+    output_tool: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Lowered(Immutable):
-    """A lowered call (adapted to the model), with the decision for each file."""
+    """A lowered call (adapted to the model), with the decision for each file. `reading` is None for replies that are
+    read as they are.
+    """
 
     call: ModelCall
     decisions: tuple[MediaDecision, ...] = ()
     warnings: tuple[CallWarning, ...] = ()
+    reading: ReplyReading | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -211,7 +211,10 @@ def _reply_of(data: Data) -> ModelReply:
 
 
 def _as_sent(call: ModelCall) -> ModelCall:
-    tools = (replace(tool, read_only=False, idempotent=False, destructive=False) for tool in call.tools)
+    tools = (
+        replace(tool, read_only=False, idempotent=False, destructive=False, defer=False, labels=())
+        for tool in call.tools
+    )
     return call.with_(
         messages=_with_numbered_ids(call.messages),
         tools=tuple(tools),
@@ -220,6 +223,9 @@ def _as_sent(call: ModelCall) -> ModelCall:
         tags=EMPTY,
         parent_id=None,
         trace_context=EMPTY,
+        tool_format=None,
+        rescue=True,
+        output_mode=None,
     )
 
 

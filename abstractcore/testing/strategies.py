@@ -30,6 +30,7 @@ from ..schema import (
     FINISH_REASONS,
     MEDIA_POLICIES,
     METERS,
+    TOOL_OUTCOMES,
     AttemptRecord,
     Billing,
     CallRecord,
@@ -42,6 +43,7 @@ from ..schema import (
     HostedTool,
     HostedToolKind,
     JSONValue,
+    LoopStatus,
     MediaDecision,
     MediaKind,
     MediaRoute,
@@ -53,6 +55,8 @@ from ..schema import (
     Outcome,
     OutputSchema,
     Part,
+    PendingCall,
+    PendingReason,
     ProviderOptions,
     ReasoningDelta,
     ReasoningPart,
@@ -60,11 +64,15 @@ from ..schema import (
     SchemaError,
     TextDelta,
     ThinkingLevel,
+    ToolAnswer,
     ToolCall,
     ToolCallDelta,
     ToolChoice,
+    ToolLabel,
+    ToolLoop,
     ToolResult,
     ToolSpec,
+    ToolStep,
     Usage,
     deltas_of,
     freeze,
@@ -463,6 +471,59 @@ def call_records() -> SearchStrategy[CallRecord]:
         cost_source=st.sampled_from((None, *_COST_SOURCES)),
         cost_reason=st.none() | TEXT,
         price_rows=tuples(NAME, 2),
+    )
+
+
+def tool_steps() -> SearchStrategy[ToolStep]:
+    """Handled tool calls."""
+    return st.builds(
+        ToolStep,
+        call=tool_calls(),
+        result=tool_results(),
+        round=st.integers(0, 3),
+        outcome=st.sampled_from(TOOL_OUTCOMES),
+        started_at=numbers(),
+        seconds=numbers(),
+        data=json_values(),
+        error=st.none() | st.builds(ErrorRecord, NAME, TEXT),
+        traceback=st.none() | TEXT,
+        labels=tuples(st.sampled_from(get_args(ToolLabel)), 2),
+        artifact=st.none() | NAME,
+        requested=st.none() | tool_calls(),
+        warnings=tuples(call_warnings(), 1),
+    )
+
+
+def tool_answers() -> SearchStrategy[ToolAnswer]:
+    """Answers to pending calls."""
+    pending = _pending_calls()
+    return st.one_of(
+        pending.map(PendingCall.allow),
+        st.builds(PendingCall.deny, pending, TEXT),
+        st.builds(PendingCall.edit, pending, json_objects()),
+        st.builds(PendingCall.result, pending, SOME_TEXT, is_error=FLAG),
+    )
+
+
+def _pending_calls() -> SearchStrategy[PendingCall]:
+    reasons = st.sampled_from(get_args(PendingReason))
+    return st.builds(PendingCall, tool_calls(), reasons, note=st.none() | TEXT)
+
+
+def tool_loops() -> SearchStrategy[ToolLoop]:
+    """States of tool loops."""
+    return st.builds(
+        ToolLoop,
+        id=NAME,
+        call=calls(),
+        messages=tuples(messages(), 2),
+        replies=tuples(replies(), 1),
+        steps=tuples(tool_steps(), 2),
+        pending=tuples(_pending_calls(), 1),
+        status=st.sampled_from(get_args(LoopStatus)),
+        found=tuples(NAME, 1),
+        usage=usages(),
+        cost=st.none() | _dollars(),
     )
 
 

@@ -28,8 +28,11 @@ from abstractcore.schema import (
     Sampling,
     SchemaError,
     TextPart,
+    ToolAnswer,
     ToolCall,
+    ToolLoop,
     ToolSpec,
+    ToolStep,
     Usage,
     canonical_json,
     digest,
@@ -54,6 +57,9 @@ DOCUMENTS = {
     "record": strategies.call_records(),
     "message": strategies.messages(),
     "tool": strategies.tool_specs(),
+    "tool step": strategies.tool_steps(),
+    "tool answer": strategies.tool_answers(),
+    "tool loop": strategies.tool_loops(),
     "blob": strategies.blobs() | strategies.blobs_elsewhere(),
     "part": strategies.parts(),
     "delta": strategies.streams(strategies.replies()).flatmap(lambda case: st.sampled_from(case[1])),
@@ -76,6 +82,7 @@ def test_every_document_survives_a_round_trip(kind: str):
 
 def test_strategies_generate_every_document_type():
     objects = {ModelCall, ModelReply, GenerateResponse, CallRecord, Message, ToolSpec, Blob}
+    objects |= {ToolLoop, ToolStep, ToolAnswer}
     from abstractcore.schema import codec
 
     assert set(codec._DOCUMENTS.values()) == objects | {*get_args(Part), *get_args(Delta)}

@@ -10,7 +10,23 @@ import pytest
 from pydantic import BaseModel
 
 import abstractcore.schema as schema
-from abstractcore import Blob, CallWarning, GenerateResponse, ModelCall, ModelReply, Plan, ToolCall, ToolSpec, Usage
+from abstractcore import (
+    Blob,
+    CallWarning,
+    GenerateResponse,
+    ModelCall,
+    ModelReply,
+    PendingCall,
+    Plan,
+    ToolCall,
+    ToolEnded,
+    ToolLoop,
+    ToolProgress,
+    ToolSpec,
+    ToolStarted,
+    ToolStep,
+    Usage,
+)
 from abstractcore.schema import (
     CachedContent,
     Encoded,
@@ -18,6 +34,7 @@ from abstractcore.schema import (
     ModelList,
     Parsed,
     Rendered,
+    ReplyReading,
     TextPart,
     WireRequest,
     WireResponse,
@@ -41,14 +58,22 @@ def nested_records(value: Any) -> list[Any]:
     return [record for item in value for record in nested_records(item)] if isinstance(value, tuple) else []
 
 
+TOOL_CALL = ToolCall("1", "f")
+STEP = ToolStep(TOOL_CALL, TOOL_CALL.result("done"), 0)
+PENDING = PendingCall(TOOL_CALL, "approval")
 CALL = OBJECTS["model_call"]
 assert isinstance(CALL, ModelCall)
 OTHERS = [
     CachedContent("c", {"p": {"a": [1]}}, tokens=7),
     Encoded(WireRequest("/", {"a": "b"}, b"{}")),
-    Lowered(CALL),
+    Lowered(CALL, reading=ReplyReading("react", ("f",))),
     ModelList(("a",), "next"),
     Plan(warnings=(CallWarning("a", "b", "c"),)),
+    PENDING.allow(),
+    ToolLoop("a", CALL, steps=(STEP,), pending=(PENDING,)),
+    ToolEnded(STEP),
+    ToolProgress(TOOL_CALL, 1.0),
+    ToolStarted(TOOL_CALL, 0),
     Parsed(CALL),
     Rendered(b"{}"),
     WireResponse(200, {"a": "b"}, b"{}"),

@@ -1,0 +1,50 @@
+"""`ToolContext`: what a tool may know of the call that it is part of."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from ..schema import ToolCall
+
+if TYPE_CHECKING:
+    from .runtimes import Runtime
+
+D = TypeVar("D")
+
+
+def _no_progress(done: float, total: float | None, message: str | None) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContext(Generic[D]):
+    """A tool's view of its call. A parameter annotated with `ToolContext` gets it; the model does not see it.
+
+    `deps` is the caller's own object, given as `generate(deps=...)`; it is never serialised, and given anew on resume.
+    `llm` is the LLM of the call. `trace_id` is that of the loop, `deadline` the end of the call of `generate` on the
+    runtime's clock, in seconds, or None.
+    """
+
+    deps: D
+    llm: Any
+    call: ToolCall
+    trace_id: str
+    runtime: Runtime = field(repr=False)
+    deadline: float | None = None
+    on_progress: Callable[[float, float | None, str | None], None] = field(default=_no_progress, repr=False)
+
+    @property
+    def call_id(self) -> str:
+        """The id of the tool call."""
+        return self.call.id
+
+    @property
+    def seconds_left(self) -> float | None:
+        """The seconds until the call of `generate` times out, or None."""
+        return None if self.deadline is None else max(0.0, self.deadline - self.runtime.now())
+
+    def progress(self, done: float, total: float | None = None, message: str | None = None) -> None:
+        """Reports progress: `done` of `total`, in units of the tool's own, as an event."""
+        self.on_progress(done, total, message)

@@ -1,0 +1,151 @@
+"""`ToolLoop`: the state of a tool loop as data, which another process can continue."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Literal, get_args
+
+from .base_error import SchemaError
+from .calls import ModelCall
+from .immutable import Immutable
+from .json_values import JSONObject, check_choice, check_class, check_decimal, check_items, check_text
+from .messages import Message
+from .parts import ContentPart, ToolCall, ToolResult
+from .replies import ModelReply
+from .tool_steps import ToolStep
+from .tools import ToolLabel
+from .usage import Usage
+from .writing import written
+
+LoopStatus = Literal[
+    "running",
+    "answered",
+    "final",
+    "suspended",
+    "max_rounds",
+    "max_calls",
+    "repeated_failure",
+    "cancelled",
+    "failed",
+]
+"""Where a loop stands: it runs; the model answered; a final tool ended it; calls wait for an answer; a limit was
+reached; the same call failed too often; it was cancelled; an error ended it."""
+PendingReason = Literal["approval", "execution", "data_flow", "interrupted"]
+"""Why a call waits: an approver suspended it; it is run elsewhere; it would send private data after untrusted content
+was read; a crash left it without a result, so that it may have run."""
+AnswerKind = Literal["allow", "deny", "edit", "result"]
+
+
+def call_digest(call: ToolCall) -> str:
+    """Returns the SHA-256 of a call's id, tool and arguments: an answer applies to exactly this call."""
+    arguments: object = call.arguments if call.arguments is not None else call.arguments_text
+    named = {"id": call.id, "name": call.name, "arguments": arguments}
+    return hashlib.sha256(written(named, canonical=True)).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer(Immutable):
+    """The answer to a pending call, made with `PendingCall.allow` and similar methods. It can be used once."""
+
+    call_id: str
+    digest: str
+    kind: AnswerKind
+    reason: str | None = None
+    arguments: JSONObject | None = None
+    content: tuple[ContentPart, ...] = ()
+    is_error: bool = False
+
+    def __post_init__(self) -> None:
+        check_text(self.call_id, "call_id")
+        check_choice(self.kind, get_args(AnswerKind), "kind")
+
+
+@dataclass(frozen=True, slots=True)
+class PendingCall(Immutable):
+    """A tool call that waits for an answer. `note` is the approver's; `labels` are those of what the model has read.
+
+    Raises `SchemaError` if `digest` is not that of the call: the state was changed.
+    """
+
+    call: ToolCall
+    reason: PendingReason
+    digest: str = ""
+    note: str | None = None
+    labels: tuple[ToolLabel, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_class(self.call, ToolCall, "call")
+        check_choice(self.reason, get_args(PendingReason), "reason")
+        digest = call_digest(self.call)
+        if self.digest not in ("", digest):
+            raise SchemaError("is not that of the call: the call was changed after it was suspended", "digest")
+        object.__setattr__(self, "digest", digest)
+
+    def allow(self) -> ToolAnswer:
+        """Returns the answer that the call may run."""
+        return ToolAnswer(self.call.id, self.digest, "allow")
+
+    def deny(self, reason: str = "") -> ToolAnswer:
+        """Returns the answer that the call must not run; the model is given the reason."""
+        return ToolAnswer(self.call.id, self.digest, "deny", reason)
+
+    def edit(self, arguments: JSONObject) -> ToolAnswer:
+        """Returns the answer that the call may run with other arguments, which are validated before."""
+        return ToolAnswer(self.call.id, self.digest, "edit", arguments=arguments)
+
+    def result(self, *content: str | ContentPart, is_error: bool = False) -> ToolAnswer:
+        """Returns the result of a call that was run elsewhere: texts and media parts in order."""
+        result = ToolResult.of(self.call.id, *content, is_error=is_error)
+        return ToolAnswer(self.call.id, self.digest, "result", content=result.content, is_error=is_error)
+
+
+_NO_USAGE = Usage()
+_ITEMS = (("messages", Message), ("replies", ModelReply), ("steps", ToolStep), ("pending", PendingCall))
+
+
+@dataclass(frozen=True, slots=True)
+class ToolLoop(Immutable):
+    """The state of a tool loop. `to_json(loop)` and `from_json` carry it to another process; `llm.resume` continues it.
+
+    `id` is the trace id of its first round, `call` the call of that round with all tools. `messages` are what the loop
+    has added to the conversation: replies, and results of the rounds that are complete. `replies` has one entry for
+    each round, `steps` the calls handled so far, `pending` those that wait. `found` names the deferred tools that the
+    model has found. `usage` and `cost` cover all rounds; `cost` is None if that of a round is unknown.
+    """
+
+    id: str
+    call: ModelCall
+    messages: tuple[Message, ...] = ()
+    replies: tuple[ModelReply, ...] = ()
+    steps: tuple[ToolStep, ...] = ()
+    pending: tuple[PendingCall, ...] = ()
+    status: LoopStatus = "running"
+    found: tuple[str, ...] = ()
+    usage: Usage = _NO_USAGE
+    cost: Decimal | None = Decimal(0)
+
+    def __post_init__(self) -> None:
+        check_text(self.id, "id")
+        check_class(self.call, ModelCall, "call")
+        for name, kind in _ITEMS:
+            object.__setattr__(self, name, check_items(getattr(self, name), kind, name))
+        check_choice(self.status, get_args(LoopStatus), "status")
+        if self.cost is not None:
+            object.__setattr__(self, "cost", check_decimal(self.cost, "cost"))
+
+    def with_(self, **changes: object) -> ToolLoop:
+        """Returns a copy with changed fields."""
+        return replace(self, **changes)
+
+    @property
+    def labels(self) -> tuple[ToolLabel, ...]:
+        """The labels of what the model has read."""
+        read = {label for step in self.steps for label in step.labels}
+        return tuple(label for label in get_args(ToolLabel) if label in read)
+
+    @property
+    def conversation(self) -> tuple[Message, ...]:
+        """The messages of the first call, and those that the loop has added."""
+        return (*self.call.messages, *self.messages)
