@@ -141,7 +141,9 @@ def _asked(search: Search) -> dict[str, str]:
 
 
 def _row(catalogue: FileCatalogue, entry: ModelEntry, search: Search, now: float) -> tuple[str, ...]:
-    known = {"tools": entry.profile.tools, "output": entry.profile.structured_output}
+    profile = entry.profile
+    tools = "in the prompt" if profile.tool_prompt else profile.tools
+    known = {"tools": tools, "output": profile.structured_output}
     return (*summary_row(catalogue, entry, now, entry.name), *(known[column] or "?" for column in _asked(search)))
 
 
@@ -154,7 +156,7 @@ def _can(entry: ModelEntry, search: Search) -> bool:
     profile = entry.profile
     if not set(search.files) <= set(kinds_of(list(profile.accepts))):
         return False
-    if search.tools and profile.tools == "never":
+    if search.tools and profile.tools == "never" and profile.tool_prompt is None:
         return False
     if search.structured and profile.structured_output not in (None, "schema"):
         return False

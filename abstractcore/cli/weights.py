@@ -19,15 +19,22 @@ def show_stored(*, as_json: bool = False) -> None:
         kept = {model.name: model for model in store.list()}
         if as_json:
             stored = [{"name": model.name, "size": model.size, "path": str(model.path)} for model in kept.values()]
-            write(catalogue_json({"stored": stored}))
+            packaged = [
+                {"name": model.name, "size": model.size, "licence": model.licence, "summary": model.summary}
+                for model in store.packaged
+            ]
+            write(catalogue_json({"stored": stored, "packaged": packaged}))
             return
-        rows = [(model.name, _size(model.size), str(model.path)) for model in kept.values()]
+        licences = {model.name: model.licence for model in store.packaged}
+        rows = [
+            (model.name, _size(model.size), licences.get(model.name, "?"), str(model.path)) for model in kept.values()
+        ]
         rows += [
-            (model.name, _size(model.size), f"not downloaded: {model.summary}")
+            (model.name, _size(model.size), model.licence, f"not downloaded: {model.summary}")
             for model in store.packaged
             if model.name not in kept
         ]
-        show_table(("name", "size", "path"), rows)
+        show_table(("name", "size", "licence", "path"), rows)
         note("Download a model with `abstractcore models pull NAME`; NAME may be hf:owner/repository/file.gguf.")
 
 

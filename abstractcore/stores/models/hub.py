@@ -27,7 +27,7 @@ class HubSource:
     repository: str
     file: str | None
 
-    copies = 1
+    site = "Hugging Face"
     hashes = None
     """Unknown before the download; the store records the hashes of what was downloaded."""
 
@@ -50,27 +50,31 @@ class HubSource:
 
     def size(self) -> int:
         """Returns the bytes to download, as reported by the hub."""
-        with _explained(self.name) as hub:
+        with hub_client(self.name) as hub:
             plan: list[Any] = hub.snapshot_download(self.repository, allow_patterns=self.file, dry_run=True)
         if not plan:
             raise ModelStoreError(f"{self.repository} has no file {self.file or ''}".rstrip())
         return sum(file.file_size or 0 for file in plan)
 
+    def space(self, size: int, partial: Path) -> int:
+        """Returns the bytes of the weights."""
+        return size
+
     def by_hand(self, folder: Path) -> str:
         """Returns an alternative to the download, for messages."""
         return "pass the path of weights on this machine instead of a name"
 
-    def fetch(self, scratch: Path) -> Path:
+    def fetch(self, scratch: Path, partial: Path) -> Path:
         """Downloads the files to a folder in `scratch`, and returns it. Raises `OSError` for a full disk."""
         weights = scratch / "weights"
-        with _explained(self.name) as hub:
+        with hub_client(self.name) as hub:
             hub.snapshot_download(self.repository, allow_patterns=self.file, local_dir=weights)
         shutil.rmtree(weights / ".cache", ignore_errors=True)
         return weights
 
 
 @contextlib.contextmanager
-def _explained(name: str) -> Generator[Any]:
+def hub_client(name: str) -> Generator[Any]:
     """Yields huggingface-hub, with warnings off and its errors turned into `ModelStoreError`."""
     try:
         import huggingface_hub as hub

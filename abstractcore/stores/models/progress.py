@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
@@ -19,15 +19,18 @@ _INTERVAL = 0.1
 
 
 @contextlib.contextmanager
-def watched(name: str, folder: Path, total: int, progress: Progress | None) -> Generator[None]:
-    """Reports the growth of `folder` up to `total` bytes while the body runs; the full size only if it succeeds."""
+def watched(name: str, folders: Sequence[Path], total: int, progress: Progress | None) -> Generator[None]:
+    """Reports the growth of `folders` up to `total` bytes while the body runs; the full size only if it succeeds."""
     with contextlib.ExitStack() as stack:
         report = progress or stack.enter_context(_display(name, total))
         done = threading.Event()
 
         def watch() -> None:
+            most = 0
             while not done.wait(_INTERVAL):
-                report(name, min(size_of(folder), total), total)
+                # Temporary files vanish; a bar that goes back would be confusing.
+                most = max(most, min(sum(map(size_of, folders)), total))
+                report(name, most, total)
 
         thread = threading.Thread(target=watch, name="abstractcore-fetch", daemon=True)
         thread.start()

@@ -8,11 +8,16 @@ from typing import Protocol
 
 
 class Source(Protocol):
-    """The source of one model, with its expected checksums."""
+    """One site with the files of one model, and their expected checksums."""
 
     @property
     def name(self) -> str:
-        """The name as the user writes it."""
+        """The model's name as the user writes it."""
+        ...
+
+    @property
+    def site(self) -> str:
+        """The site, for messages."""
         ...
 
     @property
@@ -25,19 +30,22 @@ class Source(Protocol):
         """SHA-256 in hex by file name; None if not known before the download."""
         ...
 
-    @property
-    def copies(self) -> int:
-        """The disk space that a download needs, as a multiple of `size`."""
+    def size(self) -> int:
+        """Returns the bytes of the weights; may send a request. Raises `ModelStoreError` if the site has none."""
         ...
 
-    def size(self) -> int:
-        """Returns the bytes of the weights; may send a request."""
+    def space(self, size: int, partial: Path) -> int:
+        """Returns the disk space in bytes that the download of `size` bytes needs besides what `partial` has."""
         ...
 
     def by_hand(self, folder: Path) -> str:
         """Returns an alternative to the download, as the end of "... or"."""
         ...
 
-    def fetch(self, scratch: Path) -> Path:
-        """Downloads the weights to a folder in `scratch`, and returns it. Raises `OSError` for a full disk."""
+    def fetch(self, scratch: Path, partial: Path) -> Path:
+        """Downloads the weights to a folder in `scratch` or `partial`, and returns it.
+
+        Files in `partial` are kept if the download is interrupted, and continued by the next. Raises `OSError` for a
+        full disk.
+        """
         ...

@@ -1,4 +1,4 @@
-"""`FileModelStore`: one folder for each model, completed in a scratch folder and then moved into place."""
+"""`FileModelStore`: one folder for each model, downloaded and verified elsewhere and then moved into place."""
 
 from __future__ import annotations
 
@@ -8,23 +8,25 @@ import errno
 import os
 import shutil
 from collections.abc import Generator, Sequence
+from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote, unquote
 
 import platformdirs
 
-from abstractcore.errors import ModelStoreError
+from abstractcore.errors import MissingExtraError, ModelStoreError
 from abstractcore.ports import StoredModel
 from abstractcore.schema.json_values import check_items
 
 from .checksums import CHECKSUMS_FILE, is_intact, size_of, write_checksums
 from .hub import HubSource
+from .hub_files import HubFilesSource
 from .local_paths import checked_path, is_path
 from .packaged import PACKAGED_MODELS, PackagedModel
-from .progress import MEBIBYTE, Progress, watched
+from .progress import MEBIBYTE, Progress, note, watched
 from .sources import Source
 from .wheels import WheelSource, redact
-from .workspace import locked, put_in_place, scratch_folder
+from .workspace import discard_partial, has_partial, locked, partial_folder, put_in_place, scratch_folder
 
 _MARGIN = 32 * MEBIBYTE
 
@@ -64,13 +66,14 @@ class FileModelStore:
         """Returns the path of a model's file or folder; downloads and verifies the model first if necessary."""
         if is_path(name):
             return checked_path(name)
-        source = self._source(name)
+        sources = self._sources(name)
+        source = sources[-1]
         folder = self._folder(source)
         if not is_intact(folder, source.hashes):
             with _explained(source, self.root), locked(self.root, folder.name, name):
                 # Another process may have downloaded it while this one waited.
                 if not is_intact(folder, source.hashes):
-                    self._fetch(source, folder)
+                    self._fetch(sources, folder)
         return folder / source.file if source.file else folder
 
     def list(self) -> Sequence[StoredModel]:
@@ -86,23 +89,28 @@ class FileModelStore:
         """Deletes `name` from the store; returns False if it was not stored. Raises `ModelStoreError` for a path."""
         if is_path(name):
             raise ModelStoreError(f"{name} is a path outside the store", hint="Delete it yourself.")
-        source = self._source(name)
+        source = self._sources(name)[-1]
         folder = self._folder(source)
-        if not folder.exists():
+        if not folder.exists() and not has_partial(self.root, folder.name):
             return False
         with (
             _explained(source, self.root),
             locked(self.root, folder.name, name),
             scratch_folder(self.root, folder.name) as scratch,
         ):
-            folder.rename(scratch / "old")
+            discard_partial(self.root, folder.name)
+            if folder.exists():
+                folder.rename(scratch / "old")
         return True
 
-    def _source(self, name: str) -> Source:
+    def _sources(self, name: str) -> Sequence[Source]:
+        """Returns the sites that have a model, the best one first; the last one needs a package index only."""
         if name in self._packaged:
-            return WheelSource(self._packaged[name])
+            model = self._packaged[name]
+            wheels = WheelSource(model)
+            return (HubFilesSource(model), wheels) if all(file.hub for file in model.files) else (wheels,)
         if name.startswith("hf:"):
-            return HubSource.parse(name)
+            return (HubSource.parse(name),)
         near = difflib.get_close_matches(name.lower(), self._packaged, n=3, cutoff=0.4) or list(self._packaged)
         raise ModelStoreError(
             f"no model is called {name!r}",
@@ -113,20 +121,32 @@ class FileModelStore:
     def _stored(self, name: str) -> StoredModel:
         path = self.root / quote(name, safe="")
         with contextlib.suppress(ModelStoreError):  # another version may have had it
-            path /= self._source(name).file or ""
+            path /= self._sources(name)[-1].file or ""
         return StoredModel(name, path, size_of(path))
 
     def _folder(self, source: Source) -> Path:
         return self.root / quote(source.name, safe="")
 
-    def _fetch(self, source: Source, folder: Path) -> None:
+    def _fetch(self, sources: Sequence[Source], folder: Path) -> None:
+        for source, other in pairwise(sources):
+            try:
+                return self._fetch_from(source, folder)
+            except (ModelStoreError, MissingExtraError) as error:
+                note(f"{source.site}: {redact(error.message)}; trying {other.site}")
+        return self._fetch_from(sources[-1], folder)
+
+    def _fetch_from(self, source: Source, folder: Path) -> None:
         size = source.size()
-        _check_space(source, size, self.root)
-        with scratch_folder(self.root, folder.name) as scratch:
-            with watched(source.name, scratch, size, self._progress):
-                weights = source.fetch(scratch)
+        with (
+            scratch_folder(self.root, folder.name) as scratch,
+            partial_folder(self.root, folder.name) as partial,
+        ):
+            _check_space(source.space(size, partial), self.root)
+            with watched(source.name, (scratch, partial), size, self._progress):
+                weights = source.fetch(scratch, partial)
                 wrong = write_checksums(weights, source.hashes)
             if wrong:
+                discard_partial(self.root, folder.name)
                 raise ModelStoreError(
                     f"checksum mismatch for {source.name}: {wrong}",
                     hint="Check the package index of your installer (pip config list), then try again.",
@@ -134,8 +154,8 @@ class FileModelStore:
             put_in_place(weights, folder, scratch)
 
 
-def _check_space(source: Source, size: int, root: Path) -> None:
-    needed, free = source.copies * size + _MARGIN, shutil.disk_usage(root).free
+def _check_space(size: int, root: Path) -> None:
+    needed, free = size + _MARGIN, shutil.disk_usage(root).free
     if free < needed:
         numbers = f"the download needs {round(needed / MEBIBYTE)} MiB and {free // MEBIBYTE} MiB are free"
         raise OSError(errno.ENOSPC, numbers, str(root))

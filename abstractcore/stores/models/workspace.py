@@ -1,4 +1,4 @@
-"""Locks and scratch folders of downloads: one process at a time for each model; leftovers are removed."""
+"""Locks and folders of downloads: one process at a time for each model. Scratch is removed, partial files are kept."""
 
 from __future__ import annotations
 
@@ -10,7 +10,10 @@ from pathlib import Path
 
 from abstractcore.errors import MissingExtraError
 
+from .checksums import size_of
 from .progress import note
+
+_PARTIAL = ".partial"
 
 
 @contextlib.contextmanager
@@ -50,6 +53,32 @@ def scratch_folder(root: Path, slug: str) -> Generator[Path]:
         yield scratch
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def partial_folder(root: Path, slug: str) -> Generator[Path]:
+    """Yields the folder of a download that can be continued. It is removed after a success, or if it has no files.
+    Needs the lock.
+    """
+    partial = root / _PARTIAL / slug
+    partial.mkdir(parents=True, exist_ok=True)
+    try:
+        yield partial
+    except BaseException:
+        if not (partial.exists() and size_of(partial)):
+            shutil.rmtree(partial, ignore_errors=True)
+        raise
+    shutil.rmtree(partial, ignore_errors=True)
+
+
+def has_partial(root: Path, slug: str) -> bool:
+    """Returns whether something is left of an interrupted download."""
+    return (root / _PARTIAL / slug).exists()
+
+
+def discard_partial(root: Path, slug: str) -> None:
+    """Removes what is left of an interrupted download. Needs the lock."""
+    shutil.rmtree(root / _PARTIAL / slug, ignore_errors=True)
 
 
 def put_in_place(created: Path, folder: Path, scratch: Path) -> None:

@@ -329,7 +329,8 @@ def test_help_imports_nothing_heavy():
 def test_downloadable_models_are_listed(monkeypatch, tmp_path):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(tmp_path))
     result = invoke("models", "list")
-    assert (result.exit_code, result.stdout.count("not downloaded")) == (0, 2)
+    assert (result.exit_code, result.stdout.count("not downloaded")) == (0, 3)
+    assert "qwen2.5-coder-1.5b\t1,065.6 MiB\tApache-2.0\tnot downloaded: " in result.stdout
     assert "abstractcore models pull NAME" in result.stderr
 
 
@@ -337,7 +338,7 @@ def test_model_is_pulled_and_listed(monkeypatch, models: FileModelStore):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(models.root.parent))
     pulled = invoke("models", "pull", "smollm2-135m-instruct").stdout
     assert Path(pulled.rstrip("\n")).read_bytes()[:4] == b"GGUF"
-    assert f"smollm2-135m-instruct\t93.8 MiB\t{pulled}" in invoke("models", "list").stdout
+    assert f"smollm2-135m-instruct\t93.8 MiB\tApache-2.0\t{pulled}" in invoke("models", "list").stdout
 
 
 def test_model_is_removed_once(monkeypatch, tmp_path):

@@ -408,4 +408,10 @@ def test_list_of_the_embedded_provider_is_that_of_stored_weights(tmp_path: Path,
     result = invoke("list", "-p", "local")
     assert result.exit_code == 0
     assert "not downloaded" in result.stdout
-    assert json.loads(invoke("list", "--json").stdout) == {"stored": [], "exit_code": 0}
+    listed = json.loads(invoke("list", "--json").stdout)
+    assert (listed["stored"], listed["exit_code"]) == ([], 0)
+    assert {model["name"]: model["licence"] for model in listed["packaged"]} == {
+        "smollm2-135m-instruct": "Apache-2.0",
+        "qwen2.5-coder-1.5b": "Apache-2.0",
+        "whisper-tiny.en": "MIT",
+    }

