@@ -8,12 +8,15 @@ from types import MappingProxyType
 from typing import Any, TypeAlias
 
 from ..ports import ModelProfile, Thinking
+from ..registry import did_you_mean
 from .fact_readers import fact_readers
-from .readers import field_readers, read_fields
+from .readers import field_readers, fields_hint, read_fields
 
 Facts: TypeAlias = Mapping[str, Any]
 """Fields of `ModelProfile` by name, as JSON values."""
 
+OTHER_FIELDS = frozenset({"model", "family", "provider", "like", "alias_of", "prices"})
+"""The fields of a row that are not facts."""
 MERGED = ("thinking", "settings")
 """The facts that are merged by key; others are replaced whole."""
 _OF_FAMILIES = frozenset(
@@ -66,12 +69,25 @@ def family_facts(family: str, facts: Facts, unknown: Facts) -> dict[str, Any]:
 
 def profile_of(facts: Facts) -> ModelProfile:
     """Returns the profile with these facts; raises `SchemaError` with the path of an invalid one."""
-    return ModelProfile(**read_fields(fact_readers(), facts))
+    return ModelProfile(**read_facts(facts))
+
+
+def read_facts(facts: Facts) -> dict[str, Any]:
+    """Returns facts as fields of `ModelProfile`; raises `SchemaError` with the path of an invalid one."""
+    return read_fields(fact_readers(), facts, hint=_similar_field)
+
+
+def _similar_field(name: str) -> str:
+    """Returns the hint for a name that is not a fact. A misspelt field of a row, such as `lik`, is read as one."""
+    from .other_names import OTHER_NAMES  # imported for errors only
+
+    ours = OTHER_NAMES.get(name)
+    return did_you_mean([ours]) if ours else fields_hint(name, {*fact_readers(), *OTHER_FIELDS})
 
 
 def overridden(profile: ModelProfile, facts: Facts) -> ModelProfile:
     """Returns a profile with a user's own facts, as `overriding` does; raises `SchemaError`."""
-    given: dict[str, Any] = read_fields(fact_readers(), facts)
+    given = read_facts(facts)
     if given.get("thinking") is not None:
         thinking = read_fields(field_readers(Thinking), facts["thinking"], "thinking")
         given["thinking"] = replace(profile.thinking or Thinking(), **thinking)

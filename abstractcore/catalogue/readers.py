@@ -31,18 +31,26 @@ def read_object(cls: type, data: object, path: str = "") -> Any:
         raise (error.at(path) if path else error) from None
 
 
-def read_fields(readers: Mapping[str, Reader], data: object, path: str = "") -> dict[str, Any]:
-    """Returns the values of a mapping, each read by the reader of its name."""
+def read_fields(
+    readers: Mapping[str, Reader], data: object, path: str = "", hint: Callable[[str], str] | None = None
+) -> dict[str, Any]:
+    """Returns the values of a mapping, each read by the reader of its name. `hint` returns that of an unknown name, by
+    default one with the names of the readers.
+    """
     if not isinstance(data, Mapping):
         raise SchemaError(f"expected an object, got {type(data).__name__}", path)
     values: dict[str, Any] = {}
     for name, value in cast("Mapping[str, object]", data).items():
         where = f"{path}.{name}" if path else str(name)
         if name not in readers:
-            hint = name_hint(name, sorted(readers), "fields", '"A row" in docs/catalogue.md')
-            raise SchemaError("no such field", where, hint=hint)
+            raise SchemaError("no such field", where, hint=hint(name) if hint else fields_hint(name, readers))
         values[name] = readers[name](value, where)
     return values
+
+
+def fields_hint(name: str, known: Iterable[str]) -> str:
+    """Returns the hint for an unknown field: known ones that are similar, or where they are described."""
+    return name_hint(name, sorted(known), "fields", '"A row" in docs/catalogue.md')
 
 
 @cache

@@ -9,9 +9,8 @@ from typing import Any, cast
 from ..errors import SchemaError
 from ..schema import EMPTY
 from ..schema.quoting import shown
-from .facts import Facts
+from .facts import OTHER_FIELDS, Facts
 
-_NOT_FACTS = frozenset({"model", "family", "provider", "like", "alias_of", "prices"})
 MAX_LIKE = 20
 """How often a row or a template may be like one that is like another."""
 _OF_ALIASES = frozenset({"model", "provider", "alias_of", "source", "checked"})
@@ -62,7 +61,7 @@ def read_row(data: object, number: int) -> Row:
         kinds[0] == "family",
         alias_of,
         like_of(like),
-        {name: value for name, value in given.items() if name not in _NOT_FACTS},
+        {name: value for name, value in given.items() if name not in OTHER_FIELDS},
         cast("Sequence[Any]", prices),
     )
 

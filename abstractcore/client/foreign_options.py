@@ -35,7 +35,7 @@ _SAME = {
     "http_client": "client http_async_client",
     "middleware": "callbacks callback hooks",
     "context_size": "num_ctx n_ctx context_length context_window max_input_tokens",
-    "price": "input_cost_per_token output_cost_per_token pricing",
+    "price": "input_cost_per_token output_cost_per_token pricing cost",
     "facts": "model_info model_capabilities",
     "threads": "n_threads num_thread num_threads",
     "access_token": "azure_ad_token azure_ad_token_provider token_provider",

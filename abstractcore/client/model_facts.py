@@ -35,6 +35,7 @@ class ModelFacts:
                 raise InvalidInputError("given twice, also as `accepts`", path="facts.accepts", hint="Pass only one.")
             _check_accepts(accepts)
             both["accepts"] = accepts
+        _check_names(both)
         found = cls(both)
         try:
             found.over(ModelProfile())
@@ -92,6 +93,25 @@ class _Services:
     @property
     def spare_cores(self) -> int:
         return self.services.spare_cores
+
+
+def _check_names(facts: Mapping[str, Any]) -> None:
+    """Raises `InvalidInputError` for a field of a row that is an option of `create_llm`, or of files alone."""
+    from ..catalogue.facts import OTHER_FIELDS
+    from ..catalogue.other_names import OTHER_NAMES
+
+    for name in facts:
+        field = OTHER_NAMES.get(name, name)
+        if field in OTHER_FIELDS:
+            raise InvalidInputError("is not a fact", path=f"facts.{name}", hint=_OPTIONS.get(field, _IN_FILES))
+
+
+_OPTIONS = {
+    "prices": "Pass it as create_llm(..., price=Price(input=2, output=10)), in dollars per million tokens.",
+    "model": "Pass it as create_llm('PROVIDER/MODEL').",
+    "provider": "Pass it as create_llm('PROVIDER/MODEL').",
+}
+_IN_FILES = 'Write it into models.toml: "Your own facts" in docs/catalogue.md.'
 
 
 def _check_accepts(accepts: object) -> None:

@@ -133,7 +133,7 @@ def fault(folder: Path, *rows: Mapping[str, Any] | str, **header: Any) -> str:
             '{"model": "one", "retires": "soon"}',
             ":2:18: model 'one': retires: expected a date such as 2026-11-22, got 'soon'",
         ),
-        ('{"model": "one", "price": {}}', ":2:18: model 'one': price: no such field. Did you mean "),
+        ('{"model": "one", "price": {}}', ":2:18: model 'one': price: no such field. Did you mean prices?"),
     ],
 )
 def test_error_in_a_row(tmp_path: Path, row: str, expected: str):

@@ -8,6 +8,9 @@ from typing import Any, ClassVar
 import pytest
 
 from abstractcore import InvalidInputError, Services, create_llm
+from abstractcore.catalogue.fact_readers import fact_readers
+from abstractcore.catalogue.facts import OTHER_FIELDS
+from abstractcore.catalogue.other_names import OTHER_NAMES
 from abstractcore.ports import ModelProfile, Thinking
 from abstractcore.registry import Registry
 from abstractcore_providers.scripted import ScriptedProvider
@@ -70,7 +73,16 @@ def test_provider_that_does_not_ask_the_catalogue_has_the_facts_too(services: Se
         ({"facts": {"context_tokens": "1"}}, r"facts\.context_tokens: expected an integer of at least 0, got '1'"),
         ({"facts": {"thinking": {"levels": ["huge"]}}}, r"facts\.thinking\.levels\[0\]: 'huge' is not one of "),
         ({"facts": {"refused": ["heat"]}}, r"facts\.refused: 'heat' is not an option: expected one of "),
-        ({"facts": {"price": 1}}, r"facts\.price: no such field"),
+        *(
+            ({"facts": {name: 1}}, rf"facts\.{name}: is not a fact\. Pass it as create_llm\(\.\.\., price=Price\(")
+            for name in ("prices", "price", "cost", "input_cost_per_token")
+        ),
+        ({"facts": {"model": "m"}}, r"facts\.model: is not a fact\. Pass it as create_llm\('PROVIDER/MODEL'\)\."),
+        ({"facts": {"like": "one"}}, r"facts\.like: is not a fact\. Write it into models\.toml: \"Your own facts\""),
+        ({"facts": {"supports_vision": True}}, r"facts\.supports_vision: no such field\. Did you mean accepts\?"),
+        ({"facts": {"context_window": 1}}, r"facts\.context_window: no such field\. Did you mean context_tokens\?"),
+        ({"facts": {"reasoning": True}}, r"facts\.reasoning: no such field\. Did you mean thinking\?"),
+        ({"facts": {"temperature": 1}}, r"facts\.temperature: no such field\. Did you mean sampling\?"),
         (
             {"facts": {"cache_times": ["forever"]}},
             r"facts\.cache_times: 'forever' is not a time: expected such as '5m'",
@@ -82,3 +94,9 @@ def test_provider_that_does_not_ask_the_catalogue_has_the_facts_too(services: Se
 def test_invalid_fact_is_refused_with_its_path(services: Services, options: dict[str, Any], expected: str):
     with pytest.raises(InvalidInputError, match=expected):
         create_llm("scripted", replies=["a"], services=services, **options)
+
+
+def test_other_names_lead_to_fields_and_hide_none():
+    known = {*fact_readers(), *OTHER_FIELDS}
+    assert set(OTHER_NAMES.values()) <= known
+    assert known.isdisjoint(OTHER_NAMES)
