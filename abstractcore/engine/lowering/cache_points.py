@@ -8,8 +8,9 @@ from itertools import takewhile
 from typing import Any, NamedTuple
 
 from ...ports import ModelProfile
-from ...schema import CachePoint, CallWarning, Message, ModelCall
+from ...schema import CachePoint, CallWarning, Message, ModelCall, to_data
 from .cache_times import lower_cache_times
+from .changes import change_warning
 
 
 class _Position(NamedTuple):
@@ -32,7 +33,7 @@ def lower_cache(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, list
     warnings: list[CallWarning] = []
     if call.cache and most == 0:
         message = "this provider caches automatically, without cache points"
-        warnings.append(CallWarning("cache_left_out", "cache", message, True))
+        warnings.append(change_warning("cache_left_out", "cache", message, True))
     elif call.cache:
         call = _with(call, _best(call, profile), CachePoint())
     held = _held(call)
@@ -40,17 +41,27 @@ def lower_cache(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, list
         return call, warnings
     on_tools = [] if profile.cache_tools else [position for position in held if position.message is None]
     held = [position for position in held if position not in on_tools]
-    message = "this model accepts no cache point behind a tool"
-    warnings += [CallWarning("cache_left_out", f"{position}.cache", message) for position in on_tools]
+    warnings += _left_out(call, on_tools, "this model accepts no cache point behind a tool")
     over = held[: max(0, len(held) - most)] if most is not None else []
     if over:
-        message = f"this provider accepts at most {most} cache points"
-        warnings += [CallWarning("cache_left_out", f"{position}.cache", message) for position in over]
+        warnings += _left_out(call, over, f"this provider accepts at most {most} cache points")
     call = _with(call.with_(cache=False) if call.cache else call, [*on_tools, *over], None)
     if not profile.cache_times:
         return call, warnings
     call, changed = lower_cache_times(call, profile.cache_times)
     return call, warnings + changed
+
+
+def _left_out(call: ModelCall, positions: Collection[_Position], reason: str) -> list[CallWarning]:
+    return [
+        CallWarning(
+            "cache_left_out",
+            f"{position}.cache",
+            f"the cache point at {position} is left out: {reason}",
+            to_data(_holder(call, position).cache),
+        )
+        for position in positions
+    ]
 
 
 def _best(call: ModelCall, profile: ModelProfile) -> list[_Position]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from ...schema import CachePoint, CallWarning, Message, ModelCall
+from .changes import change_warning
 
 T = TypeVar("T")
 
@@ -39,5 +40,5 @@ def _timed(holder: T, path: str, times: list[int], warnings: list[CallWarning]) 
         return holder
     sent = next((time for time in times if time >= cache.ttl), times[-1])
     message = f"the supported TTLs are {' and '.join(map(str, times))} seconds"
-    warnings.append(CallWarning("cache_time_changed", f"{path}.cache.ttl", message, cache.ttl, sent))
+    warnings.append(change_warning("cache_time_changed", f"{path}.cache.ttl", message, cache.ttl, sent))
     return replace(item, cache=CachePoint(sent))

@@ -10,6 +10,7 @@ from typing import Any
 
 from ...ports import ModelProfile
 from ...schema import CallWarning, ModelCall, Sampling, ThinkingLevel, ToolChoice, to_data
+from .changes import change_warning
 from .thinking import Asked, thinks
 
 SAMPLING_OPTIONS = tuple(field.name for field in fields(Sampling))
@@ -106,7 +107,7 @@ class _Limits:
             return _left_out("unsupported_option", name, value, message)
         sent = type(value)(min(max(value, lowest), highest))
         message = f"{self._model} accepts {name} from {lowest:g} to {highest:g}{self._when(name)}"
-        return CallWarning("option_changed", _path(name), message, value, sent)
+        return change_warning("option_changed", _path(name), message, value, sent)
 
     def _when(self, name: str) -> str:
         return " while it thinks" if self._thinks and name in self._profile.ranges_with_thinking else ""
@@ -130,7 +131,7 @@ def _exclusion(
 
 
 def _left_out(code: str, name: str, value: Any, message: str) -> CallWarning:
-    return CallWarning(code, _path(name), message, to_data(value) if isinstance(value, ToolChoice) else value)
+    return change_warning(code, _path(name), message, to_data(value) if isinstance(value, ToolChoice) else value)
 
 
 def _path(name: str) -> str:

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 from ...ports import ModelProfile, Thinking
 from ...schema import CallWarning, ModelCall, Sampling, ThinkingLevel
+from .changes import change_warning
 
 _BUDGETS: dict[ThinkingLevel, int] = {
     "minimal": 1024,
@@ -24,7 +25,7 @@ Asked = ThinkingLevel | int | None
 
 
 class _Choice(NamedTuple):
-    """The value to send, with the code and the message of the warning if it is not what was requested."""
+    """The value to send, with the code and the reason of the warning if it is not what was requested."""
 
     sent: Asked
     code: str = ""
@@ -47,7 +48,7 @@ def lower_thinking(call: ModelCall, profile: ModelProfile) -> tuple[Asked, list[
     if not choice.code or choice.sent == asked:
         return choice.sent, []
     requested = "off" if asked == 0 else asked
-    return choice.sent, [CallWarning(choice.code, "thinking", choice.message, requested, choice.sent)]
+    return choice.sent, [change_warning(choice.code, "thinking", choice.message, requested, choice.sent)]
 
 
 def thinks(thinking: Asked, takes: Thinking | None) -> bool:

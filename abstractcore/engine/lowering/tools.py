@@ -7,6 +7,7 @@ from typing import NoReturn
 from ...errors import UnsupportedContentError
 from ...ports import ModelProfile
 from ...schema import CallWarning, ModelCall, ToolChoice, to_data
+from .changes import change_warning
 from .thinking import Asked, thinks
 
 _AUTO = ToolChoice("auto")
@@ -29,7 +30,7 @@ def thinking_beside_tools(call: ModelCall, thinking: Asked, profile: ModelProfil
     message = f"{call.model} accepts tools only {'without thinking' if allowed else 'if thinking is not set'}"
     if profile.tools_provider is not None:
         message += f": {profile.tools_provider!r} has both"
-    return allowed, CallWarning("thinking_changed", "thinking", message, call.thinking, allowed)
+    return allowed, change_warning("thinking_changed", "thinking", message, call.thinking, allowed)
 
 
 def lower_tool_choice(
@@ -52,7 +53,7 @@ def lower_tool_choice(
     what = {"without_budget": " with a thinking budget", "without_thinking": " while it thinks"}.get(accepts, "")
     message = f"{call.model} does not accept a forced tool call{what}"
     sent = {"mode": "auto"} if auto_is_sent else None
-    warning = CallWarning("tool_choice_changed", "tool_choice", message, to_data(choice), sent)
+    warning = change_warning("tool_choice_changed", "tool_choice", message, to_data(choice), sent)
     return _AUTO if auto_is_sent else None, [warning]
 
 

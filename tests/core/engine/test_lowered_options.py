@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from abstractcore import (
     CachePoint,
+    CallWarning,
     HostedTool,
     Message,
     ModelCall,
@@ -23,6 +25,7 @@ from abstractcore import (
 from abstractcore.engine import lower
 from abstractcore.ports import ModelProfile, Thinking
 from abstractcore.schema import Lowered, OutputSchema, canonical_json, from_data
+from abstractcore.schema.quoting import shown
 from abstractcore.testing.changes import changed_as_warned, full_data
 from tests.properties import examples
 
@@ -227,7 +230,7 @@ def test_cache_points_behind_tools_are_removed_where_they_are_refused():
     tool = ToolSpec("f", "F.", cache=CachePoint())
     found = lowered(ModelProfile(cache_tools=False), tools=(TOOL, tool))
     assert found.call.tools == (TOOL, replace(tool, cache=None))
-    assert warned(found) == [("cache_left_out", "tools[1].cache", None, None)]
+    assert warned(found) == [("cache_left_out", "tools[1].cache", {}, None)]
     automatic = lowered(ModelProfile(cache_tools=False), tools=(TOOL,), cache=True)
     assert (automatic.call.tools, automatic.warnings) == ((TOOL,), ())
     assert automatic.call.messages[0].parts[0].cache == CachePoint()
@@ -360,3 +363,34 @@ def test_each_change_has_a_warning_and_a_lowered_call_is_not_changed_again(profi
     assert canonical_json(expected) == canonical_json(found.call)
     again = lower(found.call, profile, ())
     assert (again.call, again.warnings) == (found.call, ())
+    assert [each.message for each in found.warnings if not names_both_values(each)] == []
+
+
+def names_both_values(warning: CallWarning) -> bool:
+    """Returns whether a message names what was requested, and what is sent or that nothing is."""
+    requested, sent = (json.loads(json.dumps(value)) for value in (warning.requested, warning.sent))
+    if ".cache" in warning.path and not warning.path.endswith(".ttl"):
+        return f"the cache point at {warning.path.removesuffix('.cache')} is left out" in warning.message
+    name = warning.path.rpartition(".")[2]
+    start = f"{name} is " if requested is None else f"{name}={shown(requested)} "
+    end = " left out: " if sent is None else f" {shown(sent)}: "
+    return f"{start}" in warning.message and end in warning.message
+
+
+@pytest.mark.parametrize(
+    ("takes", "asked", "message"),
+    [
+        (LEVELS, "minimal", "thinking='minimal' becomes 'low': this model supports the thinking levels low, high"),
+        (Thinking(("low",), can_be_off=False), "off", "thinking='off' becomes 'low': thinking cannot be turned off"),
+        (Thinking(budget=(10, 20)), 5, "thinking=5 becomes 10: this model's thinking budget is 10 to 20 tokens"),
+        (Thinking(), "high", "thinking='high' is left out: this model does not support thinking"),
+    ],
+)
+def test_warning_of_thinking_names_what_was_asked_and_what_is_sent(takes: Thinking, asked: Any, message: str):
+    (warning,) = lowered(ModelProfile(thinking=takes), thinking=asked).warnings
+    assert warning.message.startswith(message)
+
+
+def test_warning_of_thinking_that_was_not_asked_for_names_what_is_sent():
+    (warning,) = lowered(ModelProfile(thinking=LEVELS, tools="without_thinking"), tools=(TOOL,)).warnings
+    assert warning.message == "thinking is set to 'off': m accepts tools only without thinking"

@@ -176,8 +176,10 @@ def test_warning_distinguishes_never_supported_from_unsupported_with_thinking():
         return [warning.message for warning in sent(call).warnings]
 
     model = "openai/gpt-5-mini"
-    assert messages(model, Sampling(temperature=0.5)) == [f"{model} does not accept temperature while it thinks"]
-    assert messages(model, Sampling(top_k=5)) == [f"{model} does not accept top_k"]
+    assert messages(model, Sampling(temperature=0.5)) == [
+        f"temperature=0.5 is left out: {model} does not accept temperature while it thinks"
+    ]
+    assert messages(model, Sampling(top_k=5)) == [f"top_k=5 is left out: {model} does not accept top_k"]
 
 
 @pytest.mark.parametrize(
