@@ -90,6 +90,7 @@ class Prices:
         others = self._new(file, "others", genai, models) if provider == file.header["providers"][0] else []
         found |= {name: file.rows.get(name) or genai[name].rows for name in (*chat, *others)}
         used = {name: _with_amendments(name, rows, file) for name, rows in found.items()}
+        used |= {model: _routed(row, used.get(model, []), used) for model, row in models.items() if row.get("routed")}
         return ProviderPrices(*_with_sets(file.shared, used), chat, others)
 
     def lists(self, provider: str) -> list[Mapping[str, Any]]:
@@ -136,6 +137,16 @@ class Prices:
                 rates = {meter: rate for meter, rate in row["rates"].items() if not meter.endswith("_search")}
                 found[model] = [{"sure": False, "rates": rates, "when": written}]
         return ProviderPrices(*_with_sets({}, found), [], [])
+
+
+def _routed(row: Row, own: list[Row], by_model: Mapping[str, list[Row]]) -> list[Row]:
+    """Returns the prices of a model until it is retired, and from then on those of the model that answers instead."""
+    day = row["retires"]
+    before = [{**each, "until": min(each.get("until", day), day)} for each in own if each.get("from", "") < day]
+    after = by_model.get(row["replaced_by"], [])
+    return before + [
+        {**each, "from": max(each.get("from", day), day)} for each in after if each.get("until", "9") > day
+    ]
 
 
 def _row_at(rows: Iterable[Row], day: str) -> Row | None:

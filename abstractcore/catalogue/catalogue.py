@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import date
 from pathlib import Path
+from time import time
 from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
@@ -26,8 +27,9 @@ class FileCatalogue:
 
     `files` returns the files by provider. A later version of one in the folder `updates`, by default in the user's data
     folder, replaces it. Facts in the user's own file win: `user_file`, by default the one that `environment` names, or
-    `models.toml` in the user's configuration folder. A provider without a file knows no models. Methods raise
-    `ConfigurationError` for a file with an error.
+    `models.toml` in the user's configuration folder. A provider without a file knows no models. `time` returns seconds
+    since the epoch, for models that another one answers for from a day on. Methods raise `ConfigurationError` for a
+    file with an error.
     """
 
     def __init__(
@@ -37,11 +39,13 @@ class FileCatalogue:
         *,
         user_file: Path | None = None,
         updates: Path | None = None,
+        time: Callable[[], float] = time,
     ) -> None:
         self._files = files
         self._environment = environment
         self._user_path = user_file
         self._updates = updates
+        self._time = time
         self._providers: dict[str, ProviderModels] = {}
         self._user: dict[Path, UserFile | None] = {}
 
@@ -84,7 +88,7 @@ class FileCatalogue:
         """Returns the models of a provider."""
         found = self._providers.get(provider)
         if found is None:
-            found = ProviderModels(provider, self.file(provider), self._user_file())
+            found = ProviderModels(provider, self.file(provider), self._user_file(), self._time)
             found = self._providers.setdefault(provider, found)
         return found
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from time import gmtime, strftime, time
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from ..errors import SchemaError
@@ -31,10 +32,17 @@ class ProviderModels:
     A name is found as it is, then by its variants, then by its family. Entries are made when they are first looked up.
     """
 
-    def __init__(self, provider: str, file: ProviderFile | None, user: UserFile | None) -> None:
+    def __init__(
+        self,
+        provider: str,
+        file: ProviderFile | None,
+        user: UserFile | None,
+        time: Callable[[], float] = time,
+    ) -> None:
         self._provider = provider
         self._file = file
         self._user = user
+        self._time = time
         self._own: Mapping[str, Row] = user.rows(provider) if user else {}
         self._of_file: Mapping[str, Row] = file.models if file else {}
         self._families: Mapping[str, Row] = file.families if file else {}
@@ -149,7 +157,23 @@ class ProviderModels:
             return overriding(facts, row.facts), row.prices or prices
         assert self._file is not None
         facts = self._file.facts(row)
+        if facts.get("routed"):
+            facts = self._routed(facts, row)
         return (family_facts(row.name, facts, self._unknown), ()) if match == "family" else (facts, row.prices)
+
+    def _routed(self, facts: Facts, row: Row) -> Facts:
+        """Returns the facts of a model that another one answers for once it is retired: from that day the other's, with
+        its own retirement.
+        """
+        day, name = facts.get("retires"), facts.get("replaced_by")
+        other = self._of_file.get(name) if isinstance(name, str) else None
+        if not isinstance(day, str) or other is None:
+            self._refuse(SchemaError("a routed model has `retires`, and a row for `replaced_by`", "routed"), row)
+        if strftime("%Y-%m-%d", gmtime(self._time())) < day:
+            return facts
+        assert self._file is not None
+        found = self._file.facts(target(other, self._of_file))
+        return {**found, "retires": day, "replaced_by": name, "routed": True}
 
     def _facts_below(self, row: Row, within: tuple[str, ...]) -> tuple[Facts, Sequence[Any]]:
         """Returns the facts that those of a user's row override: of the models that it is like, or without the row."""

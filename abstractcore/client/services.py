@@ -105,7 +105,9 @@ class Services:
         if self._catalogue is None:
             from ..catalogue import FileCatalogue
 
-            self._catalogue = FileCatalogue(lambda: self.registry.catalogues, self.environment)
+            self._catalogue = FileCatalogue(
+                lambda: self.registry.catalogues, self.environment, time=self.clock.time_of_day
+            )
         return self._catalogue
 
     @property

@@ -114,6 +114,8 @@ class ModelProfile:
     """The day on which the provider retires the model: calls have a warning from then on."""
     replaced_by: str | None = None
     """The model that the vendor recommends instead of a retired one."""
+    routed: bool = False
+    """Whether `replaced_by` answers calls from that day on, by its own rules and at its own prices."""
     settings: Mapping[str, Any] = field(default=_NOTHING, hash=False)
     """How the wire format writes requests for this model: fields of the format's dialect."""
     source: str = ""

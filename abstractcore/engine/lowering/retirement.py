@@ -13,5 +13,7 @@ def retirement_warning(model: str, profile: ModelProfile, time: float) -> list[C
     if profile.retires is None or strftime("%Y-%m-%d", gmtime(time)) < profile.retires:
         return []
     instead = f": use {profile.replaced_by!r} instead" if profile.replaced_by else ""
+    if profile.routed:
+        instead = f": {profile.replaced_by!r} answers instead, by its own rules and at its price"
     message = f"the model {model!r} is retired as of {profile.retires}{instead}"
     return [CallWarning("retired_model", "model", message, model)]
