@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 from abstractcore.errors import InvalidInputError
@@ -21,16 +21,21 @@ def options_for(call: ModelCall, provider: str, warnings: list[CallWarning]) -> 
 
 
 def add_provider_options(
-    body: Object, call: ModelCall, provider: str, has_field: Callable[[str, Any], bool], warnings: list[CallWarning]
+    body: Object,
+    call: ModelCall,
+    provider: str,
+    has_field: Callable[[str, Any], bool],
+    warnings: list[CallWarning],
+    joined: Collection[str] = (),
 ) -> None:
-    """Adds the call's options for `provider` to the body.
+    """Adds the call's options for `provider` to the body; those that are `joined` are lists, appended to the body's.
 
-    Raises `InvalidInputError` for a name that the body has, or for which the call has a field.
+    Raises `InvalidInputError` for another name that the body has, or for which the call has a field.
     """
     for name, value in options_for(call, provider, warnings).items():
-        if name in body or has_field(name, value):
+        if has_field(name, value) or (name in body and name not in joined):
             raise duplicate_option_error(f"provider_options.{provider}.{name}")
-        body[name] = value
+        body[name] = [*body[name], *value] if name in body else value
 
 
 def duplicate_option_error(path: str) -> InvalidInputError:

@@ -19,7 +19,6 @@ from abstractcore.schema import (
 )
 
 from ...common.call_ids import ReceivedIds
-from ...common.function_tools import decode_function_call
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_body
 from ...common.reasoning_origins import origin_of
@@ -29,10 +28,10 @@ from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
 from .reasoning_details import read_detail
 from .think_tags import is_separated, split_thought
+from .tool_calls import decode_call
 from .usage import usage_to_ours
 from .vocabulary import (
     FINISH_REASONS,
-    TOOL_CALL_FIELDS,
     citations_to_ours,
     metadata_to_ours,
     reasoning_of,
@@ -114,7 +113,7 @@ def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None,
         parts.append(_audio(as_object(message["audio"])))
     ids = ReceivedIds()
     for index, call in enumerate(as_objects(message.get("tool_calls"))):
-        parts.append(ids.name(decode_function_call(call, TOOL_CALL_FIELDS, dialect.provider), index))
+        parts.append(ids.name(decode_call(call, dialect.provider), index))
     return tuple(parts)
 
 

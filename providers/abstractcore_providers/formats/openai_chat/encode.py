@@ -67,7 +67,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
         body["stream"] = True
         if dialect.stream_usage:
             body["stream_options"] = {"include_usage": True}
-    add_provider_options(body, call, dialect.provider, partial(has_field, dialect=dialect), warnings)
+    add_provider_options(body, call, dialect.provider, partial(has_field, dialect=dialect), warnings, joined=("tools",))
     return Encoded(WireRequest("/chat/completions", _HEADERS, to_json(body)), tuple(warnings))
 
 

@@ -27,6 +27,7 @@ from ...common.reasoning_origins import origin_of
 from .cache_points import cache_names, read_cache
 from .dialect import Dialect
 from .json_mode import JSON_MODE, take_instruction
+from .other_tools import is_other_choice, is_other_tool, other_tools
 from .read_messages import read_messages
 from .thinking import read_thinking
 from .vocabulary import SAMPLING, has_field, is_schema
@@ -53,7 +54,11 @@ def _call(dialect: Dialect, data: Object, warnings: list[CallWarning]) -> ModelC
         model=model,
         provider=dialect.provider,
         messages=read_messages(messages, dialect, origin_of(dialect.provider, model), warnings),
-        tools=tuple(_tool(tool, f"tools[{i}]", dialect, warnings) for i, tool in enumerate(get_list(data, "tools"))),
+        tools=tuple(
+            _tool(tool, f"tools[{i}]", dialect, warnings)
+            for i, tool in enumerate(get_list(data, "tools"))
+            if not is_other_tool(tool)
+        ),
         tool_choice=_tool_choice(data.get("tool_choice")),
         parallel_tool_calls=get_flag(data, "parallel_tool_calls"),
         sampling=_sampling(data, dialect, warnings),
@@ -75,7 +80,9 @@ def _tool(value: Any, path: str, dialect: Dialect, warnings: list[CallWarning]) 
 
 
 def _rest(data: Object, dialect: Dialect) -> dict[str, Any]:
-    return {name: value for name, value in data.items() if value is not None and not has_field(name, value, dialect)}
+    others = other_tools(data.get("tools"))
+    given = {**data, "tools": others} if others else data
+    return {name: value for name, value in given.items() if value is not None and not has_field(name, value, dialect)}
 
 
 def _thinking(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> ThinkingLevel | int | None:
@@ -118,7 +125,7 @@ def _sampling(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> Sa
 
 
 def _tool_choice(data: Any) -> ToolChoice | None:
-    if data is None:
+    if data is None or is_other_choice(data):
         return None
     if data in ("auto", "none", "required"):
         return ToolChoice(data)

@@ -9,7 +9,6 @@ from typing import Any, cast
 from abstractcore.schema import AudioPart, Blob, CallWarning, Message, Part, ReasoningPart, Role, TextPart, ToolResult
 
 from ...common.data_urls import read_base64
-from ...common.function_tools import read_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, has_content, read_each
@@ -17,7 +16,8 @@ from .content import REPLY_AUDIO_TYPE, kept_audio
 from .dialect import DETAILS, Dialect
 from .read_content import read_content
 from .reasoning_details import read_detail
-from .vocabulary import AUDIO_FIELDS, TOOL_CALL_FIELDS, citations_to_ours, message_fields, reasoning_of
+from .tool_calls import read_call
+from .vocabulary import AUDIO_FIELDS, citations_to_ours, message_fields, reasoning_of
 
 _ROLES: dict[str, Role] = {
     "system": "system",
@@ -108,6 +108,4 @@ def _audio(data: Object, path: str, provider: str) -> tuple[Part, ...]:
 
 def _calls(data: Object, path: str, provider: str, warnings: list[CallWarning]) -> tuple[Part, ...]:
     calls = enumerate(get_list(data, "tool_calls", f"{path}."))
-    return tuple(
-        read_function_call(call, f"{path}.tool_calls[{i}]", TOOL_CALL_FIELDS, provider, warnings) for i, call in calls
-    )
+    return tuple(read_call(call, f"{path}.tool_calls[{i}]", provider, warnings) for i, call in calls)

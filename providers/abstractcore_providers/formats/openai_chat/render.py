@@ -20,19 +20,18 @@ from abstractcore.schema import (
 )
 
 from ...common.billing_table import BillingTable, merged
-from ...common.function_tools import write_function_call
-from ...common.item_options import name_options_left_out, with_options
+from ...common.item_options import name_options_left_out
 from ...common.json_reading import Object
 from ...common.reordering import in_order
 from .content import REPLY_AUDIO_TYPE
 from .dialect import Dialect
 from .think_tags import OPENING
+from .tool_calls import write_call
 from .usage import usage_to_theirs
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,
     REPLY_FIELDS,
-    TOOL_CALL_FIELDS,
     WARNINGS,
     citations_to_theirs,
     has_sources,
@@ -111,9 +110,8 @@ def _message(reply: ModelReply, provider: str, warnings: list[CallWarning]) -> O
             reasoning += part.text
         elif isinstance(part, ToolCall):
             WARNINGS.fields(part, part_path, ("signature",), warnings)
-            call = write_function_call(part.id, part.name, part.arguments_text)
-            options = with_options(call, part, part_path, provider, TOOL_CALL_FIELDS, warnings)
-            message.setdefault("tool_calls", []).append(options)
+            call = write_call(part, part.arguments_text, part_path, provider, warnings)
+            message.setdefault("tool_calls", []).append(call)
         elif isinstance(part, AudioPart):
             message["audio"] = audio_to_theirs(part)
             name_options_left_out(part, part_path, provider, "the format has no field for options of audio", warnings)

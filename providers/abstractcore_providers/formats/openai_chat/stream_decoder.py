@@ -22,7 +22,6 @@ from abstractcore.schema import (
 
 from ...common.call_ids import ReceivedIds
 from ...common.frame_decoder import FrameDecoder
-from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, mended, text_of
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer
 from ...common.reasoning_origins import origin_of
@@ -33,11 +32,11 @@ from .streamed_audio import StreamedAudio
 from .streamed_calls import StreamedCalls
 from .streamed_details import ROOM, StreamedDetails
 from .think_tags import ThinkTags, is_separated
+from .tool_calls import call_options, decode_fragment
 from .usage import token_counts
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,
-    TOOL_CALL_FIELDS,
     citations_to_ours,
     reasoning_of,
     reply_fields,
@@ -240,16 +239,16 @@ class ChatDecoder(FrameDecoder):
         self._out.add_current(self._reasoning_block, ReasoningDelta, text)
 
     def _tool_call(self, fragment: Object) -> None:
-        function = as_object(fragment.get("function"))
-        name = mend(text_of(function, "name") or "")
+        name, arguments = decode_fragment(fragment)
+        name = mend(name)
         call = self._calls.find(fragment, name)
         if call is None:
             self._out.end_current()
             call = self._calls.begin(fragment, name)
-            options = read_options(mended(fragment), TOOL_CALL_FIELDS, self._provider)
+            options = call_options(mended(fragment), self._provider)
             id, options = self._ids.give(call.received, call.block - self._first_call, options)
             self._out.start_call(call.block, id, name, options)
-        self._out.add(call.block, text_of(function, "arguments") or "")
+        self._out.add(call.block, arguments)
 
     def _flush_surrogates(self) -> None:
         for block in list(self._out.surrogates):

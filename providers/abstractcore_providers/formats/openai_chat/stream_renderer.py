@@ -23,14 +23,13 @@ from abstractcore.schema import (
 )
 
 from ...common.billing_table import merged
-from ...common.function_tools import write_function_call
-from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.openai_errors import render_error
 from .dialect import Dialect
 from .render import audio_to_theirs, is_audible, metadata_to_theirs
+from .tool_calls import is_custom, write_call, write_fragment
 from .usage import usage_to_theirs
-from .vocabulary import FINISH_REASONS, TOOL_CALL_FIELDS, citations_to_theirs, has_sources
+from .vocabulary import FINISH_REASONS, citations_to_theirs, has_sources
 
 
 class ChatRenderer:
@@ -40,7 +39,8 @@ class ChatRenderer:
         self._provider = dialect.provider
         self._billing = dialect.billing
         self._head: Object = {"id": "", "object": "chat.completion.chunk", "created": 0, "model": ""}
-        self._calls: dict[int, int] = {}
+        self._calls: dict[int, tuple[int, bool]] = {}
+        """By block: the index of a call, and whether it is that of a custom tool."""
         self._usage: Object = {}
         """The fields with usage: token counts and billing data."""
         self._rest_of_usage: Object = {}
@@ -57,13 +57,15 @@ class ChatRenderer:
         if isinstance(delta, ReasoningDelta):
             return self._chunk({"reasoning_content": delta.text})
         if isinstance(delta, ToolCallStart):
-            index = self._calls[delta.block] = len(self._calls)
-            call = {"index": index, **write_function_call(delta.id, delta.name, "")}
-            call = with_options(call, delta, "tool_call", self._provider, TOOL_CALL_FIELDS, [])
-            return self._chunk({"tool_calls": [call]})
+            index = len(self._calls)
+            self._calls[delta.block] = index, is_custom(delta, self._provider)
+            call = write_call(delta, "", "tool_call", self._provider, [])
+            return self._chunk({"tool_calls": [{"index": index, **call}]})
         if isinstance(delta, ToolCallDelta):
-            call = {"index": self._calls[delta.block], "function": {"arguments": delta.arguments_text}}
-            return self._chunk({"tool_calls": [call]})
+            index, custom = self._calls[delta.block]
+            return self._chunk(
+                {"tool_calls": [{"index": index, **write_fragment(delta.arguments_text, custom=custom)}]}
+            )
         if isinstance(delta, ReplyStart):
             self._head |= {"id": delta.id or "", "model": delta.model or ""}
             return self._chunk({"role": "assistant", "content": ""})

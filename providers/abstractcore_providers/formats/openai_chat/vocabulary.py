@@ -13,6 +13,7 @@ from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
 from .dialect import DETAILS, Dialect
+from .other_tools import are_other_tools, is_other_choice
 from .thinking import read_thinking
 
 FINISH_REASONS = FinishReasons(
@@ -74,7 +75,6 @@ _MESSAGE_FIELDS: dict[Role, frozenset[str]] = {
     "assistant": frozenset({"role", "content", "tool_calls", "audio", "refusal", "annotations", *REASONING_FIELDS}),
     "tool": frozenset({"role", "content", "tool_call_id"}),
 }
-TOOL_CALL_FIELDS = frozenset({"id", "type", "function", "index"})
 AUDIO_FIELDS = frozenset({"id", "data", "transcript", "expires_at"})
 """Fields of a reply's audio; a request needs its id, but not the time at which it expires."""
 _SOURCES = frozenset({"search_results", "citations"})
@@ -86,6 +86,10 @@ def has_field(name: str, value: Any, dialect: Dialect) -> bool:
     """Whether a `ModelCall` has a field for `name: value` in a request."""
     if name == "response_format":
         return is_schema(value)
+    if name == "tools":
+        return not are_other_tools(value)
+    if name == "tool_choice":
+        return not is_other_choice(value)
     return (
         name in _CALL_FIELDS or name == dialect.seed_field or read_thinking(name, value, dialect.thinking) is not None
     )

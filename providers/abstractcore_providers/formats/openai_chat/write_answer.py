@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from abstractcore.schema import AudioPart, CallWarning, Message, Part, ReasoningPart, TextPart, ToolCall, to_data
 
-from ...common.function_tools import write_function_call
 from ...common.item_options import with_options
 from ...common.json_reading import Object
 from ...common.reordering import in_order
@@ -13,7 +12,8 @@ from .cache_points import append_content
 from .content import kept_audio, write_part
 from .dialect import DETAILS, PIECES, Dialect
 from .reasoning_details import write_detail
-from .vocabulary import AUDIO_FIELDS, PART_ORDER, TOOL_CALL_FIELDS, WARNINGS
+from .tool_calls import write_call
+from .vocabulary import AUDIO_FIELDS, PART_ORDER, WARNINGS
 
 
 def write_answer(
@@ -100,5 +100,4 @@ def _audio(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarn
 
 def _tool_call(call: ToolCall, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
     WARNINGS.fields(call, path, ("cache", "signature"), warnings)
-    block = write_function_call(call.id, call.name, call.arguments_text)
-    return with_options(block, call, path, dialect.provider, TOOL_CALL_FIELDS, warnings)
+    return write_call(call, call.arguments_text, path, dialect.provider, warnings)

@@ -361,7 +361,7 @@ def tool(**function: Any) -> dict[str, Any]:
         ({"modalities": ["smell"]}, "modalities[0]", "is not one of"),
         ({"modalities": [["text"]]}, "modalities[0]", "is not one of"),
         ({"tools": [5]}, "tools[0]", "expected an object"),
-        ({"tools": [{"type": "custom", "custom": {}}]}, "tools[0].function", "expected an object"),
+        ({"tools": [{"custom": {}}]}, "tools[0].function", "expected an object"),
         (tool(), "tools[0].function.name", "expected text"),
         (tool(name=""), "tools[0].function.name", "needs a name"),
         (tool(name="f", parameters=[]), "tools[0].function.parameters", "expected an object"),

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -24,6 +25,7 @@ from abstractcore.schema import (
     Sampling,
     TextPart,
     ToolCall,
+    ToolCallStart,
     Usage,
 )
 from abstractcore.testing import strategies
@@ -89,6 +91,10 @@ def test_request_checks_detect_violations():
             check_types(body | wrong)
 
 
+def _of_a_function(delta: Delta) -> Delta:
+    return replace(delta, provider_options={}) if isinstance(delta, ToolCallStart) else delta
+
+
 def described(reply: ModelReply) -> ModelReply:
     """`reply` with the three counts the vendor always reports, and without metadata of free names."""
     usage = reply.usage
@@ -109,7 +115,8 @@ def test_replies_match_the_vendors_schema_and_types(reply: ModelReply):
 @examples(80)
 @given(strategies.streams(generated.replies().map(described)))
 def test_chunks_match_the_vendors_schema_and_types(case: tuple[ModelReply, list[Delta]]):
-    for chunk in rendered_chunks(case[1]):
+    """The schema has no streamed calls of custom tools, which the API has: they are checked as those of functions."""
+    for chunk in rendered_chunks([_of_a_function(delta) for delta in case[1]]):
         assert faults("CreateChatCompletionStreamResponse", chunk) == []
         ChatCompletionChunk.model_validate(chunk)
 

@@ -1,0 +1,86 @@
+"""Tool calls, written and read: those of functions, and those of custom tools, whose input is any text.
+
+A call of a custom tool has `{"type": "custom"}` among its options, which distinguishes it from a function call.
+Source: `ChatCompletionMessageCustomToolCall` in the types of the `openai` package 3.54. They leave out its streamed
+form, in which each fragment has `custom` in place of `function`.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from abstractcore.schema import CallWarning, ProviderOptions, ToolCall, ToolCallStart
+
+from ...common.function_tools import decode_function_call, read_function_call, write_function_call
+from ...common.item_options import fields_for, read_options, with_options
+from ...common.json_reading import Object, as_object, text_of
+from ...common.reading import get_object, get_text, name_the_rest
+
+_CUSTOM = "custom"
+_FUNCTION_FIELDS = frozenset({"id", "type", "function", "index"})
+_CUSTOM_FIELDS = frozenset({"id", _CUSTOM, "index"})
+_CALLED = frozenset({"name", "input"})
+
+
+def is_custom(call: ToolCall | ToolCallStart, provider: str) -> bool:
+    """Whether it is the call of a custom tool."""
+    return fields_for(call, provider).get("type") == _CUSTOM
+
+
+def write_call(
+    call: ToolCall | ToolCallStart, text: str, path: str, provider: str, warnings: list[CallWarning]
+) -> Object:
+    """Writes a call with `text` as its arguments; raises `InvalidInputError` for an option that is one of its fields.
+
+    Options for other providers are reported.
+    """
+    if is_custom(call, provider):
+        block: Object = {"id": call.id, **write_fragment(text, custom=True)}
+        block[_CUSTOM]["name"] = call.name
+        return with_options(block, call, path, provider, _CUSTOM_FIELDS, warnings)
+    block = write_function_call(call.id, call.name, text)
+    return with_options(block, call, path, provider, _FUNCTION_FIELDS, warnings)
+
+
+def write_fragment(text: str, *, custom: bool) -> Object:
+    """Writes the next piece of the arguments of a streamed call."""
+    return {_CUSTOM: {"input": text}} if custom else {"function": {"arguments": text}}
+
+
+def decode_call(call: Object, provider: str) -> ToolCall:
+    """Reads the call in a reply; its id may be empty."""
+    if call.get("type") != _CUSTOM:
+        return decode_function_call(call, _FUNCTION_FIELDS, provider)
+    name, text = decode_fragment(call)
+    return ToolCall(text_of(call, "id") or "", name, text, provider_options=call_options(call, provider))
+
+
+def decode_fragment(fragment: Object) -> tuple[str, str]:
+    """Returns the name of the tool, empty if the fragment has none, and the piece of its arguments."""
+    function = fragment.get("function")
+    if function is not None and fragment.get("type") != _CUSTOM:
+        called, arguments = as_object(function), "arguments"
+    else:
+        called, arguments = as_object(fragment.get(_CUSTOM)), "input"
+    return text_of(called, "name") or "", text_of(called, arguments) or ""
+
+
+def call_options(call: Object, provider: str) -> ProviderOptions:
+    """Returns the fields of a call, or of its first fragment, that the schema does not model."""
+    return read_options(call, _CUSTOM_FIELDS if call.get("type") == _CUSTOM else _FUNCTION_FIELDS, provider)
+
+
+def read_call(value: Any, path: str, provider: str, warnings: list[CallWarning]) -> ToolCall:
+    """Reads the call in a client's message; raises `InvalidInputError` with the path of what is wrong."""
+    call = get_object(value, path)
+    if call.get("type") != _CUSTOM:
+        return read_function_call(call, path, _FUNCTION_FIELDS, provider, warnings)
+    custom_path = f"{path}.{_CUSTOM}"
+    custom = get_object(call.get(_CUSTOM), custom_path)
+    name_the_rest(custom, _CALLED, custom_path, warnings)
+    return ToolCall(
+        get_text(call.get("id"), f"{path}.id"),
+        get_text(custom.get("name"), f"{custom_path}.name"),
+        get_text(custom.get("input"), f"{custom_path}.input"),
+        provider_options=call_options(call, provider),
+    )
