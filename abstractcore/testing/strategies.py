@@ -527,7 +527,8 @@ def tool_loops() -> SearchStrategy[ToolLoop]:
     )
 
 
-_SIZES = st.lists(st.integers(1, 5), min_size=1, max_size=4)
+_SIZES = st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any)
+"""Sizes of the pieces of a text, in turn. A size of 0 is a piece without text, which streams may have anywhere."""
 
 
 def deltas(reply: ModelReply) -> SearchStrategy[list[Delta]]:
@@ -561,7 +562,7 @@ def _in_pieces(reply: ModelReply, sizes: Sequence[int]) -> list[Delta]:
 def _pieces(text: str, sizes: Sequence[int]) -> list[str]:
     pieces: list[str] = []
     for size in cycle(sizes):
-        if not text:
+        if not text and size:
             return pieces
         pieces.append(text[:size])
         text = text[size:]

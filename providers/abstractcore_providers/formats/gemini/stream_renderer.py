@@ -75,11 +75,14 @@ class ReplyRenderer:
         self._calls: dict[int, tuple[ToolCallStart, list[str]]] = {}
 
     def feed(self, delta: Delta) -> bytes:
-        """Returns the event of one delta; empty for those without a counterpart."""
+        """Returns the event of one delta; empty for those without a counterpart.
+
+        A chunk without text would not be read as a part: the next chunk of the part is its first.
+        """
         if isinstance(delta, TextDelta):
-            return self._text_chunk(delta)
+            return self._text_chunk(delta) if delta.text else b""
         if isinstance(delta, ReasoningDelta):
-            return self._reasoning(delta.text)
+            return self._reasoning(delta.text) if delta.text else b""
         if isinstance(delta, ToolCallStart):
             self._calls[delta.block] = (delta, [])
         elif isinstance(delta, ToolCallDelta):

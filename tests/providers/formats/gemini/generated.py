@@ -154,9 +154,16 @@ def _with_own(call: ModelCall, own: list[Part], thoughts: list[ReasoningPart]) -
 
 
 def replies(provider: str = "google", *, options: bool = True) -> SearchStrategy[ModelReply]:
-    """Replies with every kind of part, and `options` of them."""
+    """Replies with every kind of part, and `options` of them; some begin with thoughts and signatures."""
     others = st.one_of(strategies.reply_parts(), own_parts(provider), reasoning(None), _cited())
-    return strategies.replies(provider, others, strategies.item_options(provider) if options else None)
+    drawn = strategies.replies(provider, others, strategies.item_options(provider) if options else None)
+    thoughts = st.lists(reasoning(None), min_size=2, max_size=4)
+    return drawn | st.builds(_with_thoughts, drawn, thoughts)
+
+
+def _with_thoughts(reply: ModelReply, thoughts: list[ReasoningPart]) -> ModelReply:
+    origin = f"{reply.provider}/{reply.model}" if reply.model else None
+    return replace(reply, parts=(*(replace(thought, origin=origin) for thought in thoughts), *reply.parts))
 
 
 def _cited() -> SearchStrategy[TextPart]:

@@ -22,6 +22,7 @@ from abstractcore.schema import (
     HostedToolResult,
     ImagePart,
     Message,
+    ModelReply,
     OpaquePart,
     ReasoningDelta,
     ReasoningEnd,
@@ -39,6 +40,7 @@ from abstractcore.schema import (
     Usage,
     UsageDelta,
     accumulate,
+    deltas_of,
 )
 from abstractcore.testing import check_reply_losses, check_stream
 from tests.core.framing.splits import every_split
@@ -112,6 +114,26 @@ def test_signature_without_text_is_kept_after_the_text():
     )
     signed = whole({"text": "42", "thoughtSignature": SIGNATURE})
     assert reply.parts == signed.parts == (TextPart("42"), ReasoningPart("", SIGNATURE, origin="google/m"))
+
+
+@pytest.mark.parametrize("alone", [{"text": "", "thoughtSignature": SIGNATURE}, {"thoughtSignature": SIGNATURE}])
+def test_signature_alone_after_a_thought_is_a_part_of_its_own(alone: dict[str, str]):
+    thought = {"text": "Hm.", "thought": True}
+    expected = (ReasoningPart("Hm.", origin="google/m"), ReasoningPart("", SIGNATURE, origin="google/m"))
+    assert whole(thought, alone).parts == expected
+    assert streamed(chunk(thought), chunk(alone), END).parts == expected
+
+
+def test_signature_alone_after_a_thought_is_rendered_alike_in_a_stream_and_a_body():
+    reply = ModelReply((ReasoningPart("Hm."), ReasoningPart("", SIGNATURE)), "stop", provider="google")
+    check_stream(GEMINI, reply)
+
+
+def test_chunk_without_text_does_not_begin_a_rendered_part():
+    options = {"google": {"partMetadata": {"n": 1}}}
+    reply = ModelReply((TextPart("a", provider_options=options),), "stop", provider="google")
+    start, rest = deltas_of(reply)[:2], deltas_of(reply)[2:]
+    check_stream(GEMINI, reply, [*start, TextDelta(2, 0, ""), *rest])
 
 
 def test_texts_around_a_signature_are_not_joined():
