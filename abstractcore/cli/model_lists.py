@@ -88,7 +88,7 @@ def _all_pages(llm: abstractcore.LLM) -> list[str]:
     names: dict[str, None] = {}
     after: str | None = None
     for _ in range(_MOST_PAGES):
-        page: ModelList = llm.operate(_LIST_MODELS, "-", arguments={"after": after} if after else {}).value
+        page: ModelList = llm.operate(_LIST_MODELS, arguments={"after": after} if after else {}).value
         names |= dict.fromkeys(page.names)
         if page.next is None or page.next == after:
             break

@@ -13,7 +13,7 @@ from ..outputs import ResponseModel
 from ..ports import Endpoint, HasOperations, KnownUrl, Operation, OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall, Plan
 from .capabilities import Capabilities
-from .operations import find_operation
+from .operations import find_operation, prompt_for
 from .options import CallRequest
 from .pipelines import Pipelines
 from .preparing import DEFAULT_TIMEOUT_SECONDS, CallPreparer, PendingCall
@@ -306,11 +306,12 @@ class LLM:
     ) -> OperationResult[Any]:
         """Makes a request of an operation other than chat, such as "count_tokens", for what `generate` would send.
 
-        `arguments` are further arguments of the operation. Timeouts, retries, records and cassettes work as for chats.
-        Raises `UnsupportedOptionError` for an operation that the provider does not have, and errors as `generate` does.
+        `arguments` are further arguments of the operation; some, such as "retrieve_reply", need no prompt. Timeouts,
+        retries, records and cassettes work as for chats. Raises `UnsupportedOptionError` for an operation that the
+        provider does not have, and errors as `generate` does.
         """
         wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
-        pending = self._request(prompt, None, request, False)
+        pending = self._request(prompt_for(wanted, prompt, request), None, request, False)
         return drive(self._pipelines.sync.operate(wanted, pending.prepare, pending.timeout))
 
     @takes(CallRequest)
@@ -324,7 +325,7 @@ class LLM:
     ) -> OperationResult[Any]:
         """The async version of `operate`."""
         wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
-        pending = self._request(prompt, None, request, False)
+        pending = self._request(prompt_for(wanted, prompt, request), None, request, False)
         return await self._pipelines.asynchronous.operate(wanted, pending.prepare, pending.timeout)
 
     @takes(CallRequest)

@@ -11,6 +11,7 @@ from ..errors import InvalidInputError, UnsupportedOptionError
 from ..ports import CHAT, HasOperations, Operation, Operations, Transpiler
 from ..registry import did_you_mean, nearest_names
 from ..schema.quoting import shown
+from .options import CallRequest
 
 _NONE: Operations = MappingProxyType({})
 
@@ -36,6 +37,13 @@ def find_operation(transpiler: Transpiler, name: str, arguments: Mapping[str, An
     except TypeError as error:
         raise InvalidInputError(f"the operation {name!r}: {error}", path="arguments") from None
     return factory(**arguments)
+
+
+def prompt_for(operation: Operation[Any], prompt: str | None, request: CallRequest) -> str | None:
+    """Returns the prompt of an operation: its name if none is given and none is sent, since a call has a message."""
+    return (
+        prompt if operation.has_input or request.get("messages") or request.get("media") else prompt or operation.name
+    )
 
 
 def _hint(name: str, operations: Operations) -> str:

@@ -109,8 +109,7 @@ class Exchange:
                     return stream
             response = WireResponse(body.status, body.headers, await _content(body, context, start))
             answer = self._decode(attempt, response, request)
-            model = (answer.model if isinstance(answer, ModelReply) else None) or ""
-            context.responses.append(BilledResponse(answer.usage, model, started_at, context.terms))
+            context.responses.append(BilledResponse(answer.usage, answer.model or "", started_at, context.terms))
             return with_origin(answer, context.call) if isinstance(answer, ModelReply) else answer
         except ConnectionFailedError:
             remaining(context)

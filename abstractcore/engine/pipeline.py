@@ -41,6 +41,7 @@ from .deadlines import InTime, last_moment, remaining, time_given
 from .endings import close_streams, end_call, outcome_of
 from .exchange import Exchange, located
 from .lowering import lower
+from .reasoning_origins import with_origin
 from .responses import as_response
 from .rings import compose
 
@@ -221,7 +222,8 @@ _WHOLE = (ModelReply, OperationResult)
 def _result(answer: Answer, context: CallContext) -> OperationResult[Any]:
     if not isinstance(answer, OperationResult):
         raise _wrong_answer(answer, context)
-    return replace(answer, warnings=tuple(context.warnings))
+    value = with_origin(answer.value, context.call) if isinstance(answer.value, ModelReply) else answer.value
+    return replace(answer, value=value, warnings=tuple(context.warnings))
 
 
 def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:

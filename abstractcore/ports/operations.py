@@ -26,7 +26,7 @@ class Operation(Generic[T]):
     `encode` returns the request for a lowered call; it raises `UnsupportedContentError` for content that the request
     cannot express. `decode` reads a successful response; it raises `ServerError` for an invalid one. `usage` returns
     the tokens that the provider reports in the result, and `to_record` its JSON for records with full content. One that
-    `is_free` costs nothing, whatever it reports.
+    `is_free` costs nothing, whatever it reports. Without `has_input`, the request has nothing of the call's messages.
     """
 
     name: str
@@ -35,6 +35,7 @@ class Operation(Generic[T]):
     usage: Callable[[T], Usage] = _unknown_usage
     is_free: bool = False
     to_record: Callable[[T], JSONValue] = _nothing
+    has_input: bool = True
 
     @property
     def is_chat(self) -> bool:
@@ -44,7 +45,9 @@ class Operation(Generic[T]):
     def read(self, response: WireResponse) -> ModelReply | OperationResult[T]:
         """Returns the result of a successful response. Raises as `decode` does."""
         value = self.decode(response)
-        return value if isinstance(value, ModelReply) else OperationResult(value, self.usage(value))
+        if self.is_chat and isinstance(value, ModelReply):
+            return value
+        return OperationResult(value, self.usage(value))
 
 
 CHAT = "chat"
@@ -58,6 +61,11 @@ class OperationResult(Generic[T]):
     value: T
     usage: Usage = field(default_factory=Usage)
     warnings: tuple[CallWarning, ...] = ()
+
+    @property
+    def model(self) -> str | None:
+        """The model that the provider reports in a result that is a reply."""
+        return self.value.model if isinstance(self.value, ModelReply) else None
 
 
 Operations: TypeAlias = Mapping[str, Callable[..., Operation[Any]]]

@@ -227,7 +227,7 @@ def test_vendor_specific_ends_are_not_tool_calls():
             assert (read.finish_reason == "tool_calls", read.raw_finish_reason) == (False, word), format
 
 
-OPEN_ENDS = {"FINISH_REASON_UNSPECIFIED", "OTHER", "cancelled", "in_progress", "queued"}
+OPEN_ENDS = {"FINISH_REASON_UNSPECIFIED", "OTHER", "cancelled"}
 """Values that name no reason."""
 
 

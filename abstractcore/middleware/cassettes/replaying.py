@@ -11,7 +11,7 @@ from pathlib import Path
 
 from ...errors import AbstractCoreError, CassetteError
 from ...ports import Answer, Attempt, AttemptNext, BilledResponse
-from ...schema import AttemptRecord, Delta, ModelReply, WireResponse, accumulate
+from ...schema import AttemptRecord, Delta, WireResponse, accumulate
 from .exchanges import RecordedExchange, RecordedRequest, exchange_in
 from .mismatches import mismatch
 from .scrubbing import Scrubber
@@ -54,8 +54,7 @@ class Replay:
             raise CassetteError(f"{self.path} has the response to another operation: expected a reply.")
         else:
             answer = exchange.reply
-        model = (answer.model if isinstance(answer, ModelReply) else None) or ""
-        billed = BilledResponse(answer.usage, model, record.started_at, attempt.context.terms)
+        billed = BilledResponse(answer.usage, answer.model or "", record.started_at, attempt.context.terms)
         attempt.context.responses.append(billed)
         return answer
 

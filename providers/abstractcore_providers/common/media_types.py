@@ -50,6 +50,27 @@ GEMINI_VIDEO = frozenset(
 )
 """ai.google.dev/gemini-api/docs/video-understanding, "Supported video formats", under the names there and in use."""
 
+INTERACTIONS_IMAGES = GEMINI_IMAGES | {_GIF, "image/bmp", "image/tiff"}
+INTERACTIONS_AUDIO = frozenset(
+    {
+        "audio/aac",
+        "audio/aiff",
+        "audio/alaw",
+        "audio/flac",
+        "audio/l16",
+        "audio/m4a",
+        "audio/mp3",
+        "audio/mp4",
+        "audio/mpeg",
+        "audio/mulaw",
+        "audio/ogg",
+        "audio/opus",
+        "audio/wav",
+        "audio/webm",
+    }
+)
+"""`ImageContentMimeType` and `AudioContentMimeType` in the google-genai package 3.4; MP4 audio is M4A."""
+
 GEMINI_OFFICE = frozenset(
     {
         "application/msword",

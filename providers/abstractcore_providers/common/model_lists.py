@@ -47,6 +47,7 @@ class ModelListing:
             usage=lambda page: Usage(0, 0),
             to_record=to_data,
             is_free=True,
+            has_input=False,
         )
 
     def _read(self, response: WireResponse) -> ModelList:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from typing import Any
+from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import EMPTY, CallWarning, JSONObject, ModelCall
@@ -35,7 +35,7 @@ def add_provider_options(
     for name, value in options_for(call, provider, warnings).items():
         if has_field(name, value) or (name in body and name not in joined):
             raise duplicate_option_error(f"provider_options.{provider}.{name}")
-        body[name] = [*body[name], *value] if name in body else value
+        body[name] = [*body[name], *cast("list[Any]", value)] if name in body else value
 
 
 def duplicate_option_error(path: str) -> InvalidInputError:

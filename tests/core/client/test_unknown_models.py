@@ -180,7 +180,7 @@ IMAGES = {
     "cohere": "gif jpeg png webp",
     "fireworks": "bmp gif jpeg png tiff x-portable-pixmap",
     "google": "heic heif jpeg png webp",
-    "google-interactions": "heic heif jpeg png webp",
+    "google-interactions": "bmp gif heic heif jpeg png tiff webp",
     "llama-cpp": "bmp gif jpeg png",
     "lmstudio": "jpeg png webp",
     "mistral": "gif jpeg png webp",

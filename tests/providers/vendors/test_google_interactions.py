@@ -9,7 +9,7 @@ from abstractcore import ModelCall, create_llm
 from abstractcore.errors import AuthenticationError, InvalidInputError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import Message, ModelReply, ReasoningPart, TextPart
-from abstractcore_providers.formats.gemini_interactions import GeminiInteractions
+from abstractcore_providers.formats.gemini_interactions import ENCODABLE, GeminiInteractions
 from abstractcore_providers.vendors.google import GoogleInteractionsProvider
 from abstractcore_providers.vendors.google.provider import GEMINI_URL
 from tests.providers.serving import serving
@@ -67,6 +67,7 @@ def test_models_of_other_lines_are_unknown_and_sent_as_they_are(model: str):
     session = connect(model, GEMINI_API_KEY="k")
     assert not session.profile.known
     assert session.profile.thinking is None
+    assert session.profile.encodable == ENCODABLE
 
 
 def test_agents_are_named_as_such_and_streamed_in_the_background(services: Any):
@@ -83,6 +84,9 @@ def test_agents_are_named_as_such_and_streamed_in_the_background(services: Any):
     with pytest.raises(InvalidInputError, match="a background call returns no reply") as caught:
         llm.generate("Research TPUs.")
     assert "llm.stream" in (caught.value.hint or "")
+    asked = llm.build("Research TPUs.", provider_options={"google-interactions": {"background": True}})
+    body = json.loads(session.transpiler.encode(asked).request.body)
+    assert (body["background"], "stream" in body) == (True, False)
 
 
 def test_agent_that_answers_at_once_needs_no_stream():

@@ -23,9 +23,12 @@ from abstractcore.schema import (
 from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
 from ...common.item_options import read_options, with_options
 from ...common.json_reading import Object, text_of
+from ...common.media_types import GEMINI_OFFICE, GEMINI_VIDEO, INTERACTIONS_AUDIO, INTERACTIONS_IMAGES
 from .citations import read_annotations, write_annotations
 from .vocabulary import WARNINGS
 
+ENCODABLE = INTERACTIONS_IMAGES | INTERACTIONS_AUDIO | GEMINI_VIDEO | GEMINI_OFFICE | {"application/pdf", "text/csv"}
+"""The files that the format accepts: the content types of Interactions in the google-genai package 3.4."""
 _MEDIA: dict[str, type[MediaPart]] = {
     "image": ImagePart,
     "audio": AudioPart,

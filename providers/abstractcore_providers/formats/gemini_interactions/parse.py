@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from functools import partial
 
-from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
 from ...common.json_reading import Object
@@ -27,8 +26,7 @@ def parse(request: WireRequest, provider: str) -> Parsed:
 
 def _call(body: bytes, provider: str, data: Object, warnings: list[CallWarning]) -> ModelCall:
     stream = get_flag(data, "stream") or False
-    if get_flag(data, "background") and not stream:
-        raise InvalidInputError("background calls are not supported without a stream", path="background")
+    get_flag(data, "background")
     name = "model" if data.get(AGENT) is None else AGENT
     model = get_text(data.get(name), name)
     stored = data.get("previous_interaction_id") is not None

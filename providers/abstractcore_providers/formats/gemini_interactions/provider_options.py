@@ -29,9 +29,11 @@ def interaction_options(
 ) -> JSONObject:
     """Returns the call's options for `provider` with `defaults`, and a warning for those for others.
 
-    Raises `InvalidInputError` for one that would repeat the messages, and for a background call that is not streamed.
+    Raises `InvalidInputError` for one that would repeat the messages, and for a call that is not streamed of an agent
+    that works in the background, unless the call's own options say so.
     """
-    options = {**defaults, **options_for(call, provider, warnings)}
+    given = options_for(call, provider, warnings)
+    options = {**defaults, **given}
     path = f"provider_options.{provider}"
     first, *others = [message for message in call.messages if message.role != "system"] or [None]
     known = [message for message in (first, *others) if message is not None and message.role == "assistant"]
@@ -41,8 +43,11 @@ def interaction_options(
             path=f"{path}.{_PREVIOUS}",
             hint="Remove the option, or pass only the new messages, after the turn whose calls they answer.",
         )
-    if options.get("background") is True and not call.stream:
-        hint = "Stream the answer: llm.stream(...)."
+    if options.get("background") is True and given.get("background") is not True and not call.stream:
+        hint = (
+            "Stream the answer: llm.stream(...). Or pass background: true yourself, and read the reply later with the "
+            'operation "retrieve_reply".'
+        )
         raise InvalidInputError("a background call returns no reply", path=f"{path}.background", hint=hint)
     if options.get("background") is True and options.get("store") is False:
         hint = "Remove store: the provider stores what works in the background."

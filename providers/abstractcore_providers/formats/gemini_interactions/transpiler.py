@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abstractcore.framing import ServerSentEventFramer
-from abstractcore.ports import Operations
+from abstractcore.ports import Operation, Operations
 from abstractcore.schema import (
     EMPTY,
     Encoded,
@@ -22,6 +22,7 @@ from abstractcore.schema import (
     WireResponse,
 )
 
+from ...common.operations import RETRIEVE_REPLY, retrieve_reply
 from .decode import decode
 from .encode import encode
 from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
@@ -81,9 +82,13 @@ class GeminiInteractions:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `list_models`. The API counts no tokens, and caches without requests."""
+        """Returns the operations: `retrieve_reply`, `list_models`. The API counts no tokens, and caches by itself."""
         from ...common.model_lists import LIST_MODELS, ModelListing
 
         # https://ai.google.dev/api/models#method:-models.list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS, {"pageSize": "1000"}, "pageToken", "models/")
-        return {LIST_MODELS: models}
+        return {RETRIEVE_REPLY: self._retrieve, LIST_MODELS: models}
+
+    def _retrieve(self, *, id: str) -> Operation[ModelReply]:
+        """Returns the operation `GET /interactions/{id}` (https://ai.google.dev/api/interactions-api)."""
+        return retrieve_reply(id, "/interactions", "", self.decode)

@@ -48,8 +48,8 @@ _FINISH_REASONS = FinishReasons(
         "completed": "stop",
         "incomplete": "length",
         "budget_exceeded": "length",
-        "requires_continuation": "paused",
-        **dict.fromkeys(("requires_action", "cancelled", "in_progress", "queued"), "unknown"),
+        **dict.fromkeys(("requires_continuation", "in_progress", "queued"), "paused"),
+        **dict.fromkeys(("requires_action", "cancelled"), "unknown"),
     },
     {
         "stop": "completed",

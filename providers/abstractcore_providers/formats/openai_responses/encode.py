@@ -64,7 +64,8 @@ def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warn
     WARNINGS.options(call, ("modalities",), warnings)
     if call.stream:
         body["stream"] = True
-    body["store"] = False
+    if options.get("background") is not True:
+        body["store"] = False
     include = default_include(encrypted_reasoning, logprobs=call.sampling.top_logprobs is not None)
     if include:
         body["include"] = include

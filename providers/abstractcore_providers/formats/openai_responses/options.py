@@ -29,7 +29,6 @@ _LOGPROBS = "message.output_text.logprobs"
 _KEPT_CONVERSATIONS = ("conversation", "previous_response_id")
 _OF_CALL = frozenset(
     {
-        "background",
         "input",
         "instructions",
         "max_output_tokens",
@@ -50,14 +49,14 @@ def default_include(encrypted_reasoning: bool, logprobs: bool) -> list[str]:
 
 
 def is_stored(options: JSONObject) -> bool:
-    """Whether the provider is asked to store the reply."""
-    return options.get("store") is True
+    """Whether the provider is asked to store the reply. It stores what works in the background."""
+    return options.get("store") is True or options.get("background") is True
 
 
 def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> JSONObject:
     """Returns the call's options for `provider`, with a warning for those for others.
 
-    Raises `InvalidInputError` for one that would repeat the messages.
+    Raises `InvalidInputError` for one that would repeat the messages, and for a background call that is not stored.
     """
     options = options_for(call, provider, warnings)
     for name in _KEPT_CONVERSATIONS:
@@ -67,7 +66,17 @@ def options_of(call: ModelCall, provider: str, warnings: list[CallWarning]) -> J
                 path=f"provider_options.{provider}.{name}",
                 hint="Remove the option, or pass only the new messages.",
             )
+    _check_background(options, f"provider_options.{provider}")
     return options
+
+
+def _check_background(options: JSONObject, path: str) -> None:
+    background = options.get("background")
+    if background is not None and not isinstance(background, bool):
+        raise InvalidInputError("expected true or false", path=f"{path}.background")
+    if background is True and options.get("store") is False:
+        hint = "Remove store: the provider stores what works in the background."
+        raise InvalidInputError("a background call is stored", path=f"{path}.store", hint=hint)
 
 
 def add_options(
@@ -79,8 +88,6 @@ def add_options(
     """
     path = f"provider_options.{provider}"
     for name, value in options.items():
-        if name == "background" and value is True:
-            raise InvalidInputError("a background call returns no reply", path=f"{path}.{name}")
         if name in ("reasoning", "text"):
             body[name] = _merged(as_object(body.get(name)), value, name, path)
         elif name == "tools":
@@ -138,8 +145,9 @@ def _included(value: Any, ours: list[str], path: str) -> list[Any]:
 def rest_of(data: Object, encrypted_reasoning: bool) -> Object:
     """Returns the fields of a request that a call does not have, without our defaults."""
     rest = {name: value for name, value in data.items() if name not in _OF_CALL and value is not None}
-    if rest.get("store") is False:
-        del rest["store"]
+    for name in ("background", "store"):
+        if rest.get(name) is False:
+            del rest[name]
     for name in ("reasoning", "text"):
         if name in rest:
             _keep(rest, name, {f: v for f, v in rest[name].items() if v is not None and not is_of_call(name, f, v)})

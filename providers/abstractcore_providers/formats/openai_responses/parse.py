@@ -5,7 +5,6 @@ from __future__ import annotations
 from functools import partial
 from typing import Any
 
-from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, HostedTool, ModelCall, OutputSchema, Parsed, ToolSpec, WireRequest
 
 from ...common.json_reading import Object, text_of
@@ -28,8 +27,7 @@ def parse(request: WireRequest, provider: str, encrypted_reasoning: bool) -> Par
 def _call(
     conversation: Conversation, provider: str, encrypted_reasoning: bool, data: Object, warnings: list[CallWarning]
 ) -> ModelCall:
-    if get_flag(data, "background"):
-        raise InvalidInputError("background calls are not supported", path="background")
+    get_flag(data, "background")
     model = get_text(data.get("model"), "model")
     conversation.read(data, origin_of(provider, model), warnings)
     tools = [

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlencode
 
 from abstractcore.framing import ServerSentEventFramer
-from abstractcore.ports import Operations
+from abstractcore.ports import Operation, Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
 from ...common.openai_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
-from ...common.operations import COUNT_TOKENS, count_tokens
+from ...common.operations import COUNT_TOKENS, RETRIEVE_REPLY, count_tokens, retrieve_reply
 from .count import decode_count, encode_count
 from .decode import decode
 from .encode import encode
+from .options import default_include
 
 if TYPE_CHECKING:
     from .stream_decoder import ResponsesDecoder
@@ -72,10 +74,18 @@ class OpenAIResponses:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `count_tokens` and `list_models`."""
+        """Returns the operations: `count_tokens`, `retrieve_reply` and `list_models`."""
         from ...common.model_lists import LIST_MODELS, ModelListing
 
         # https://platform.openai.com/docs/api-reference/models/list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)
         count = count_tokens(lambda call: encode_count(call, self.provider, self.encrypted_reasoning), decode_count)
-        return {COUNT_TOKENS: lambda: count, LIST_MODELS: models}
+        return {COUNT_TOKENS: lambda: count, RETRIEVE_REPLY: self._retrieve, LIST_MODELS: models}
+
+    def _retrieve(self, *, id: str) -> Operation[ModelReply]:
+        """Returns the operation `GET /responses/{id}` (https://platform.openai.com/docs/api-reference/responses/get).
+
+        It asks for what a call asks for.
+        """
+        query = urlencode([("include[]", name) for name in default_include(self.encrypted_reasoning, logprobs=False)])
+        return retrieve_reply(id, "/responses", f"?{query}" if query else "", self.decode)

@@ -28,7 +28,10 @@ _INCOMPLETE: dict[str, FinishReason] = {
     "steered": "paused",
 }
 """`IncompleteDetails` in the types of the `openai` package 3.54. A steered response has a successor."""
-_UNFINISHED = FinishReasons(dict.fromkeys(("cancelled", "failed", "in_progress", "queued"), "unknown"), {})
+_UNFINISHED = FinishReasons(
+    {**dict.fromkeys(("cancelled", "failed"), "unknown"), **dict.fromkeys(("in_progress", "queued"), "paused")}, {}
+)
+"""A response in the background is `queued`, then `in_progress` (developers.openai.com/api/docs/guides/background)."""
 _REASONS: dict[FinishReason, str] = {"length": "max_output_tokens", "content_filter": "content_filter"}
 _ECHOES = frozenset(
     {

@@ -25,8 +25,7 @@ class GoogleInteractionsProvider(GoogleProvider):
     example_model = "gemini-3.8-flash"
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
-        from ...formats.gemini import ENCODABLE
-        from ...formats.gemini_interactions import GeminiInteractions
+        from ...formats.gemini_interactions import ENCODABLE, GeminiInteractions
 
         model = model.removeprefix("models/")
         transpiler = GeminiInteractions(self.name, _agent_options(model))

@@ -327,7 +327,6 @@ def test_options_are_fields_of_the_request(options: Any):
         ({"model": "x"}, "model"),
         ({"input": "x"}, "input"),
         ({"stream": True}, "stream"),
-        ({"background": True}, "background"),
         ({"agent": "deep-research"}, "agent"),
         ({"generation_config": {"seed": 1}}, "generation_config.seed"),
         ({"generation_config": {"tool_choice": "any"}}, "generation_config.tool_choice"),
@@ -351,6 +350,12 @@ def test_default_option_has_no_effect():
     assert warnings_of(call(provider_options={PROVIDER: {"store": False}})) == {
         f"provider_options.{PROVIDER}": "no_effect"
     }
+
+
+def test_background_answer_need_not_be_streamed():
+    some = call(provider_options={PROVIDER: {"background": True}})
+    assert warnings_of(some) == {}
+    assert {"stream", "store"}.isdisjoint(body_of(some))
 
 
 def test_background_answer_can_be_streamed():

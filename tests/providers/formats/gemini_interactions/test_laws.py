@@ -1,10 +1,11 @@
 """The laws of a transpiler, for this format."""
 
+import pytest
 from hypothesis import example, given
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.schema import Message, ModelCall, OutputSchema
-from abstractcore.testing import check_laws
+from abstractcore.schema import Citation, Message, ModelCall, OutputSchema, Part, ReasoningPart, TextPart, ToolCall
+from abstractcore.testing import check_call_losses, check_encode_again, check_laws
 from abstractcore_providers.formats.gemini_interactions import GeminiInteractions
 from tests.properties import examples
 from tests.providers.formats.gemini_interactions import generated
@@ -19,6 +20,17 @@ def test_laws_hold():
         replies=generated.replies(),
         max_examples=40,
     )
+
+
+@pytest.mark.parametrize("first", [TextPart("a"), ToolCall("c1", "f"), ReasoningPart("Hm.", origin="here")])
+@pytest.mark.parametrize("origin", [None, "here"])
+def test_losses_of_a_citation_after_redacted_reasoning_are_named_by_their_part(first: Part, origin: str | None):
+    parts = (first, ReasoningPart("", redacted_data="r", origin=origin), TextPart("b", (Citation("s", quote="q"),)))
+    answered = [Message.tool("c1", "r")] if isinstance(first, ToolCall) else []
+    messages = (Message.user("hi"), Message("assistant", parts), *answered)
+    call = ModelCall("m", messages, generated.PROVIDER)
+    check_call_losses(GeminiInteractions(), call)
+    check_encode_again(GeminiInteractions(), call)
 
 
 @examples(40)

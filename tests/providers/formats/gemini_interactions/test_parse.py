@@ -210,7 +210,7 @@ def test_name_of_another_tool_is_named():
         ({"model": "m", "input": [ASK, CALL, {**RESULT, "result": [{"type": "scent"}]}]}, "input[2].result[0].type"),
         ({"model": "m", "input": "hi", "tools": [{"name": "f"}]}, "tools[0].type"),
         ({"model": "m", "input": "hi", "tools": [{"type": "function"}]}, "tools[0].name"),
-        ({"model": "m", "input": "hi", "background": True}, "background"),
+        ({"model": "m", "input": "hi", "background": "yes"}, "background"),
         ({"model": "m", "input": "hi", "system_instruction": {"parts": []}}, "system_instruction"),
         ({"model": "m", "input": "hi", "generation_config": {"seed": "x"}}, "generation_config.seed"),
         (

@@ -255,8 +255,8 @@ def test_error_of_a_step_that_did_not_fail_the_interaction_is_kept():
         ("requires_continuation", "paused"),
         ("requires_action", "unknown"),
         ("cancelled", "unknown"),
-        ("in_progress", "unknown"),
-        ("queued", "unknown"),
+        ("in_progress", "paused"),
+        ("queued", "paused"),
         ("paused_by_moonlight", "unknown"),
     ],
 )

@@ -1,8 +1,9 @@
 """Our requests, responses and events match the vendor's types, which accept unknown fields: there must be none."""
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal, get_args, get_origin
 
 import pytest
 from google.genai import interactions as types
@@ -20,6 +21,7 @@ from abstractcore.schema import (
     Part,
     deltas_of,
 )
+from abstractcore_providers.formats.gemini_interactions import ENCODABLE
 from tests.properties import examples
 from tests.providers.formats.gemini_interactions import generated
 from tests.providers.formats.gemini_interactions.vendor_types import unknown_fields
@@ -55,6 +57,22 @@ def events_of(reply: ModelReply) -> list[Any]:
 
 def of(*kinds: str) -> list[Fixture]:
     return [fixture for fixture in fixtures(*kinds) if fixture.format == "gemini_interactions"]
+
+
+def literals(annotation: Any) -> Iterator[str]:
+    if get_origin(annotation) is Literal:
+        yield from get_args(annotation)
+    else:
+        for each in get_args(annotation):
+            yield from literals(each)
+
+
+def test_files_are_those_of_the_vendors_types():
+    """Names in use for the same types are added, as for `google`: M4A is MP4 audio, and MOV is QuickTime video."""
+    kinds = (types.ImageContent, types.AudioContent, types.VideoContent, types.DocumentContent)
+    named = {name for kind in kinds for name in literals(kind.model_fields["mime_type"].annotation)}
+    assert len(named) > 30
+    assert named | {"audio/mp4", "video/quicktime", "video/x-ms-wmv", "video/x-msvideo"} == ENCODABLE
 
 
 @pytest.mark.parametrize("fixture", of("request"), ids=str)

@@ -473,7 +473,8 @@ def test_provider_options_are_merged():
     [
         ({"temperature": 1}, "temperature"),
         ({"instructions": "a"}, "instructions"),
-        ({"background": True}, "background"),
+        ({"background": "yes"}, "background"),
+        ({"background": True, "store": False}, "store"),
         ({"reasoning": {"effort": "low"}}, "reasoning.effort"),
         ({"reasoning": 1}, "reasoning"),
         ({"text": {"format": {"type": "json_schema"}}}, "text.format"),
@@ -488,6 +489,14 @@ def test_provider_option_with_a_call_field_is_refused(option: Any, place: str):
     with pytest.raises(InvalidInputError) as caught:
         RESPONSES.encode(call(provider_options={PROVIDER: option}))
     assert caught.value.path == f"provider_options.{PROVIDER}.{place}"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_background_call_is_stored_by_the_provider(stream: bool):
+    given = call(stream=stream, provider_options={PROVIDER: {"background": True}})
+    body = body_of(given)
+    assert (body["background"], "store" in body) == (True, False)
+    assert RESPONSES.parse(RESPONSES.encode(given).request).call == given
 
 
 def test_hosted_tool_of_another_type_is_refused():

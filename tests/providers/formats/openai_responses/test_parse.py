@@ -123,7 +123,7 @@ def test_unknown_effort_is_a_provider_option():
             {"model": "m", "input": [{"type": "image_generation_call", "id": "a", "result": "!"}]},
             "input[0]",
         ),
-        ({"model": "m", "input": "hi", "background": True}, "background"),
+        ({"model": "m", "input": "hi", "background": "yes"}, "background"),
         ({"model": "m", "input": [HI, {"type": "computer_call_output", "call_id": "c"}]}, "input[1].output"),
         (
             {"model": "m", "input": [HI, {"type": "computer_call_output", "call_id": "c", "output": {}}]},
