@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import date
 from pathlib import Path
 from time import time
@@ -71,8 +72,10 @@ class FileCatalogue:
         return user.providers if user else frozenset()
 
     def profile(self, provider: str, model: str) -> ModelProfile:
-        """Returns the profile of a model; that of an unknown model is not `known`."""
-        return self.models(provider).entry(model).profile
+        """Returns the profile of a model; that of an unknown model is not `known`, and names similar ones."""
+        models = self.models(provider)
+        profile = models.entry(model).profile
+        return profile if profile.known else replace(profile, similar=models.similar(model))
 
     def pricing(self, provider: str, model: str) -> ModelPricing:
         """Returns the prices of a model, and of those that the provider may answer with instead."""

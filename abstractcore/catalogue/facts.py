@@ -95,4 +95,4 @@ def overridden(profile: ModelProfile, facts: Facts) -> ModelProfile:
         given["settings"] = MappingProxyType({**profile.settings, **given["settings"]})
     if "accepts" in given:
         given = {"assumed": _NO_FILES, "encodable": _NO_FILES, **given}
-    return replace(profile, **{"known": True, "family": "", **given})
+    return replace(profile, **{"known": True, "family": "", "similar": (), **given})

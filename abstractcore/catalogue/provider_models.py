@@ -23,6 +23,7 @@ from .rows import MAX_LIKE, Row
 if TYPE_CHECKING:
     from .user_file import UserFile
 
+_LONGEST_COMPARED = 200
 _UNKNOWN: Facts = {"known": False}
 
 
@@ -99,6 +100,12 @@ class ProviderModels:
         """Returns the model that a name with a row is an alias of."""
         row = self._models.get(name)
         return target(row, self._models).name if row and row.alias_of else None
+
+    def similar(self, name: str) -> tuple[str, ...]:
+        """Returns up to three names with a row that are similar to a name; none for a name of more than 200 characters,
+        which would take long to compare.
+        """
+        return tuple(nearest_names(name, self._models)) if len(name) <= _LONGEST_COMPARED else ()
 
     def check(self) -> None:
         """Makes the entry and the prices of every row; raises `ConfigurationError` for the first invalid one."""

@@ -60,6 +60,8 @@ class ModelProfile:
     """False for an unknown name in a known naming scheme: calls have a warning."""
     family: str = ""
     """The beginning of the name by which a model that is not `known` was recognised, if any."""
+    similar: tuple[str, ...] = ()
+    """Names of known models that are similar to that of one that is not `known`, for its warning."""
     assumed: frozenset[str] = frozenset()
     """Files that are sent natively to an unknown model, with a warning: those that most models of the vendor accept."""
     encodable: frozenset[str] = frozenset()

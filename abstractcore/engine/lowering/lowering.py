@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from ...ports import MediaHandler, ModelProfile
+from ...registry import did_you_mean
 from ...schema import CallWarning, Lowered, ModelCall
 from .cache_points import lower_cache
 from .media_routes import lower_media
@@ -48,6 +49,7 @@ def _about_the_model(model: str, profile: ModelProfile, time: float | None) -> l
     if not profile.known:
         but = f", but for its family {profile.family!r}" if profile.family else ""
         message = f"the model {model!r} is unknown{but}: it may not support every option"
+        message += f". {did_you_mean([*profile.similar])}" if profile.similar else ""
         warnings.append(CallWarning("unknown_model", "model", message, model))
     if profile.retires is not None and time is not None:
         warnings += retirement_warning(model, profile, time)

@@ -19,6 +19,7 @@ from abstractcore import (
     VideoPart,
     create_llm,
 )
+from abstractcore.catalogue import ProviderModels
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import ProviderConfig
 from tests.chaos_server import completion
@@ -261,3 +262,40 @@ def test_unknown_kind_in_accepts_is_refused_with_the_valid_kinds(make, accepts: 
     with pytest.raises(ConfigurationError, match=f"{accepts[-1]!r}, which is neither") as caught:
         make(accepts=accepts)
     assert "Kinds are text, image" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "similar"),
+    [
+        ("anthropic", "claude-opus-5-6", "claude-opus-5-5"),
+        ("openrouter", "anthropic/claude-opus-5.6", "anthropic/claude-opus-5.5"),
+        ("openai", "gpt-5.4-minni", "gpt-5.4-mini"),
+    ],
+)
+def test_warning_of_an_unknown_model_names_similar_ones(make, provider: str, model: str, similar: str):
+    (warning,) = make(provider, model).plan("hi").warnings
+    assert f" Did you mean {similar}" in warning.message
+    assert (warning.code, warning.requested) == ("unknown_model", model)
+
+
+@pytest.mark.parametrize("model", ["entirely-other", "m" * 1_000_000])
+def test_warning_of_a_model_like_no_other_names_none(make, model: str):
+    (warning,) = make("anthropic", model).plan("hi").warnings
+    assert "Did you mean" not in warning.message
+
+
+@pytest.mark.parametrize("provider", OWN_SERVERS)
+def test_own_server_has_no_similar_models_and_no_warning(make, provider: str):
+    llm = make(provider, "claude-opus-5-6", base_url="http://host.test/v1")
+    assert llm.plan("hi").warnings == ()
+
+
+def test_similar_names_are_looked_for_once_and_for_unknown_models_only(make, monkeypatch: pytest.MonkeyPatch):
+    asked: list[str] = []
+    search = ProviderModels.similar
+    monkeypatch.setattr(ProviderModels, "similar", lambda models, name: asked.append(name) or search(models, name))
+    llm = make("anthropic", "claude-opus-5-6")
+    llm.plan("hi")
+    llm.plan("hi")
+    make("anthropic", "claude-opus-5-5").plan("hi")
+    assert asked == ["claude-opus-5-6"]
