@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import date
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
 from ..ports import CatalogueFile, ModelProfile
+from ..schema.quoting import one_line
 from .documents import Document, read_document
 from .entries import ModelEntry
 from .folders import exists, updates_folder, user_file_path
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
     from .user_file import UserFile
 
 
+_LONGEST_WARNING = 1000
+
+
 class FileCatalogue:
     """Facts about models, by provider and name. A file is read when the first model of its provider is looked up.
 
@@ -30,7 +35,8 @@ class FileCatalogue:
     folder, replaces it. Facts in the user's own file win: `user_file`, by default the one that `environment` names, or
     `models.toml` in the user's configuration folder. A provider without a file knows no models. `time` returns seconds
     since the epoch, for models that another one answers for from a day on. Methods raise `ConfigurationError` for a
-    file with an error.
+    file with an error; one in the user's tables of a provider is raised for that provider, and `notify` is called for
+    others, which logs a warning by default.
     """
 
     def __init__(
@@ -41,6 +47,7 @@ class FileCatalogue:
         user_file: Path | None = None,
         updates: Path | None = None,
         time: Callable[[], float] = time,
+        notify: Callable[[str], None] | None = None,
     ) -> None:
         self._files = files
         self._environment = environment
@@ -49,6 +56,8 @@ class FileCatalogue:
         self._time = time
         self._providers: dict[str, ProviderModels] = {}
         self._user: dict[Path, UserFile | None] = {}
+        self._notify = notify or _log
+        self._notified: set[str] = set()
 
     @property
     def user_path(self) -> Path:
@@ -91,7 +100,10 @@ class FileCatalogue:
         """Returns the models of a provider."""
         found = self._providers.get(provider)
         if found is None:
-            found = ProviderModels(provider, self.file(provider), self._user_file(), self._time)
+            user = self._user_file()
+            if user is not None and user.errors:
+                self._warn(user, provider)
+            found = ProviderModels(provider, self.file(provider), user, self._time)
             found = self._providers.setdefault(provider, found)
         return found
 
@@ -133,11 +145,23 @@ class FileCatalogue:
             error.hint = f"Delete {path}, or run `abstractcore catalogue update`."
             raise
 
+    def _warn(self, user: UserFile, provider: str) -> None:
+        """Notifies of the user's tables of other providers that cannot be read, once for each."""
+        for name, error in user.errors.items():
+            if name != provider and name not in self._notified:
+                self._notified.add(name)
+                self._notify(f"{error} The models of {name} cannot be used until it is mended.")
+
     def _user_file(self) -> UserFile | None:
         path, named = self.user_path, self._user_path is not None or user_file_path(self._environment)[1]
         if path not in self._user:
             self._user.setdefault(path, _read_user_file(path) if named or exists(path) else None)
         return self._user[path]
+
+
+def _log(problem: str) -> None:
+    """Logs a warning: a call of another provider has no other place for it."""
+    logging.getLogger("abstractcore").warning("%s", one_line(problem, _LONGEST_WARNING))
 
 
 def _read_user_file(path: Path) -> UserFile:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 _SPACE = re.compile(r"[ \t\r\n]*")
 _INDEX = re.compile(r"\[(\d+)\]")
-_TABLE = re.compile(r"[ \t]*\[\[[ \t]*models[ \t]*\]\]")
+_STEP = re.compile(r"([^.\[]+)((?:\[\d+\])*)\.?")
 _decode = json.JSONDecoder().raw_decode
 
 
@@ -77,18 +78,49 @@ def _past_space(text: str, at: int) -> int:
     return space.end() if space else at
 
 
-def toml_position(text: str, table: int, field: str) -> tuple[int, int]:
-    """Returns the line and column, from 1, of a field of the table `[[models]]` with the index `table`.
+def toml_position(text: str, table: int, path: str) -> tuple[int, int]:
+    """Returns the line and column, from 1, of the value at `path` ("prices[1].rates") in the table `[[models]]` with
+    the index `table`.
 
-    For a field that is not on a line of its own they are those of the table, for other spellings of the list 1 and 1.
+    For a value that is not on a line of its own they are those of the value or the table that it is in, for other
+    spellings of the list 1 and 1.
     """
     lines = text.split("\n")  # other separators of lines end none in TOML
-    heads = [number for number, line in enumerate(lines) if _TABLE.match(line)]
-    if table >= len(heads):
+    names = ["models"]
+    tables = _items_of(lines, range(len(lines)), names)
+    if table >= len(tables):
         return 1, 1
-    end = heads[table + 1] if table + 1 < len(heads) else len(lines)
-    key = re.compile(rf"""[ \t]*\[?[ \t]*(?:models[ \t]*\.[ \t]*)?(["']?){re.escape(field)}\1[ \t]*[=.\]]""")
-    for number in range(heads[table] + 1, end):
-        if key.match(lines[number]):
-            return number + 1, len(lines[number]) - len(lines[number].lstrip()) + 1
-    return heads[table] + 1, 1
+    region = tables[table]
+    for step in _STEP.finditer(path):
+        name, index = step[1], _INDEX.match(step[2])
+        items = _items_of(lines, region, [*names, name]) if index else []
+        if index and int(index[1]) < len(items):
+            region, names = items[int(index[1])], [*names, name]
+            continue
+        key = next((number for number in region[1:] if _key(names, name).match(lines[number])), None)
+        if key is None:
+            break
+        header = lines[key].lstrip().startswith("[")
+        region, names = range(key, region.stop) if header else range(key, key + 1), [*names, name]
+    return region.start + 1, len(lines[region.start]) - len(lines[region.start].lstrip(" \t")) + 1
+
+
+def _items_of(lines: list[str], within: range, names: list[str]) -> list[range]:
+    """Returns the lines of each table of the list `[[names]]`: from its header to the one of the next."""
+    header = re.compile(rf"[ \t]*\[\[[ \t]*{_dotted(names)}[ \t]*\]\]")
+    heads = [number for number in within if header.match(lines[number])]
+    return [range(start, end) for start, end in pairwise([*heads, within.stop])]
+
+
+def _key(names: list[str], name: str) -> re.Pattern[str]:
+    """Returns a pattern of the lines that begin the value `name` of a table: `name = `, `name.x =`, `[names.name]`."""
+    header = rf"\[{{1,2}}[ \t]*{_dotted([*names, name])}[ \t]*[.\]]"
+    return re.compile(rf"[ \t]*(?:{_quoted(name)}[ \t]*[=.]|{header})")
+
+
+def _dotted(names: list[str]) -> str:
+    return r"[ \t]*\.[ \t]*".join(map(_quoted, names))
+
+
+def _quoted(name: str) -> str:
+    return rf"""["']?{re.escape(name)}["']?"""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from time import gmtime, strftime, time
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from ..errors import SchemaError
 from ..registry import did_you_mean, nearest_names
@@ -25,6 +25,16 @@ if TYPE_CHECKING:
 
 _LONGEST_COMPARED = 200
 _UNKNOWN: Facts = {"known": False}
+
+
+class _Merged(NamedTuple):
+    """The facts and prices of a row with those of the rows that it is like; `depth` is the length of the longest chain
+    of user's rows.
+    """
+
+    facts: Facts
+    prices: Sequence[Any] = ()
+    depth: int = 0
 
 
 class ProviderModels:
@@ -51,6 +61,7 @@ class ProviderModels:
         self._names = file.header.names if file else NameRules()
         self._unknown: Facts = file.unknown() if file else _UNKNOWN
         self._entries: dict[tuple[Match, str], ModelEntry] = {}
+        self._merged: dict[str, _Merged] = {}
         self._price_rows: dict[tuple[str, bool], Sequence[PriceRow]] = {}
         if self._own:
             check_aliases(self._models, self._refuse)
@@ -147,7 +158,7 @@ class ProviderModels:
     def _made(self, match: Match, row: Row | None) -> ModelEntry:
         if row is None:
             return ModelEntry(self._provider, "", match, self._unknown, profile_of(self._unknown))
-        facts, prices = self._facts(match, row, ())
+        facts, prices, _ = self._facts(match, row, ())
         try:
             profile = profile_of(facts)
         except SchemaError as error:
@@ -157,16 +168,26 @@ class ProviderModels:
             own = frozenset({*row.facts, "prices"} if row.prices else row.facts)
         return ModelEntry(self._provider, row.name, match, facts, profile, own, prices)
 
-    def _facts(self, match: Match, row: Row, within: tuple[str, ...]) -> tuple[Facts, Sequence[Any]]:
-        """Returns the facts and prices of a row; `within` names the user's rows that are like it."""
-        if self._is_own(row):
-            facts, prices = self._facts_below(row, (*within, row.name))
-            return overriding(facts, row.facts), row.prices or prices
-        assert self._file is not None
-        facts = self._file.facts(row)
-        if facts.get("routed"):
-            facts = self._routed(facts, row)
-        return (family_facts(row.name, facts, self._unknown), ()) if match == "family" else (facts, row.prices)
+    def _facts(self, match: Match, row: Row, within: tuple[str, ...]) -> _Merged:
+        """Returns the facts and prices of a row; `within` names the user's rows that are like it. Each of the user's
+        rows is merged once, however many are like it.
+        """
+        if not self._is_own(row):
+            assert self._file is not None
+            facts = self._file.facts(row)
+            if facts.get("routed"):
+                facts = self._routed(facts, row)
+            return (
+                _Merged(family_facts(row.name, facts, self._unknown))
+                if match == "family"
+                else _Merged(facts, row.prices)
+            )
+        found = self._merged.get(row.name)
+        if found is None:
+            below = self._facts_below(row, (*within, row.name))
+            found = _Merged(overriding(below.facts, row.facts), row.prices or below.prices, below.depth + 1)
+            found = self._merged.setdefault(row.name, found)
+        return found
 
     def _routed(self, facts: Facts, row: Row) -> Facts:
         """Returns the facts of a model that another one answers for once it is retired: from that day the other's, with
@@ -182,13 +203,14 @@ class ProviderModels:
         found = self._file.facts(target(other, self._of_file))
         return {**found, "retires": day, "replaced_by": name, "routed": True}
 
-    def _facts_below(self, row: Row, within: tuple[str, ...]) -> tuple[Facts, Sequence[Any]]:
+    def _facts_below(self, row: Row, within: tuple[str, ...]) -> _Merged:
         """Returns the facts that those of a user's row override: of the models that it is like, or without the row."""
         if not row.like:
             match, below = self._find(row.name, self._of_file)
-            return self._facts(match, below, within) if below else (self._unknown, ())
+            return self._facts(match, below, within) if below else _Merged(self._unknown)
         facts: Facts = EMPTY
         prices: Sequence[Any] = ()
+        depth = 0
         for name in row.like:
             match, other = self._find(name, self._of_file if name == row.name else self._models)
             if match != "model" or other is None:
@@ -199,11 +221,11 @@ class ProviderModels:
                 self._refuse(
                     SchemaError(f"the models {', '.join((*within, other.name))} are like each other", "like"), row
                 )
-            if len(within) > MAX_LIKE:
+            more = self._facts(match, other, within) if len(within) <= MAX_LIKE else None
+            if more is None or more.depth > MAX_LIKE:
                 self._refuse(SchemaError(f"leads over more than {MAX_LIKE} models to {shown(name)}", "like"), row)
-            more, prices = self._facts(match, other, within)
-            facts = merged(facts, more)
-        return facts, prices
+            facts, prices, depth = merged(facts, more.facts), more.prices, max(depth, more.depth)
+        return _Merged(facts, prices, depth)
 
     def _is_own(self, row: Row) -> bool:
         return self._own.get(row.name) is row

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Mapping
+from copy import copy
 from typing import Any, NoReturn, cast
 
 from ..errors import ConfigurationError, SchemaError
@@ -20,41 +21,64 @@ _PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
 class UserFile:
-    """Rows by provider and name. All facts are read at once: errors are `ConfigurationError`s with line and column."""
+    """Rows by provider and name. All facts are read at once: errors are `ConfigurationError`s with line and column.
+
+    An error in a table is one of its provider: `errors` has the first one of each, and `rows` raises it. A file that is
+    not TOML, and a table that names no provider, cannot be read at all.
+    """
 
     def __init__(self, document: Document) -> None:
         self.document = document
         self._rows: dict[str, dict[str, Row]] = {}
+        self.errors: dict[str, ConfigurationError] = {}
         for number, table in enumerate(self._tables()):
+            provider = self._provider(table, number)
             try:
-                provider, row = _read(_with_text_for_dates(table), number)
-                profile_of(row.facts)
-            except SchemaError as error:
-                raise self._error(error, table, number) from None
-            other = self._rows.setdefault(provider, {}).setdefault(row.name, row)
-            if other is not row:
-                first = toml_position(document.text, other.number, "model")[0]
-                problem = f"two tables for the model {row.name!r} of {provider}; the first is on line {first}"
-                raise document.error(problem, *toml_position(document.text, number, "model"))
+                self._add(provider, table, number)
+            except ConfigurationError as error:
+                self.errors.setdefault(provider, error)
 
     def rows(self, provider: str) -> Mapping[str, Row]:
-        """Returns the user's rows for a provider, by name."""
+        """Returns the user's rows for a provider, by name; raises the error of its tables."""
+        if provider in self.errors:
+            raise copy(self.errors[provider]) from None
         return self._rows.get(provider, {})
 
     @property
     def providers(self) -> frozenset[str]:
-        """The providers that it has rows for."""
-        return frozenset(self._rows)
+        """The providers that it has tables for."""
+        return frozenset({*self._rows, *self.errors})
 
     def refuse(self, error: SchemaError, row: Row) -> NoReturn:
         """Raises the error of a row."""
         raise self._error(error, {"model": row.name}, row.number) from None
 
+    def _add(self, provider: str, table: object, number: int) -> None:
+        try:
+            row = _read(_with_text_for_dates(table), number)
+            profile_of(row.facts)
+        except SchemaError as error:
+            raise self._error(error, table, number) from None
+        other = self._rows.setdefault(provider, {}).setdefault(row.name, row)
+        if other is not row:
+            first = toml_position(self.document.text, other.number, "model")[0]
+            problem = f"two tables for the model {row.name!r} of {provider}; the first is on line {first}"
+            raise self.document.error(problem, *toml_position(self.document.text, number, "model"))
+
+    def _provider(self, table: object, number: int) -> str:
+        """Returns the provider of a table; raises `ConfigurationError` for a table without one."""
+        given: object = table
+        provider = cast("Mapping[str, Any]", given).get("provider") if isinstance(given, Mapping) else None
+        if isinstance(provider, str) and provider:
+            return provider
+        hint = 'For example: provider = "openai".'
+        raise self._error(SchemaError("expected the name of a provider", "provider", hint=hint), table, number)
+
     def _error(self, error: SchemaError, table: object, number: int) -> ConfigurationError:
-        field = error.path.partition(".")[0].partition("[")[0] or "model"
+        path = error.path or "model"
         name = cast("Mapping[str, Any]", table).get("model") if isinstance(table, Mapping) else None
         where = f"model {name!r}" if isinstance(name, str) else f"models[{number}]"
-        return self.document.value_error(error, where, *toml_position(self.document.text, number, field))
+        return self.document.value_error(error, where, *toml_position(self.document.text, number, path))
 
     def _tables(self) -> list[object]:
         try:
@@ -80,14 +104,11 @@ def _with_text_for_dates(table: object) -> object:
     return {name: with_text_for_dates(value, name) for name, value in fields.items()}
 
 
-def _read(table: object, number: int) -> tuple[str, Row]:
+def _read(table: object, number: int) -> Row:
     row = read_row(table, number)
-    provider = cast("Mapping[str, Any]", table).get("provider")
-    if not isinstance(provider, str) or not provider:
-        raise SchemaError("expected the name of a provider", "provider", hint='For example: provider = "openai".')
     if row.is_family:
         raise SchemaError("a user's row is for one model", "family", hint='Write model = "ID".')
-    return provider, row
+    return row
 
 
 def _syntax_error(document: Document, message: str) -> ConfigurationError:

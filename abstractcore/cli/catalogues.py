@@ -34,11 +34,15 @@ def open_catalogue(plugins: Registry | None = None) -> FileCatalogue:
     from ..registry import did_you_mean, nearest_names
 
     found = plugins or registry()
-    catalogue = FileCatalogue(lambda: found.catalogues, os.environ)
+    catalogue = FileCatalogue(lambda: found.catalogues, os.environ, notify=_left_to_commands)
     for name in sorted(catalogue.user_providers - found.providers.keys()):
         near = nearest_names(name, found.providers)
         note(f"{catalogue.user_path}: no provider is called {name!r}. {did_you_mean(near) if near else ''}".rstrip())
     return catalogue
+
+
+def _left_to_commands(problem: str) -> None:
+    """Ignores a problem of another provider: commands that read that provider report it."""
 
 
 def check_provider(catalogue: FileCatalogue, name: str) -> None:

@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from abstractcore import ConfigurationError, Services
-from abstractcore.catalogue import FileCatalogue
+from abstractcore import ConfigurationError, Services, create_llm
+from abstractcore.catalogue import FileCatalogue, provider_models
+from abstractcore.catalogue.facts import Facts
 from abstractcore.catalogue.folders import user_file_path
-from abstractcore.ports import BilledResponse, ModelProfile, Thinking
+from abstractcore.ports import BilledResponse, CatalogueFile, ModelProfile, Thinking
 from abstractcore.schema import Usage
-from tests.catalogue_files import PROVIDER, catalogue_of
+from tests.catalogue_files import PROVIDER, catalogue_of, write_file
 
 ROWS = (
     {
@@ -165,7 +166,7 @@ def test_named_file_must_exist(tmp_path: Path):
         ),
         (
             '[[models]]\nprovider = "acme"\nmodel = "one"\n[models.thinking]\nlevels = 5',
-            r"models.toml:4:1: model 'one': thinking.levels: expected a list, got int",
+            r"models.toml:5:1: model 'one': thinking.levels: expected a list, got int",
         ),
         (
             '[[models]]\nprovider = "acme"\nmodel = "one"\nzzz = 1',
@@ -218,3 +219,151 @@ def test_error_names_file_line_column_field_and_what_is_expected(tmp_path: Path,
     found = catalogue_of(tmp_path, *ROWS, user=text)
     with pytest.raises(ConfigurationError, match=expected):
         found.models(PROVIDER).check()
+
+
+def layers(count: int) -> str:
+    """Returns tables of which each is like two others that are like the same two."""
+    likes = ["".join(f'like = ["m{n + 1}a", "m{n + 1}b"]' for _ in range(n < count)) for n in range(count + 1)]
+    return "".join(
+        f'[[models]]\nprovider = "acme"\nmodel = "m{n}{side}"\n{like}\ncontext_tokens = {n + 1}\n'
+        for n, like in enumerate(likes)
+        for side in "ab"
+    )
+
+
+def test_each_model_that_others_are_like_is_merged_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    merges: list[Facts] = []
+    overriding = provider_models.overriding
+
+    def counted(facts: Facts, more: Facts) -> Facts:
+        merges.append(more)
+        return overriding(facts, more)
+
+    monkeypatch.setattr(provider_models, "overriding", counted)
+    found = catalogue_of(tmp_path, *ROWS, user=layers(20))
+    found.models(PROVIDER).check()
+    assert len(merges) == 2 * 21
+    assert found.profile(PROVIDER, "m0a").context_tokens == 1
+
+
+@pytest.mark.parametrize("first", ["m0a", "m9a", "m21a"])
+def test_depth_of_like_is_limited_whatever_is_read_first(tmp_path: Path, first: str):
+    found = catalogue_of(tmp_path, *ROWS, user=layers(21))
+    if first != "m0a":
+        found.profile(PROVIDER, first)
+    with pytest.raises(ConfigurationError, match="like: leads over more than 20 models to"):
+        found.profile(PROVIDER, "m0a")
+
+
+PRICES = """[[models]]
+provider = "acme"
+model = "other"
+[[models.prices]]
+rates = {input = "1"}
+[[models]]
+provider = "acme"
+model = "mine"
+[[models.prices]]
+until = 2026-01-01
+rates = {input = "1"}
+
+  [[models.prices]]
+  from = 2026-01-01
+  [models.prices.rates]
+  input = "2"
+  output = "4"
+  [[models.prices.when]]
+  tier = ["batch"]
+  times = "0.5"
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "expected"),
+    [
+        (
+            'output = "4"',
+            'output = "-4"',
+            r"17:3: .*prices\[1\]\.rates\.output: '-4' is not a decimal number of at least",
+        ),
+        (
+            'output = "4"',
+            "output = 4",
+            r"17:3: .*prices\[1\]\.rates\.output: expected a decimal number as text, got int",
+        ),
+        ('output = "4"', 'outputs = "4"', r"15:3: .*prices\[1\]\.rates: 'outputs' is not a meter. Did you mean output"),
+        ("  from = 2026-01-01", "", r"13:3: .*prices\[1\]: is valid at the same time as prices\[0\]"),
+        ("  from = 2026-01-01", '  until = "x"', r"14:3: .*prices\[1\]\.until: 'x' is not a date or a time"),
+        ('times = "0.5"', 'times = "x"', r"20:3: .*prices\[1\]\.when\[0\]\.times: 'x' is not a decimal number"),
+        ('tier = ["batch"]', 'teir = ["batch"]', r"18:3: .*prices\[1\]\.when\[0\]: 'teir' is not"),
+        ("until = 2026-01-01\n", "until = 2026-01-01\nfoo = 1\n", r"9:1: .*prices\[0\]: 'foo' is not a field"),
+        ('"mine"\n[[models.prices]]', '"mine"\nprices = [\n  {}]\n[[models.prices]]', r"not TOML"),
+    ],
+)
+def test_error_in_a_price_names_the_line_of_its_table(tmp_path: Path, old: str, new: str, expected: str):
+    assert old in PRICES
+    found = catalogue_of(tmp_path, *ROWS, user=PRICES.replace(old, new))
+    with pytest.raises(ConfigurationError, match=rf"models\.toml:({expected}|\d+:\d+: {expected})"):
+        found.models(PROVIDER).check()
+
+
+def test_inline_prices_have_the_line_of_their_list(tmp_path: Path):
+    found = catalogue(tmp_path, 'model = "one"\nprices = [\n  {rates = {input = "1"}},\n  {rates = {input = "1"}},\n]')
+    with pytest.raises(ConfigurationError, match=r"models\.toml:4:1: .*prices\[1\]: is valid at the same time as"):
+        found.models(PROVIDER).check()
+
+
+BAD = '[[models]]\nprovider = "else"\nmodel = "x"\ntols = "never"\n[[models]]\nprovider = "acme"\nmodel = "mine"\n'
+
+
+@pytest.mark.parametrize(
+    ("fault", "problem"),
+    [
+        ('tols = "never"', "tols: no such field"),
+        ('[[models]]\nprovider = "else"\nmodel = "x"', "two tables for the model 'x'"),
+        ('alias_of = "none"', "no model is called 'none'"),
+    ],
+)
+def test_error_in_a_table_is_one_of_its_provider_alone(tmp_path: Path, fault: str, problem: str):
+    problems: list[str] = []
+    text = BAD.replace('tols = "never"', fault) + "context_tokens = 9\n"
+    (tmp_path / "models.toml").write_text(text, encoding="utf-8")
+    rows = {"acme": ROWS, "else": ()}
+    files = {name: write_file(tmp_path / f"{name}.jsonl", *rows[name], provider=name) for name in rows}
+    found = FileCatalogue(
+        lambda: {name: CatalogueFile(name, file) for name, file in files.items()},
+        {"ABSTRACTCORE_MODELS": str(tmp_path / "models.toml")},
+        updates=tmp_path / "updates",
+        notify=problems.append,
+    )
+    for _ in range(2):
+        assert found.profile(PROVIDER, "mine").context_tokens == 9
+        with pytest.raises(ConfigurationError, match=problem) as raised:
+            found.profile("else", "any")
+        assert raised.value.file == str(tmp_path / "models.toml")
+    assert found.providers == ["acme", "else"]
+    assert [problem in each and "of else cannot be used" in each for each in problems] == [True] * len(problems)
+    assert len(problems) == ("alias" not in fault)
+
+
+def test_other_providers_go_on_with_one_logged_warning(tmp_path: Path, caplog: pytest.LogCaptureFixture):
+    (tmp_path / "models.toml").write_text('[[models]]\nprovider = "openai"\nmodel = "x"\n"a\\u202e" = 1\n')
+    services = Services(environment={"ABSTRACTCORE_MODELS": str(tmp_path / "models.toml")})
+    for _ in range(2):
+        assert create_llm("scripted", replies=["hi"], services=services).generate("hi").content == "hi"
+        create_llm("anthropic/claude-opus-5-5", api_key="k", services=services)
+    with pytest.raises(ConfigurationError, match=r"models\.toml:1:1: model 'x': "):
+        create_llm("openai/gpt-5.4-mini", api_key="k", services=services)
+    (record,) = caplog.records
+    assert (record.name, record.levelname) == ("abstractcore", "WARNING")
+    assert "models.toml:1:1: model " in record.getMessage()
+    assert record.getMessage().isprintable()
+    services.close()
+
+
+@pytest.mark.parametrize("text", ["[[models]\n", '[[models]]\nmodel = "x"\n', "models = [3]"])
+def test_file_whose_tables_have_no_known_provider_is_an_error_of_all(tmp_path: Path, text: str):
+    found = catalogue_of(tmp_path, *ROWS, user=text)
+    for provider in (PROVIDER, "else"):
+        with pytest.raises(ConfigurationError, match=r"models\.toml:1:"):
+            found.profile(provider, "one")

@@ -153,10 +153,21 @@ def test_error_in_a_file_names_the_fields_of_the_file(tmp_path: Path):
         '[[models]]\nprovider = "openai"\nmodel = "x"\nrefused = ["max_output_token"]\n'
     )
     expected = "refused: 'max_output_token' is not an option. Did you mean max_output_tokens?"
-    result = invoke("search", "--vision")
+    result = invoke("search", "--vision", "-p", "openai")
     assert (result.exit_code, result.stdout) == (2, "")
     assert result.stderr.startswith(f"error: {tmp_path}/models.toml:4:1: model 'x': {expected}")
-    assert expected in json.loads(invoke("search", "--json").stdout)["error"]["message"]
+    assert expected in json.loads(invoke("search", "-p", "openai", "--json").stdout)["error"]["message"]
+
+
+def test_search_goes_on_without_the_provider_of_a_bad_table(tmp_path: Path):
+    (tmp_path / "models.toml").write_text('[[models]]\nprovider = "openai"\nmodel = "x"\ntols = "never"\n')
+    result = invoke("search")
+    assert (result.exit_code, result.stdout.split("\t")[:2]) == (0, ["cloud", "acme.acme-5-5"])
+    problem = f"openai is left out: {tmp_path}/models.toml:4:1: model 'x': tols: no such field. Did you mean tools?"
+    assert result.stderr.splitlines()[0] == problem
+    assert list(json.loads(invoke("search", "--json").stdout)["left_out"]) == ["openai"]
+    assert invoke("info", "cloud/acme.acme-5-5").stderr == ""
+    assert invoke("info", "openai/acme-5.5").exit_code == 2
 
 
 @pytest.mark.parametrize(
