@@ -136,6 +136,9 @@ if TYPE_CHECKING:
     from .middleware.cassettes import record, replay
     from .ports import Price, ToolContext
     from .telemetry import Subscription
+    from .tools.decorator import tool
+    from .tools.results import ToolOutput
+    from .tools.tool import Tool
 
 _LATER = {
     "AsyncStream": "client.streams",
@@ -149,12 +152,15 @@ _LATER = {
     "Services": "client.services",
     "Stream": "client.streams",
     "Subscription": "telemetry",
+    "Tool": "tools.tool",
     "ToolContext": "ports",
+    "ToolOutput": "tools.results",
     "context": "client.contexts",
     "create_llm": "client.factory",
     "record": "middleware.cassettes",
     "replay": "middleware.cassettes",
     "subscribe": "client.services",
+    "tool": "tools.decorator",
 }
 """Names whose modules are imported on first access."""
 
@@ -260,6 +266,7 @@ __all__ = [
     "TextPart",
     "TextStart",
     "ThinkingLevel",
+    "Tool",
     "ToolAnswer",
     "ToolCall",
     "ToolCallDelta",
@@ -273,6 +280,7 @@ __all__ = [
     "ToolFailed",
     "ToolLabel",
     "ToolLoop",
+    "ToolOutput",
     "ToolProgress",
     "ToolResult",
     "ToolRetry",
@@ -299,4 +307,5 @@ __all__ = [
     "replay",
     "subscribe",
     "to_json",
+    "tool",
 ]

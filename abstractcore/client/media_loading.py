@@ -13,11 +13,12 @@ from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
 from ..errors import InvalidInputError, MediaError
+from ..pillow_images import Content, Picture, checked, from_pillow, is_picture
 from ..ports import HasExtensions, MediaHandler, Recognised
 from ..schema import MEDIA_PART_BY_KIND, MEDIA_PARTS, Blob, MediaPart, media_kind_of
 from ..schema.json_values import check_text
 from ..schema.quoting import shortened, shown, shown_address
-from .media_objects import Content, OpenFile, Picture, checked, from_pillow, is_picture, of_data_url, of_open_file
+from .media_objects import OpenFile, of_data_url, of_open_file
 
 MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | Blob | MediaPart
 """A path, an http(s) URL for the provider to fetch, a data URL, bytes, an open file, a Pillow image, a blob, or a media

@@ -13,10 +13,10 @@ from ..schema.quoting import shown
 from .foreign_options import OTHER_NAMES, OTHER_WAYS
 from .media_loading import MediaInput
 from .message_inputs import MessageInput
-from .tool_specs import ToolInput
 
 if TYPE_CHECKING:
     from ..ports import Script
+    from ..tools import ToolInput
     from ..transport import HttpClient
     from .connections import TransportName
 
@@ -89,7 +89,8 @@ class CallContent(TypedDict, total=False):
     """Files for the prompt: paths, http(s) URLs (for providers that fetch them), data URLs, bytes, open files,
     Pillow images, blobs, media parts."""
     tools: Sequence[ToolInput] | None
-    """Tools the model may call: `ToolSpec`, `HostedTool` for one that the provider runs, or a tool source's name."""
+    """Tools the model may call: functions, methods, `Tool`s, pydantic models; `ToolSpec` for one that runs elsewhere,
+    `HostedTool` for one that the provider runs; a tool source or its name."""
 
 
 class CallRequest(CallContent, CallOptions, total=False):

@@ -10,7 +10,8 @@ from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output
 from ..ports import MessageReader, Runtime
-from ..schema import CallWarning, MediaPart, ModelCall
+from ..registry import Registry
+from ..schema import CallWarning, HostedTool, MediaPart, ModelCall, ToolSpec
 from .building import build_call
 from .contexts import scoped, scoped_call
 from .media_loading import load_media, media_items
@@ -18,7 +19,6 @@ from .message_inputs import read_messages
 from .option_values import extra_headers, seconds
 from .options import CALL_OPTIONS, REQUEST_FIELDS, CallOptions, CallRequest, check_names, merged
 from .pipelines import Pipelines
-from .tool_specs import tool_specs
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 _MESSAGES_FORMAT = "openai_chat"
@@ -71,6 +71,7 @@ class CallPreparer:
         if "system_prompt" not in request and any(message.role == "system" for message in messages):
             system_prompt = None
         media = media_items(request.get("media"))
+        tools = _tool_specs(request.get("tools"), registry)
         others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
         warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
 
@@ -88,7 +89,7 @@ class CallPreparer:
                 messages=messages,
                 system_prompt=system_prompt,
                 media=parts,
-                tools=tool_specs(request.get("tools"), registry),
+                tools=tools,
                 output=output.schema if output is not None else None,
                 options=options,
                 stream=stream,
@@ -125,6 +126,15 @@ class CallPreparer:
             return prepared
 
         return PendingCall(prepare, seconds(timeout, "timeout"), no_output)
+
+
+def _tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec | HostedTool, ...]:
+    """Returns the specs of `tools`; what makes tools of functions is imported by a call that has some."""
+    if tools is None:
+        return ()
+    from ..tools import tool_set
+
+    return tool_set(tools, registry).specs
 
 
 def _checked(call: ModelCall, warnings: tuple[CallWarning, ...], headers: Mapping[str, str]) -> Prepared:

@@ -74,3 +74,8 @@ def current_limit() -> Limit | None:
     may have inherited it."""
     limit = _limit.get()
     return None if limit is None or limit.ended else limit
+
+
+def is_of_call(error: TimeoutError) -> bool:
+    """Returns whether the time limit of a whole call was raised, not that of one function."""
+    return isinstance(vars(error).get(_LIMIT), Limit)

@@ -1,1 +1,51 @@
-"""Tools: functions that models call, the loop that runs the calls, and tools of models without native ones."""
+"""Tools: functions that models call, the loop that runs the calls, and tools of models without native ones.
+
+Modules that need pydantic are imported when a function becomes a tool.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from .toolset import ToolInput, ToolSet, tool_set
+
+if TYPE_CHECKING:
+    from .arguments import ArgumentsError, PreparedArguments
+    from .execution import execute
+    from .results import ToolOutput
+    from .tool import OnError, Tool, ToolOptions, tool_of
+
+_LATER = {
+    "ArgumentsError": "arguments",
+    "OnError": "tool",
+    "PreparedArguments": "arguments",
+    "Tool": "tool",
+    "ToolOptions": "tool",
+    "ToolOutput": "results",
+    "execute": "execution",
+    "tool_of": "tool",
+}
+"""Names whose modules are imported on first access."""
+
+__all__ = [
+    "ArgumentsError",
+    "OnError",
+    "PreparedArguments",
+    "Tool",
+    "ToolInput",
+    "ToolOptions",
+    "ToolOutput",
+    "ToolSet",
+    "execute",
+    "tool_of",
+    "tool_set",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    return value

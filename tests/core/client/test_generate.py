@@ -122,7 +122,7 @@ def test_call_option_overrides_llm_default_and_none_resets_it(call_style):
         ({"prompt": "hi", "messages": "hello"}, "messages"),
         ({"messages": [{"role": "user", "content": "a"}, {"role": "user", "text": "b"}]}, "messages[1]"),
         ({"messages": [{"role": "robot", "content": "a"}]}, "messages[0].role"),
-        ({"prompt": "hi", "tools": [len]}, "tools[0]"),
+        ({"prompt": "hi", "tools": [3]}, "tools[0]"),
         ({"prompt": "hi", "tools": [ToolSpec("a"), ToolSpec("a")]}, "tools[1].name"),
         ({"prompt": "hi", "media": "photo.png"}, "media"),
         ({"prompt": "hi", "media": [3]}, "media[0]"),

@@ -46,7 +46,10 @@ def test_tool_source_is_queried_at_each_call():
     [
         ("math", "tools: expected a list, got str. Pass a list: tools=[...]."),
         (ToolSpec("x"), "tools: expected a list, got ToolSpec. Pass a list: tools=[...]."),
-        ([3], "tools[0]: expected a ToolSpec, a HostedTool or the name of a tool source, got int. Use ToolSpec("),
+        (
+            [3],
+            "tools[0]: expected a function, a ToolSpec, a HostedTool or the name of a tool source, got int.",
+        ),
         (["maths"], "tools[0]: no tool source is called 'maths'. Did you mean math?"),
         (
             [ToolSpec("add"), "math"],

@@ -1,0 +1,100 @@
+"""What a model is given of a function or a type: its name, its description and its arguments."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import inspect
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, cast, is_typeddict
+from weakref import WeakKeyDictionary
+
+from ..errors import InvalidInputError
+from .annotations import definition_of
+from .arguments import Arguments
+from .docstrings import documentation_of
+from .signatures import SignatureReader
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A function or type as a tool. `context` is the name of its parameter for a `ToolContext`.
+
+    `returns_none` is set if the function is annotated to return None.
+    """
+
+    name: str
+    description: str
+    arguments: Arguments = field(repr=False)
+    context: str | None = None
+    returns_none: bool = False
+
+
+_known: WeakKeyDictionary[Any, dict[bool, Definition]] = WeakKeyDictionary()
+"""Definitions by function; apart for methods that are bound and those that are not, which take one more argument."""
+
+
+def definition_for(function: Callable[..., Any], reader: SignatureReader | None = None) -> Definition:
+    """Returns the definition of a function or type, made once for each. `reader` has read its parameters already.
+
+    Raises `InvalidInputError` for one that cannot be a tool.
+    """
+    is_method = inspect.ismethod(function)
+    key = cast(Any, function).__func__ if is_method else function
+    try:
+        known = _known.setdefault(key, {})
+    except TypeError:  # an object that cannot be a key, or not weakly
+        known = {}
+    if is_method not in known:
+        known[is_method] = _made(function, reader)
+    return known[is_method]
+
+
+def is_argument_type(given: object) -> TypeGuard[type]:
+    """Returns whether `given` is a pydantic model, a dataclass or a TypedDict: a class whose values have fields."""
+    if not isinstance(given, type):
+        return False
+    pydantic = sys.modules.get("pydantic")
+    if pydantic is not None and issubclass(given, pydantic.BaseModel):
+        return True
+    return dataclasses.is_dataclass(cast(Any, given)) or is_typeddict(cast(Any, given))
+
+
+def name_of_tool(function: Callable[..., Any]) -> str:
+    """Returns the name of a function or type; the name of the class of a callable object."""
+    inner: Any = function
+    while isinstance(inner, functools.partial):
+        inner = cast(Any, inner).func
+    return getattr(inner, "__name__", None) or type(inner).__name__
+
+
+def _made(function: Callable[..., Any], reader: SignatureReader | None) -> Definition:
+    name = name_of_tool(function)
+    if name == "<lambda>":
+        raise InvalidInputError(
+            "a lambda has no name", path="tools", hint='Give it one: Tool(lambda city: ..., name="weather").'
+        )
+    if is_argument_type(function):
+        from .validation import TypeArguments
+
+        arguments = TypeArguments(function)
+        return Definition(name, arguments.description, arguments)
+    from .validation import FunctionArguments
+
+    signature = (reader or SignatureReader(function)).read()
+    documented = documentation_of(_docstring(function))
+    arguments = FunctionArguments(name, signature, documented.arguments)
+    return Definition(name, documented.description, arguments, signature.context, signature.returns_none)
+
+
+def _docstring(function: Callable[..., Any]) -> str | None:
+    """Returns the docstring of a function; of a callable object that of `__call__`, or else of its class."""
+    definition = definition_of(function)
+    if definition.__doc__ or inspect.isroutine(function) or isinstance(function, functools.partial):
+        return definition.__doc__
+    return type(function).__doc__

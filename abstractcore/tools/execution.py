@@ -1,0 +1,203 @@
+"""Runs one tool call: validates its arguments, calls the function within its time limit, and makes a step of it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable, Collection
+from concurrent.futures import CancelledError
+from dataclasses import dataclass
+from typing import Any, cast
+
+from ..concurrency import name_of
+from ..concurrency.functions import is_async
+from ..concurrency.limits import is_of_call
+from ..errors import ToolError, ToolFailed, ToolRetry
+from ..ports import Runtime, ToolContext
+from ..registry.suggestions import did_you_mean, nearest_names
+from ..schema import (
+    CallWarning,
+    ContentPart,
+    ErrorRecord,
+    TextPart,
+    ToolCall,
+    ToolLabel,
+    ToolOutcome,
+    ToolResult,
+    ToolStep,
+)
+from ..schema.quoting import one_line, shown_seconds
+from ..scrubbing import Secrets
+from .arguments import ArgumentsError
+from .failures import message_of, record_of, traceback_of
+from .results import NoContentError, content_of
+from .tool import Tool
+
+_NO_SECRETS = Secrets()
+
+
+@dataclass(frozen=True, slots=True)
+class _Raised:
+    """An exception of a tool, as the value of its call: what comes out of the runtime is then of the runtime."""
+
+    error: BaseException
+
+
+@dataclass(frozen=True, slots=True)
+class _Ending:
+    """How a call ended, without its times."""
+
+    outcome: ToolOutcome
+    content: tuple[ContentPart, ...]
+    is_error: bool = True
+    data: Any = None
+    error: ErrorRecord | None = None
+    traceback: str | None = None
+    warnings: tuple[CallWarning, ...] = ()
+
+
+async def execute(
+    tool: Tool[..., Any] | None,
+    call: ToolCall,
+    context: ToolContext[Any],
+    runtime: Runtime,
+    *,
+    round: int = 0,
+    timeout: float | None = None,
+    secrets: Secrets | None = None,
+    known: Collection[str] = (),
+) -> ToolStep:
+    """Runs `call` and returns its step; `round` is the step's. Without a tool the step says so, and suggests one of the
+    `known` names.
+
+    `timeout` is in seconds, for a tool without one. Whatever goes wrong is an error result for the model, without
+    credentials: only cancellation, the time limit of the whole call and Ctrl-C are raised, and exceptions of a tool
+    with `on_error="raise"`, as `ToolError`.
+    """
+    start, started_at = runtime.now(), time.time()
+    ending = await _ended(tool, call, context, runtime, timeout, secrets or _NO_SECRETS, known)
+    result = ToolResult(call.id, ending.content, ending.is_error)
+    labels: tuple[ToolLabel, ...] = ()
+    if tool is not None and tool.spec.labels and ending.outcome in ("done", "failed", "retry"):
+        labels = tuple(label for label in tool.spec.labels if label != "sends")
+    return ToolStep(
+        call,
+        result,
+        round,
+        ending.outcome,
+        started_at,
+        runtime.now() - start,
+        ending.data,
+        ending.error,
+        ending.traceback,
+        labels,
+        warnings=ending.warnings,
+    )
+
+
+async def _ended(
+    tool: Tool[..., Any] | None,
+    call: ToolCall,
+    context: ToolContext[Any],
+    runtime: Runtime,
+    timeout: float | None,
+    secrets: Secrets,
+    known: Collection[str],
+) -> _Ending:
+    if tool is None:
+        return _unknown(call.name, known)
+    if call.arguments is None:
+        return _problem("invalid_arguments", f"the arguments are not a JSON object: {call.arguments_error}")
+    try:
+        prepared = tool.prepare(call.arguments)
+    except ArgumentsError as error:
+        return _problem("invalid_arguments", error.text)
+    except Exception as error:  # a validator of a type raised it
+        return _failed(tool, error, secrets)
+    if tool.timeout is not None:
+        timeout = tool.timeout
+    try:
+        value = await runtime.invoke(_guarded(tool.bound(prepared, call, context)), timeout=timeout)
+    except TimeoutError as error:
+        if is_of_call(error):
+            raise
+        return _problem("timed_out", f"{call.name} did not finish in {shown_seconds(timeout or 0.0)}: it timed out")
+    except CancelledError:
+        raise
+    except Exception as error:  # the runtime could not call it
+        return _failed(tool, error, secrets)
+    if isinstance(value, _Raised):
+        return _failed(tool, value.error, secrets)
+    try:
+        content = content_of(value, returns_none=value is None and tool.returns_none)
+    except NoContentError as error:
+        return _failed(tool, error, secrets)
+    data = value if tool.is_type else content.data
+    outcome: ToolOutcome = "failed" if content.is_error else "done"
+    return _Ending(outcome, content.parts, content.is_error, data, warnings=content.warnings)
+
+
+def _guarded(function: Callable[[], Awaitable[Any] | Any]) -> Callable[[], Awaitable[Any] | Any]:
+    """Returns a function that returns the exceptions of `function`, also `SystemExit`, which would end the program."""
+    guarded: Callable[[], Awaitable[Any] | Any]
+    if is_async(function):
+
+        async def guarded_async() -> Any:
+            try:
+                return await cast("Awaitable[Any]", function())
+            except (Exception, SystemExit) as error:
+                return _Raised(error)
+
+        guarded = guarded_async
+    else:
+
+        def guarded_sync() -> Any:
+            try:
+                result = function()
+            except (Exception, SystemExit, GeneratorExit) as error:
+                return _Raised(error)
+            return _awaited(cast("Awaitable[Any]", result)) if isinstance(result, Awaitable) else result
+
+        guarded = guarded_sync
+    guarded.__qualname__ = name_of(function)
+    return guarded
+
+
+async def _awaited(result: Awaitable[Any]) -> Any:
+    try:
+        return await result
+    except (Exception, SystemExit) as error:
+        return _Raised(error)
+
+
+def _failed(tool: Tool[..., Any], error: BaseException, secrets: Secrets) -> _Ending:
+    """Returns the end of a call that raised `error`; raises `ToolError` for a tool with `on_error="raise"`."""
+    message = message_of(error, secrets.text)
+    if isinstance(error, ToolRetry):
+        return _Ending("retry", (TextPart(message),), error=record_of(error, secrets.text))
+    if not isinstance(error, ToolFailed) and tool.on_error == "raise":
+        raise ToolError(f"the tool {one_line(tool.name)!r} failed: {message}") from secrets.cleaned(error)
+    return _Ending(
+        "failed",
+        (TextPart(message),),
+        error=record_of(error, secrets.text),
+        traceback=None if isinstance(error, ToolFailed | NoContentError) else traceback_of(error, secrets.text),
+    )
+
+
+def _problem(outcome: ToolOutcome, message: str) -> _Ending:
+    return _Ending(outcome, (TextPart(message),), error=ErrorRecord(_ERROR_TYPES[outcome], message))
+
+
+def _unknown(name: str, known: Collection[str]) -> _Ending:
+    near = nearest_names(name[:_LONGEST_NAME], known)
+    hint = did_you_mean(near) if near else f"The tools are: {', '.join(sorted(known)[:_MOST_NAMES]) or 'none'}."
+    return _problem("unknown_tool", f"there is no tool {one_line(name)!r}. {hint}")
+
+
+_LONGEST_NAME = 100
+_MOST_NAMES = 20
+_ERROR_TYPES: dict[ToolOutcome, str] = {
+    "invalid_arguments": "ArgumentsError",
+    "timed_out": "TimeoutError",
+    "unknown_tool": "UnknownToolError",
+}

@@ -1,0 +1,168 @@
+"""What a tool returns, as content for the model."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from ..errors import MediaError
+from ..pillow_images import from_pillow, is_picture
+from ..schema import (
+    MEDIA_PART_BY_KIND,
+    AudioPart,
+    Blob,
+    CallWarning,
+    ContentPart,
+    DocumentPart,
+    GenerateResponse,
+    ImagePart,
+    TextPart,
+    ToolResult,
+    VideoPart,
+    media_kind_of,
+)
+from ..schema.quoting import one_line
+
+_PARTS = (TextPart, ImagePart, AudioPart, VideoPart, DocumentPart)
+_MAX_IMAGE_BYTES = 256 * 1024 * 1024
+
+
+@dataclass(frozen=True, slots=True)
+class ToolOutput:
+    """What a tool returns to give the model less than the caller: the model reads `content` only.
+
+    `data` goes to the step and its events, and to the state of a loop, for which it must be JSON.
+    """
+
+    content: Any
+    data: Any = None
+
+
+class NoContentError(TypeError):
+    """A value cannot be given to a model; the message names its type, and says what to return instead."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolContent:
+    """A value as the content of a result."""
+
+    parts: tuple[ContentPart, ...]
+    data: Any = None
+    is_error: bool = False
+    warnings: tuple[CallWarning, ...] = ()
+
+
+def content_of(value: Any, *, returns_none: bool = False) -> ToolContent:
+    """Returns what a model reads of the value that a tool returned; raises `NoContentError` if it has no form.
+
+    Text is itself. Media parts, blobs and Pillow images are files, alone or in a list with texts; everything else is
+    JSON, as pydantic writes it. None is "null", or "done" if the function is annotated to return None.
+    """
+    if type(value) is str:
+        return _of_text(value)
+    if isinstance(value, ToolOutput):
+        inner = content_of(value.content, returns_none=False)
+        return ToolContent(inner.parts, value.data, inner.is_error, inner.warnings)
+    if isinstance(value, ToolResult):
+        return ToolContent(value.content, is_error=value.is_error)
+    if value is None:
+        return ToolContent((TextPart("done" if returns_none else "null"),))
+    if isinstance(value, list | tuple):
+        items = cast("list[Any]", value)
+        if any(map(_is_file, items)):
+            contents = [content_of(item) for item in items]
+            parts = tuple(part for content in contents for part in content.parts)
+            return ToolContent(parts, warnings=tuple(each for content in contents for each in content.warnings))
+    elif _is_file(value):
+        return ToolContent((_file(value),))
+    elif isinstance(value, str):
+        return _of_text(str.__str__(value))
+    elif isinstance(value, GenerateResponse):
+        return _of_text(cast("GenerateResponse[Any]", value).content)
+    return _of_text(_json(value))
+
+
+def data_of(value: Any) -> Any:
+    """Returns the data of a step as JSON; raises `NoContentError` for a value that JSON cannot hold."""
+    import json
+
+    return None if value is None else json.loads(_json(value))
+
+
+def _of_text(text: str) -> ToolContent:
+    try:
+        return ToolContent((TextPart(text),))
+    except ValueError:
+        readable = text.encode("utf-8", "replace").decode("utf-8")
+        warning = CallWarning("replaced_characters", "", "lone surrogates in a tool's result were replaced by '?'")
+        return ToolContent((TextPart(readable),), warnings=(warning,))
+
+
+def _is_file(value: Any) -> bool:
+    return isinstance(value, (*_PARTS, Blob)) or is_picture(value)
+
+
+def _file(value: Any) -> ContentPart:
+    if isinstance(value, _PARTS):
+        return value
+    if isinstance(value, Blob):
+        return MEDIA_PART_BY_KIND[media_kind_of(value.media_type)](value)
+    try:
+        content = from_pillow(value, "the tool's image", _MAX_IMAGE_BYTES)
+    except MediaError as error:
+        raise NoContentError(error.message) from error
+    return ImagePart(Blob.from_bytes(content.data, content.media_type or "image/png", name=content.name))
+
+
+def _json(value: Any) -> str:
+    """Returns a value as JSON, as pydantic writes it; raises `NoContentError`."""
+    _refuse(value)
+    from pydantic_core import to_json
+
+    try:
+        return to_json(value, bytes_mode="base64", inf_nan_mode="constants", fallback=_plain).decode()
+    except NoContentError:
+        raise
+    except Exception as error:  # serialisers of types may raise any exception
+        return _by_its_class(value, error)
+
+
+def _by_its_class(value: Any, first: Exception) -> str:
+    """Returns the JSON of a value that only its own class can write."""
+    from pydantic import TypeAdapter
+
+    try:
+        return cast(Any, TypeAdapter)(type(value)).dump_json(value).decode()
+    except Exception:  # the class has no serialiser, or one that fails
+        _, named, reason = str(first).rpartition(f"{NoContentError.__name__}: ")
+        if named:
+            raise NoContentError(reason) from None
+        problem = one_line(reason.partition("\n")[0])
+        raise NoContentError(f"a value of type {type(value).__name__} cannot be written as JSON: {problem}") from first
+
+
+def _refuse(value: Any) -> None:
+    """Raises `NoContentError` for values that are often returned by mistake."""
+    name = type(value).__name__
+    if isinstance(value, bytes | bytearray | memoryview):
+        raise NoContentError(
+            f"{name} have no media type: return text, or Blob.from_bytes(data, 'image/png') with their type"
+        )
+    if inspect.isgenerator(value) or inspect.isasyncgen(value) or hasattr(value, "__next__"):
+        raise NoContentError(f"a {name} gives its items one by one: return a list")
+
+
+def _plain(value: Any) -> Any:
+    """Returns a value that pydantic does not know as one that it does: mappings, and arrays and numbers of NumPy."""
+    if isinstance(value, Mapping):
+        return dict(cast("Mapping[Any, Any]", value))
+    plain = getattr(value, "tolist", None)
+    if callable(plain) and hasattr(value, "dtype"):
+        return plain()
+    _refuse(value)
+    raise NoContentError(
+        f"a value of type {type(value).__name__} has no JSON form: return text, numbers, a dict, a list, a dataclass, "
+        "a pydantic model, a media part or a Pillow image"
+    )

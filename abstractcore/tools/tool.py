@@ -1,0 +1,289 @@
+"""`Tool`: the spec of a tool with what runs it."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack, cast
+
+from ..errors import InvalidInputError
+from ..ports import ToolContext
+from ..registry.suggestions import name_hint
+from ..schema import JSONObject, ToolCall, ToolLabel, ToolSpec
+from ..schema.quoting import one_line, shown
+from .annotations import definition_of
+from .arguments import CONTEXT, AnyArguments, PreparedArguments
+from .definitions import Definition, definition_for, is_argument_type, name_of_tool
+from .signatures import SignatureReader
+
+P = ParamSpec("P")
+R = TypeVar("R", covariant=True)
+OnError: TypeAlias = Literal["report", "raise"]
+"""What happens to an exception of a tool: the model reads it, or the call of `generate` ends with a `ToolError`."""
+Run: TypeAlias = Callable[[ToolCall, ToolContext[Any]], Awaitable[Any] | Any]
+"""Runs a call of a tool that has a spec already."""
+
+
+class RunOptions(TypedDict, total=False):
+    """How calls of a tool are run."""
+
+    timeout: float | None
+    """Time limit of a call in seconds; default: the policy's."""
+    isolate: bool
+    """Whether each call runs in a process of its own, which is killed at the time limit."""
+    final: bool
+    """Whether a result ends the loop: the model does not see it."""
+    parallel: bool
+    """Whether it may run beside other calls of a round; False makes it wait for them, and them for it."""
+    on_error: OnError
+    """Whether the model reads the type and the message of an exception ("report"), or the call of `generate` ends with
+    a `ToolError` ("raise")."""
+
+
+class ToolOptions(RunOptions, total=False):
+    """The options of a tool. What is not given comes from the function: its name, docstring and parameters."""
+
+    name: str | None
+    """Name of the tool; default: that of the function."""
+    description: str | None
+    """Description for the model; default: the docstring without its sections."""
+    defer: bool
+    """Whether the model must find the tool by tool search first."""
+    read_only: bool
+    """Hint to policies: it changes nothing."""
+    idempotent: bool
+    """Hint to policies: calling it twice is the same as calling it once."""
+    destructive: bool
+    """Hint to policies: it may delete or overwrite."""
+    labels: tuple[ToolLabel, ...]
+    """What it does with data: its results are "private" or "untrusted", or it "sends" data out."""
+    strict: bool | None
+    """Whether the provider must hold the model to the schema, where it can."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Settings:
+    """The options of a tool that are not in its spec."""
+
+    timeout: float | None = None
+    isolate: bool = False
+    final: bool = False
+    parallel: bool = True
+    on_error: OnError = "report"
+
+    def __post_init__(self) -> None:
+        for name in ("isolate", "final", "parallel"):
+            if not isinstance(getattr(self, name), bool):
+                raise InvalidInputError(f"expected True or False, got {shown(getattr(self, name))}", path=name)
+        timeout: object = self.timeout
+        if timeout is not None and (isinstance(timeout, bool) or not isinstance(timeout, int | float) or timeout <= 0):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected seconds above 0, or None, got {shown(timeout)}", path="timeout")
+        if self.on_error not in ("report", "raise"):
+            raise InvalidInputError(f'expected "report" or "raise", got {shown(self.on_error)}', path="on_error")
+
+
+class Tool(Generic[P, R]):
+    """A function that a model can call. Calling the tool calls the function.
+
+    `function` is a function, a method, a `functools.partial`, an object with `__call__`, sync or async; or a pydantic
+    model, a dataclass or a TypedDict, which is `final`: the loop ends with a value of it. The function is examined when
+    it is made a tool, its types are when they are first needed. In a class it becomes a tool of each object:
+    `tools=[shop.buy]`. Raises `InvalidInputError` for a function that cannot be a tool.
+    """
+
+    def __init__(self, function: Callable[P, R], **options: Unpack[ToolOptions]) -> None:
+        self.is_type = is_argument_type(function)
+        """Whether `function` is a type: a call makes a value of it."""
+        self._options, self._settings = _read(options, is_final=self.is_type)
+        self._is_classmethod = isinstance(function, classmethod)
+        self._is_static = isinstance(function, staticmethod)
+        found: Any = cast(Any, function).__func__ if self._is_classmethod or self._is_static else function
+        if not callable(found):
+            raise InvalidInputError(f"expected a function, got {type(found).__name__}", path="tools")
+        self._function: Callable[..., Any] = found
+        self._run: Run | None = None
+        self._definition: Definition | None = None
+        self._spec: ToolSpec | None = None
+        self._reader = None if self.is_type or self._is_unbound() else SignatureReader(found)
+        if not self.is_type:
+            functools.update_wrapper(self, found, updated=())
+
+    @classmethod
+    def of(cls, spec: ToolSpec, run: Run, **options: Unpack[RunOptions]) -> Tool[..., Any]:
+        """Returns a tool of a spec: `run(call, context)`, sync or async, runs a call, whose arguments it validates."""
+        made: Tool[..., Any] = Tool(_itself, **options)
+        made._function = made._run = run
+        made._definition = Definition(spec.name, spec.description, AnyArguments(spec.parameters))
+        made._options, made._spec = {"name": spec.name}, spec
+        return made
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Calls the function."""
+        return self._function(*args, **kwargs)
+
+    def __get__(self, instance: Any, owner: type | None = None) -> Tool[..., R]:
+        """Returns the tool of an object, for a method."""
+        if not self._is_unbound() or (instance is None and not self._is_classmethod):
+            return self
+        return self.of_object(owner or type(instance) if self._is_classmethod else instance)
+
+    def of_object(self, owner: Any) -> Tool[..., R]:
+        """Returns the tool that calls the function as a method of `owner`."""
+        return self.of_function(self._function.__get__(owner))
+
+    def of_function(self, function: Callable[..., R]) -> Tool[..., R]:
+        """Returns a tool of another function with the options of this one."""
+        made: Tool[..., R] = Tool(function)
+        made._options, made._settings = self._options, self._settings
+        return made
+
+    @property
+    def spec(self) -> ToolSpec:
+        """What the model is given; raises `InvalidInputError` for parameters that have no JSON Schema."""
+        if self._spec is None:
+            definition = self._defined()
+            name, description = self._options.get("name"), self._options.get("description")
+            flags = {key: value for key, value in self._options.items() if key not in ("name", "description")}
+            self._spec = ToolSpec(
+                name=name or definition.name,
+                description=definition.description if description is None else description,
+                parameters=definition.arguments.schema,
+                **flags,
+            )
+        return self._spec
+
+    @property
+    def name(self) -> str:
+        """The name of the tool."""
+        return self._options.get("name") or name_of_tool(self._function)
+
+    @property
+    def function(self) -> Callable[..., Any]:
+        """The function that is called."""
+        return self._function
+
+    @property
+    def timeout(self) -> float | None:
+        """The time limit of a call in seconds; None means that of the policy."""
+        return self._settings.timeout
+
+    @property
+    def isolate(self) -> bool:
+        """Whether each call runs in a process of its own."""
+        return self._settings.isolate
+
+    @property
+    def final(self) -> bool:
+        """Whether a result ends the loop."""
+        return self._settings.final
+
+    @property
+    def parallel(self) -> bool:
+        """Whether it may run beside other calls of a round."""
+        return self._settings.parallel
+
+    @property
+    def on_error(self) -> OnError:
+        """What happens to an exception of the function."""
+        return self._settings.on_error
+
+    @property
+    def takes_context(self) -> str | None:
+        """The name of the function's parameter for a `ToolContext`."""
+        return self._defined().context
+
+    @property
+    def returns_none(self) -> bool:
+        """Whether the function is annotated to return None."""
+        return self._defined().returns_none
+
+    def prepare(self, arguments: JSONObject) -> PreparedArguments:
+        """Returns validated arguments; raises `ArgumentsError` with all problems, and what types' validators raise."""
+        return self._defined().arguments.prepare(self.name, arguments)
+
+    def bound(
+        self, prepared: PreparedArguments, call: ToolCall, context: ToolContext[Any]
+    ) -> functools.partial[Awaitable[Any] | Any]:
+        """Returns the call of the function, which needs no more arguments."""
+        if self._run is not None:
+            return functools.partial(self._run, call, context)
+        if self.is_type:
+            return functools.partial(_itself, *prepared.positional)
+        positional, keywords = prepared.positional, prepared.keywords
+        if self._defined().context is not None:
+            positional = tuple(context if value is CONTEXT else value for value in positional)
+            keywords = {name: context if value is CONTEXT else value for name, value in keywords.items()}
+        return functools.partial(self._function, *positional, **keywords)
+
+    def __repr__(self) -> str:
+        return f"<Tool {self.name}>"
+
+    def _defined(self) -> Definition:
+        if self._definition is None:
+            if self._is_unbound():
+                raise InvalidInputError(
+                    f"{definition_of(self._function).__qualname__} is a method of a class",
+                    path="tools",
+                    hint=f"Pass that of an object: tools=[{_owner(self._function).lower()}.{self.name}].",
+                )
+            self._definition = definition_for(self._function, self._reader)
+            self._reader = None
+        return self._definition
+
+    def _is_unbound(self) -> bool:
+        """Returns whether the function is a method in a class: its first parameter is the object or the class."""
+        if self._is_classmethod:
+            return True
+        if self._is_static or not inspect.isfunction(self._function):
+            return False
+        around = self._function.__qualname__.rpartition(".")[0]
+        return bool(around) and not around.endswith("<locals>") and _first_parameter(self._function) in ("self", "cls")
+
+
+def tool_of(given: Callable[..., Any]) -> Tool[..., Any]:
+    """Returns the tool of a function, a type, a method or a partial of a tool; raises `InvalidInputError`."""
+    if isinstance(given, Tool):
+        return cast("Tool[..., Any]", given)
+    inner = getattr(given, "__func__", None)
+    if isinstance(inner, Tool):  # a class method around a tool
+        return cast("Tool[..., Any]", inner).of_object(cast(Any, given).__self__)
+    inner = getattr(given, "func", None)
+    if isinstance(inner, Tool) and isinstance(given, functools.partial):
+        return _of_partial(cast("Tool[..., Any]", inner), cast("functools.partial[Any]", given))
+    return Tool(given)
+
+
+def _of_partial(tool: Tool[..., Any], given: functools.partial[Any]) -> Tool[..., Any]:
+    """Returns the tool of `given`, a partial of `tool`, with the options of that."""
+    return tool.of_function(functools.partial(tool.function, *given.args, **given.keywords))
+
+
+def _itself(value: Any) -> Any:
+    return value
+
+
+def _read(options: Mapping[str, Any], *, is_final: bool) -> tuple[dict[str, Any], _Settings]:
+    """Returns the options of a spec, and the others; raises `InvalidInputError` and `SchemaError`."""
+    given = dict(options)
+    known = (*RunOptions.__annotations__, *ToolOptions.__annotations__)
+    for name in given:
+        if name not in known:
+            names = sorted(set(known))
+            raise InvalidInputError(
+                f"{one_line(name)!r} is not an option of a tool", hint=name_hint(name, names, "options", "ToolOptions")
+            )
+    own = {name: given.pop(name) for name in RunOptions.__annotations__ if name in given}
+    spec = {"name": "x", **{name: value for name, value in given.items() if value is not None}}
+    ToolSpec(**cast(Any, spec))
+    return given, _Settings(**cast(Any, {"final": is_final, **own}))
+
+
+def _first_parameter(function: Callable[..., Any]) -> str | None:
+    code = inspect.unwrap(function).__code__
+    return code.co_varnames[0] if code.co_argcount else None
+
+
+def _owner(function: Callable[..., Any]) -> str:
+    return definition_of(function).__qualname__.split(".")[-2]

@@ -1,0 +1,122 @@
+"""`ToolSet`: the tools of a call, of all that may be given as `tools=[...]`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeAlias, cast
+
+from ..errors import InvalidInputError
+from ..ports import ToolSource
+from ..registry import Registry, tools_of
+from ..schema import HostedTool, ToolCall, ToolResult, ToolSpec
+
+if TYPE_CHECKING:
+    from .tool import Tool
+
+ToolInput: TypeAlias = "ToolSpec | HostedTool | Tool[..., Any] | Callable[..., Any] | ToolSource | str"
+"""A function, method, `Tool`, pydantic model, dataclass or TypedDict; a spec of a tool that is run elsewhere; a hosted
+tool; a tool source or its name, for all of its tools."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSet:
+    """The tools of a call: `specs` for the model, and `tools` that can be run here, by name."""
+
+    specs: tuple[ToolSpec | HostedTool, ...] = ()
+    tools: Mapping[str, Tool[..., Any]] = field(default_factory=dict[str, "Tool[..., Any]"])
+
+
+_NO_TOOLS = ToolSet()
+
+
+def tool_set(tools: object, registry: Registry) -> ToolSet:
+    """Returns the tools of `tools`; None means no tools.
+
+    Raises `InvalidInputError` with the path of an invalid tool, `PluginError` if a tool source returns invalid ones.
+    """
+    if tools is None:
+        return _NO_TOOLS
+    if not isinstance(tools, list | tuple):
+        raise InvalidInputError(
+            f"expected a list, got {type(tools).__name__}", path="tools", hint="Pass a list: tools=[...]."
+        )
+    specs: dict[str, ToolSpec] = {}
+    runnable: dict[str, Tool[..., Any]] = {}
+    hosted: list[HostedTool] = []
+    origins: dict[str, str] = {}
+    for index, given in enumerate(cast("list[object]", tools)):
+        path = f"tools[{index}]"
+        if isinstance(given, HostedTool):
+            hosted.append(given)
+            continue
+        for spec, tool, origin in _found(given, path, registry):
+            other = origins.setdefault(spec.name, origin)
+            if spec.name in specs:
+                raise InvalidInputError(
+                    f"two tools are named {spec.name!r}: one comes from {other}, one from {origin}", path=f"{path}.name"
+                )
+            specs[spec.name] = spec
+            if tool is not None:
+                runnable[spec.name] = tool
+    return ToolSet((*specs.values(), *hosted), runnable)
+
+
+def _found(given: object, path: str, registry: Registry) -> Iterator[tuple[ToolSpec, Tool[..., Any] | None, str]]:
+    """Yields the specs of an item, each with its tool and where it comes from."""
+    if isinstance(given, ToolSpec):
+        yield given, None, path
+        return
+    source = _source(given, path, registry)
+    if source is not None:
+        for spec in tools_of(source):
+            yield spec, _of_source(source, spec), f"{path} (tool source {source.name!r})"
+        return
+    if not callable(given):
+        raise InvalidInputError(
+            f"expected a function, a ToolSpec, a HostedTool or the name of a tool source, got {type(given).__name__}",
+            path=path,
+            hint=_hint(given),
+        )
+    from .tool import tool_of
+
+    try:
+        tool = tool_of(given)
+        spec = tool.spec
+    except InvalidInputError as error:
+        raise InvalidInputError(error.message.removeprefix("tools: "), path=path, hint=error.hint) from error.__cause__
+    yield spec, tool, f"{path} ({_place(tool)})"
+
+
+def _source(given: object, path: str, registry: Registry) -> ToolSource | None:
+    """Returns the tool source that `given` is or names."""
+    if not isinstance(given, str):
+        is_source = callable(getattr(given, "tools", None)) and callable(getattr(given, "call", None))
+        return cast("ToolSource", given) if is_source and not isinstance(given, type) else None
+    try:
+        return registry.tool_source(given)
+    except InvalidInputError as error:
+        raise InvalidInputError(error.message, path=path, hint=error.hint) from None
+
+
+def _of_source(source: ToolSource, spec: ToolSpec) -> Tool[..., Any]:
+    from .tool import Tool
+
+    async def run(call: ToolCall, context: object) -> ToolResult:
+        return await source.call(call)
+
+    return Tool[..., Any].of(spec, run)
+
+
+def _place(tool: Tool[..., Any]) -> str:
+    """Returns where the function of a tool is defined."""
+    function = tool.function
+    name = getattr(function, "__qualname__", None) or type(function).__qualname__
+    return f"{getattr(function, '__module__', None) or type(function).__module__}.{name}"
+
+
+def _hint(given: object) -> str:
+    """Returns a hint; a mapping in the format of OpenAI's Chat Completions can be converted."""
+    if isinstance(given, Mapping) and isinstance(cast("Mapping[str, object]", given).get("function"), Mapping):
+        return "Use ToolSpec(**tool['function']) for a tool in the format of OpenAI's Chat Completions."
+    return "Pass a function with annotated parameters, or ToolSpec(name, description, parameters) with a JSON Schema."
