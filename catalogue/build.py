@@ -20,7 +20,7 @@ from differences import Difference, report
 from filled import Taken, same_model, taken
 from header_lines import header_lines
 from model_facts import AS_OF, base_prices, facts
-from overview import with_table
+from overview import with_examples, with_table
 from prices import Prices, ProviderPrices
 from rows import CatalogueError, ProviderRows, Row, hand_rows, json_of, resolved, with_types
 from snapshots import Snapshot, snapshot_rows, snapshots
@@ -32,6 +32,7 @@ from abstractcore.catalogue.rows import like_of
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE.parent / "providers" / "abstractcore_providers" / "catalogue"
 PAGE = HERE.parent / "docs" / "catalogue.md"
+README = HERE.parent / "README.md"
 _LISTED = "listed"
 """The template of models that only `model_facts` lists: they take what an unknown model may take."""
 _OF_UNKNOWN = ("known", "assumed", "encodable")
@@ -112,6 +113,7 @@ def built_files() -> Iterator[tuple[Path, str]]:
         raise CatalogueError(f"{place}: there is no provider {provider!r}: providers/{provider}.json does not exist.")
     yield HERE / "differences.md", report(differences, dated, all_taken)
     yield PAGE, with_table(PAGE.read_text(encoding="utf-8"), built)
+    yield README, with_examples(README.read_text(encoding="utf-8"), built, json_of(HERE / "examples.json"))
 
 
 def _text(

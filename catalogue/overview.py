@@ -1,4 +1,4 @@
-"""The table of docs/catalogue.md: what the catalogue holds, by provider."""
+"""The tables of docs/catalogue.md and README.md: what the catalogue holds, and models to begin with, by provider."""
 
 from __future__ import annotations
 
@@ -9,26 +9,42 @@ from rows import CatalogueError, Row
 
 from abstractcore.catalogue.documents import Document
 from abstractcore.catalogue.provider_file import ProviderFile
+from examples import example_line
 
 BEGIN, END = "<!-- built by catalogue/build.py -->\n", "<!-- end -->\n"
 _SOON = timedelta(days=120)
 _HEAD = """| provider | models | that see | that think | with prices | retire within 120 days |
 |---|---|---|---|---|---|
 """
+_HEAD_OF_EXAMPLES = """| models of a provider | files | thinking | $ per million tokens, in / out |
+|---|---|---|---|
+"""
 
 
 def with_table(page: str, files: Mapping[str, str]) -> str:
-    """Returns the page with the table of these files, by provider, between its two marks."""
+    """Returns docs/catalogue.md with the table of these files, by provider, between its two marks."""
+    return _replaced(page, "docs/catalogue.md", _HEAD, [_line(name, text) for name, text in sorted(files.items())])
+
+
+def with_examples(page: str, files: Mapping[str, str], examples: Mapping[str, list[str]]) -> str:
+    """Returns README.md with the table of the example models of each provider, in the order of `examples`."""
+    lines = [example_line(_file(name, files[name]), models) for name, models in examples.items()]
+    return _replaced(page, "README.md", _HEAD_OF_EXAMPLES, lines)
+
+
+def _replaced(page: str, name: str, head: str, lines: list[str]) -> str:
     if BEGIN not in page or END not in page:
-        raise CatalogueError(f"docs/catalogue.md has no table: it stands between {BEGIN.strip()} and {END.strip()}.")
+        raise CatalogueError(f"{name} has no table: it stands between {BEGIN.strip()} and {END.strip()}.")
     before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    lines = [line for provider, text in sorted(files.items()) if (line := _line(provider, text))]
-    return f"{before}{BEGIN}{_HEAD}{''.join(lines)}{END}{after}"
+    return f"{before}{BEGIN}{head}{''.join(lines)}{END}{rest.split(END)[1]}"
+
+
+def _file(provider: str, text: str) -> ProviderFile:
+    return ProviderFile(Document(f"{provider}.jsonl", text), provider)
 
 
 def _line(provider: str, text: str) -> str:
-    file = ProviderFile(Document(f"{provider}.jsonl", text), provider)
+    file = _file(provider, text)
     models = [row for row in file.models.values() if row.alias_of is None]
     if not models:
         return ""

@@ -80,13 +80,20 @@ class GenaiModel:
 def genai_models(provider: str) -> dict[str, GenaiModel]:
     """Returns the models of one of its providers, without those that it marks as deprecated."""
     (found,) = (each for each in _providers if each.id == provider)
-    models = (GenaiModel(each.id, frozenset(_names(each)), _rows(each)) for each in found.models if not each.deprecated)
+    models = (
+        GenaiModel(_id(each), frozenset(_names(each)), _rows(each)) for each in found.models if not each.deprecated
+    )
     return {each.id: each for each in models if each.rows}
 
 
 def without_date(model: str) -> str:
     """Returns the id of a model without the date and the version at its end."""
     return _DATED.sub("", model)
+
+
+def _id(model: ModelInfo) -> str:
+    """Returns the name that calls have: its id, or the exact name that is a path to it ("accounts/NAME/models/ID")."""
+    return next((name for name in sorted(_names(model)) if name.endswith(f"/{model.id}")), model.id)
 
 
 def _names(model: ModelInfo) -> Iterable[str]:

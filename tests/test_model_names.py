@@ -1,6 +1,8 @@
 """Model names in docs and code are not retired: each is in tests/model_names.toml, with its end date."""
 
 import ast
+import json
+import os
 import re
 import tomllib
 from collections.abc import Iterator
@@ -15,6 +17,7 @@ from anthropic.types import ModelParam
 from openai.types.shared import chat_model
 
 from abstractcore import Services
+from abstractcore.catalogue import FileCatalogue
 from abstractcore.ports import HasModelExamples
 from tests import live
 
@@ -42,13 +45,21 @@ SHAPES = re.compile(
     )(?![\w-])""",
     re.VERBOSE,
 )
+BUILT = re.compile("<!-- built by catalogue/build.py -->.*?<!-- end -->", re.DOTALL)
+"""Tables of the catalogue, which has its own check: tests/catalogue/test_examples.py."""
 PAGES = [ROOT / "README.md", *(path for path in (ROOT / "docs").glob("*.md") if path.name != "wire-formats.md")]
 """Not the records in docs/decisions, and not the page that is made of the tests' own examples."""
 
 
+TOOL_PROMPTS = {
+    json.loads(line).get("tool_prompt") for line in (ROOT / "catalogue" / "tool_prompts.jsonl").read_text().splitlines()
+}
+"""Formats of tools in prompts, some of which are called like models."""
+
+
 def names_in(text: str) -> set[str]:
     """Returns the model names in a text, without trailing full stops."""
-    return {found[0].rstrip(".:-") for found in SHAPES.finditer(text)}
+    return {found[0].rstrip(".:-") for found in SHAPES.finditer(text)} - TOOL_PROMPTS
 
 
 def code(*folders: str) -> Iterator[Path]:
@@ -72,9 +83,9 @@ def model_strings_in(path: Path) -> str:
 
 @cache
 def texts() -> dict[str, str]:
-    """Returns the texts that people read, by file."""
-    whole = [*PAGES, *code("examples", "abstractcore")]
-    found = {str(path.relative_to(ROOT)): path.read_text(encoding="utf-8") for path in whole}
+    """Returns the texts that people read, by file; not the table of the weights in wheels, which do not end."""
+    whole = [*PAGES, *(path for path in code("examples", "abstractcore") if path.name != "packaged.py")]
+    found = {str(path.relative_to(ROOT)): BUILT.sub("", path.read_text(encoding="utf-8")) for path in whole}
     found |= {str(path.relative_to(ROOT)): model_strings_in(path) for path in code("providers", "media")}
     for name, provider in Services().registry.providers.items():
         found[f"the provider {name}"] = "\n".join([provider.summary, *provider.options.values()])
@@ -101,6 +112,25 @@ def test_models_have_ninety_days_left_by_the_catalogue(row: tuple[str, str]):
     provider, model = row
     retires = Services(environment={}).catalogue.profile(provider, model).retires
     assert retires is None or date.fromisoformat(retires) - CHECKED >= LEAST
+
+
+WITHOUT_ROW = {
+    ("google", "gemini-3.5-transcribe"): "an example of a model that the catalogue does not know",
+    ("ollama", "phi4"): "accepts text only, as an unknown one",
+    ("openrouter", "meta-llama/llama-3.3-70b-instruct"): "known by its family",
+    ("openrouter", "mistralai/mistral-large"): "known by its family",
+    ("openrouter", "moonshotai/kimi-k2"): "known by its family",
+    ("openrouter", "qwen/qwen3-32b"): "known by its family",
+    ("openrouter", "z-ai/glm-4.6"): "known by its family",
+}
+
+
+@pytest.mark.parametrize("row", ROWS, ids="/".join)
+def test_models_have_a_row_of_the_catalogue(row: tuple[str, str]):
+    """Without one, the check of the date of retirement is no check."""
+    provider, model = row
+    match = FileCatalogue(lambda: Services().registry.catalogues, {}, user_file=Path(os.devnull)).entry(*row).match
+    assert (match != "model") == (row in WITHOUT_ROW), f"{provider} has a row for {model}: {match}"
 
 
 def test_every_model_name_in_docs_is_in_the_table():

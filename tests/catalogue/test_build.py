@@ -3,6 +3,7 @@
 import json
 import shutil
 import sys
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
@@ -12,8 +13,8 @@ import build
 from model_facts import facts
 from rows import CatalogueError, hand_rows, merged, resolved, with_types
 
-from abstractcore import Services
-from abstractcore.ports import ModelCatalogue
+from abstractcore import Services, Usage
+from abstractcore.ports import BilledResponse, ModelCatalogue
 
 
 def rows_of(tmp_path: Path, *lines: object) -> Path:
@@ -250,3 +251,52 @@ def test_facts_that_are_taken_are_listed_and_null_is_a_difference(sources: Path)
 def test_every_source_is_an_address_or_a_page_of_the_package():
     sources = json.loads((build.HERE / "sources.json").read_text(encoding="utf-8"))
     assert not [name for name, page in sources.items() if not page.startswith(("https://", "docs/"))]
+
+
+WITHOUT_PRICE = {
+    "cerebras": {
+        "gemma-4-31b": "not on shared servers any more: prices of dedicated ones are by contract",
+        "kimi-k3": "on dedicated servers only",
+        "llama3.1-70b": "ended, in no price table",
+        "zai-glm-4.7": "ended on shared servers",
+        "zai-glm-5.3": "on dedicated servers only",
+    },
+    "fireworks": {
+        "accounts/fireworks/models/glm-4p5": "not on shared servers any more",
+        "accounts/fireworks/models/glm-4p6": "not on shared servers any more",
+        "accounts/fireworks/models/kimi-k2": "not on shared servers any more",
+        "accounts/fireworks/models/kimi-k2-thinking": "not on shared servers any more",
+        "accounts/fireworks/models/minimax-m2": "not on shared servers any more",
+    },
+    "together": {},
+}
+"""Living models without a price, and why: no page with one was found."""
+
+
+@pytest.mark.parametrize("provider", WITHOUT_PRICE)
+def test_living_models_of_resellers_have_prices(catalogue: ModelCatalogue, provider: str):
+    rows = [json.loads(line) for line in (build.OUTPUT / f"{provider}.jsonl").read_text(encoding="utf-8").splitlines()]
+    chat = [row for row in rows if "model" in row and "alias_of" not in row]
+    living = [row for row in chat if (row.get("retires") or "9") > "2026-11-22"]
+    assert {row["model"] for row in living if "prices" not in row} == set(WITHOUT_PRICE[provider])
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "dollars", "source"),
+    [
+        ("together", "moonshotai/Kimi-K3", "18", "computed"),
+        ("together", "zai-org/GLM-5.3-Flash", "0.65", "computed"),
+        ("together", "deepseek-ai/DeepSeek-V4-Pro", "5.28", "estimate"),
+        ("together", "MiniMaxAI/MiniMax-M2.7", "1.5", "estimate"),
+        ("fireworks", "accounts/fireworks/models/deepseek-v4-pro", "5.22", "computed"),
+        ("fireworks", "accounts/fireworks/models/glm-5", "4.2", "computed"),
+        ("fireworks", "accounts/fireworks/routers/kimi-k3-fast", "27", "computed"),
+        ("cerebras", "gpt-oss-120b", "1.1", "computed"),
+    ],
+)
+def test_prices_of_resellers(catalogue: ModelCatalogue, provider: str, model: str, dollars: str, source: str):
+    """docs.fireworks.ai/serverless/pricing; two price tables that agree, or one, as an estimate."""
+    charge = catalogue.pricing(provider, model).charge(
+        BilledResponse(Usage(1_000_000, 1_000_000), requested_at=1_795_300_000)
+    )
+    assert (charge.dollars, charge.source) == (Decimal(dollars), source)
