@@ -139,11 +139,15 @@ class FileCatalogue:
 
     def _updated(self, provider: str) -> ProviderFile | None:
         path = self.updates / f"{provider}.jsonl"
+        if not exists(path):
+            return None
+        advice = f"Delete {path}, or run `abstractcore catalogue update`."
         try:
-            return ProviderFile(read_document(path), provider) if exists(path) else None
+            found = read_document(path)
         except ConfigurationError as error:
-            error.hint = f"Delete {path}, or run `abstractcore catalogue update`."
+            error.hint = advice
             raise
+        return ProviderFile(replace(found, advice=advice), provider)
 
     def _warn(self, user: UserFile, provider: str) -> None:
         """Notifies of the user's tables of other providers that cannot be read, once for each."""

@@ -13,14 +13,16 @@ MAX_BYTES = 16 * 1024 * 1024
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """The text of a file. `origin` is its path."""
+    """The text of a file. `origin` is its path; `advice` is a hint for every error in it."""
 
     origin: str
     text: str
+    advice: str | None = None
 
     def error(self, problem: str, line: int, column: int = 1, hint: str | None = None) -> ConfigurationError:
         """Returns the error of the line and column, both from 1."""
-        error = ConfigurationError(f"{self.origin}:{line}:{column}: {problem}", hint=hint)
+        hints = " ".join(each for each in (hint, self.advice) if each) or None
+        error = ConfigurationError(f"{self.origin}:{line}:{column}: {problem}", hint=hints)
         error.file = self.origin
         return error
 
@@ -30,9 +32,11 @@ class Document:
         return self.error(f"{what}: {error.message}", line, column, error.hint)
 
 
-def read_document(file: Openable) -> Document:
-    """Returns the text of a file; raises `ConfigurationError` if it cannot be read, is too large or not UTF-8."""
-    origin = str(file)
+def read_document(file: Openable, origin: str | None = None) -> Document:
+    """Returns the text of a file; raises `ConfigurationError` if it cannot be read, is too large or not UTF-8. `origin`
+    is its name in errors, by default its path.
+    """
+    origin = origin or str(file)
     try:
         with file.open("rb") as opened:
             data: bytes = opened.read(MAX_BYTES + 1)

@@ -15,30 +15,32 @@ _SUFFIX = ".jsonl"
 _MOST_BYTES = 64 * 1024 * 1024
 
 
-def read_source(source: Path) -> Mapping[str, Document]:
+def read_source(source: Path, name: str | None = None) -> Mapping[str, Document]:
     """Returns the files of a wheel, a zip file or a folder by provider; raises `ConfigurationError` without any.
 
-    They are in a folder `catalogue`, as in the wheel of abstractcore, or at the top.
+    They are in a folder `catalogue`, as in the wheel of abstractcore, or at the top. Errors call the source `name`, by
+    default by its path.
     """
+    name = name or str(source)
     if not exists(source):
         raise ConfigurationError(f"{source} does not exist.", hint="Pass a wheel, a zip file, a folder or a URL.")
-    pairs = _of_folder(source) if source.is_dir() else _of_archive(source)
+    pairs = _of_folder(source, name) if source.is_dir() else _of_archive(source, name)
     files = dict(pairs)
     if not files:
         raise ConfigurationError(
-            f"{source} has no catalogue: expected files such as {_FOLDER}/PROVIDER{_SUFFIX}.",
+            f"{name} has no catalogue: expected files such as {_FOLDER}/PROVIDER{_SUFFIX}.",
             hint="Is it a wheel of abstractcore? The package index may have another project of that name.",
         )
     return files
 
 
-def _of_folder(folder: Path) -> Iterator[tuple[str, Document]]:
+def _of_folder(folder: Path, name: str) -> Iterator[tuple[str, Document]]:
     for path in sorted(folder.rglob(f"*{_SUFFIX}")):
         if path.parent == folder or path.parent.name == _FOLDER:
-            yield path.stem, read_document(path)
+            yield path.stem, read_document(path, f"{name}/{path.relative_to(folder).as_posix()}")
 
 
-def _of_archive(path: Path) -> Iterator[tuple[str, Document]]:
+def _of_archive(path: Path, source: str) -> Iterator[tuple[str, Document]]:
     size = 0
     try:
         with zipfile.ZipFile(path) as archive:
@@ -49,11 +51,11 @@ def _of_archive(path: Path) -> Iterator[tuple[str, Document]]:
                         data = file.read(MAX_BYTES + 1)
                     size += len(data)
                     if size > _MOST_BYTES:
-                        raise ConfigurationError(f"{path} has more than {_MOST_BYTES >> 20} MiB of catalogues.")
-                    yield name.stem, document(data, f"{path}/{name}")
+                        raise ConfigurationError(f"{source} has more than {_MOST_BYTES >> 20} MiB of catalogues.")
+                    yield name.stem, document(data, f"{source}/{name}")
     except ConfigurationError:
         raise
     except Exception as error:  # the errors of damaged archives have no common class: zlib.error, LZMAError, ...
         raise ConfigurationError(
-            f"{path} is not a readable wheel or zip file: {error}.", hint="Download it again."
+            f"{source} is not a readable wheel or zip file: {error}.", hint="Download it again."
         ) from None

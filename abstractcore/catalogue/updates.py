@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
@@ -94,6 +95,9 @@ def _replace(files: Mapping[str, str], folder: Path) -> None:
     with tempfile.TemporaryDirectory(prefix=".new-", dir=folder) as scratch:
         names = [f"{name}.jsonl" for name in files]
         for name, text in zip(names, files.values(), strict=True):
-            (Path(scratch) / name).write_text(text, encoding="utf-8", newline="")
+            with (Path(scratch) / name).open("w", encoding="utf-8", newline="") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())  # else a file can be empty after a power failure, though it was renamed
         for name in names:
             (Path(scratch) / name).replace(folder / name)

@@ -31,7 +31,7 @@ def update(source: str | None, *, as_json: bool) -> None:
 
         catalogue = open_catalogue()
         with tempfile.TemporaryDirectory() as scratch:
-            changes = catalogue.update(read_source(_fetched(source, Path(scratch))))
+            changes = catalogue.update(read_source(*_fetched(source, Path(scratch))))
         if as_json:
             folder = str(catalogue.updates)
             write(catalogue_json({"folder": folder, "providers": [_as_data(change) for change in changes]}))
@@ -48,9 +48,12 @@ def update(source: str | None, *, as_json: bool) -> None:
         note(f"{len(later)} of {len(changes)} files are later than those in use: {catalogue.updates}")
 
 
-def _fetched(source: str | None, scratch: Path) -> Path:
-    """Returns the path of the source, downloaded if it is none; raises `ConfigurationError` without an installer."""
+def _fetched(source: str | None, scratch: Path) -> tuple[Path, str | None]:
+    """Returns the path of the source, downloaded if it is none, and then the name by which the user knows it; raises
+    `ConfigurationError` without an installer.
+    """
     from ..catalogue.folders import expanded
+    from ..schema.quoting import shown_address
 
     if source == "":  # a variable that is not set; as a path it is the working directory
         raise abstractcore.InvalidInputError(
@@ -64,19 +67,19 @@ def _fetched(source: str | None, scratch: Path) -> Path:
             return _package(unpack_wheel(_PROJECT, scratch, _PROJECT))
         except OSError as error:
             raise abstractcore.ConfigurationError(f"{scratch} cannot be written: {error}.") from None
-    return download(source, scratch) if is_url(source) else expanded(source)
+    return (download(source, scratch), shown_address(source)) if is_url(source) else (expanded(source), None)
 
 
-def _package(unpacked: Path) -> Path:
-    """Returns the folder of the package with the catalogue in a wheel; raises `ConfigurationError` for a wheel without
-    it, which is of another project.
+def _package(unpacked: Path) -> tuple[Path, str]:
+    """Returns the folder of the package with the catalogue in a wheel, and its name in messages; raises
+    `ConfigurationError` for a wheel without it, which is of another project.
     """
     from importlib.metadata import distributions
 
     package = unpacked / _PACKAGE
-    if (package / "catalogue").is_dir():
-        return package
     found = ", ".join(f"{each.name} {each.version}" for each in distributions(path=[str(unpacked)]))
+    if (package / "catalogue").is_dir():
+        return package, f"the wheel of {found or _PROJECT}/{_PACKAGE}"
     raise abstractcore.ConfigurationError(
         f"the package index has {found or 'a wheel'} without a catalogue: an earlier version, or another project of "
         "that name.",

@@ -143,6 +143,46 @@ def test_folder_that_cannot_be_written_is_an_error_and_stays(catalogue: FileCata
     assert (tmp_path / "data").read_text() == "a file in the way"
 
 
+def test_files_are_on_the_disk_before_they_are_in_their_places(
+    catalogue: FileCatalogue, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    synced: dict[int, int] = {}
+    fsync = os.fsync
+
+    def noted(descriptor: int) -> None:
+        fsync(descriptor)
+        state = os.fstat(descriptor)
+        synced[state.st_ino] = state.st_size
+
+    monkeypatch.setattr(os, "fsync", noted)
+    catalogue.update(read_source(source_of(tmp_path, *NEW)))
+    state = (tmp_path / "data" / "catalogue" / "acme.jsonl").stat()
+    assert synced == {state.st_ino: state.st_size}
+
+
+@pytest.mark.parametrize(
+    ("damage", "problem"),
+    [
+        ('{"model": "one", "tols": 5}', r"acme\.jsonl:2:18: model 'one': tols: no such field\. Did you mean tools\? "),
+        (
+            '{"model": "one", "prices": [{"rates": {}, "sure": 1}]}',
+            r"acme\.jsonl:2:\d+: model 'one': prices\[0\]\.sure: ",
+        ),
+        ('{"model": "one", "alias_of": "none"}', r"acme\.jsonl:2:18: alias 'one': alias_of: "),
+        ('{"model": "one"}\n{"model": "one"}', r"acme\.jsonl:3:1: two rows for the model 'one'"),
+        ('{"family": "one", "cache_points": "x"}', r"acme\.jsonl:2:19: family 'one': cache_points: "),
+    ],
+)
+def test_every_error_in_a_file_of_an_update_names_the_way_out(tmp_path: Path, damage: str, problem: str):
+    path = tmp_path / "data" / "catalogue" / "acme.jsonl"
+    path.parent.mkdir(parents=True)
+    write_file(path, damage, as_of="2099-01-01")
+    with pytest.raises(ConfigurationError, match=problem) as raised:
+        catalogue_at(tmp_path).pricing("acme", "one" if '"model"' in damage else "one-x")
+        catalogue_at(tmp_path).profile("acme", "one" if '"model"' in damage else "one-x")
+    assert str(raised.value).endswith(f"Delete {path}, or run `abstractcore catalogue update`.")
+
+
 ROOT = Path(__file__).parents[3]
 KILLED = """
 import os, sys

@@ -86,6 +86,49 @@ def test_default_is_the_newest_wheel_of_the_index(updates: Path, wheel: Path, mo
     assert (updates / "acme.jsonl").exists()
 
 
+def write_wheel(path: Path, project: str, content: bytes) -> None:
+    """Writes a wheel with one file of the catalogue."""
+    path.parent.mkdir()
+    info = f"{project}-99.0.dist-info"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("abstractcore_providers/catalogue/acme.jsonl", content)
+        archive.writestr(f"{info}/METADATA", f"Metadata-Version: 2.1\nName: {project}\nVersion: 99.0\n")
+        archive.writestr(
+            f"{info}/WHEEL", "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
+        )
+        archive.writestr(f"{info}/RECORD", "")
+
+
+@pytest.mark.parametrize(
+    ("content", "place"),
+    [
+        (
+            b'{"provider": "acme", "as_of": "2099-01-01"}\n{"model": "x", "tols": 1}\n',
+            "acme.jsonl:2:16: model 'x': tols",
+        ),
+        (b'{"provider": "acme", "as_of": "2099-01-01"}\n{"model": "\xff"}\n', "acme.jsonl:2:12: not UTF-8"),
+        (b"{", "acme.jsonl:1:2: not JSON"),
+    ],
+)
+def test_invalid_file_is_named_by_its_wheel_and_its_path_in_it(
+    updates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, server: Any, content: bytes, place: str
+):
+    path = tmp_path / "index" / "abstractcore-99.0-py3-none-any.whl"
+    write_wheel(path, "abstractcore", content)
+    for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(path.parent)}.items():
+        monkeypatch.setenv(f"PIP_{name}", value)
+        monkeypatch.setenv(f"UV_{name}", value)
+    from_index = update()
+    assert from_index.exit_code == 2
+    member = f"abstractcore_providers/catalogue/{place}"
+    assert from_index.stderr.splitlines()[1].startswith(f"error: the wheel of abstractcore 99.0/{member}")
+    server.script(answer(path.read_bytes(), content_type="application/zip"))
+    from_url = update(f"{server.url}/new.whl?token=a-secret")
+    assert from_url.stderr.startswith(f"error: {server.url}/new.whl/{member}")
+    assert update(str(path)).stderr.startswith(f"error: {path}/{member}")
+    assert not updates.exists()
+
+
 def test_wheel_of_another_project_is_named_with_what_to_type(
     updates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -153,7 +196,7 @@ def test_source_may_be_a_url_that_redirects(server: Any, updates: Path, wheel: P
             b"HTTP/1.1 302 Found\r\nlocation: http://[::1?a-secret\r\ncontent-length: 0\r\n\r\n",
             "/x redirects to http://[::1.",
         ),
-        (answer(b"<html>", content_type="text/html"), "download is not a readable wheel or zip file"),
+        (answer(b"<html>", content_type="text/html"), "/x is not a readable wheel or zip file"),
     ],
 )
 def test_url_without_a_catalogue_is_an_error_without_its_query(
