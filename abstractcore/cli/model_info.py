@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import fields
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING
 
 import abstractcore
 
 from .catalogues import check_provider, facts_json, left_out, open_catalogue, same_model
+from .fact_words import in_words
 from .json_output import catalogue_json
 from .model_prices import price_lines
 from .reporting import reported
@@ -26,6 +27,8 @@ _HIDDEN = frozenset({*_LAST, "known", "family"})
 def show_info(name: str, provider: str | None, *, as_json: bool) -> None:
     """Prints what the catalogue knows about a model at each provider that has it, or at one."""
     with reported(as_json=as_json):
+        from ..registry import did_you_mean
+
         catalogue = open_catalogue()
         provider, name = _given(catalogue, provider, name)
         found = [catalogue.entry(provider, name)] if provider else _everywhere(catalogue, name)
@@ -42,12 +45,21 @@ def show_info(name: str, provider: str | None, *, as_json: bool) -> None:
                 note(f"{entry.provider} has no row for {name}: it is known by its family {entry.name} only.")
             elif entry.match == "unknown":
                 note(f"{entry.provider} has no row for {name}: this is what it does for unknown models.")
+            if not entry.profile.known:
+                similar = catalogue.models(entry.provider).similar(name)
+                meant = f" {did_you_mean([*similar])}" if similar else ""
+                note(f"Calls of {name} have a warning, and options are sent as they are given.{meant}")
             if entry.match != "model":
                 others = _with_row(catalogue, name)
                 if others:
                     note(f"Providers that have a row for {name}: {', '.join(others)}.")
             if entry.own_facts:
                 note(f"{entry.provider}: {', '.join(sorted(entry.own_facts))} from {catalogue.user_path}")
+        prices = [row for entry in found for row in catalogue.models(entry.provider).price_rows(entry.name or name)]
+        if prices:
+            note("Prices are in US dollars; a factor, such as x0.5, applies to all of them but fees of tools.")
+        if any(not row.sure or row.sure_until is not None for row in prices):
+            note("An estimate is a price that may differ: costs computed with it have cost_source 'estimate'.")
 
 
 def _given(catalogue: FileCatalogue, provider: str | None, name: str) -> tuple[str | None, str]:
@@ -123,7 +135,9 @@ def _rows(entry: ModelEntry, catalogue: FileCatalogue) -> list[tuple[str, str]]:
     """Returns the facts in the order of `ModelProfile`, prices, and last the page and the day."""
     order = [field.name for field in fields(entry.profile) if field.name in entry.facts and field.name not in _HIDDEN]
     shown = {name: entry.facts[name] for name in order}
-    rows = [(name, _text(value) + (" (yours)" if name in entry.own_facts else "")) for name, value in shown.items()]
+    rows = [
+        (name, in_words(name, value) + (" (yours)" if name in entry.own_facts else "")) for name, value in shown.items()
+    ]
     models = catalogue.models(entry.provider)
     if entry.match == "model":
         own = " (yours)" if "prices" in entry.own_facts else ""
@@ -140,16 +154,3 @@ def _rows(entry: ModelEntry, catalogue: FileCatalogue) -> list[tuple[str, str]]:
 def _read(source: str | None, checked: str | None) -> str:
     """Returns a page and the day on which it was read, as far as they are known."""
     return ", read on ".join(filter(None, (source, checked)))
-
-
-def _text(value: Any) -> str:
-    """Returns a fact on one line."""
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(value, Mapping):
-        return "; ".join(f"{key}: {_text(item)}" for key, item in cast("Mapping[str, Any]", value).items())
-    if isinstance(value, list | tuple):
-        return ", ".join(_text(item) for item in cast("list[Any]", value)) or "none"
-    return "unknown" if value is None else str(value)

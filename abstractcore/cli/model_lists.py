@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _LIST_MODELS = "list_models"
 _MOST_PAGES = 100
+_LEGEND = (
+    "Prices are in dollars per million tokens; ? is unknown; row: whether the catalogue has the model, or its family."
+)
 _NO_MODEL = "any"
 """A name for sessions that list models: the list is the same for every model."""
 
@@ -50,6 +53,7 @@ def show_models(provider: str, base_url: str | None, timeout: float | None, *, o
         show_group(provider, (*COLUMNS, "row"), rows)
         origin = "listed by the provider" if live else f"of the catalogue; the provider was not asked: {reason}"
         note(f"{len(listed)} models {origin}")
+        note(_LEGEND)
 
 
 def _live(

@@ -17,10 +17,11 @@ _UNITS: Mapping[int, str] = {
     3_600: "per hour",
     1_000_000: "per million",
 }
+_SIDES: Mapping[str, str] = {"in": "input", "out": "output"}
 _TERMS: Mapping[str, str] = {
     "input_over": "input over {}",
     "input_from": "input from {}",
-    "tier": "{}",
+    "tier": "tier {}",
     "region": "in {}",
     "region_not": "not in {}",
     "from": "from {}",
@@ -54,9 +55,9 @@ def _span(row: PriceRow) -> str:
     """Returns the days on which the price begins and ends, and whether it is sure."""
     ends = [f"{word} {_day(at)}" for word, at in (("from", row.start), ("until", row.end)) if at is not None]
     if row.sure_until is not None:
-        ends.append(f"sure until {_day(row.sure_until)}")
+        ends.append(f"an estimate from {_day(row.sure_until)} on")
     if not row.sure:
-        ends.append("not sure")
+        ends.append("an estimate")
     return f"{', '.join(ends)}: " if ends else ""
 
 
@@ -88,16 +89,16 @@ def _condition(condition: Mapping[str, Any]) -> str:
 def _effects(condition: Mapping[str, Any]) -> Iterator[str]:
     times = condition.get("times")
     if isinstance(times, Mapping):
-        yield from (f"{side} x{factor}" for side, factor in cast("Mapping[str, str]", times).items())
+        yield from (f"{_SIDES.get(side, side)} x{factor}" for side, factor in cast("Mapping[str, str]", times).items())
     elif times is not None:
         yield f"x{times}"
     for meter, rate in condition.get("rates", {}).items():
         yield f"{meter} unknown" if rate is None else f"{meter} ${rate}"
     if condition.get("sold") is False:
-        yield "not sold"
+        yield "not available"
 
 
 def _words(value: object) -> str:
     if isinstance(value, int):
         return f"{value:,}"
-    return " ".join(cast("list[str]", value)) if isinstance(value, list | tuple) else str(value)
+    return " or ".join(cast("list[str]", value)) if isinstance(value, list | tuple) else str(value)

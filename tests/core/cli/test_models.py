@@ -92,15 +92,15 @@ def test_info_shows_the_facts_by_provider_with_prices_and_source():
         ["cloud/acme.acme-5-5", "context_tokens", "200,000"],
         ["openai/acme-5.5", "accepts", "image/png, application/pdf"],
         ["openai/acme-5.5", "context_tokens", "400,000"],
-        ["openai/acme-5.5", "thinking", "levels: low, high; can_be_off: no"],
+        ["openai/acme-5.5", "thinking", "levels low, high; cannot be off; off by default"],
         ["openai/acme-5.5", "tools", "always"],
         [
             "openai/acme-5.5",
             "price",
             "until 2099-01-01: input $2.5, cache_read $0.25, output $10 per million; web_search $14 per 1,000",
         ],
-        ["openai/acme-5.5", "price", "input over 200,000: in x2"],
-        ["openai/acme-5.5", "price", "batch: x0.5"],
+        ["openai/acme-5.5", "price", "input over 200,000: input x2"],
+        ["openai/acme-5.5", "price", "tier batch: x0.5"],
         ["openai/acme-5.5", "price", "from 2099-01-01: input $5, output $20 per million"],
         ["openai/acme-5.5", "price source", "https://acme.example/models, read on 2026-11-20"],
         ["openai/acme-5.5", "source", "https://acme.example/models, read on 2026-11-22"],
@@ -118,6 +118,27 @@ def test_info_names_the_facts_that_are_the_users(tmp_path: Path):
     assert f"openai: context_tokens from {tmp_path}/models.toml\n" in result.stderr
 
 
+def test_info_explains_estimates_and_factors(tmp_path: Path):
+    user = tmp_path / "models.toml"
+    assert "cost_source" not in invoke("info", "openai/acme-5.5").stderr
+    assert "a factor, such as x0.5, applies to all of them but fees" in invoke("info", "openai/acme-5.5").stderr
+    user.write_text(
+        '[[models]]\nprovider = "openai"\nmodel = "acme-5.5"\n'
+        'prices = [{rates = {input = "3", output = "4"}, sure = false}]\n'
+    )
+    result = invoke("info", "openai/acme-5.5")
+    assert "\tprice\tan estimate: input $3, output $4 per million (yours)\n" in result.stdout
+    assert "costs computed with it have cost_source 'estimate'" in result.stderr
+
+
+def test_info_of_an_unknown_model_names_similar_ones():
+    result = invoke("info", "openai/acme-5.4")
+    assert (
+        "Calls of acme-5.4 have a warning, and options are sent as they are given. Did you mean acme-5.5"
+        in result.stderr
+    )
+
+
 def test_info_marks_prices_that_are_the_users(tmp_path: Path):
     when = '{tier = ["batch"], rates = {cache_read = "0.5"}}'
     (tmp_path / "models.toml").write_text(
@@ -126,7 +147,7 @@ def test_info_marks_prices_that_are_the_users(tmp_path: Path):
     )
     result = invoke("info", "openai/acme-5.5")
     assert "openai/acme-5.5\tprice\tinput $3, cache_read $1, output $4 per million (yours)\n" in result.stdout
-    assert "openai/acme-5.5\tprice\tbatch: cache_read $0.5 (yours)\n" in result.stdout
+    assert "openai/acme-5.5\tprice\ttier batch: cache_read $0.5 (yours)\n" in result.stdout
     assert f"openai: prices from {tmp_path}/models.toml\n" in result.stderr
 
 
@@ -137,7 +158,7 @@ def test_a_price_that_is_not_known_is_said_to_be_unknown():
     }
     assert list(price_lines(read_price_rows([row], PriceHeader()), 0.0)) == [
         "input $3, cache_read unknown, output $4 per million",
-        "  batch: cache_read unknown, output $2",
+        "  tier batch: cache_read unknown, output $2",
     ]
 
 
@@ -317,7 +338,7 @@ def test_list_is_live_and_marked_with_what_the_catalogue_knows(server: Any, monk
         ["acme-6-x", "?", "family acme-6"],
         ["new", "?", "no"],
     ]
-    assert result.stderr == "5 models listed by the provider\n"
+    assert result.stderr.startswith("5 models listed by the provider\nPrices are in dollars per million tokens; ? is")
     assert server.requests[0].headers["authorization"] == "Bearer k"
     data = json.loads(invoke("list", "-p", "openai", "--base-url", f"{server.url}/v1", "--json").stdout)
     assert data["live"] is True
