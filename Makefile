@@ -7,7 +7,7 @@ READY := $(VENV)/.ready
 UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz check bench catalogue docs live clean
+.PHONY: help demo test weights fuzz check bench catalogue docs live clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -17,6 +17,9 @@ demo: $(READY) ## run the demo: no key, no server
 
 test: $(READY) ## run the tests
 	@$(BIN)/python -m pytest -n 2
+
+weights: $(READY) ## download the 1.1 GB that the tests marked stronger_model need
+	@ABSTRACTCORE_CACHE="$${ABSTRACTCORE_CACHE:-.cache}" $(BIN)/abstractcore models pull qwen2.5-coder-1.5b
 
 fuzz: $(READY) ## run the property tests with random examples
 	@$(BIN)/python -m pytest -n 2 --hypothesis-profile=fuzz tests/core/schema tests/core/testing tests/providers

@@ -90,7 +90,7 @@ PACKAGED_MODELS = (
             ),
         ),
         licence="Apache-2.0",
-        summary="A small chat model for tools, typed answers and code; it needs 1.5 GB of memory.",
+        summary="A small chat model for tools, typed answers and code; it needs 2 GB of memory.",
     ),
     PackagedModel(
         name="whisper-tiny.en",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import re
 import secrets
 import signal
 import subprocess
@@ -17,11 +18,14 @@ from typing import IO, cast
 from abstractcore.errors import ConfigurationError, ModelCrashedError
 
 from .child_main import LOAD_FAILED
+from .memory import memory_hint
 
 _CHILD = Path(__file__).with_name("child_main.py")
 _GRACE = 1.0
 _LOG_LINES = 8
 _LOG_BYTES = 4096
+_OUT_OF_MEMORY = re.compile(r"(failed|unable) to allocate|cannot allocate memory|bad_alloc", re.IGNORECASE)
+_SMALLER = "Use a smaller `context_size` or a smaller model, or end other programs."
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +40,13 @@ class ServerKey:
 class ModelProcess:
     """A child process that serves one model at `url`, with the API key `key`."""
 
-    def __init__(self, process: subprocess.Popen[bytes], log: IO[bytes], key: str) -> None:
+    def __init__(self, process: subprocess.Popen[bytes], log: IO[bytes], key: str, weights: Path) -> None:
         self.url = ""
         self.key = key
         self.abandoned = False
         self._process = process
         self._log = log
+        self._weights = weights
 
     @classmethod
     def start(cls, settings: ServerKey, alias: str, limit: float) -> ModelProcess:
@@ -59,7 +64,7 @@ class ModelProcess:
             stderr=log,
             start_new_session=True,
         )
-        server = cls(process, log, secrets.token_urlsafe(32))
+        server = cls(process, log, secrets.token_urlsafe(32), settings.weights)
         try:
             server._await_url(settings, alias, limit)
         except BaseException:
@@ -81,7 +86,11 @@ class ModelProcess:
     def death(self) -> tuple[str, str]:
         """Returns the cause of a child's death, and a hint."""
         code = self._process.returncode
-        if code == LOAD_FAILED:
+        lines = self._last_lines()
+        if code == LOAD_FAILED and _OUT_OF_MEMORY.search(lines):
+            text = "llama.cpp ran out of memory while it loaded the weights"
+            hint = _sentences(_SMALLER, memory_hint(self._weights))
+        elif code == LOAD_FAILED:
             text = "llama.cpp could not load the weights"
             hint = (
                 "The file may be corrupt, not supported by this llama.cpp, or too large for the memory. "
@@ -91,10 +100,9 @@ class ModelProcess:
             name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
             text, hint = f"the model's process was killed by {name}", "The next call starts a new one."
             if name == "SIGKILL":
-                hint = "It probably ran out of memory: use a smaller model or a smaller `context_size`. " + hint
+                hint = _sentences(f"It probably ran out of memory. {_SMALLER}", memory_hint(self._weights), hint)
         else:
             text, hint = f"the model's process exited with code {code}", "The next call starts a new one."
-        lines = self._last_lines()
         return (f"{text}; its last log lines:\n{lines}\n" if lines else text), hint
 
     def end(self) -> None:
@@ -147,7 +155,9 @@ class ModelProcess:
         if late.is_set():
             raise ModelCrashedError(
                 f"loading the model timed out after {limit:g} s",
-                hint="Use a smaller model, or retry when the machine is less busy.",
+                hint=_sentences(
+                    "Use a smaller model, or retry when the machine is less busy.", memory_hint(settings.weights)
+                ),
             )
         if not answer:
             self._process.wait()
@@ -169,3 +179,7 @@ class ModelProcess:
         if stream is not None:
             with contextlib.suppress(OSError):
                 stream.close()
+
+
+def _sentences(*sentences: str) -> str:
+    return " ".join(filter(None, sentences))

@@ -201,6 +201,7 @@ def test_killed_child_is_named_and_the_next_call_works(
     assert isinstance(error, ModelCrashedError)
     assert f"was killed by {number.name}" in str(error)
     assert hint in str(error)
+    assert ("MiB are free" in str(error)) == (number == signal.SIGKILL)
     assert (error.provider, error.model, error.retryable) == ("local", DEFAULT_MODEL, False)
     new = opened(endpoint)
     assert new.url != old.url
@@ -225,6 +226,27 @@ def test_truncated_weights_are_an_error_with_the_log_of_llama_cpp(
         cut.write_bytes(stream.read(20_000_000))
     with pytest.raises(ModelCrashedError, match=r"(?s)could not load the weights.*failed to load.*corrupt"):
         opened(make(str(cut)))
+
+
+@needs_linux
+def test_lack_of_memory_is_named_with_what_is_needed_and_free(weights: Path) -> None:
+    # The context of 8192 tokens needs 180 MiB, which the limit does not allow.
+    script = (
+        "import resource, sys\n"
+        "from abstractcore import ModelCrashedError, create_llm\n"
+        "llm = create_llm('local', sys.argv[1], threads=1)\n"
+        "resource.setrlimit(resource.RLIMIT_AS, (400 << 20, 400 << 20))\n"
+        "try:\n"
+        "    llm.generate('Hi.', max_output_tokens=1)\n"
+        "except ModelCrashedError as error:\n"
+        "    print(error.message, error.hint, sep='\\n')\n"
+    )
+    ran = subprocess.run([sys.executable, "-c", script, str(weights)], capture_output=True, text=True, timeout=DEADLINE)
+    assert ran.stdout.startswith("llama.cpp ran out of memory while it loaded the weights; its last log lines:\n"), ran
+    assert ran.stdout.splitlines()[-1] == (
+        "Use a smaller `context_size` or a smaller model, or end other programs. "
+        "The model needs about 150 MiB of memory and its context more; 400 MiB are free."
+    )
 
 
 def test_file_that_is_not_a_model_is_refused(make: Callable[..., LocalEndpoint], tmp_path: Path) -> None:
@@ -326,8 +348,8 @@ def test_child_ends_when_its_parent_is_killed_while_it_loads(weights: Path) -> N
     # The pid of the child is seen from outside, since `start` returns only when it is ready.
     code = """
 start_process = ModelProcess.__init__
-def noisy(self, process, log, key):
-    start_process(self, process, log, key)
+def noisy(self, process, *rest):
+    start_process(self, process, *rest)
     tell(process.pid)
 ModelProcess.__init__ = noisy
 start()
