@@ -18,7 +18,7 @@ def _no_progress(done: float, total: float | None, message: str | None) -> None:
     """Progress that nobody watches."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)  # with slots, `ToolContext[X](...)` raises a TypeError in Python 3.11
 class ToolContext(Generic[D]):
     """A tool's view of its call. A parameter annotated with `ToolContext` gets it; the model does not see it.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Awaitable, Callable, Collection
 from concurrent.futures import CancelledError
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 from ..concurrency import name_of
@@ -28,7 +28,7 @@ from ..schema import (
 from ..schema.quoting import one_line, shown_seconds
 from ..scrubbing import Secrets
 from .arguments import ArgumentsError
-from .failures import message_of, record_of, traceback_of
+from .failures import IsolatedError, ProcessEndedError, message_of, record_of, traceback_of
 from .results import NoContentError, content_of
 from .tool import Tool
 
@@ -116,7 +116,8 @@ async def _ended(
     if tool.timeout is not None:
         timeout = tool.timeout
     try:
-        value = await runtime.invoke(_guarded(tool.bound(prepared, call, context)), timeout=timeout)
+        function = _isolated(tool, call, context) if tool.isolate else tool.bound(prepared, call, context)
+        value = await runtime.invoke(_guarded(function), timeout=timeout)
     except TimeoutError as error:
         if is_of_call(error):
             raise
@@ -127,6 +128,8 @@ async def _ended(
         return _failed(tool, error, secrets)
     if isinstance(value, _Raised):
         return _failed(tool, value.error, secrets)
+    if tool.isolate:
+        return _ended_elsewhere(tool, value, secrets)
     try:
         content = content_of(value, returns_none=value is None and tool.returns_none)
     except NoContentError as error:
@@ -169,6 +172,28 @@ async def _awaited(result: Awaitable[Any]) -> Any:
         return _Raised(error)
 
 
+def _isolated(tool: Tool[..., Any], call: ToolCall, context: ToolContext[Any]) -> Callable[[], Awaitable[ToolStep]]:
+    from .isolation import isolated_call
+
+    return isolated_call(tool.function, call, context, takes_context=tool.takes_context is not None)
+
+
+def _ended_elsewhere(tool: Tool[..., Any], step: ToolStep, secrets: Secrets) -> _Ending:
+    """Returns the end of a call from the step of the process that ran it, which knows no credentials."""
+    error = step.error
+    content = step.result.content
+    if error is not None:
+        texts = [part.text for part in content if isinstance(part, TextPart)]
+        content = tuple(TextPart(secrets.text(text)) for text in texts)
+        error = replace(error, message=secrets.text(error.message))
+    traceback = None if step.traceback is None else secrets.text(step.traceback)
+    if error is not None and step.outcome == "failed" and tool.on_error == "raise" and error.type != "ToolFailed":
+        raise ToolError(f"the tool {one_line(tool.name)!r} failed: {error.type}: {error.message}") from IsolatedError(
+            traceback or ""
+        )
+    return _Ending(step.outcome, content, step.result.is_error, step.data, error, traceback, warnings=step.warnings)
+
+
 def _failed(tool: Tool[..., Any], error: BaseException, secrets: Secrets) -> _Ending:
     """Returns the end of a call that raised `error`; raises `ToolError` for a tool with `on_error="raise"`."""
     message = message_of(error, secrets.text)
@@ -176,12 +201,9 @@ def _failed(tool: Tool[..., Any], error: BaseException, secrets: Secrets) -> _En
         return _Ending("retry", (TextPart(message),), error=record_of(error, secrets.text))
     if not isinstance(error, ToolFailed) and tool.on_error == "raise":
         raise ToolError(f"the tool {one_line(tool.name)!r} failed: {message}") from secrets.cleaned(error)
-    return _Ending(
-        "failed",
-        (TextPart(message),),
-        error=record_of(error, secrets.text),
-        traceback=None if isinstance(error, ToolFailed | NoContentError) else traceback_of(error, secrets.text),
-    )
+    is_explained = isinstance(error, ToolFailed | NoContentError | ProcessEndedError)
+    traceback = None if is_explained else traceback_of(error, secrets.text)
+    return _Ending("failed", (TextPart(message),), error=record_of(error, secrets.text), traceback=traceback)
 
 
 def _problem(outcome: ToolOutcome, message: str) -> _Ending:

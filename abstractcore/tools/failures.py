@@ -15,6 +15,14 @@ _LONGEST_TRACEBACK = 20_000
 _MOST_MEMBERS = 3
 
 
+class ProcessEndedError(Exception):
+    """The process of an isolated tool ended without a result."""
+
+
+class IsolatedError(Exception):
+    """An exception in the process of an isolated tool; its text is the traceback."""
+
+
 def message_of(error: BaseException, scrubbed: Callable[[str], str]) -> str:
     """Returns "Type: message" for the model, without traceback and credentials; the message alone of `ToolRetry` and
     `ToolFailed`."""

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
 from ..errors import InvalidInputError
@@ -106,13 +107,20 @@ class Tool(Generic[P, R]):
         self._run: Run | None = None
         self._definition: Definition | None = None
         self._spec: ToolSpec | None = None
+        if self.isolate:
+            self._check_isolated()
         self._reader = None if self.is_type or self._is_unbound() else SignatureReader(found)
         if not self.is_type:
             functools.update_wrapper(self, found, updated=())
 
     @classmethod
     def of(cls, spec: ToolSpec, run: Run, **options: Unpack[RunOptions]) -> Tool[..., Any]:
-        """Returns a tool of a spec: `run(call, context)`, sync or async, runs a call, whose arguments it validates."""
+        """Returns a tool of a spec: `run(call, context)`, sync or async, runs a call, whose arguments it validates.
+
+        It cannot be isolated.
+        """
+        if options.get("isolate"):
+            raise InvalidInputError("a tool of a spec cannot be isolated", path="isolate", hint="Isolate a function.")
         made: Tool[..., Any] = Tool(_itself, **options)
         made._function = made._run = run
         made._definition = Definition(spec.name, spec.description, AnyArguments(spec.parameters))
@@ -139,12 +147,22 @@ class Tool(Generic[P, R]):
         made._options, made._settings = self._options, self._settings
         return made
 
+    def here(self) -> Tool[..., R]:
+        """Returns the tool without isolation, which reports exceptions: as the process of an isolated tool runs it."""
+        made = copy.copy(self)
+        made._settings = replace(self._settings, isolate=False, on_error="report", timeout=None)
+        return made
+
     @property
     def spec(self) -> ToolSpec:
         """What the model is given; raises `InvalidInputError` for parameters that have no JSON Schema."""
         if self._spec is None:
             definition = self._defined()
             name, description = self._options.get("name"), self._options.get("description")
+            if self.isolate:
+                from .isolation import check_importable
+
+                check_importable(self._function)
             flags = {key: value for key, value in self._options.items() if key not in ("name", "description")}
             self._spec = ToolSpec(
                 name=name or definition.name,
@@ -219,6 +237,18 @@ class Tool(Generic[P, R]):
 
     def __repr__(self) -> str:
         return f"<Tool {self.name}>"
+
+    def _check_isolated(self) -> None:
+        """Raises `InvalidInputError` for a function that a process of its own cannot import."""
+        from .isolation import check_has_name
+
+        if self.is_type or (self._is_unbound() and not self._is_classmethod):
+            raise InvalidInputError(
+                f"{self.name} cannot be isolated: it is a {'type' if self.is_type else 'method of an object'}",
+                path="isolate",
+                hint="Isolate a function at the top of a module.",
+            )
+        check_has_name(self._function)
 
     def _defined(self) -> Definition:
         if self._definition is None:
