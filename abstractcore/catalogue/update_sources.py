@@ -12,6 +12,9 @@ from .folders import exists
 
 _FOLDER = "catalogue"
 _SUFFIX = ".jsonl"
+_PATTERNS = (f"*{_SUFFIX}", *(f"{'*/' * depth}{_FOLDER}/*{_SUFFIX}" for depth in range(3)))
+"""Where the files are in a folder: at the top, in `catalogue`, in an unpacked wheel, or in a checkout. Others are not
+searched, since the folder may be a whole disk."""
 _MOST_BYTES = 64 * 1024 * 1024
 
 
@@ -24,6 +27,10 @@ def read_source(source: Path, name: str | None = None) -> Mapping[str, Document]
     name = name or str(source)
     if not exists(source):
         raise ConfigurationError(f"{source} does not exist.", hint="Pass a wheel, a zip file, a folder or a URL.")
+    if not (source.is_dir() or source.is_file()):  # a device may have no end
+        raise ConfigurationError(
+            f"{name} is neither a file nor a folder.", hint="Pass a wheel, a zip file or a folder."
+        )
     pairs = _of_folder(source, name) if source.is_dir() else _of_archive(source, name)
     files = dict(pairs)
     if not files:
@@ -35,9 +42,9 @@ def read_source(source: Path, name: str | None = None) -> Mapping[str, Document]
 
 
 def _of_folder(folder: Path, name: str) -> Iterator[tuple[str, Document]]:
-    for path in sorted(folder.rglob(f"*{_SUFFIX}")):
-        if path.parent == folder or path.parent.name == _FOLDER:
-            yield path.stem, read_document(path, f"{name}/{path.relative_to(folder).as_posix()}")
+    for pattern in _PATTERNS:
+        for path in sorted(folder.glob(pattern)):
+            yield path.stem, read_document(path, f"{name.rstrip('/')}/{path.relative_to(folder).as_posix()}")
 
 
 def _of_archive(path: Path, source: str) -> Iterator[tuple[str, Document]]:

@@ -24,12 +24,19 @@ def main() -> None:
         app()
     except KeyboardInterrupt:
         _end_at_once()
+    except OSError as error:
+        if error.filename is not None:  # not a stream's
+            raise
+        with contextlib.suppress(OSError):
+            sys.stderr.write(f"error: the output cannot be written: {error.strerror or error}\n")
+        sys.exit(1)
     except SystemExit as end:
         if end.code == _INTERRUPTED:
             _end_at_once()
         raise
     finally:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # a second Ctrl-C would interrupt the closing of connections
+        _close_streams()
 
 
 def _prepare_streams() -> None:
@@ -38,6 +45,18 @@ def _prepare_streams() -> None:
         stream = getattr(sys, name) or open(os.devnull, mode)  # noqa: SIM115 - open as long as the process
         cast(TextIOWrapper, stream).reconfigure(errors="replace")
         setattr(sys, name, stream)
+
+
+def _close_streams() -> None:
+    """Flushes the streams. One that cannot be written, as a pipe without a reader, is replaced by an empty one: Python
+    would report the rest of its buffer at exit.
+    """
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            with contextlib.suppress(OSError), open(os.devnull, "w") as empty:
+                os.dup2(empty.fileno(), stream.fileno())
 
 
 def _end_at_once() -> None:

@@ -32,6 +32,11 @@ def update(source: str | None, *, as_json: bool) -> None:
         catalogue = open_catalogue()
         with tempfile.TemporaryDirectory() as scratch:
             changes = catalogue.update(read_source(*_fetched(source, Path(scratch))))
+        if not changes:
+            raise abstractcore.ConfigurationError(
+                f"{source or 'the wheel'} has files of other providers than those installed.",
+                hint="Pass a wheel of abstractcore, or a folder with PROVIDER.jsonl.",
+            )
         if as_json:
             folder = str(catalogue.updates)
             write(catalogue_json({"folder": folder, "providers": [_as_data(change) for change in changes]}))

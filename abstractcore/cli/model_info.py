@@ -31,6 +31,9 @@ def show_info(name: str, provider: str | None, *, as_json: bool) -> None:
 
         catalogue = open_catalogue()
         provider, name = _given(catalogue, provider, name)
+        if provider and not name:
+            hint = f"`abstractcore models list --provider {provider}` lists them."
+            raise abstractcore.InvalidInputError(f"no model of {provider} is given.", hint=hint)
         found = [catalogue.entry(provider, name)] if provider else _everywhere(catalogue, name)
         if as_json:
             write(catalogue_json({"models": [facts_json(entry) for entry in found]}))

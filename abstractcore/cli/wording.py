@@ -26,6 +26,7 @@ _PHRASES = (
 """Texts to replace: the command reads keys from the environment only."""
 
 _CALL = re.compile(r"create_llm\('[^']*', (model=[^)]*)\)")
+_PROVIDER = re.compile(r"""create_llm\((["'])([^"',()]+)\1\)""")
 _VALUE = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|[A-Z]+|\.\.\.)")
 _NAME = re.compile(rf"(?<![\w-])({'|'.join(name for name in _OPTIONS if '_' in name)}|temperature(?=:)|timeout(?=:))")
 
@@ -43,7 +44,8 @@ def in_options(text: str) -> str:
     for replaced, written in _PHRASES:
         text = text.replace(replaced, written)
     stop = "." if text.endswith("=...") else ""  # "..." as the value at the end of a sentence also ends it
-    text = _VALUE.sub(_option_with_value, _CALL.sub(r"\1", text))
+    text = _PROVIDER.sub(r"--provider \2", _CALL.sub(r"\1", text))
+    text = _VALUE.sub(_option_with_value, text)
     return _NAME.sub(lambda match: _OPTIONS[match[1]][0], text) + stop
 
 
