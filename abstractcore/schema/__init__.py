@@ -71,7 +71,7 @@ from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolSt
 from .tool_loops import AnswerKind, LoopStatus, PendingCall, PendingReason, ToolAnswer, ToolLoop, call_digest
 from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
 from .tools import HostedTool, HostedToolKind, ToolChoice, ToolLabel, ToolSpec, check_labels
-from .usage import METERS, TOKEN_COUNTS, Billing, MeterUnit, Usage
+from .usage import METERS, TOKEN_COUNTS, Billing, MeterUnit, SeparateUsage, Usage
 from .wire import Encoded, Lowered, Parsed, Rendered, ReplyReading, WireRequest, WireResponse
 
 __all__ = [
@@ -151,6 +151,7 @@ __all__ = [
     "Role",
     "Sampling",
     "SchemaError",
+    "SeparateUsage",
     "StreamEvent",
     "TextDelta",
     "TextEnd",

@@ -11,7 +11,7 @@ from typing import Final, Literal, TypeAlias, cast
 from .base_error import SchemaError
 from .frozen_json import EMPTY, freeze_checked, freeze_object
 from .immutable import Immutable
-from .json_values import JSONObject, check_class, check_count, check_decimal, check_number, check_text
+from .json_values import JSONObject, check_class, check_count, check_decimal, check_items, check_number, check_text
 from .quoting import shown
 
 MeterUnit: TypeAlias = Literal["tokens", "calls", "seconds", "units"]
@@ -82,22 +82,50 @@ _LARGE = 2**63
 
 
 @dataclass(frozen=True, slots=True)
+class SeparateUsage(Immutable):
+    """Tokens of one response that are charged, but not among its token counts: of a summary of the conversation that
+    the provider made for it, or of another model that was asked.
+
+    `model` is None for the model of the response. The counts are as in `Usage`, `counts` as in `Billing`.
+    """
+
+    model: str | None = None
+    input: int | None = None
+    output: int | None = None
+    cached: int | None = None
+    cache_written: int | None = None
+    counts: Mapping[str, int] = cast("Mapping[str, int]", EMPTY)
+
+    def __post_init__(self) -> None:
+        if self.model is not None and not check_text(self.model, "model"):
+            object.__setattr__(self, "model", None)
+        for name in ("input", "output", "cached", "cache_written"):
+            count = getattr(self, name)
+            if count is not None:
+                _check_integer(count, name)
+        if self.counts is not EMPTY:
+            object.__setattr__(self, "counts", _frozen_counts(self.counts))
+
+
+@dataclass(frozen=True, slots=True)
 class Billing(Immutable):
     """What one response reports about its price.
 
     `cost` is in US dollars, as the vendor reported it: a reported 0 is 0. `tier` is the service tier that served the
     request, in the vendor's word; `region` is where it was processed. `counts` are further counts with prices of their
-    own, by the names in `METERS`. Trailing zeros of `cost` are removed and empty texts become None, so that equal
-    values have equal digests. Raises `SchemaError` with the path for an unknown meter, and a cost that is not a
-    `Decimal` of at least 0.
+    own, by the names in `METERS`; `separate` are tokens that are not among the token counts of the response. Trailing
+    zeros of `cost` are removed and empty texts become None, so that equal values have equal digests. Raises
+    `SchemaError` with the path for an unknown meter, and a cost that is not a `Decimal` of at least 0.
     """
 
     cost: Decimal | None = None
     tier: str | None = None
     region: str | None = None
     counts: Mapping[str, int] = cast("Mapping[str, int]", EMPTY)
+    separate: tuple[SeparateUsage, ...] = ()
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "separate", check_items(self.separate, SeparateUsage, "separate"))
         if self.cost is not None:
             object.__setattr__(self, "cost", check_decimal(self.cost, "cost"))
         for name in ("tier", "region"):

@@ -54,7 +54,7 @@ def _charges(context: CallContext, pricing: Pricing, responses: list[BilledRespo
     if context.operation.is_free:
         yield _NOTHING
     elif responses:
-        yield from map(pricing.charge, responses)
+        yield from (pricing.charge(each) for response in responses for each in response.charged_apart())
     elif context.attempts:
         yield Charge(reason="no response reported its tokens")
     else:

@@ -62,6 +62,7 @@ from ..schema import (
     ReasoningPart,
     Sampling,
     SchemaError,
+    SeparateUsage,
     TextDelta,
     ThinkingLevel,
     ToolAnswer,
@@ -341,7 +342,9 @@ def billings() -> SearchStrategy[Billing]:
     """What responses report about their price."""
     word = st.none() | NAME
     counts = st.dictionaries(st.sampled_from(sorted(METERS)), st.integers(0, 10**9), max_size=3)
-    return st.builds(Billing, st.none() | _dollars(), word, word, counts)
+    count = st.none() | st.integers(0, 10**9)
+    separate = st.builds(SeparateUsage, word, count, count, count, count, counts)
+    return st.builds(Billing, st.none() | _dollars(), word, word, counts, tuples(separate, 2))
 
 
 def usages() -> SearchStrategy[Usage]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from decimal import Context, Decimal
 from typing import Any, NamedTuple, TypeAlias, cast
 
-from abstractcore.schema import METERS, Billing
+from abstractcore.schema import EMPTY, METERS, Billing
 
 from .json_reading import MAX_COUNT, Object
 
@@ -28,11 +28,12 @@ class BillingTable:
     """The fields of a response with billing data, as paths such as `usage.cost.total_cost`.
 
     `cost` is a number of US dollars, `ticks` an integer of them in units of 10^-10; `counts` has the path of each
-    meter, whose value may be a float without a fraction. `others` are paths of fields that are read elsewhere, or have
-    no further meaning. Raises `TypeError` for an unknown meter.
+    meter, whose value may be a float without a fraction. Where the flag at `own_key` is true, the dollars at `upstream`
+    are charged to the user's own account elsewhere, in addition to `cost`; both fields stay with the rest. `others` are
+    paths of fields that are read elsewhere, or have no further meaning. Raises `TypeError` for an unknown meter.
     """
 
-    __slots__ = ("_fields", "_groups", "_modelled")
+    __slots__ = ("_fields", "_groups", "_modelled", "_own_key", "_upstream")
 
     def __init__(
         self,
@@ -41,6 +42,8 @@ class BillingTable:
         region: str = "",
         cost: str = "",
         ticks: str = "",
+        own_key: str = "",
+        upstream: str = "",
         counts: Mapping[str, str] | None = None,
         others: Iterable[str] = (),
     ) -> None:
@@ -53,6 +56,7 @@ class BillingTable:
         for name, path in self._fields.items():
             groups.setdefault(path[:-1], []).append((name, path[-1]))
         self._groups = tuple(groups.items())
+        self._own_key, self._upstream = own_key, upstream
         self._modelled = _node(tree_of((*(path for path in named.values() if path), *others)))
 
     @property
@@ -77,15 +81,24 @@ class BillingTable:
                         _read(name, value, found, counts)
         if counts:
             found["counts"] = counts
+        if self._own_key and "cost" in found and _at(data, self._own_key) is True:
+            upstream = dollars_of(_at(data, self._upstream))
+            fee = found.pop("cost")
+            if upstream is not None:  # a fee alone is not what the response costs
+                found["cost"] = _EXACT.add(fee, upstream)
         return Billing(**found) if found else None
 
-    def write(self, billing: Billing | None) -> Object:
-        """Returns the fields of `billing` that a response can have, in nested objects."""
+    def write(self, billing: Billing | None, beside: Mapping[str, Any] = EMPTY) -> Object:
+        """Returns the fields of `billing` that a response with the fields `beside` can have, in nested objects."""
         written: Object = {}
         if billing is not None:
             values: dict[str, Any] = {"tier": billing.tier, "region": billing.region, **billing.counts}
-            if billing.cost is not None:
-                values |= {"cost": float(billing.cost), "ticks": _ticks(billing.cost)}
+            cost = billing.cost
+            if cost is not None and self._own_key and _at(beside, self._own_key) is True:
+                upstream = dollars_of(_at(beside, self._upstream))
+                cost = None if upstream is None else _EXACT.subtract(cost, upstream)
+            if cost is not None and cost >= 0:
+                values |= {"cost": float(cost), "ticks": _ticks(cost)}
             for name, path in self._fields.items():
                 value = values.get(name)
                 if value is not None:
@@ -131,6 +144,12 @@ def dollars_of(value: object) -> Decimal | None:
     if value == 0:
         return Decimal(0)
     return Decimal(repr(value)) if _SMALLEST <= value < _LARGEST else None
+
+
+def _at(data: Any, path: str) -> Any:
+    for name in path.split("."):
+        data = data.get(name) if isinstance(data, Mapping) else None  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
+    return data  # pyright: ignore[reportUnknownVariableType]
 
 
 def _read(name: str, value: Any, found: dict[str, Any], counts: dict[str, int]) -> None:

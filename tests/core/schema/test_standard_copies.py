@@ -28,6 +28,7 @@ from abstractcore import (
     Usage,
 )
 from abstractcore.schema import (
+    Billing,
     CachedContent,
     Encoded,
     Lowered,
@@ -35,6 +36,7 @@ from abstractcore.schema import (
     Parsed,
     Rendered,
     ReplyReading,
+    SeparateUsage,
     TextPart,
     WireRequest,
     WireResponse,
@@ -69,6 +71,7 @@ OTHERS = [
     Lowered(CALL, reading=ReplyReading("react", ("f",))),
     ModelList(("a",), "next"),
     Plan(warnings=(CallWarning("a", "b", "c"),)),
+    Billing(separate=(SeparateUsage("m", 1),)),
     PENDING.allow(),
     ToolLoop("a", CALL, steps=(STEP,), pending=(PENDING,)),
     ToolEnded(STEP),

@@ -1,17 +1,18 @@
 """Token counts and billing data of a reply.
 
-`usage.iterations`, the counts of each iteration with its model, stay in the metadata. The counts of a reply do not
-include those of compaction (`BetaUsage.iterations` in anthropic 2.12).
+The counts of a reply do not include those of compaction, by the model of the request, and of advisors, other models
+(`BetaUsage.iterations` in anthropic 2.12; https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool).
+They are separate usage. All iterations stay in the metadata too, and are rendered from there.
 """
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-from abstractcore.schema import Billing, Usage
+from abstractcore.schema import Billing, SeparateUsage, Usage
 
 from ...common.billing_table import BillingTable, merged
-from ...common.json_reading import Object, as_object
+from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.usage_table import UsageTable
 
 USAGE = UsageTable(
@@ -37,6 +38,7 @@ BILLING = BillingTable(
 )
 """https://platform.claude.com/docs/en/api/messages: `usage`. In fast mode, `speed` is the tier."""
 _FAST = "fast"
+_SEPARATE = ("compaction", "advisor_message")
 
 
 def usage_to_ours(data: Object) -> Usage:
@@ -47,7 +49,23 @@ def usage_to_ours(data: Object) -> Usage:
 def billing_to_ours(data: Object) -> Billing | None:
     """Returns the billing data in a usage object."""
     billing = BILLING.read({"usage": data})
-    return replace(billing or Billing(), tier=_FAST) if data.get("speed") == _FAST else billing
+    if data.get("speed") == _FAST:
+        billing = replace(billing or Billing(), tier=_FAST)
+    separate = [_separate(each) for each in as_objects(data.get("iterations")) if each.get("type") in _SEPARATE]
+    return replace(billing or Billing(), separate=tuple(separate)) if separate else billing
+
+
+def _separate(iteration: Object) -> SeparateUsage:
+    usage = USAGE.read(iteration)
+    billing = BILLING.read({"usage": iteration})
+    return SeparateUsage(
+        text_of(iteration, "model"),
+        usage.input,
+        usage.output,
+        usage.cached,
+        usage.cache_written,
+        {} if billing is None else billing.counts,
+    )
 
 
 def usage_to_theirs(usage: Usage, rest: Object) -> Object:

@@ -58,7 +58,7 @@ def render(reply: ModelReply, dialect: Dialect) -> Rendered:
         "choices": [choice],
         **metadata,
     }
-    body = merged(body, usage_to_theirs(reply.usage, dialect.billing))
+    body = merged(body, usage_to_theirs(reply.usage, dialect.billing, metadata))
     WARNINGS.billing(reply.usage.billing, dialect.billing.read(body), warnings)
     return Rendered(to_json(body), tuple(warnings))
 

@@ -19,6 +19,7 @@ from abstractcore.schema import (
     TextStart,
     ToolCallDelta,
     ToolCallStart,
+    Usage,
     UsageDelta,
 )
 
@@ -41,8 +42,9 @@ class ChatRenderer:
         self._head: Object = {"id": "", "object": "chat.completion.chunk", "created": 0, "model": ""}
         self._calls: dict[int, tuple[int, bool]] = {}
         """By block: the index of a call, and whether it is that of a custom tool."""
+        self._counted = Usage()
         self._usage: Object = {}
-        """The fields with usage: token counts and billing data."""
+        """The fields with usage: token counts and billing data, from the end of the reply on."""
         self._rest_of_usage: Object = {}
         self._text_begins: dict[int, int] = {}
         self._text_length = 0
@@ -101,7 +103,7 @@ class ChatRenderer:
                 self._has_audio = True
                 return self._chunk({"audio": audio_to_theirs(delta.part)})
         elif isinstance(delta, UsageDelta):
-            self._usage = usage_to_theirs(delta.usage, self._billing)
+            self._counted = delta.usage
         elif isinstance(delta, ReplyEnd):
             return self._end(delta)
         return b""
@@ -109,6 +111,7 @@ class ChatRenderer:
     def _end(self, delta: ReplyEnd) -> bytes:
         """Returns the finish reason. An empty refusal marks the text before it as one."""
         metadata, logprobs = metadata_to_theirs(delta.provider_metadata, self._billing, [])
+        self._usage = usage_to_theirs(self._counted, self._billing, metadata)
         fields = merged(metadata, {name: value for name, value in self._usage.items() if name != "usage"})
         self._rest_of_usage = fields.pop("usage", {})
         refused = delta.finish_reason == "refusal" and self._text_length > 0

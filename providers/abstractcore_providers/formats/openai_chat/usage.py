@@ -34,13 +34,17 @@ MISTRAL = BillingTable(tier="usage.service_tier", counts={"audio_second": "usage
 OPENROUTER = BillingTable(
     tier=_TIER,
     cost="usage.cost",
+    own_key="usage.is_byok",
+    upstream="usage.cost_details.upstream_inference_cost",
     counts={
         "input_video": "usage.prompt_tokens_details.video_tokens",
         "web_search": "usage.server_tool_use_details.web_search_requests",
     },
     others=_OTHERS,
 )
-"""OpenRouter (https://openrouter.ai/docs/use-cases/usage-accounting: `cost` is what was charged to the account)."""
+"""OpenRouter (https://openrouter.ai/docs/use-cases/usage-accounting: `cost` is what was charged to the account, for a
+key of the user's own only the fee).
+"""
 PERPLEXITY = BillingTable(
     cost="usage.cost.total_cost",
     counts={"citation": "usage.citation_tokens", "web_search": "usage.num_search_queries"},
@@ -79,10 +83,10 @@ def token_counts(data: Object, billing: Billing | None = None) -> Usage:
     return usage
 
 
-def usage_to_theirs(usage: Usage, table: BillingTable) -> Object:
-    """Returns the fields of a reply with token counts and billing data, in nested objects."""
+def usage_to_theirs(usage: Usage, table: BillingTable, beside: Object) -> Object:
+    """Returns the fields of a reply with token counts and billing data, in nested objects, for one with `beside`."""
     counts = USAGE.write(usage)
-    return merged({"usage": counts} if counts else {}, table.write(usage.billing))
+    return merged({"usage": counts} if counts else {}, table.write(usage.billing, beside))
 
 
 def _output_tokens(data: Object, reasoning: int) -> int | None:

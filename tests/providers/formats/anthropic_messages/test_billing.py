@@ -8,7 +8,7 @@ import pytest
 from anthropic.types import Message
 from anthropic.types.beta import BetaMessage
 
-from abstractcore.schema import Billing, ModelReply, TextPart, Usage
+from abstractcore.schema import Billing, ModelReply, SeparateUsage, TextPart, Usage
 from abstractcore.testing import check_reply_losses
 from abstractcore_providers.formats.anthropic_messages.usage import BILLING
 from tests.providers.billing import check_kept, check_read, decoded, has_field
@@ -17,8 +17,21 @@ from tests.providers.formats.anthropic_messages.wire import MESSAGES, end, messa
 COUNTS = {"input_tokens": 10, "output_tokens": 5}
 ITERATIONS = [
     {"type": "compaction", "input_tokens": 180000, "output_tokens": 3500},
+    {
+        "type": "advisor_message",
+        "model": "claude-opus-5-5",
+        "input_tokens": 800,
+        "cache_read_input_tokens": 100,
+        "cache_creation_input_tokens": 20,
+        "cache_creation": {"ephemeral_5m_input_tokens": 20, "ephemeral_1h_input_tokens": 0},
+        "output_tokens": 1600,
+    },
     {"type": "message", "model": "claude-opus-5-5", "input_tokens": 10, "output_tokens": 5},
 ]
+SEPARATE = (
+    SeparateUsage(None, 180000, 3500),
+    SeparateUsage("claude-opus-5-5", 920, 1600, 100, 20, {"cache_write_5m": 20, "cache_write_1h": 0}),
+)
 CASES: dict[str, tuple[dict[str, Any], Usage, dict[str, Any]]] = {
     # anthropic 2.12: Usage.service_tier, .inference_geo, .cache_creation, .server_tool_use
     "all": (
@@ -54,10 +67,10 @@ CASES: dict[str, tuple[dict[str, Any], Usage, dict[str, Any]]] = {
         Usage(10, 5, billing=Billing(tier="priority")),
         {},
     ),
-    # anthropic 2.12: BetaUsage.iterations and .fallback_credit, which are metadata
+    # anthropic 2.12: BetaUsage.iterations and .fallback_credit, which are also metadata
     "iterations": (
         {**COUNTS, "service_tier": "standard", "iterations": ITERATIONS, "fallback_credit": {"status": "used"}},
-        Usage(10, 5, billing=Billing(tier="standard")),
+        Usage(10, 5, billing=Billing(tier="standard", separate=SEPARATE)),
         {"usage": {"iterations": ITERATIONS, "fallback_credit": {"status": "used"}}},
     ),
     "nothing": ({**COUNTS, "cache_creation": None, "inference_geo": None, "server_tool_use": None}, Usage(10, 5), {}),
@@ -94,6 +107,14 @@ def test_stream_has_its_billing(case: str):
 @pytest.mark.parametrize("case", CASES)
 def test_billing_is_kept_by_the_server_side(case: str):
     check_kept(MESSAGES, whole(CASES[case][0]))
+
+
+def test_separate_usage_without_iterations_is_a_loss_with_a_warning():
+    """They are rendered from the metadata, which hold all iterations in their order."""
+    usage = Usage(10, 5, billing=Billing(separate=SEPARATE))
+    reply = ModelReply((TextPart("hi"),), "stop", usage=usage, provider="anthropic")
+    check_reply_losses(MESSAGES, reply)
+    assert [warning.path for warning in MESSAGES.render(reply).warnings] == ["usage.billing"]
 
 
 def test_billing_without_a_field_is_a_loss_with_a_warning():

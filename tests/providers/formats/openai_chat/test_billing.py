@@ -8,7 +8,7 @@ import pytest
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from abstractcore.schema import Billing, ModelReply, TextPart, Usage
-from abstractcore.testing import check_laws, check_reply_losses
+from abstractcore.testing import check_laws, check_render_again, check_reply_losses, check_stream
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.formats.openai_chat.usage import MISTRAL, OPENAI, OPENROUTER, PERPLEXITY, XAI
 from abstractcore_providers.vendors.openai_compatible import VENDORS
@@ -122,8 +122,24 @@ CASES: dict[str, tuple[str, dict[str, Any], Usage, dict[str, Any]]] = {
     "openrouter with a key of the user's": (
         "openrouter",
         {"usage": {**COUNTS, "cost": 0.95, "is_byok": True, "cost_details": {"upstream_inference_cost": 19}}},
-        Usage(10, 5, billing=Billing(Decimal("0.95"))),
+        Usage(10, 5, billing=Billing(Decimal("19.95"))),
         {"usage": {"is_byok": True, "cost_details": {"upstream_inference_cost": 19}}},
+    ),
+    # "bug: cost always returned as 0 when using BYOK", issue 1641 of tailcallhq/forgecode on GitHub
+    "openrouter with a key of the user's and no fee": (
+        "openrouter",
+        {
+            "service_tier": "default",
+            "usage": {**COUNTS, "cost": 0, "is_byok": True, "cost_details": {"upstream_inference_cost": 0.0360795}},
+        },
+        Usage(10, 5, billing=Billing(Decimal("0.0360795"), "default")),
+        {"usage": {"is_byok": True, "cost_details": {"upstream_inference_cost": 0.0360795}}},
+    ),
+    "openrouter with a key of the user's and an unknown upstream cost": (
+        "openrouter",
+        {"usage": {**COUNTS, "cost": 0.95, "is_byok": True, "cost_details": {"upstream_inference_cost": None}}},
+        Usage(10, 5),
+        {"usage": {"is_byok": True, "cost_details": {"upstream_inference_cost": None}}},
     ),
     "openrouter, a free model": (
         "openrouter",
@@ -239,6 +255,19 @@ def test_metadata_under_the_name_of_a_billing_field_is_a_loss_with_a_warning():
         for name in ("openai", "openrouter", "perplexity"):
             reply = ModelReply((TextPart("hi"),), "stop", provider=name, provider_metadata=metadata)
             check_reply_losses(CHATS[name], reply)
+
+
+@pytest.mark.parametrize("cost", [None, "0", "0.5", "19", "19.95"])
+@pytest.mark.parametrize("upstream", [None, 0, 19, "19"])
+def test_cost_with_a_key_of_the_users_is_kept_or_named(cost: str | None, upstream: Any):
+    """The fee is what remains of the cost: none remains if the cost is lower than the upstream one."""
+    billing = None if cost is None else Billing(Decimal(cost))
+    metadata = {"usage": {"is_byok": True, "cost_details": {"upstream_inference_cost": upstream}}}
+    usage = Usage(10, 5, billing=billing)
+    reply = ModelReply((TextPart("hi"),), "stop", usage=usage, provider="openrouter", provider_metadata=metadata)
+    check_reply_losses(CHATS["openrouter"], reply)
+    check_render_again(CHATS["openrouter"], reply)
+    check_stream(CHATS["openrouter"], reply)
 
 
 @pytest.mark.parametrize("name", ["mistral", "openrouter", "perplexity", "xai"])
