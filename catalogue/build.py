@@ -15,7 +15,7 @@ import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
-from checks import check
+from checks import check, check_settings
 from differences import Difference, report
 from filled import Taken, same_model, taken
 from header_lines import header_lines
@@ -28,6 +28,8 @@ from tool_prompts import ToolPrompts
 
 from abstractcore.catalogue.names import NameRules
 from abstractcore.catalogue.rows import like_of
+from abstractcore.registry import Registry
+from abstractcore_providers.vendors.vendor_provider import VendorProvider
 
 HERE = Path(__file__).resolve().parent
 OUTPUT = HERE.parent / "providers" / "abstractcore_providers" / "catalogue"
@@ -78,6 +80,7 @@ def built_files() -> Iterator[tuple[Path, str]]:
     dated: list[Snapshot] = []
     all_taken: list[Taken] = []
     built: dict[str, str] = {}
+    registry = Registry.from_entry_points()
     for path in sorted((HERE / "providers").glob("*.json")):
         provider, header = path.stem, json_of(path)
         rows = hand.pop(provider, ProviderRows())
@@ -103,6 +106,7 @@ def built_files() -> Iterator[tuple[Path, str]]:
             tool_prompts.add_families(rows.families)
         built[provider] = _text(provider, header, rows, only_listed, sources, priced)
         check(provider, built[provider], rows, prices.files[provider].name if priced else "")
+        check_settings(provider, built[provider], rows, _setting_names(registry, provider))
         differences += _differences(provider, rows, more)
         if priced is not None:
             differences += prices.differences(provider, priced.by_model)
@@ -114,6 +118,12 @@ def built_files() -> Iterator[tuple[Path, str]]:
     yield HERE / "differences.md", report(differences, dated, all_taken)
     yield PAGE, with_table(PAGE.read_text(encoding="utf-8"), built)
     yield README, with_examples(README.read_text(encoding="utf-8"), built, json_of(HERE / "examples.json"))
+
+
+def _setting_names(registry: Registry, provider: str) -> frozenset[str]:
+    """Returns the settings that the wire format of a provider knows; those that are no vendor's have none."""
+    found = registry.provider(provider)
+    return found.setting_names() if isinstance(found, VendorProvider) else frozenset()
 
 
 def _text(

@@ -11,6 +11,7 @@ from abstractcore.catalogue.documents import Document
 from abstractcore.catalogue.provider_file import ProviderFile
 from abstractcore.catalogue.provider_models import ProviderModels
 from abstractcore.errors import ConfigurationError
+from abstractcore_providers.common.model_settings import check_setting_names
 
 _PLACE = re.compile(r"^[^:]*:(\d+):\d+: ")
 
@@ -27,6 +28,23 @@ def check(provider: str, text: str, rows: ProviderRows, price_file: str) -> None
         message = str(error)[place.end() :]
         origin = f"prices/{price_file}" if ": prices" in message else _origin(provider, row, message, rows)
         raise CatalogueError(f"{origin}: {provider}: {message}") from error
+
+
+def check_settings(provider: str, text: str, rows: ProviderRows, known: frozenset[str]) -> None:
+    """Checks that the wire format of a provider knows the settings in its built file: it would ignore others.
+
+    Raises `CatalogueError` with the place of the hand-kept row, and the nearest name.
+    """
+    for line in text.splitlines():
+        row: Row = json.loads(line)
+        tables = {"": row, "unknown.": row.get("unknown", {})}
+        tables |= {f"templates.{name}.": facts for name, facts in row.get("templates", {}).items()}
+        for path, facts in tables.items():
+            try:
+                check_setting_names(facts.get("settings", ()), known, provider)
+            except ConfigurationError as error:
+                message = f"{path}{error.message} {error.hint}"
+                raise CatalogueError(f"{_origin(provider, row, message, rows)}: {provider}: {message}") from error
 
 
 def _origin(provider: str, row: Row, message: str, rows: ProviderRows) -> str:

@@ -5,11 +5,13 @@ import shutil
 import sys
 from decimal import Decimal
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "catalogue"))
 import build
+from checks import check_settings
 from model_facts import facts
 from rows import CatalogueError, hand_rows, merged, resolved, with_types
 
@@ -300,3 +302,22 @@ def test_prices_of_resellers(catalogue: ModelCatalogue, provider: str, model: st
         BilledResponse(Usage(1_000_000, 1_000_000), requested_at=1_795_300_000)
     )
     assert (charge.dollars, charge.source) == (Decimal(dollars), source)
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ({"provider": "a", "unknown": {"settings": {"signed_call": True}}}, "providers/a.json: a: unknown.settings"),
+        ({"model": "m", "settings": {"signed_call": True}}, "maker.jsonl:1: a: settings"),
+        (
+            {"provider": "a", "templates": {"t": {"settings": {"signed_call": True}}}},
+            "maker.jsonl:2: a: templates.t.sett",
+        ),
+    ],
+)
+def test_setting_that_the_format_does_not_know_is_an_error_at_its_line(tmp_path: Path, line: Any, place: str):
+    rows = hand_rows(rows_of(tmp_path, {"model": "m", "at": {"a": {}}}, {"template": "t", "at": {"a": {}}}))["a"]
+    known = frozenset({"signed_calls"})
+    with pytest.raises(CatalogueError, match=f"{place}.*no such setting.*Did you mean 'signed_calls'"):
+        check_settings("a", json.dumps(line), rows, known)
+    check_settings("a", json.dumps(line).replace("signed_call", "signed_calls"), rows, known)

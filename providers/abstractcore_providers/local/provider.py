@@ -37,6 +37,7 @@ class LocalProvider:
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """Returns a session for `config.model`, a name or path for the model store. No I/O but the catalogue's."""
         # Imported here: listing providers must load neither a wire format nor the code that runs processes.
+        from ..common.model_settings import check_setting_names
         from ..formats.openai_chat import OpenAIChat
         from ..formats.openai_chat.dialect import LLAMA_CPP
         from .endpoint import LocalEndpoint
@@ -49,12 +50,14 @@ class LocalProvider:
         model = config.model or DEFAULT_MODEL
         context_size = _whole_number(config, "context_size", _SMALLEST_CONTEXT) or DEFAULT_CONTEXT
         threads = _whole_number(config, "threads", 1)
+        profile = services.catalogue.profile(self.name, model)
+        check_setting_names(profile.settings, frozenset(), self.name)
         endpoint = LocalEndpoint(model, context_size, threads, services, self._pool())
         return ProviderSession(
             model=model,
             transpiler=OpenAIChat(LLAMA_CPP),
             endpoint=endpoint,
-            profile=replace(services.catalogue.profile(self.name, model), context_tokens=context_size),
+            profile=replace(profile, context_tokens=context_size),
             price=Price(0, 0),
             own_process=True,
             close=endpoint.close,

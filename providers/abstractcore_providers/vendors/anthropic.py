@@ -10,7 +10,7 @@ from types import MappingProxyType
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
-from ..common.model_settings import with_settings
+from ..common.model_settings import setting_names, with_settings
 from .vendor_provider import VendorProvider
 
 _VERSION = "2026-10-21"
@@ -37,6 +37,12 @@ class AnthropicProvider(VendorProvider):
     default_url = "https://api.anthropic.com/v1"
     url_variable, url_path = "ANTHROPIC_BASE_URL", "/v1"
     key_variable, key_header = "ANTHROPIC_API_KEY", "x-api-key"
+
+    def setting_names(self) -> frozenset[str]:
+        """Returns the fields of the format's dialect."""
+        from ..formats.anthropic_messages import Dialect
+
+        return setting_names(Dialect)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ..formats.anthropic_messages import ENCODABLE, AnthropicMessages, Dialect

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
-from ..common.model_settings import with_settings
+from ..common.model_settings import setting_names, with_settings
 from .vendor_provider import VendorProvider
 
 _ENCODABLE = frozenset({"image", "application/pdf"})
@@ -20,6 +20,12 @@ class OpenAIResponsesProvider(VendorProvider):
     example_model = "gpt-5.4"
     default_url = "https://api.openai.com/v1"
     url_variable, key_variable = "OPENAI_BASE_URL", "OPENAI_API_KEY"
+
+    def setting_names(self) -> frozenset[str]:
+        """Returns the fields of the wire format."""
+        from ..formats.openai_responses import OpenAIResponses
+
+        return setting_names(OpenAIResponses)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ..formats.openai_responses import OpenAIResponses

@@ -11,6 +11,7 @@ from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderS
 from abstractcore.schema import EMPTY
 
 from ..common.endpoints import FixedEndpoint, base_url, key_auth
+from ..common.model_settings import check_setting_names
 from ..common.request_terms import RequestTerms, region_of_host
 
 _USUAL_URL = "http://localhost:8000/v1"
@@ -48,8 +49,15 @@ class VendorProvider(ABC):
         model = self.model_name(config)
         endpoint = self.endpoint(config, services.environment)
         terms = RequestTerms(self.name, Terms(region=self.region(model, endpoint, config)))
-        session = self.session(model, endpoint, config, services.catalogue.profile(self.name, model))
+        profile = services.catalogue.profile(self.name, model)
+        if profile.settings:
+            check_setting_names(profile.settings, self.setting_names(), self.name)
+        session = self.session(model, endpoint, config, profile)
         return replace(session, terms=terms)
+
+    def setting_names(self) -> frozenset[str]:
+        """Returns the names of the `settings` of models that the wire format applies; empty if it has none."""
+        return frozenset()
 
     @abstractmethod
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:

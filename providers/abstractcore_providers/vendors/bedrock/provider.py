@@ -13,7 +13,7 @@ from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, KnownUrl, ModelProfile, ProviderConfig, ProviderSession
 
 from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
-from ...common.model_settings import with_settings
+from ...common.model_settings import setting_names, with_settings
 from ..vendor_provider import VendorProvider
 
 if TYPE_CHECKING:
@@ -83,6 +83,12 @@ class BedrockProvider(VendorProvider):
         host = _HOST.match(urlsplit((endpoint.url if isinstance(endpoint, KnownUrl) else None) or "").hostname or "")
         asked = config.options.get("region")
         return host[1] if host else asked if isinstance(asked, str) and asked else "single"
+
+    def setting_names(self) -> frozenset[str]:
+        """Returns the fields of the format's dialect."""
+        from ...formats.bedrock_converse import Dialect
+
+        return setting_names(Dialect)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ...formats.bedrock_converse import ENCODABLE, BedrockConverse, Dialect

@@ -24,6 +24,10 @@ class GoogleInteractionsProvider(GoogleProvider):
     model_examples: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
     example_model = "gemini-3.8-flash"
 
+    def setting_names(self) -> frozenset[str]:
+        """Returns none: the format has no dialects."""
+        return frozenset()
+
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         from ...formats.gemini_interactions import ENCODABLE, GeminiInteractions
 

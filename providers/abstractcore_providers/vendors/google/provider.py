@@ -12,7 +12,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError, Missing
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 
 from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint
-from ...common.model_settings import with_settings
+from ...common.model_settings import setting_names, with_settings
 from ..vendor_provider import VendorProvider, with_encodable
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
@@ -34,6 +34,12 @@ class GoogleProvider(VendorProvider):
     url_variable, url_path = "GOOGLE_GEMINI_BASE_URL", "/v1beta"
     key_variable, other_key_variables = "GEMINI_API_KEY", ("GOOGLE_API_KEY",)
     key_header = "x-goog-api-key"
+
+    def setting_names(self) -> frozenset[str]:
+        """Returns the fields of the format's dialect."""
+        from ...formats.gemini import Dialect
+
+        return setting_names(Dialect)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         return _session(model, endpoint, profile, self.name)
@@ -73,6 +79,12 @@ class VertexProvider(VendorProvider):
     def region(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> str | None:
         """Returns the location."""
         return config.options["location"] if _parent(config) else None
+
+    def setting_names(self) -> frozenset[str]:
+        """Returns the fields of the format's dialect."""
+        from ...formats.gemini import Dialect
+
+        return setting_names(Dialect)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         return _session(model, endpoint, profile, self.name, "google", _parent(config))
