@@ -77,8 +77,9 @@ def _thinking(profile: ModelProfile) -> str:
 
 def _price(rows: Iterable[PriceRow], day: date) -> str:
     row = next((row for row in rows if row.covers(_noon(day))), None)
-    rates = row.rates if row is not None else {}
-    given, produced = rates.get("input"), rates.get("output")
+    if row is None:
+        return "?"
+    given, produced = row.rates.get("input"), row.rates.get("output")
     return "?" if given is None or produced is None else f"{given.normalize():f} / {produced.normalize():f}"
 
 
