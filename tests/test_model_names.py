@@ -51,6 +51,11 @@ PAGES = [ROOT / "README.md", *(path for path in (ROOT / "docs").glob("*.md") if 
 """Not the records in docs/decisions, and not the page that is made of the tests' own examples."""
 
 
+WITHOUT_ENDS = {
+    ROOT / "abstractcore/stores/models/packaged.py": "weights",
+    ROOT / "abstractcore/tools/prompted/formats.py": "formats, called after the models that were trained on them",
+}
+"""Modules that name models that do not end."""
 TOOL_PROMPTS = {
     json.loads(line).get("tool_prompt") for line in (ROOT / "catalogue" / "tool_prompts.jsonl").read_text().splitlines()
 }
@@ -83,8 +88,8 @@ def model_strings_in(path: Path) -> str:
 
 @cache
 def texts() -> dict[str, str]:
-    """Returns the texts that people read, by file; not the table of the weights in wheels, which do not end."""
-    whole = [*PAGES, *(path for path in code("examples", "abstractcore") if path.name != "packaged.py")]
+    """Returns the texts that people read, by file."""
+    whole = [*PAGES, *(path for path in code("examples", "abstractcore") if path not in WITHOUT_ENDS)]
     found = {str(path.relative_to(ROOT)): BUILT.sub("", path.read_text(encoding="utf-8")) for path in whole}
     found |= {str(path.relative_to(ROOT)): model_strings_in(path) for path in code("providers", "media")}
     for name, provider in Services().registry.providers.items():
