@@ -81,6 +81,7 @@ from .schema import (
     ModelReply,
     OpaquePart,
     Outcome,
+    OutputAttempt,
     OutputSchema,
     Part,
     PartDelta,
@@ -136,14 +137,19 @@ if TYPE_CHECKING:
     from .middleware.cassettes import record, replay
     from .ports import Price, ToolContext
     from .telemetry import Subscription
+    from .tools.approval import Allow, Deny, Edit, Suspend
     from .tools.decorator import tool
+    from .tools.policy import ToolPolicy
     from .tools.results import ToolOutput
     from .tools.tool import Tool
 
 _LATER = {
+    "Allow": "tools.approval",
     "AsyncStream": "client.streams",
     "CallOptions": "client.options",
     "CallRequest": "client.options",
+    "Deny": "tools.approval",
+    "Edit": "tools.approval",
     "LLM": "client.llm",
     "LLMOptions": "client.options",
     "MediaInput": "client.media_loading",
@@ -152,9 +158,11 @@ _LATER = {
     "Services": "client.services",
     "Stream": "client.streams",
     "Subscription": "telemetry",
+    "Suspend": "tools.approval",
     "Tool": "tools.tool",
     "ToolContext": "ports",
     "ToolOutput": "tools.results",
+    "ToolPolicy": "tools.policy",
     "context": "client.contexts",
     "create_llm": "client.factory",
     "record": "middleware.cassettes",
@@ -178,6 +186,7 @@ __all__ = [
     "LLM",
     "AbstractCoreError",
     "AccessDeniedError",
+    "Allow",
     "ArtifactError",
     "AsyncStream",
     "AttemptRecord",
@@ -201,7 +210,9 @@ __all__ = [
     "ContentPart",
     "ContextOverflowError",
     "Delta",
+    "Deny",
     "DocumentPart",
+    "Edit",
     "FallbackExhaustedError",
     "FinishReason",
     "GenerateResponse",
@@ -231,6 +242,7 @@ __all__ = [
     "NotFoundError",
     "OpaquePart",
     "Outcome",
+    "OutputAttempt",
     "OutputSchema",
     "OutputValidationError",
     "OverloadedError",
@@ -261,6 +273,7 @@ __all__ = [
     "StreamEvent",
     "StreamInterruptedError",
     "Subscription",
+    "Suspend",
     "TextDelta",
     "TextEnd",
     "TextPart",
@@ -281,6 +294,7 @@ __all__ = [
     "ToolLabel",
     "ToolLoop",
     "ToolOutput",
+    "ToolPolicy",
     "ToolProgress",
     "ToolResult",
     "ToolRetry",

@@ -44,6 +44,7 @@ AbstractCoreError
 from __future__ import annotations
 
 from .schema import AbstractCoreError as AbstractCoreError
+from .schema import OutputAttempt
 from .schema import SchemaError as SchemaError
 
 
@@ -110,7 +111,9 @@ class ToolFailed(ToolError):  # noqa: N818 - raised as a message to the model
 
 
 class OutputValidationError(AbstractCoreError):
-    """The answer does not match `response_model`; `partial` holds the answer."""
+    """The answer does not match `response_model`; `partial` holds the answer, `output_attempts` all that were made."""
+
+    output_attempts: tuple[OutputAttempt, ...] = ()
 
 
 class ModelStoreError(AbstractCoreError):

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from types import TracebackType
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast, overload
 
 from ..concurrency import drive
-from ..engine import CallStream, Prepared, refuse_losses, shown_url
-from ..errors import ConfigurationError, InvalidInputError, UnsupportedOptionError
+from ..engine import Prepared, refuse_losses
+from ..errors import InvalidInputError
 from ..outputs import ResponseModel
-from ..ports import Endpoint, HasOperations, KnownUrl, Operation, OperationResult
+from ..ports import OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall, Plan
-from .capabilities import Capabilities
 from .operations import find_operation, prompt_for
 from .options import CallRequest
-from .pipelines import Pipelines
-from .preparing import DEFAULT_TIMEOUT_SECONDS, CallPreparer, PendingCall
+from .preparing import DEFAULT_TIMEOUT_SECONDS
+from .resuming import ResumableLLM
+from .running import read_response, stream_of
 from .signatures import takes
 from .streams import AsyncStream, Stream
 
@@ -24,30 +23,13 @@ if TYPE_CHECKING:
     from typing_extensions import TypeForm
 
 T = TypeVar("T")
-_COUNT_TOKENS = "count_tokens"
 
 
-class LLM:
+class LLM(ResumableLLM):
     """A model of a provider, created by `create_llm`. Threads and event loops may share it; it holds no connections.
 
     After `with` or `close`, calls raise `ConfigurationError`. Closing it is optional.
     """
-
-    def __init__(self, provider: str, pipelines: Pipelines, capabilities: Capabilities, calls: CallPreparer) -> None:
-        self.provider = provider
-        self.model = pipelines.session.model
-        self._pipelines = pipelines
-        self._capabilities = capabilities
-        self._calls = calls
-        self._closed = False
-
-    @property
-    def calls(self) -> Sequence[ModelCall]:
-        """The calls of a scripted model so far; raises `ConfigurationError` for other models."""
-        calls = self._pipelines.session.calls
-        if calls is None:
-            raise ConfigurationError(f"{self.provider!r} does not record its calls: only scripted models do.")
-        return calls
 
     @overload
     def generate(
@@ -110,10 +92,9 @@ class LLM:
         sent, `ProviderError` after, `OutputValidationError` at the end.
         """
         pending = self._request(prompt, response_model, request, stream)
-        pipeline = self._pipelines.sync
         if stream:
-            return Stream(CallStream(pipeline, pending.prepare, pending.timeout, pending.read_output))
-        return drive(pipeline.generate(pending.prepare, pending.timeout, pending.read_output))
+            return Stream(stream_of(self._pipelines.sync, pending))
+        return drive(read_response(self._pipelines.sync, pending))
 
     @overload
     async def agenerate(
@@ -171,9 +152,8 @@ class LLM:
         """
         pending = self._request(prompt, response_model, request, stream)
         if stream:
-            pipeline = self._pipelines.asynchronous
-            return AsyncStream(CallStream(pipeline, pending.prepare, pending.timeout, pending.read_output))
-        return await self._pipelines.asynchronous.generate(pending.prepare, pending.timeout, pending.read_output)
+            return AsyncStream(stream_of(self._pipelines.asynchronous, pending))
+        return await read_response(self._pipelines.asynchronous, pending)
 
     @overload
     def stream(
@@ -191,7 +171,7 @@ class LLM:
     ) -> Stream[Any]:
         """Returns a stream of the answer; the request is sent at the first read."""
         pending = self._request(prompt, response_model, request, True)
-        return Stream(CallStream(self._pipelines.sync, pending.prepare, pending.timeout, pending.read_output))
+        return Stream(stream_of(self._pipelines.sync, pending))
 
     @overload
     def astream(
@@ -209,9 +189,7 @@ class LLM:
     ) -> AsyncStream[Any]:
         """The async version of `stream`, for `async with` and `async for`."""
         pending = self._request(prompt, response_model, request, True)
-        return AsyncStream(
-            CallStream(self._pipelines.asynchronous, pending.prepare, pending.timeout, pending.read_output)
-        )
+        return AsyncStream(stream_of(self._pipelines.asynchronous, pending))
 
     @takes(CallRequest)
     def build(
@@ -244,24 +222,22 @@ class LLM:
         Raises `InvalidInputError` for a call of another provider or model.
         """
         pending = self._given(call, timeout, stream=False)
-        return drive(self._pipelines.sync.generate(pending.prepare, pending.timeout, pending.read_output))
+        return drive(read_response(self._pipelines.sync, pending))
 
     async def arun(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
         """The async version of `run`."""
         pending = self._given(call, timeout, stream=False)
-        return await self._pipelines.asynchronous.generate(pending.prepare, pending.timeout, pending.read_output)
+        return await read_response(self._pipelines.asynchronous, pending)
 
     def stream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> Stream[None]:
         """Makes a call given as data, and returns a stream of the answer."""
         pending = self._given(call, timeout, stream=True)
-        return Stream(CallStream(self._pipelines.sync, pending.prepare, pending.timeout, pending.read_output))
+        return Stream(stream_of(self._pipelines.sync, pending))
 
     def astream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> AsyncStream[None]:
         """The async version of `stream_call`, for `async with` and `async for`."""
         pending = self._given(call, timeout, stream=True)
-        return AsyncStream(
-            CallStream(self._pipelines.asynchronous, pending.prepare, pending.timeout, pending.read_output)
-        )
+        return AsyncStream(stream_of(self._pipelines.asynchronous, pending))
 
     @takes(CallRequest)
     def count_tokens(
@@ -348,68 +324,3 @@ class LLM:
         if prepared.call.strict:
             refuse_losses(lowered.warnings, prepared.call)
         return Plan(lowered.decisions, (*prepared.warnings, *lowered.warnings))
-
-    def capability(self, name: str) -> Any:
-        """Returns the object of the capability plugin `name`, which is created on first use.
-
-        Its options are those of `create_llm` that begin with its name and `_`. Raises `UnknownCapabilityError` with
-        similar names, and `PluginError` if the plugin fails.
-        """
-        self._check_open()
-        return self._capabilities.get(name)
-
-    def close(self) -> None:
-        """Closes this LLM. Connections are shared by the process: they stay open for others, and are closed when idle.
-
-        A model on this machine is unloaded after its running calls, if no other LLM uses it.
-        """
-        if not self._closed:
-            self._closed = True
-            self._pipelines.close()
-
-    def __enter__(self) -> LLM:
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    async def __aenter__(self) -> LLM:
-        return self
-
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
-
-    def __repr__(self) -> str:
-        return f"LLM({self.provider}/{self.model}{_location(self._pipelines.session.endpoint)})"
-
-    def _request(
-        self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
-    ) -> PendingCall:
-        self._check_open()
-        return self._calls.request(prompt, response_model, request, stream=stream)
-
-    def _given(self, call: ModelCall, timeout: float | None, stream: bool) -> PendingCall:
-        self._check_open()
-        return self._calls.given(call, timeout, stream=stream)
-
-    def _count_operation(self) -> Operation[int]:
-        transpiler = self._pipelines.session.transpiler
-        if not isinstance(transpiler, HasOperations) or _COUNT_TOKENS not in transpiler.operations:
-            hint = "Call the model, and read `response.usage`."
-            raise UnsupportedOptionError("this provider has no token-counting endpoint.", hint=hint)
-        return find_operation(transpiler, _COUNT_TOKENS, EMPTY)
-
-    def _check_open(self) -> None:
-        if self._closed:
-            raise ConfigurationError("this LLM is closed.", hint="Create another with create_llm.")
-
-
-def _location(endpoint: Endpoint) -> str:
-    """Returns the URL of the endpoint for the repr, if it has one."""
-    if not isinstance(endpoint, KnownUrl):
-        return ""
-    return " at a URL known after the first call" if endpoint.url is None else f" at {shown_url(endpoint.url)}"

@@ -135,3 +135,12 @@ def tool_choice(value: object) -> ToolChoice | None:
         path="tool_choice",
         hint="Use 'auto', 'none', 'required', or ToolChoice('tool', NAME).",
     )
+
+
+def output_retries(value: object) -> int:
+    """Returns how often the model is asked again for an invalid answer; never if not given."""
+    if value is None:
+        return 0
+    if isinstance(value, bool) or not isinstance(value, int) or value < 0:
+        raise InvalidInputError(f"expected a whole number of at least 0, got {shown(value)}", path="output_retries")
+    return value

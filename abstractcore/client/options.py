@@ -17,6 +17,7 @@ from .message_inputs import MessageInput
 if TYPE_CHECKING:
     from ..ports import Script
     from ..tools import ToolInput
+    from ..tools.policy import ToolPolicy
     from ..transport import HttpClient
     from .connections import TransportName
 
@@ -73,6 +74,9 @@ class CallOptions(TypedDict, total=False):
     """W3C Trace Context of the caller (`traceparent`, `tracestate`), for call records; never sent."""
     timeout: float | None
     """Timeout in seconds for the whole call including retries; default 600."""
+    output_retries: int | None
+    """How often the model is asked again if its answer does not match `response_model`, with what is wrong; default
+    0."""
     strict: bool | None
     """Whether an unsupported option is an error before anything is sent, instead of a warning."""
 
@@ -91,6 +95,12 @@ class CallContent(TypedDict, total=False):
     tools: Sequence[ToolInput] | None
     """Tools the model may call: functions, methods, `Tool`s, pydantic models; `ToolSpec` for one that runs elsewhere,
     `HostedTool` for one that the provider runs; a tool source or its name."""
+
+    run_tools: bool | ToolPolicy | None
+    """Whether tool calls are run, and the model is asked again with the results, until it answers; `ToolPolicy(...)`
+    sets limits and who approves. Otherwise `response.tool_calls` has the calls."""
+    deps: Any
+    """An object of your own for tools, which get it in their `ToolContext`; never sent or stored."""
 
 
 class CallRequest(CallContent, CallOptions, total=False):

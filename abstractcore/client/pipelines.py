@@ -35,11 +35,11 @@ class Pipelines:
         self._pricing = pricing
         self.registry = services.registry
         self.handlers: Sequence[MediaHandler] = self.registry.media_handlers
-        self._services = services
+        self.services = services
         self._connections = connections
         self._middleware = middleware
         self._transcription_model = transcription_model
-        self._secrets = secrets
+        self.secrets = secrets
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
 
@@ -47,19 +47,19 @@ class Pipelines:
     def sync(self) -> Pipeline:
         """The pipeline of sync calls."""
         if self._sync is None:
-            self._sync = self._make(self._services.sync_runtime, self._connections.sync())
+            self._sync = self._make(self.services.sync_runtime, self._connections.sync())
         return self._sync
 
     @property
     def asynchronous(self) -> Pipeline:
         """The pipeline of async calls."""
         if self._async is None:
-            self._async = self._make(self._services.async_runtime, self._connections.asynchronous())
+            self._async = self._make(self.services.async_runtime, self._connections.asynchronous())
         return self._async
 
     def lowered(self, call: ModelCall) -> Lowered:
         """Returns the call as it would be lowered now."""
-        return lower(call, self.session.profile, self.handlers, self._services.clock.time_of_day())
+        return lower(call, self.session.profile, self.handlers, self.services.clock.time_of_day())
 
     def close(self) -> None:
         """Closes the provider's session."""
@@ -71,7 +71,7 @@ class Pipelines:
             _log.exception("closing the session of a provider failed")
 
     def _make(self, runtime: Runtime, transport: Transport) -> Pipeline:
-        credentials_of_endpoint(self.session.endpoint, self._secrets)
+        credentials_of_endpoint(self.session.endpoint, self.secrets)
         return Pipeline(
             self.session,
             self._pricing,
@@ -81,16 +81,16 @@ class Pipelines:
             media_context=self._media_context,
             artifact=self._artifact,
             middleware=self._middleware,
-            new_id=self._services.new_id,
-            clock=self._services.clock,
-            secrets=self._secrets,
+            new_id=self.services.new_id,
+            clock=self.services.clock,
+            secrets=self.secrets,
         )
 
     def _artifact(self, sha256: str) -> bytes:
         """Returns the content of an artifact; the store is created on first use."""
-        return self._services.artifacts.get(sha256)
+        return self.services.artifacts.get(sha256)
 
     def _media_context(self) -> MediaContext:
         """Creates the context for the first file: the model store takes a while to import."""
         options = {"transcription_model": self._transcription_model} if self._transcription_model else {}
-        return MediaContext(self._services.models, options, self._services.spare_cores)
+        return MediaContext(self.services.models, options, self.services.spare_cores)

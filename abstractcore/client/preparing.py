@@ -4,21 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output
 from ..ports import MessageReader, Runtime
 from ..registry import Registry
-from ..schema import CallWarning, HostedTool, MediaPart, ModelCall, ToolSpec
+from ..schema import CallWarning, MediaPart, ModelCall, ToolAnswer, ToolLoop
 from .building import build_call
 from .contexts import scoped, scoped_call
 from .media_loading import load_media, media_items
 from .message_inputs import read_messages
-from .option_values import extra_headers, seconds
+from .option_values import extra_headers, output_retries, seconds
 from .options import CALL_OPTIONS, REQUEST_FIELDS, CallOptions, CallRequest, check_names, merged
 from .pipelines import Pipelines
+from .rounds import RoundPlanner
+
+if TYPE_CHECKING:
+    from ..engine.tool_rounds import RoundsPlan
+    from ..tools.toolset import ToolSet
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 _MESSAGES_FORMAT = "openai_chat"
@@ -32,6 +37,7 @@ class PendingCall:
     prepare: Prepare
     timeout: float | None
     read_output: OutputReader
+    rounds: RoundsPlan | None = None
 
 
 class CallPreparer:
@@ -46,12 +52,19 @@ class CallPreparer:
         self._model = pipelines.session.model
         self._pipelines = pipelines
         self._defaults = defaults
+        self._rounds = RoundPlanner(pipelines)
         self._unused = tuple(_unused(name, pipelines.registry.capabilities) for name in unused)
 
     def request(
-        self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, *, stream: bool = False
+        self,
+        prompt: str | None,
+        response_model: ResponseModel | None,
+        request: CallRequest,
+        llm: object,
+        *,
+        stream: bool = False,
     ) -> PendingCall:
-        """Returns the call of a request; raises `InvalidInputError` and `UnknownOptionError`."""
+        """Returns the call of a request to `llm`; raises `InvalidInputError` and `UnknownOptionError`."""
         registry = self._pipelines.registry
         if request:
             check_names(request, REQUEST_FIELDS, "a call", registry.capabilities, provider=self._provider)
@@ -71,10 +84,10 @@ class CallPreparer:
         if "system_prompt" not in request and any(message.role == "system" for message in messages):
             system_prompt = None
         media = media_items(request.get("media"))
-        tools = _tool_specs(request.get("tools"), registry)
         others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
         warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
 
+        tools = _tool_set(request.get("tools"), registry)
         timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
 
         async def prepare(runtime: Runtime) -> Prepared:
@@ -89,14 +102,42 @@ class CallPreparer:
                 messages=messages,
                 system_prompt=system_prompt,
                 media=parts,
-                tools=tools,
+                tools=() if tools is None else tools.specs,
                 output=output.schema if output is not None else None,
                 options=options,
                 stream=stream,
             )
             return _checked(call, warnings, headers)
 
-        return PendingCall(prepare, timeout, output.read if output is not None else no_output)
+        run_tools = request.get("run_tools")
+        retries = 0 if output is None else output_retries(options.get("output_retries"))
+        plan = None
+        if run_tools or retries:
+            plan = self._rounds.plan(tools, run_tools, request.get("deps"), retries, llm)
+        return PendingCall(prepare, timeout, output.read if output is not None else no_output, plan)
+
+    def resumed(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer],
+        tools: object,
+        run_tools: object,
+        deps: object,
+        response_model: ResponseModel | None,
+        llm: object,
+        *,
+        stream: bool,
+        timeout: float | None,
+    ) -> PendingCall:
+        """Returns the continuation of a tool loop; raises `InvalidInputError` if it does not fit."""
+        from .loop_inputs import check_loop, read_answers
+
+        check_loop(loop)
+        given = self.given(loop.call, timeout, stream=stream)
+        given_tools = _tool_set(tools, self._pipelines.registry)
+        output = OutputType(response_model) if response_model is not None else None
+        plan = self._rounds.plan(given_tools, run_tools or True, deps, 0, llm, loop, read_answers(answers, loop))
+        return PendingCall(given.prepare, given.timeout, output.read if output is not None else no_output, plan)
 
     def _message_reader(self) -> MessageReader:
         """The reader of mappings in `messages`: the provider's own format if it is OpenAI's chat, so that the vendor's
@@ -128,13 +169,13 @@ class CallPreparer:
         return PendingCall(prepare, seconds(timeout, "timeout"), no_output)
 
 
-def _tool_specs(tools: object, registry: Registry) -> tuple[ToolSpec | HostedTool, ...]:
-    """Returns the specs of `tools`; what makes tools of functions is imported by a call that has some."""
+def _tool_set(tools: object, registry: Registry) -> ToolSet | None:
+    """Returns the tools of a call; what makes tools of functions is imported by a call that has some."""
     if tools is None:
-        return ()
+        return None
     from ..tools import tool_set
 
-    return tool_set(tools, registry).specs
+    return tool_set(tools, registry)
 
 
 def _checked(call: ModelCall, warnings: tuple[CallWarning, ...], headers: Mapping[str, str]) -> Prepared:

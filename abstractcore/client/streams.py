@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import AsyncIterator, Callable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from ..concurrency import drive
 from ..engine import CallStream
 from ..errors import InvalidInputError
-from ..schema import Delta, GenerateResponse, ModelReply, TextDelta
+from ..schema import GenerateResponse, ModelReply, StreamEvent, TextDelta, ToolLoop
 from ..schema.reprs import short_repr
 
 if TYPE_CHECKING:
     from ..concurrency import LoopCloser
+    from ..engine.round_stream import RoundStream
 
 T = TypeVar("T")
 
@@ -27,9 +28,9 @@ def _needs(what: str, use: str) -> Callable[..., NoReturn]:
 
 
 class _StreamBase(Generic[T]):
-    def __init__(self, call: CallStream) -> None:
+    def __init__(self, call: CallStream | RoundStream) -> None:
         self._call = call
-        self._batch: list[Delta] = []
+        self._batch: Sequence[StreamEvent] = ()
         self._next = 0
 
     @property
@@ -42,6 +43,11 @@ class _StreamBase(Generic[T]):
         """What has arrived so far."""
         return self._call.partial()
 
+    @property
+    def loop(self) -> ToolLoop | None:
+        """The state of the tool loop so far; None without `run_tools`."""
+        return self._call.loop
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {self._call.state}, {short_repr(self._call.partial().text)} so far>"
 
@@ -49,7 +55,8 @@ class _StreamBase(Generic[T]):
 class Stream(_StreamBase[T]):
     """The deltas of an answer. The request is sent at the first read; `close`, or leaving `with`, ends it.
 
-    `for delta in stream` yields deltas, `for text in stream.text()` only the text of the answer.
+    `for delta in stream` yields deltas, with `run_tools` also the events of tools between them; `for text in
+    stream.text()` only the text of the answer.
     """
 
     def __enter__(self) -> Stream[T]:
@@ -63,7 +70,7 @@ class Stream(_StreamBase[T]):
     def __iter__(self) -> Stream[T]:
         return self
 
-    def __next__(self) -> Delta:
+    def __next__(self) -> StreamEvent:
         while self._next == len(self._batch):
             self._batch = drive(self._call.read())
             self._next = 0
@@ -94,7 +101,7 @@ class Stream(_StreamBase[T]):
 class AsyncStream(_StreamBase[T]):
     """As `Stream`, for `async with` and `async for`. Use both: only they can close the connection in time."""
 
-    def __init__(self, call: CallStream) -> None:
+    def __init__(self, call: CallStream | RoundStream) -> None:
         super().__init__(call)
         self._closer: LoopCloser | None = None
 
@@ -109,7 +116,7 @@ class AsyncStream(_StreamBase[T]):
     def __aiter__(self) -> AsyncStream[T]:
         return self
 
-    async def __anext__(self) -> Delta:
+    async def __anext__(self) -> StreamEvent:
         while self._next == len(self._batch):
             if self._closer is None:
                 from ..concurrency import LoopCloser

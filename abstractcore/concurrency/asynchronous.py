@@ -8,7 +8,7 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TypeVar, cast
+from typing import TYPE_CHECKING, TypeVar, cast
 
 from ..ports import Clock, Interruption, TimeLimit, WorkKind
 from .abandoned import Abandoned, in_thread
@@ -16,6 +16,9 @@ from .clocks import SystemClock
 from .driving import as_coroutine
 from .functions import in_time, is_async
 from .pools import worker_pools
+
+if TYPE_CHECKING:
+    from .async_feeds import AsyncFeed
 
 T = TypeVar("T")
 _CLOCK_TICK = time.get_clock_info("monotonic").resolution
@@ -51,6 +54,12 @@ class AsyncRuntime:
             for task in tasks:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
+
+    def feed(self, produce: Callable[[Callable[[T], None]], Awaitable[None]]) -> AsyncFeed[T]:
+        """Returns a feed of the items that `produce` puts."""
+        from .async_feeds import AsyncFeed
+
+        return AsyncFeed(produce)
 
     async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:
         """Calls the function in a worker thread, not in the loop's default executor: DNS look-ups need that one, and

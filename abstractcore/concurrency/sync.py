@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
-from typing import TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
 
 from ..ports import Clock, Interruption, TimeLimit, WakeableClock, WorkKind, current_interruption
 from .abandoned import Abandoned, in_thread
@@ -21,6 +21,9 @@ from .limits import Limit, current_limit
 from .pools import worker_pools
 from .portal import Portal
 from .waiting import waiting
+
+if TYPE_CHECKING:
+    from .sync_feeds import SyncFeed
 
 T = TypeVar("T")
 _Jobs: TypeAlias = "queue.SimpleQueue[tuple[Callable[[], T], concurrent.futures.Future[T]]]"
@@ -83,6 +86,12 @@ class SyncRuntime:
         if failed is None and limit is not None and not all(result.done() for result in results):
             raise limit.error()
         return [result.result() for result in ([failed] if failed else results)]
+
+    def feed(self, produce: Callable[[Callable[[T], None]], Awaitable[None]]) -> SyncFeed[T]:
+        """Returns a feed of the items that `produce` puts."""
+        from .sync_feeds import SyncFeed
+
+        return SyncFeed(produce)
 
     async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:
         """Calls the function here; inside a time limit in a worker thread, which is abandoned at the limit."""

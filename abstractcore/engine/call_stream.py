@@ -39,6 +39,11 @@ class CallStream:
             raise self._interrupted(f"there is no response yet: the stream is {self.state}", hint)
         return self._response
 
+    @property
+    def loop(self) -> None:
+        """A call of one round has no loop."""
+        return
+
     async def read(self) -> list[Delta]:
         """Returns the next deltas; an empty list at the end."""
         if self.state == "done":

@@ -97,7 +97,7 @@ class Pipeline:
         self._handlers = handlers
         self._media_context = media_context
         self._artifact = artifact
-        self._new_id = new_id
+        self.new_id = new_id
         self._clock = clock
         self._secrets = secrets
         exchange = Exchange(session, transport, clock)
@@ -147,7 +147,7 @@ class Pipeline:
         """Begins the call that `prepare` builds. Errors before that are not recorded."""
         start, started_at = self.runtime.now(), self._clock.time_of_day()
         deadline = None if timeout is None else start + timeout
-        prepared, trace_id, secrets = await prepare(self.runtime), self._new_id(), self._secrets
+        prepared, trace_id, secrets = await prepare(self.runtime), self.new_id(), self._secrets
         if prepared.headers:
             secrets = secrets.and_those_in(prepared.headers)
         context = CallContext(

@@ -23,7 +23,7 @@ from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
 from .pricing import NO_TERMS, BilledResponse, Charge, Price, Pricing, Terms
 from .profiles import ModelCatalogue, ModelProfile, Thinking
 from .providers import HasModelExamples, Provider, ProviderConfig, ProviderServices, ProviderSession
-from .runtimes import Clock, Runtime, TimeLimit, WakeableClock, WorkKind
+from .runtimes import Clock, Feed, Runtime, TimeLimit, WakeableClock, WorkKind
 from .stores import ArtifactStore, ModelStore, StoredModel
 from .tools import ToolContext
 from .transpilers import (
@@ -67,6 +67,7 @@ __all__ = [
     "Conversion",
     "DeltaStream",
     "Endpoint",
+    "Feed",
     "Framer",
     "HasExtensions",
     "HasModelExamples",

@@ -57,6 +57,18 @@ class TimeLimit(Protocol):
         ...
 
 
+class Feed(Protocol[T]):
+    """Items that are produced while they are read."""
+
+    async def read(self) -> list[T]:
+        """Returns the items since the last read, at least one; none at the end. Raises the producer's failure."""
+        ...
+
+    async def close(self) -> None:
+        """Cancels the producer, in sync calls only the wait for it."""
+        ...
+
+
 class Runtime(Protocol):
     """What differs between sync and async calls. The sync runtime never suspends, the async one never blocks."""
 
@@ -70,6 +82,13 @@ class Runtime(Protocol):
 
     async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
         """Runs the thunks concurrently; the first failure cancels the others and is raised."""
+        ...
+
+    def feed(self, produce: Callable[[Callable[[T], None]], Awaitable[None]]) -> Feed[T]:
+        """Returns a feed of the items that `produce` puts, by the function that it is given, from any thread.
+
+        It runs from the first read on, in a copy of that context: in a task, in sync calls in a thread.
+        """
         ...
 
     async def call(self, function: Callable[..., T], *arguments: object, kind: WorkKind = "other") -> T:

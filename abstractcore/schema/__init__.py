@@ -39,6 +39,7 @@ from .json_values import JSONObject, JSONValue
 from .media_kinds import MEDIA_PART_BY_KIND, media_kind_of
 from .messages import Message, Role
 from .model_lists import ModelList
+from .output_attempts import OutputAttempt
 from .partial_replies import partial_reply, usage_so_far
 from .parts import (
     MEDIA_PARTS,
@@ -68,7 +69,16 @@ from .replies import FINISH_REASONS, FinishReason, ModelReply
 from .responses import AttemptRecord, CostSource, GenerateResponse, MediaDecision, MediaRoute, MediaSent, Plan
 from .sizes import content_size, size_of
 from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
-from .tool_loops import AnswerKind, LoopStatus, PendingCall, PendingReason, ToolAnswer, ToolLoop, call_digest
+from .tool_loops import (
+    AnswerKind,
+    LoopStatus,
+    PendingCall,
+    PendingReason,
+    ToolAnswer,
+    ToolLoop,
+    added_messages,
+    call_digest,
+)
 from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
 from .tools import HostedTool, HostedToolKind, ToolChoice, ToolLabel, ToolSpec, check_labels
 from .usage import METERS, TOKEN_COUNTS, Billing, MeterUnit, SeparateUsage, Usage
@@ -131,6 +141,7 @@ __all__ = [
     "ModelReply",
     "OpaquePart",
     "Outcome",
+    "OutputAttempt",
     "OutputMode",
     "OutputSchema",
     "Parsed",
@@ -180,6 +191,7 @@ __all__ = [
     "WireRequest",
     "WireResponse",
     "accumulate",
+    "added_messages",
     "call_digest",
     "canonical_content",
     "canonical_json",

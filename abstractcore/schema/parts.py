@@ -290,6 +290,11 @@ class ToolResult(Immutable):
                 )
         return cls(call_id, tuple(TextPart(item) if isinstance(item, str) else item for item in content), is_error)
 
+    @property
+    def as_text(self) -> str:
+        """The texts of the content, without files."""
+        return "".join(part.text for part in self.content if isinstance(part, TextPart))
+
 
 @dataclass(frozen=True, slots=True)
 class HostedToolCall(Immutable):

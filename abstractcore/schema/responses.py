@@ -14,10 +14,11 @@ from .display import Displayed, small_print
 from .immutable import Immutable
 from .json_values import check_decimal
 from .messages import Message
+from .output_attempts import OutputAttempt
 from .parts import MediaKind, Part, ToolCall
 from .replies import FinishReason, ModelReply
 from .reprs import ShortRepr, short_repr
-from .tool_loops import ToolLoop
+from .tool_loops import ToolLoop, added_messages
 from .tool_steps import ToolStep
 from .usage import Usage
 
@@ -110,7 +111,8 @@ class GenerateResponse(ShortRepr, Displayed, Generic[T]):
 
     `cost` is in US dollars, exact; it is None for the `cost_reason`. `cost_source` is "vendor" if the provider reported
     it, "computed" from the price list, or "estimate" if that took assumptions. `price_rows` are the digests of the
-    price rows that applied. `steps` has one reply for each round; with `run_tools`, `loop` is the state of the loop.
+    price rows that applied. `steps` has one reply for each round, `tool_steps` the tool calls of all rounds with their
+    results, `output_attempts` the answers that were not valid; `loop` is the state of a call with `run_tools`.
     `output` is the answer validated as the `response_model`, else None. Read back from JSON,
     it is JSON data.
     """
@@ -130,25 +132,23 @@ class GenerateResponse(ShortRepr, Displayed, Generic[T]):
     cost_source: CostSource | None = None
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
+    tool_steps: tuple[ToolStep, ...] = ()
+    output_attempts: tuple[OutputAttempt, ...] = ()
     loop: ToolLoop | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))
 
     @property
-    def tool_steps(self) -> tuple[ToolStep, ...]:
-        """The tool calls that were handled, with their results, in the order of the calls."""
-        return () if self.loop is None else self.loop.steps
-
-    @property
     def messages(self) -> tuple[Message, ...]:
-        """The messages to add to the conversation: the answer, with `run_tools` all replies and results."""
-        return (self.message,) if self.loop is None else self.loop.messages
+        """The messages to add to the conversation: the answer; with `run_tools` also the replies and results before."""
+        return added_messages(self.steps, self.tool_steps, self.output_attempts)
 
     @property
     def content(self) -> str:
-        """The text of the answer."""
-        return self.reply.text
+        """The text of the answer, or of the result of a final tool."""
+        final = next((step for step in reversed(self.tool_steps) if step.final), None)
+        return self.reply.text if final is None else final.result.as_text
 
     @property
     def message(self) -> Message:

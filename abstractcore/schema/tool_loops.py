@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from .base_error import SchemaError
 from .calls import ModelCall
 from .immutable import Immutable
 from .json_values import JSONObject, check_choice, check_class, check_decimal, check_items, check_text
 from .messages import Message
+from .output_attempts import OutputAttempt
 from .parts import ContentPart, ToolCall, ToolResult
 from .replies import ModelReply
 from .tool_steps import ToolStep
@@ -102,24 +104,42 @@ class PendingCall(Immutable):
 
 
 _NO_USAGE = Usage()
-_ITEMS = (("messages", Message), ("replies", ModelReply), ("steps", ToolStep), ("pending", PendingCall))
+_ITEMS = (("replies", ModelReply), ("steps", ToolStep), ("output_attempts", OutputAttempt), ("pending", PendingCall))
+
+
+def added_messages(
+    replies: Sequence[ModelReply], steps: Sequence[ToolStep], output_attempts: Sequence[OutputAttempt] = ()
+) -> tuple[Message, ...]:
+    """Returns what rounds add to a conversation: each reply, then the results of its calls or the correction of its
+    answer. Results are left out while one of them is missing.
+    """
+    messages: list[Message] = []
+    for index, reply in enumerate(replies):
+        message = reply.message()
+        messages += [message] if message is not None else []
+        results = {step.call.id: step.result for step in steps if step.round == index}
+        if reply.tool_calls and all(call.id in results for call in reply.tool_calls):
+            messages.append(Message.tool(*(results[call.id] for call in reply.tool_calls)))
+        corrections = [each.correction for each in output_attempts if each.round == index and each.correction]
+        messages += [Message.user(correction) for correction in corrections]
+    return tuple(messages)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolLoop(Immutable):
     """The state of a tool loop. `to_json(loop)` and `from_json` carry it to another process; `llm.resume` continues it.
 
-    `id` is the trace id of its first round, `call` the call of that round with all tools. `messages` are what the loop
-    has added to the conversation: replies, and results of the rounds that are complete. `replies` has one entry for
-    each round, `steps` the calls handled so far, `pending` those that wait. `found` names the deferred tools that the
-    model has found. `usage` and `cost` cover all rounds; `cost` is None if that of a round is unknown.
+    `id` is the trace id of the loop, `call` the call of its first round with all tools. `replies` has one entry for
+    each round, `steps` the calls handled so far, `output_attempts` the answers that were not valid, `pending` the calls
+    that wait. `found` names the deferred tools that the model has found. `usage` and `cost` cover all rounds; `cost` is
+    None if that of a round is unknown.
     """
 
     id: str
     call: ModelCall
-    messages: tuple[Message, ...] = ()
     replies: tuple[ModelReply, ...] = ()
     steps: tuple[ToolStep, ...] = ()
+    output_attempts: tuple[OutputAttempt, ...] = ()
     pending: tuple[PendingCall, ...] = ()
     status: LoopStatus = "running"
     found: tuple[str, ...] = ()
@@ -131,13 +151,20 @@ class ToolLoop(Immutable):
         check_class(self.call, ModelCall, "call")
         for name, kind in _ITEMS:
             object.__setattr__(self, name, check_items(getattr(self, name), kind, name))
+        object.__setattr__(self, "found", check_items(self.found, str, "found"))
         check_choice(self.status, get_args(LoopStatus), "status")
+        check_class(self.usage, Usage, "usage")
         if self.cost is not None:
             object.__setattr__(self, "cost", check_decimal(self.cost, "cost"))
 
-    def with_(self, **changes: object) -> ToolLoop:
+    def with_(self, **changes: Any) -> ToolLoop:
         """Returns a copy with changed fields."""
         return replace(self, **changes)
+
+    @property
+    def messages(self) -> tuple[Message, ...]:
+        """What the loop has added to the conversation so far; the results of a round when all of them are there."""
+        return added_messages(self.replies, self.steps, self.output_attempts)
 
     @property
     def labels(self) -> tuple[ToolLabel, ...]:
@@ -146,6 +173,9 @@ class ToolLoop(Immutable):
         return tuple(label for label in get_args(ToolLabel) if label in read)
 
     @property
-    def conversation(self) -> tuple[Message, ...]:
-        """The messages of the first call, and those that the loop has added."""
-        return (*self.call.messages, *self.messages)
+    def open_calls(self) -> tuple[ToolCall, ...]:
+        """The calls of the last reply that have no result yet, in order."""
+        if not self.replies:
+            return ()
+        done = {step.call.id for step in self.steps if step.round == len(self.replies) - 1}
+        return tuple(call for call in self.replies[-1].tool_calls if call.id not in done)

@@ -43,7 +43,8 @@ class ToolStep(Immutable):
     `started_at` is in seconds since the epoch, `seconds` the duration. `data` is for the caller, and never sent to the
     model; so are `error` and `traceback`. `labels` are those of the content that the model reads because of the call.
     `artifact` is the SHA-256 of the whole text of a result that was shortened, in the artifact store. `requested` is
-    the model's call, if an approval changed its arguments: `call` is the one that was run.
+    the model's call, if an approval changed its arguments: `call` is the one that was run. The result of a `final` step
+    ended the loop.
     """
 
     call: ToolCall
@@ -59,6 +60,7 @@ class ToolStep(Immutable):
     artifact: str | None = None
     requested: ToolCall | None = None
     warnings: tuple[CallWarning, ...] = ()
+    final: bool = False
 
     def __post_init__(self) -> None:
         check_class(self.call, ToolCall, "call")

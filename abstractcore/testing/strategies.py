@@ -53,6 +53,7 @@ from ..schema import (
     ModelCall,
     ModelReply,
     Outcome,
+    OutputAttempt,
     OutputSchema,
     Part,
     PendingCall,
@@ -494,6 +495,7 @@ def tool_steps() -> SearchStrategy[ToolStep]:
         artifact=st.none() | NAME,
         requested=st.none() | tool_calls(),
         warnings=tuples(call_warnings(), 1),
+        final=FLAG,
     )
 
 
@@ -519,9 +521,9 @@ def tool_loops() -> SearchStrategy[ToolLoop]:
         ToolLoop,
         id=NAME,
         call=calls(),
-        messages=tuples(messages(), 2),
         replies=tuples(replies(), 1),
         steps=tuples(tool_steps(), 2),
+        output_attempts=tuples(st.builds(OutputAttempt, st.integers(0, 3), TEXT, TEXT, TEXT, usages()), 1),
         pending=tuples(_pending_calls(), 1),
         status=st.sampled_from(get_args(LoopStatus)),
         found=tuples(NAME, 1),

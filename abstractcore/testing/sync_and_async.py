@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from ..client.llm import LLM
 from ..client.streams import AsyncStream, Stream
 from ..concurrency import AsyncRuntime, SyncRuntime, drive
-from ..schema import Delta, GenerateResponse, ModelReply
+from ..schema import GenerateResponse, ModelReply, StreamEvent
 from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
 
 T = TypeVar("T")
@@ -127,7 +127,7 @@ class BlockingStream:
     def __iter__(self) -> BlockingStream:
         return self
 
-    def __next__(self) -> Delta:
+    def __next__(self) -> StreamEvent:
         delta = self._calls.run(_next(self._stream))
         if delta is None:
             raise StopIteration

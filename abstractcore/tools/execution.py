@@ -27,7 +27,7 @@ from ..schema import (
 )
 from ..schema.quoting import one_line, shown_seconds
 from ..scrubbing import Secrets
-from .arguments import ArgumentsError
+from .arguments import ArgumentsError, PreparedArguments
 from .failures import IsolatedError, ProcessEndedError, message_of, record_of, traceback_of
 from .results import NoContentError, content_of
 from .tool import Tool
@@ -94,6 +94,17 @@ async def execute(
     )
 
 
+def refusal_of(
+    tool: Tool[..., Any], call: ToolCall, *, round: int = 0, secrets: Secrets | None = None
+) -> ToolStep | None:
+    """Returns the step of a call that cannot be run because of its arguments; None for one that can."""
+    prepared = _prepared(tool, call, secrets or _NO_SECRETS)
+    if not isinstance(prepared, _Ending):
+        return None
+    result = ToolResult(call.id, prepared.content, is_error=True)
+    return ToolStep(call, result, round, prepared.outcome, time.time(), error=prepared.error)
+
+
 async def _ended(
     tool: Tool[..., Any] | None,
     call: ToolCall,
@@ -105,14 +116,9 @@ async def _ended(
 ) -> _Ending:
     if tool is None:
         return _unknown(call.name, known)
-    if call.arguments is None:
-        return _problem("invalid_arguments", f"the arguments are not a JSON object: {call.arguments_error}")
-    try:
-        prepared = tool.prepare(call.arguments)
-    except ArgumentsError as error:
-        return _problem("invalid_arguments", error.text)
-    except Exception as error:  # a validator of a type raised it
-        return _failed(tool, error, secrets)
+    prepared = _prepared(tool, call, secrets)
+    if isinstance(prepared, _Ending):
+        return prepared
     if tool.timeout is not None:
         timeout = tool.timeout
     try:
@@ -137,6 +143,18 @@ async def _ended(
     data = value if tool.is_type else content.data
     outcome: ToolOutcome = "failed" if content.is_error else "done"
     return _Ending(outcome, content.parts, content.is_error, data, warnings=content.warnings)
+
+
+def _prepared(tool: Tool[..., Any], call: ToolCall, secrets: Secrets) -> PreparedArguments | _Ending:
+    """Returns the validated arguments of a call, or the end of one whose arguments are not valid."""
+    if call.arguments is None:
+        return _problem("invalid_arguments", f"the arguments are not a JSON object: {call.arguments_error}")
+    try:
+        return tool.prepare(call.arguments)
+    except ArgumentsError as error:
+        return _problem("invalid_arguments", error.text)
+    except Exception as error:  # a validator of a type raised it
+        return _failed(tool, error, secrets)
 
 
 def _guarded(function: Callable[[], Awaitable[Any] | Any]) -> Callable[[], Awaitable[Any] | Any]:

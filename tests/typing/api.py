@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Literal, Optional, Union, assert_type
 
-from abstractcore import AsyncStream, Delta, GenerateResponse, ModelCall, Stream, create_llm
+from abstractcore import AsyncStream, GenerateResponse, ModelCall, Stream, StreamEvent, create_llm
 
 
 @dataclass
@@ -39,7 +39,7 @@ assert_type(llm.build("hi", response_model=list[City] | None), ModelCall)
 assert_type(llm.build("hi", media=["a.pdf", b"bytes"]), ModelCall)
 
 for delta in llm.stream("hi"):
-    assert_type(delta, Delta)
+    assert_type(delta, StreamEvent)
     if delta.type == "text_delta":
         print(delta)
 

@@ -25,6 +25,7 @@ from abstractcore import (
     Price,
     TextPart,
     ToolChoice,
+    ToolPolicy,
     ToolResult,
     ToolSpec,
     create_llm,
@@ -82,6 +83,7 @@ llm = create_llm(
     trace_context={"traceparent": "00-0-0-00"},
     timeout=None,
     strict=True,
+    output_retries=1,
 )
 create_llm("openai", model="m", verify=False, transport="httpx2", http_client=httpx2.Client())
 create_llm("openai", model="m", http_client=httpx2.AsyncClient())
@@ -105,6 +107,8 @@ llm.generate(
     system_prompt="Be brief.",
     media=["a.pdf", b"bytes"],
     tools=[ToolSpec("t"), HostedTool("web_search"), "pack"],
+    run_tools=ToolPolicy(max_rounds=4),
+    deps=object(),
     options={"temperature": 0.5},
     max_output_tokens=100,
     temperature=1,
@@ -128,6 +132,7 @@ llm.generate(
     trace_context={},
     timeout=5,
     strict=False,
+    output_retries=0,
 )
 with open("a.pdf", "rb") as file, open("a.txt") as text:
     llm.generate("hi", media=[file, text, io.BytesIO(b"bytes"), PIL.Image.new("RGB", (1, 1)), Path("a.png")])

@@ -87,7 +87,7 @@ def test_failed_count_is_retried(call_style, llm, server, services):
 def test_response_without_a_count_is_a_located_error(call_style, llm, server):
     server.always(answer(b"{}", content_type="application/json"))
     with pytest.raises(ServerError, match="vendor/m: the answer holds no count") as caught:
-        count(call_style, create_llm("vendor", services=llm._pipelines._services, max_retries=0), "hi")
+        count(call_style, create_llm("vendor", services=llm._pipelines.services, max_retries=0), "hi")
     assert [attempt.status for attempt in caught.value.attempts] == [200]
 
 

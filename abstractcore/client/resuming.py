@@ -1,0 +1,154 @@
+"""`ResumableLLM`: continues tool loops from their state."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+
+from ..concurrency import drive
+from ..outputs import ResponseModel
+from ..schema import GenerateResponse, ToolAnswer, ToolLoop
+from .llm_base import LLMBase
+from .preparing import DEFAULT_TIMEOUT_SECONDS
+from .running import read_response, stream_of
+from .streams import AsyncStream, Stream
+
+if TYPE_CHECKING:
+    from typing_extensions import TypeForm
+
+    from ..tools.policy import ToolPolicy
+    from ..tools.toolset import ToolInput
+
+T = TypeVar("T")
+
+
+class ResumableLLM(LLMBase):
+    """An LLM that continues tool loops."""
+
+    @overload
+    def resume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        tools: Sequence[ToolInput] = (),
+        run_tools: bool | ToolPolicy = True,
+        deps: Any = None,
+        response_model: None = None,
+        stream: Literal[False] = False,
+        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+    ) -> GenerateResponse[None]: ...
+
+    @overload
+    def resume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        tools: Sequence[ToolInput] = (),
+        run_tools: bool | ToolPolicy = True,
+        deps: Any = None,
+        response_model: TypeForm[T],
+        stream: Literal[False] = False,
+        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+    ) -> GenerateResponse[T]: ...
+
+    @overload
+    def resume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        tools: Sequence[ToolInput] = (),
+        run_tools: bool | ToolPolicy = True,
+        deps: Any = None,
+        response_model: ResponseModel | None = None,
+        stream: Literal[True],
+        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+    ) -> Stream[Any]: ...
+
+    def resume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        tools: Sequence[ToolInput] = (),
+        run_tools: bool | ToolPolicy = True,
+        deps: Any = None,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+    ) -> GenerateResponse[Any] | Stream[Any]:
+        """Continues a tool loop: with `answers` to its pending calls, after a limit, a failure or a cancellation.
+
+        `loop` is `response.loop`, `error.loop`, or one that `from_json` read in another process; it is not changed.
+        Answers are made by its pending calls: `[pending.allow() for pending in loop.pending]`. Calls without an answer
+        keep waiting. `tools` are those of the call, for their functions; what the model is offered is in the loop.
+
+        Raises `InvalidInputError` for a loop of another model, one that has ended, and answers to other calls; and
+        errors as `generate` does.
+        """
+        pending = self._resumed(loop, answers, tools, run_tools, deps, response_model, stream, timeout)
+        if stream:
+            return Stream(stream_of(self._pipelines.sync, pending))
+        return drive(read_response(self._pipelines.sync, pending))
+
+    @overload
+    async def aresume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        tools: Sequence[ToolInput] = (),
+        run_tools: bool | ToolPolicy = True,
+        deps: Any = None,
+        response_model: None = None,
+        stream: Literal[False] = False,
+        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+    ) -> GenerateResponse[None]: ...
+
+    @overload
+    async def aresume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        tools: Sequence[ToolInput] = (),
+        run_tools: bool | ToolPolicy = True,
+        deps: Any = None,
+        response_model: TypeForm[T],
+        stream: Literal[False] = False,
+        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+    ) -> GenerateResponse[T]: ...
+
+    @overload
+    async def aresume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        tools: Sequence[ToolInput] = (),
+        run_tools: bool | ToolPolicy = True,
+        deps: Any = None,
+        response_model: ResponseModel | None = None,
+        stream: Literal[True],
+        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+    ) -> AsyncStream[Any]: ...
+
+    async def aresume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        tools: Sequence[ToolInput] = (),
+        run_tools: bool | ToolPolicy = True,
+        deps: Any = None,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+    ) -> GenerateResponse[Any] | AsyncStream[Any]:
+        """The async version of `resume`."""
+        pending = self._resumed(loop, answers, tools, run_tools, deps, response_model, stream, timeout)
+        if stream:
+            return AsyncStream(stream_of(self._pipelines.asynchronous, pending))
+        return await read_response(self._pipelines.asynchronous, pending)

@@ -1,0 +1,44 @@
+"""`RoundPlanner`: how the calls of an LLM that take several rounds are made."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ..schema import EMPTY, ToolAnswer, ToolLoop
+from .pipelines import Pipelines
+
+if TYPE_CHECKING:
+    from ..engine.tool_rounds import RoundsPlan
+    from ..tools.tool import Tool
+    from ..tools.toolset import ToolSet
+
+
+class RoundPlanner:
+    """Makes the plans of one LLM. What runs tools is imported with the first of them."""
+
+    def __init__(self, pipelines: Pipelines) -> None:
+        self._pipelines = pipelines
+
+    def plan(
+        self,
+        tools: ToolSet | None,
+        run_tools: object,
+        deps: object,
+        output_retries: int,
+        llm: object,
+        loop: ToolLoop | None = None,
+        answers: Mapping[str, ToolAnswer] = EMPTY,  # type: ignore[assignment]
+    ) -> RoundsPlan:
+        """Returns the plan; raises `InvalidInputError` for an invalid `run_tools`."""
+        from ..engine.tool_calls import ToolSetup
+        from ..engine.tool_rounds import RoundsPlan
+        from ..tools.policy import read_policy
+
+        policy = read_policy(run_tools)
+        setup = None
+        if policy is not None:
+            services = self._pipelines.services
+            runnable: Mapping[str, Tool[..., Any]] = EMPTY if tools is None else tools.tools  # type: ignore[assignment]
+            setup = ToolSetup(runnable, policy, deps, llm, lambda: services.artifacts, self._pipelines.secrets)
+        return RoundsPlan(setup, output_retries, loop, answers)

@@ -1,0 +1,35 @@
+"""Runs a prepared call: in one round, or in as many as its tools and its answer need."""
+
+from __future__ import annotations
+
+from collections.abc import Coroutine
+from typing import TYPE_CHECKING, Any
+
+from ..engine import CallStream, Pipeline
+from ..schema import GenerateResponse
+from .preparing import PendingCall
+
+if TYPE_CHECKING:
+    from ..engine.round_stream import RoundStream
+
+
+def read_response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, Any, GenerateResponse[Any]]:
+    """Returns a coroutine of the response."""
+    plan = pending.rounds
+    if plan is None:
+        return pipeline.generate(pending.prepare, pending.timeout, pending.read_output)
+    from ..engine.tool_rounds import Rounds, generate_in_rounds
+
+    rounds = Rounds(pipeline, pending.prepare, pending.timeout, pending.read_output, plan)
+    return generate_in_rounds(rounds, pipeline)
+
+
+def stream_of(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStream:
+    """Returns the stream of a call, which is sent at its first read."""
+    plan = pending.rounds
+    if plan is None:
+        return CallStream(pipeline, pending.prepare, pending.timeout, pending.read_output)
+    from ..engine.round_stream import RoundStream
+    from ..engine.tool_rounds import Rounds
+
+    return RoundStream(pipeline, Rounds(pipeline, pending.prepare, pending.timeout, pending.read_output, plan))

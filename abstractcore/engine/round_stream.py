@@ -1,0 +1,137 @@
+"""`RoundStream`: a streamed call of several rounds, with the events of its tools between them."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from ..errors import InvalidInputError, StreamInterruptedError
+from ..ports import Feed, Interruption
+from ..schema import GenerateResponse, ModelReply, StreamEvent, ToolEvent, ToolLoop, partial_reply
+from .call_stream import CallStream
+from .endings import close_all
+from .pipeline import Pipeline
+from .tool_rounds import Rounds
+
+
+class RoundStream:
+    """As `CallStream`: the deltas of each round, then the events of the tools that it called, and so on."""
+
+    def __init__(self, pipeline: Pipeline, rounds: Rounds) -> None:
+        self._pipeline = pipeline
+        self._rounds = rounds
+        self._call: CallStream | None = None
+        self._feed: Feed[ToolEvent] | None = None
+        self._reading = False
+        self._interruption = Interruption()
+        self.state: Literal["new", "open", "done", "broken", "closed"] = "new"
+        self._response: GenerateResponse[Any] | None = None
+
+    @property
+    def loop(self) -> ToolLoop | None:
+        """The state of the loop so far."""
+        return self._rounds.loop
+
+    @property
+    def response(self) -> GenerateResponse[Any]:
+        """The response; raises `StreamInterruptedError` while the stream has not been read to its end."""
+        if self._response is None:
+            hint = "Read it to its end first; `partial` has what arrived so far."
+            raise StreamInterruptedError(
+                f"there is no response yet: the stream is {self.state}", hint=hint, partial=self.partial()
+            )
+        return self._response
+
+    async def read(self) -> list[StreamEvent]:
+        """Returns the next deltas and events; an empty list at the end."""
+        if self.state == "done":
+            return []
+        if self._reading:
+            raise InvalidInputError("this stream is being read already", hint="Give each reader a stream of its own.")
+        if self.state in ("broken", "closed"):
+            raise self._interrupted(f"this stream is {self.state}")
+        self._reading = True
+        try:
+            return await self._pipeline.runtime.interruptible(self._interruption, self._read)
+        except BaseException as error:
+            self.state = "broken"
+            await self._close_parts()
+            self._rounds.ended(error)
+            raise
+        finally:
+            self._reading = False
+
+    async def _read(self) -> list[StreamEvent]:
+        while self.state != "done":
+            events = await self._step()
+            self._interruption.check()
+            if events:
+                return events
+        return []
+
+    async def _step(self) -> list[StreamEvent]:
+        """Reads from what is open: the calls of a round, or its reply; opens the next one at its end."""
+        if self._feed is not None:
+            events = await self._feed.read()
+            self._feed = self._feed if events else None
+            return [*events]
+        if self._call is not None:
+            deltas = await self._call.read()
+            if deltas:
+                return [*deltas]
+            self._rounds.take(self._call.response)
+            self._call = None
+            self._feed = self._pipeline.runtime.feed(self._rounds.run_calls)
+            return []
+        if self.state == "new":
+            self.state = "open"
+            self._feed = self._pipeline.runtime.feed(self._rounds.begin)
+            return []
+        self._open_round()
+        return []
+
+    def _open_round(self) -> None:
+        prepare = self._rounds.next_round()
+        if prepare is None:
+            self._response = self._rounds.response()
+            self.state = "done"
+        else:
+            self._call = CallStream(self._pipeline, prepare, self._rounds.seconds_left(), self._rounds.read_output)
+
+    async def close(self) -> None:
+        """As `CallStream.close`; tools that run are cancelled, in sync calls abandoned."""
+        self._interruption.set()
+        if self._reading:
+            self.abort()
+            return
+        self._leave()
+        await self._close_parts()
+
+    def drop(self) -> None:
+        """Closes a stream without references: closes the connection without waiting."""
+        self._leave()
+        self.abort()
+
+    def abort(self) -> None:
+        """Closes the connection without waiting; the next read raises."""
+        self._interruption.set()
+        if self._call is not None:
+            self._call.abort()
+
+    async def _close_parts(self) -> None:
+        await close_all([part for part in (self._call, self._feed) if part is not None])
+
+    def _leave(self) -> None:
+        if self.state == "open":
+            self._rounds.ended(self._interrupted("the stream was closed"))
+        if self.state != "done":
+            self.state = "closed"
+
+    def _interrupted(self, message: str) -> StreamInterruptedError:
+        return StreamInterruptedError(message, partial=self.partial())
+
+    def partial(self) -> ModelReply:
+        """Returns the reply of the current round so far, else that of the latest round."""
+        if self._call is not None:
+            return self._call.partial()
+        loop = self._rounds.loop
+        return loop.replies[-1] if loop is not None and loop.replies else partial_reply([])

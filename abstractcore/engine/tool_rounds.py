@@ -1,0 +1,214 @@
+"""`Rounds`: asks the model, runs the calls of its reply, and asks again, until it has answered."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from typing import Any
+
+from ..errors import OutputValidationError
+from ..outputs.corrections import correction_of
+from ..ports import Runtime
+from ..schema import (
+    EMPTY,
+    CallWarning,
+    GenerateResponse,
+    ModelReply,
+    OutputAttempt,
+    ToolAnswer,
+    ToolEvent,
+    ToolLoop,
+)
+from ..tools.journal import JournalKind
+from ..tools.loop import closed, continues, has_failed_repeatedly, limit_reached, next_call, with_reply
+from .deadlines import InTime, out_of_time
+from .pipeline import OutputReader, Pipeline, Prepare, Prepared
+from .round_totals import RoundTotals
+from .tool_calls import ToolCalls, ToolSetup
+
+_NOTHING: Any = EMPTY
+
+
+def _ignore(event: ToolEvent) -> None:
+    """Events that nobody watches."""
+
+
+@dataclass(frozen=True, slots=True)
+class RoundsPlan:
+    """How a call of several rounds is made. Without `setup`, tool calls are given back.
+
+    `loop` is the state to continue, with `answers` to its pending calls by id.
+    """
+
+    setup: ToolSetup | None
+    output_retries: int = 0
+    loop: ToolLoop | None = None
+    answers: Mapping[str, ToolAnswer] = field(default=_NOTHING)
+
+
+class Rounds:
+    """A call that may take several rounds. `loop` is its state, and stays valid after an exception.
+
+    Use: `prepare` gives the next round, None at the end; `take` its response; `run_calls` runs its tool calls;
+    `response` is the result. `ended` must be called with an exception that ends it early.
+    """
+
+    def __init__(
+        self, pipeline: Pipeline, prepare: Prepare, timeout: float | None, read_output: OutputReader, plan: RoundsPlan
+    ) -> None:
+        self.loop: ToolLoop | None = plan.loop
+        self._pipeline = pipeline
+        self._runtime: Runtime = pipeline.runtime
+        self._prepare = prepare
+        self._timeout = timeout
+        self._read = read_output
+        self._plan = plan
+        self._start = pipeline.runtime.now()
+        self._deadline = None if timeout is None else self._start + timeout
+        self._totals = RoundTotals(plan.loop.cost if plan.loop is not None else Decimal(0))
+        self._first: Prepared | None = None
+        self._output: Any = None
+        self._invalid: OutputValidationError | None = None
+        self._answers_now = False
+
+    async def begin(self, emit: Callable[[ToolEvent], object] = _ignore) -> None:
+        """Prepares the first call, and runs the calls of a resumed loop that have an answer."""
+        self._first = await self._prepare(self._runtime)
+        if self.loop is None:
+            self.loop = ToolLoop(self._pipeline.new_id(), self._first.call)
+            self._note("start")
+            return
+        self.loop = self.loop.with_(status="running")
+        await self.run_calls(emit, self._plan.answers)
+
+    def next_round(self) -> Prepare | None:
+        """Returns what prepares the call of the next round; None if the loop has ended."""
+        loop, first = self._state, self._first
+        assert first is not None
+        if loop.status != "running":
+            return None
+        call = next_call(loop, answer_now=self._answers_now)
+        warnings: tuple[CallWarning, ...] = () if loop.replies else first.warnings
+
+        async def prepare(runtime: Runtime) -> Prepared:
+            return Prepared(call.with_(stream=first.call.stream), warnings, first.headers)
+
+        return prepare
+
+    def seconds_left(self) -> float | None:
+        """Returns the seconds for what is left, or None; raises `RequestTimeoutError` if there are none."""
+        if self._deadline is None:
+            return None
+        left = self._deadline - self._runtime.now()
+        if left <= 0:
+            raise out_of_time(self._timeout)
+        return left
+
+    def read_output(self, reply: ModelReply) -> Any:
+        """Reads the answer of a round. An invalid one that will be asked for again is kept; the last one is raised."""
+        self._invalid = None
+        if self._runs_tools and continues(reply) and not self._answers_now:
+            return None
+        try:
+            self._output = self._read(reply)
+        except OutputValidationError as error:
+            attempts = self._state.output_attempts
+            if reply.finish_reason == "length" or len(attempts) >= self._plan.output_retries:
+                latest = OutputAttempt(len(self._state.replies), reply.text, error.message, usage=reply.usage)
+                error.output_attempts = (*attempts, latest)
+                raise
+            self._invalid = error
+        return None
+
+    def take(self, response: GenerateResponse[Any]) -> None:
+        """Takes the response of a round, and decides whether the loop goes on."""
+        self._totals.add(response)
+        reply = response.reply
+        loop = with_reply(self._state, reply, response.usage).with_(cost=self._totals.cost)
+        if self._invalid is not None:
+            loop = self._corrected(loop, reply, self._invalid)
+        elif not self._runs_tools or not continues(reply) or self._answers_now:
+            loop = closed(loop, "the loop has ended", "answered") if self._runs_tools else loop.with_(status="answered")
+        self.loop = loop
+        self._note("reply", reply=reply, usage=response.usage, cost=response.cost)
+
+    def _corrected(self, loop: ToolLoop, reply: ModelReply, error: OutputValidationError) -> ToolLoop:
+        attempt = OutputAttempt(len(loop.replies) - 1, reply.text, error.message, correction_of(error), reply.usage)
+        return loop.with_(output_attempts=(*loop.output_attempts, attempt))
+
+    async def run_calls(
+        self, emit: Callable[[ToolEvent], object] = _ignore, answers: Mapping[str, ToolAnswer] = _NOTHING
+    ) -> None:
+        """Runs the open calls of the latest reply, if tools are run here, and applies the limits."""
+        setup = self._plan.setup
+        if setup is None or self._state.status != "running" or not self._state.open_calls:
+            return
+        policy = setup.policy
+        if len(self._state.replies) >= policy.max_rounds and policy.on_limit == "stop":
+            self.loop = closed(self._state, f"the limit of {policy.max_rounds} rounds is reached", "max_rounds")
+            return
+        calls = ToolCalls(self._state, setup, self._runtime, self._deadline, emit)
+        try:
+            async with InTime(self._runtime, self.seconds_left(), self._timeout):
+                await calls.run(answers)
+        finally:
+            self.loop = calls.loop
+        self._apply_limits(setup)
+
+    def _apply_limits(self, setup: ToolSetup) -> None:
+        loop, policy = self._state, setup.policy
+        if loop.status == "suspended":
+            return
+        latest = [step for step in loop.steps if step.round == len(loop.replies) - 1]
+        final = [step for step in latest if step.final]
+        if final:
+            self._output = final[-1].data
+            self.loop = loop.with_(status="final")
+        elif has_failed_repeatedly(loop, policy):
+            self.loop = loop.with_(status="repeated_failure")
+        elif (status := limit_reached(loop, policy)) is not None:
+            self._answers_now = policy.on_limit == "answer"
+            self.loop = loop if self._answers_now else loop.with_(status=status)
+
+    def response(self) -> GenerateResponse[Any]:
+        """Returns the response for all rounds."""
+        seconds = self._runtime.now() - self._start
+        self._note("end", status=self._state.status)
+        return self._totals.response(self._state, self._output, seconds, with_state=self._runs_tools)
+
+    def ended(self, error: BaseException) -> None:
+        """Gives every open call a result, and the state of the loop to `error` as its attribute `loop`."""
+        if self.loop is None or not self._runs_tools:
+            return
+        cancelled = not isinstance(error, Exception)
+        why = "cancelled" if cancelled else "the call ended with an error"
+        self.loop = closed(self.loop, why, "cancelled" if cancelled else "failed")
+        error.loop = self.loop  # pyright: ignore[reportAttributeAccessIssue]
+
+    @property
+    def _state(self) -> ToolLoop:
+        assert self.loop is not None
+        return self.loop
+
+    @property
+    def _runs_tools(self) -> bool:
+        return self._plan.setup is not None
+
+    def _note(self, kind: JournalKind, **data: object) -> None:
+        setup = self._plan.setup
+        if setup is not None and setup.policy.journal is not None:
+            setup.policy.journal.note(self._state, kind, **data)
+
+
+async def generate_in_rounds(rounds: Rounds, pipeline: Pipeline) -> GenerateResponse[Any]:
+    """Returns the response to a call of several rounds."""
+    try:
+        await rounds.begin()
+        while (prepare := rounds.next_round()) is not None:
+            rounds.take(await pipeline.generate(prepare, rounds.seconds_left(), rounds.read_output))
+            await rounds.run_calls()
+        return rounds.response()
+    except BaseException as error:
+        rounds.ended(error)
+        raise

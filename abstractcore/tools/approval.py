@@ -1,0 +1,56 @@
+"""Approval: what an approver may answer to a tool call before it runs."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from typing import TypeAlias
+
+from ..errors import InvalidInputError
+from ..schema import JSONObject, PendingCall
+from ..schema.quoting import shown
+
+
+@dataclass(frozen=True, slots=True)
+class Allow:
+    """The call may run."""
+
+
+@dataclass(frozen=True, slots=True)
+class Deny:
+    """The call must not run; the model is given the reason."""
+
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """The call may run with other arguments, which are validated before."""
+
+    arguments: JSONObject
+
+
+@dataclass(frozen=True, slots=True)
+class Suspend:
+    """The loop ends, and its state waits for an answer from elsewhere: `llm.resume`."""
+
+    note: str | None = None
+
+
+Decision: TypeAlias = Allow | Deny | Edit | Suspend
+Approver: TypeAlias = Callable[[PendingCall], "Decision | bool | Awaitable[Decision | bool]"]
+"""A function, or coroutine function, that decides about a tool call; True allows it, False denies it."""
+
+
+def read_decision(value: object) -> Decision:
+    """Returns the decision that an approver returned; raises `InvalidInputError` for anything else."""
+    if value is True:
+        return Allow()
+    if value is False:
+        return Deny()
+    if isinstance(value, Allow | Deny | Edit | Suspend):
+        return value
+    raise InvalidInputError(
+        f"the approver returned {shown(value)}: expected Allow(), Deny(reason), Edit(arguments) or Suspend()",
+        path="run_tools.approve",
+    )

@@ -1,0 +1,61 @@
+"""Long results: shortened for the model, kept whole in the artifact store, and read page by page with `read_result`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+from ..ports import ArtifactStore
+from ..schema import TextPart, ToolResult, ToolSpec, ToolStep
+
+_TAIL_SHARE = 4
+"""One part in so many of the characters that are kept is the end of the text."""
+READ_RESULT = ToolSpec(
+    "read_result",
+    "Reads more of the result of a tool call that was shortened.",
+    {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string", "description": "The id in the note where the text was shortened."},
+            "offset": {"type": "integer", "minimum": 0, "description": "The first character to read."},
+        },
+        "required": ["id"],
+        "additionalProperties": False,
+    },
+    read_only=True,
+    idempotent=True,
+)
+"""The tool that a loop adds once a result has been shortened."""
+
+
+def shortened_step(step: ToolStep, most: int, artifacts: Callable[[], ArtifactStore]) -> ToolStep:
+    """Returns the step with texts of its result of `most` characters together, and the whole text as an artifact.
+
+    The head and the tail are kept, with a note between them. Raises `ArtifactError` if it cannot be stored.
+    """
+    texts = [part.text for part in step.result.content if isinstance(part, TextPart)]
+    length = sum(map(len, texts))
+    if length <= most:
+        return step
+    whole = "\n".join(texts)
+    artifact = artifacts().put(whole.encode(), "text/plain; charset=utf-8").sha256
+    tail = most // _TAIL_SHARE
+    head = most - tail
+    note = (
+        f"\n[{len(whole) - most:,} of {len(whole):,} characters left out here. "
+        f'To read them: {READ_RESULT.name}(id="{step.call.id}", offset={head})]\n'
+    )
+    media = tuple(part for part in step.result.content if not isinstance(part, TextPart))
+    content = (TextPart(f"{whole[:head]}{note}{whole[-tail:]}"), *media)
+    result = ToolResult(step.result.call_id, content, step.result.is_error)
+    return replace(step, result=result, artifact=artifact)
+
+
+def page_of_result(text: str, offset: int, most: int) -> str:
+    """Returns `most` characters of `text` from `offset`, with a note that says what is left."""
+    page = text[offset : offset + most]
+    end = offset + len(page)
+    if not page:
+        return f"[The result has {len(text):,} characters: there is nothing at {offset:,}.]"
+    rest = f"; the rest begins at offset {end}" if end < len(text) else ": this is the end"
+    return f"{page}\n[characters {offset:,} to {end:,} of {len(text):,}{rest}]"

@@ -1,0 +1,132 @@
+"""The tool loop as data: what the model is asked next, and what happens to the calls of its reply. Pure functions."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import cast
+
+from ..schema import (
+    JSONValue,
+    LoopStatus,
+    ModelCall,
+    ModelReply,
+    ToolCall,
+    ToolChoice,
+    ToolLoop,
+    ToolOutcome,
+    ToolResult,
+    ToolSpec,
+    ToolStep,
+    Usage,
+    canonical_json,
+)
+from .long_results import READ_RESULT
+from .policy import ToolPolicy
+from .search import SEARCH_TOOLS
+
+_FREE_CHOICE = ("auto", "none")
+_CONTINUES = ("tool_calls", "paused")
+
+
+def with_reply(loop: ToolLoop, reply: ModelReply, usage: Usage) -> ToolLoop:
+    """Returns the loop with the reply of one more round."""
+    return loop.with_(replies=(*loop.replies, reply), usage=loop.usage + usage, status="running")
+
+
+def offered_tools(loop: ToolLoop) -> tuple[ToolSpec, ...]:
+    """Returns the tools of the next round: those of the call, deferred ones once they have been found, and our own.
+
+    Tools are only ever added at the end, so that a prompt cache of earlier rounds holds.
+    """
+    tools = [tool for tool in loop.call.tools if not tool.defer]
+    deferred = {tool.name: tool for tool in loop.call.tools if tool.defer}
+    if deferred:
+        tools.append(SEARCH_TOOLS)
+    tools += [deferred[name] for name in loop.found if name in deferred]
+    if any(step.artifact for step in loop.steps):
+        tools.append(READ_RESULT)
+    return tuple(tools)
+
+
+def next_call(loop: ToolLoop, *, answer_now: bool = False) -> ModelCall:
+    """Returns the call of the next round. A forced tool choice holds for the first round only; with `answer_now` the
+    model must answer without tools.
+    """
+    choice = loop.call.tool_choice
+    if answer_now:
+        choice = ToolChoice("none")
+    elif loop.replies and choice is not None and choice.mode not in _FREE_CHOICE:
+        choice = None
+    return loop.call.with_(
+        messages=(*loop.call.messages, *loop.messages),
+        tools=offered_tools(loop),
+        tool_choice=choice,
+        parent_id=loop.call.parent_id or loop.id,
+    )
+
+
+def continues(reply: ModelReply) -> bool:
+    """Returns whether the model waits for results of tools, or has paused its turn."""
+    return bool(reply.tool_calls) or reply.finish_reason == "paused"
+
+
+def limit_reached(loop: ToolLoop, policy: ToolPolicy) -> LoopStatus | None:
+    """Returns the limit that keeps the loop from going on, if any."""
+    if len(loop.replies) >= policy.max_rounds:
+        return "max_rounds"
+    latest = [step for step in loop.steps if step.round == len(loop.replies) - 1]
+    refused = any(step.outcome == "not_run" for step in latest)
+    return "max_calls" if refused and calls_run(loop.steps) >= policy.max_calls else None
+
+
+def calls_run(steps: Sequence[ToolStep]) -> int:
+    """Returns the number of calls that count towards `max_calls`: all but those refused for another limit."""
+    return sum(1 for step in steps if step.outcome != "not_run")
+
+
+def refusal(loop: ToolLoop, call: ToolCall, before: Sequence[ToolCall], policy: ToolPolicy) -> str | None:
+    """Returns why a limit forbids `call`, or None. `before` are the calls of its round that come before it."""
+    most = policy.max_uses.get(call.name)
+    if most is not None:
+        uses = Counter(step.call.name for step in loop.steps if step.outcome != "not_run")
+        uses.update(each.name for each in before)
+        if uses[call.name] >= most:
+            return f"{call.name} may be used {most} times, and has been"
+    if calls_run(loop.steps) + len(before) >= policy.max_calls:
+        return f"the limit of {policy.max_calls} tool calls is reached"
+    return None
+
+
+def unrun(call: ToolCall, why: str, round: int, outcome: ToolOutcome = "not_run") -> ToolStep:
+    """Returns the step of a call that was not run: its result tells the model why."""
+    return ToolStep(call, ToolResult.text(call.id, f"not run: {why}", is_error=True), round, outcome)
+
+
+def with_steps(loop: ToolLoop, steps: Sequence[ToolStep]) -> ToolLoop:
+    """Returns the loop with more steps, in the order of the calls."""
+    order = {(r, call.id): i for r, reply in enumerate(loop.replies) for i, call in enumerate(reply.tool_calls)}
+    together = sorted((*loop.steps, *steps), key=lambda step: (step.round, order.get((step.round, step.call.id), -1)))
+    found = dict.fromkeys(loop.found)
+    for step in steps:
+        if step.call.name == SEARCH_TOOLS.name and step.data is not None:
+            found.update(dict.fromkeys(cast("list[str]", step.data)))
+    return loop.with_(steps=tuple(together), found=tuple(found))
+
+
+def closed(loop: ToolLoop, why: str, status: LoopStatus) -> ToolLoop:
+    """Returns the loop with a result for every open call, so that the conversation can be sent."""
+    latest = len(loop.replies) - 1
+    steps = [unrun(call, why, latest) for call in loop.open_calls]
+    return with_steps(loop, steps).with_(pending=(), status=status)
+
+
+def has_failed_repeatedly(loop: ToolLoop, policy: ToolPolicy) -> bool:
+    """Returns whether the same call, with the same arguments, has failed `max_failures` times."""
+    failures = Counter(_same_call(step.call) for step in loop.steps if step.failed)
+    return any(count >= policy.max_failures for count in failures.values())
+
+
+def _same_call(call: ToolCall) -> tuple[str, str]:
+    arguments: JSONValue = call.arguments if call.arguments is not None else call.arguments_text
+    return call.name, canonical_json(arguments)

@@ -1,0 +1,79 @@
+"""`ToolPolicy`: the limits of a tool loop, and who approves its calls."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, get_args
+
+from ..errors import InvalidInputError
+from ..schema import EMPTY, ToolEvent
+from ..schema.quoting import shown
+from .approval import Approver
+from .journal import Journal
+
+OnLimit = Literal["stop", "answer"]
+_NOTHING: Any = EMPTY
+
+
+@dataclass(frozen=True, slots=True)
+class ToolPolicy:
+    """How tool calls are run. Raises `InvalidInputError` for an invalid value.
+
+    A round is one reply of the model. `max_uses` limits the calls of single tools, by name. `timeout` is in seconds for
+    each call of a tool that has none of its own; None means no limit but that of the whole call. The text of a result
+    longer than `max_result` characters is shortened in the middle; the model can read the rest with `read_result`.
+    `approve` decides about each call before it runs. At `max_rounds` or `max_calls`, the loop stops, or with
+    `on_limit="answer"` asks the model once more for an answer without tools. The loop stops if the same call fails
+    `max_failures` times. `on_event` is called with each event as it happens, from the thread in which it happens.
+    `journal` notes each call before and after it runs.
+    """
+
+    max_rounds: int = 16
+    max_calls: int = 64
+    max_uses: Mapping[str, int] = field(default=_NOTHING)
+    timeout: float | None = 60.0
+    max_result: int = 50_000
+    approve: Approver | None = None
+    journal: Journal | None = None
+    on_limit: OnLimit = "stop"
+    max_failures: int = 3
+    on_event: Callable[[ToolEvent], object] | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("max_rounds", 1), ("max_calls", 0), ("max_result", 200), ("max_failures", 1)):
+            _check_whole(getattr(self, name), least, name)
+        if not isinstance(self.max_uses, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise _wrong("max_uses", "a mapping of tool names to numbers", self.max_uses)
+        for name, most in self.max_uses.items():
+            _check_whole(most, 0, f"max_uses[{name!r}]")
+        timeout: Any = self.timeout
+        is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+        if timeout is not None and not (is_number and timeout > 0):
+            raise _wrong("timeout", "seconds above 0, or None", timeout)
+        if self.on_limit not in get_args(OnLimit):
+            raise _wrong("on_limit", '"stop" or "answer"', self.on_limit)
+        for name in ("approve", "on_event"):
+            if getattr(self, name) is not None and not callable(getattr(self, name)):
+                raise _wrong(name, "a function", getattr(self, name))
+
+
+def read_policy(value: object) -> ToolPolicy | None:
+    """Returns the policy of `run_tools`; None for False, which means that calls are given back."""
+    if isinstance(value, ToolPolicy):
+        return value
+    if value is None or value is False:
+        return None
+    if value is True:
+        return ToolPolicy()
+    hint = "For limits: run_tools=ToolPolicy(max_rounds=4)."
+    raise InvalidInputError(f"expected True, False or a ToolPolicy, got {shown(value)}", path="run_tools", hint=hint)
+
+
+def _check_whole(value: object, least: int, name: str) -> None:
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise _wrong(name, f"a whole number of at least {least}", value)
+
+
+def _wrong(name: str, expected: str, value: object) -> InvalidInputError:
+    return InvalidInputError(f"expected {expected}, got {shown(value)}", path=f"run_tools.{name}")
