@@ -68,20 +68,25 @@ class NameRules:
         return _SHORT_DATE.sub("", name) if self.short_dates and short == name else short
 
 
-def family_of(names: Iterable[str], families: Iterable[str]) -> str | None:
-    """Returns the longest family that one of the `names` belongs to.
+class Families:
+    """The names of a provider's families."""
 
-    A name belongs to a family that it equals or continues after a "-", ":" or "@". A number of one or two digits after
-    a "-", or one after a ".", is the version of another family; one with a letter behind it is a size ("-1.7b"). The
-    last part of a path belongs to its family too, and so does a name in capitals.
-    """
-    known = frozenset(families)
-    names = dict.fromkeys(each for name in names for each in (name, name.rpartition("/")[2].lower()))
-    longest = max(map(len, known), default=0)  # a name may be a server's, of any length
-    found = (
-        name[: boundary.start()]
-        for name in (each[: longest + _VERSION_LENGTH] for each in names)
-        for boundary in _BOUNDARY.finditer(name)
-        if name[: boundary.start()] in known and not _VERSION.match(name, boundary.start())
-    )
-    return max(found, key=len, default=None)
+    def __init__(self, names: Iterable[str]) -> None:
+        self._known = frozenset(names)
+        self._longest = max(map(len, self._known), default=0) + _VERSION_LENGTH
+
+    def of(self, names: Iterable[str]) -> str | None:
+        """Returns the longest family that one of the `names` belongs to.
+
+        A name belongs to a family that it equals or continues after a "-", ":" or "@". A number of one or two digits
+        after a "-", or one after a ".", is the version of another family; one with a letter behind it is a size
+        ("-1.7b"). The last part of a path belongs to its family too, and so does a name in capitals.
+        """
+        spelt = dict.fromkeys(each for name in names for each in (name, name.rpartition("/")[2].lower()))
+        found = (
+            name[: boundary.start()]
+            for name in (each[: self._longest] for each in spelt)  # a name may be a server's, of any length
+            for boundary in _BOUNDARY.finditer(name)
+            if name[: boundary.start()] in self._known and not _VERSION.match(name, boundary.start())
+        )
+        return max(found, key=len, default=None)

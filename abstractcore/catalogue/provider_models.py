@@ -15,7 +15,7 @@ from ..schema.quoting import shown
 from .aliases import check_aliases, target
 from .entries import Match, ModelEntry
 from .facts import Facts, family_facts, merged, overriding, profile_of
-from .names import NameRules, family_of
+from .names import Families, NameRules
 from .price_rows import PriceHeader, PriceRow, read_price_rows
 from .provider_file import ProviderFile
 from .rows import MAX_LIKE, Row
@@ -57,6 +57,7 @@ class ProviderModels:
         self._own: Mapping[str, Row] = user.rows(provider) if user else {}
         self._of_file: Mapping[str, Row] = file.models if file else {}
         self._families: Mapping[str, Row] = file.families if file else {}
+        self._family_names = Families(self._families)
         self._models = {**self._of_file, **self._own}
         self._names = file.header.names if file else NameRules()
         self._unknown: Facts = file.unknown() if file else _UNKNOWN
@@ -134,7 +135,7 @@ class ProviderModels:
         for variant in variants:
             if variant in models:
                 return "model", target(models[variant], models)
-        family = family_of((name, *variants), self._families)
+        family = self._family_names.of((name, *variants))
         return ("unknown", None) if family is None else ("family", self._families[family])
 
     def _is_guess(self, name: str) -> bool:

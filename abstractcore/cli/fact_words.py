@@ -45,6 +45,7 @@ _REMARKS: Mapping[str, str] = {
     "ranges": "a value outside becomes the nearest one, with a warning",
     "ranges_with_thinking": "while it thinks; a value outside becomes the nearest one, with a warning",
     "retires": "calls have a warning from that day on",
+    "routed": "calls are answered by that model, by its rules and at its price, from that day on",
     "replaced_by": "to use instead",
     "settings": "how requests are written",
 }

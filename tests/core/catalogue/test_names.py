@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from abstractcore.catalogue.names import NameRules, family_of
+from abstractcore.catalogue.names import Families, NameRules
 
 BEDROCK = NameRules(after=("/",), prefixes=("us.", "global."), suffixes=("-v1:0",))
 
@@ -68,17 +68,17 @@ def test_variant_with_the_fewest_changes_comes_first():
     ],
 )
 def test_family_ends_at_a_separator_and_does_not_hold_other_versions(name: str, family: str | None):
-    assert family_of([name], ["gpt-4o", "gpt-6", "claude", "claude-opus-4"]) == family
+    assert Families(["gpt-4o", "gpt-6", "claude", "claude-opus-4"]).of([name]) == family
 
 
 def test_name_of_any_length_takes_time_in_proportion():
     """A server says which model answered. Of a name of this length all beginnings would be 200 GB."""
     long = "gpt-6" + "-a" * 300_000
     began = time.process_time()
-    assert family_of([long, "-" * 600_000], ["gpt-6"]) == "gpt-6"
-    assert family_of(["gpt-6-2" + "-a" * 300_000], ["gpt-6"]) is None
+    assert Families(["gpt-6"]).of([long, "-" * 600_000]) == "gpt-6"
+    assert Families(["gpt-6"]).of(["gpt-6-2" + "-a" * 300_000]) is None
     assert time.process_time() - began < 5
 
 
 def test_family_of_several_names_is_the_longest():
-    assert family_of(["us.acme.nova-pro", "acme.nova-pro"], ["acme", "acme.nova", "us"]) == "acme.nova"
+    assert Families(["acme", "acme.nova", "us"]).of(["us.acme.nova-pro", "acme.nova-pro"]) == "acme.nova"
