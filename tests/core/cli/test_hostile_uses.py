@@ -18,9 +18,8 @@ linux = pytest.mark.skipif(sys.platform != "linux", reason="has /dev/full and /d
 
 
 def run(*arguments: str, **options: Any) -> subprocess.CompletedProcess[str]:
-    found = subprocess.run(
-        [*COMMAND, *arguments], **{"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, **options}
-    )
+    given: dict[str, Any] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "encoding": "utf-8", **options}
+    found: Any = subprocess.run([*COMMAND, *arguments], check=False, **given)
     assert "Traceback" not in (found.stderr or "")
     return found
 
@@ -118,7 +117,7 @@ def test_home_folder_that_cannot_be_written_is_an_error_of_an_update(tmp_path: P
     ],
 )
 def test_argument_that_means_nothing_is_an_error(arguments: tuple[str, ...], message: str):
-    found = run("models", *arguments, env={**os.environ, "PYTHONIOENCODING": "utf-8"}, encoding="utf-8")
+    found = run("models", *arguments, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
     assert (found.returncode, found.stdout) == (2, "")
     assert found.stderr.startswith(message)
     assert "create_llm" not in found.stderr
