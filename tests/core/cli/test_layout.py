@@ -158,4 +158,4 @@ def test_piped_lines_are_never_broken():
     command = [sys.executable, "-m", "abstractcore", "models", "list", "--offline", "-p", "cohere"]
     found = subprocess.run(command, env={**os.environ, "COLUMNS": "20"}, capture_output=True, text=True, check=True)
     assert all(line.count("\t") == 7 for line in found.stdout.splitlines())
-    assert found.stderr.count("\n") == 1
+    assert found.stderr.count("\n") == 2
