@@ -8,7 +8,7 @@ import inspect
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, cast, is_typeddict
+from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
 from ..errors import InvalidInputError
@@ -62,7 +62,12 @@ def is_argument_type(given: object) -> TypeGuard[type]:
     pydantic = sys.modules.get("pydantic")
     if pydantic is not None and issubclass(given, pydantic.BaseModel):
         return True
-    return dataclasses.is_dataclass(cast(Any, given)) or is_typeddict(cast(Any, given))
+    return dataclasses.is_dataclass(cast(Any, given)) or _is_typed_dict(given)
+
+
+def _is_typed_dict(given: Any) -> bool:
+    """Returns whether a class is a TypedDict, of `typing` or of `typing_extensions`."""
+    return issubclass(given, dict) and hasattr(cast(Any, given), "__total__")
 
 
 def name_of_tool(function: Callable[..., Any]) -> str:

@@ -31,6 +31,8 @@ def documentation_of(text: str | None) -> Documentation:
         found = parse(text)
     except ParseError:
         return Documentation(text)
+    if not found.meta:
+        return Documentation(text)
     arguments = {
         parameter.arg_name.lstrip("*"): inspect.cleandoc(parameter.description)
         for parameter in found.params

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -73,7 +73,7 @@ def content_of(value: Any, *, returns_none: bool = False) -> ToolContent:
         items = cast("list[Any]", value)
         if any(map(_is_file, items)):
             contents = [content_of(item) for item in items]
-            parts = tuple(part for content in contents for part in content.parts)
+            parts = _in_lines(part for content in contents for part in content.parts)
             return ToolContent(parts, warnings=tuple(each for content in contents for each in content.warnings))
     elif _is_file(value):
         return ToolContent((_file(value),))
@@ -82,6 +82,16 @@ def content_of(value: Any, *, returns_none: bool = False) -> ToolContent:
     elif isinstance(value, GenerateResponse):
         return _of_text(cast("GenerateResponse[Any]", value).content)
     return _of_text(_json(value))
+
+
+def _in_lines(parts: Iterable[ContentPart]) -> tuple[ContentPart, ...]:
+    """Returns the parts with a line break between adjacent texts, which would be joined."""
+    found: list[ContentPart] = []
+    for part in parts:
+        if found and isinstance(part, TextPart) and isinstance(found[-1], TextPart):
+            found.append(TextPart("\n"))
+        found.append(part)
+    return tuple(found)
 
 
 def data_of(value: Any) -> Any:

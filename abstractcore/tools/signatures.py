@@ -12,10 +12,7 @@ from typing import (
     Any,
     Final,
     Literal,
-    NotRequired,
-    Required,
     Union,
-    Unpack,
     cast,
     get_args,
     get_origin,
@@ -85,7 +82,7 @@ class SignatureReader:
                 context = given.name
             elif given.kind is not given.VAR_KEYWORD:
                 found.append(Parameter(given.name, kind, annotation, given.default))
-            elif get_origin(annotation) is Unpack:
+            elif _form(annotation) == "Unpack":
                 options = _options(get_args(annotation)[0])
                 found += options
                 order.extend((option.name, option.kind) for option in options)
@@ -182,4 +179,9 @@ def _options(options: type) -> list[Parameter]:
 
 
 def _without_required(hint: Any) -> Any:
-    return get_args(hint)[0] if get_origin(hint) in (Required, NotRequired) else hint
+    return get_args(hint)[0] if _form(hint) in ("Required", "NotRequired", "ReadOnly") else hint
+
+
+def _form(annotation: Any) -> str | None:
+    """Returns the name of a special form such as `Unpack[...]`, of `typing` or `typing_extensions`."""
+    return getattr(get_origin(annotation), "_name", None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import types
 from collections.abc import Mapping
@@ -161,7 +162,7 @@ def _field(parameter: Parameter, field: str, text: str | None) -> tuple[_Argumen
     if description := described or _text_in(annotation) or text:
         settings["description"] = description
     if default is None and not _accepts_none(annotation):
-        annotation = Optional[annotation]  # noqa: UP045 - `annotation` may be any object that stands for a type
+        annotation = _or_none(annotation)
     if default is OMITTED:
         settings["default_factory"] = object
     elif isinstance(default, FieldInfo):
@@ -184,6 +185,13 @@ def _text_in(annotation: Any) -> str | None:
         if isinstance(text, str):
             return text
     return None
+
+
+def _or_none(annotation: Any) -> Any:
+    """Returns an annotation that allows None too, with the metadata around it."""
+    metadata = _metadata(annotation)
+    optional: Any = Optional[get_args(annotation)[0] if metadata else annotation]  # noqa: UP045 - may be of any class
+    return functools.reduce(lambda inner, each: Annotated[inner, each], metadata, optional)
 
 
 def _accepts_none(annotation: Any) -> bool:

@@ -1,0 +1,337 @@
+"""Functions, methods, objects and types as tools."""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+from typing import Any
+
+import pytest
+from pydantic import BaseModel, Field
+from typing_extensions import TypedDict
+
+import abstractcore
+from abstractcore import (
+    InvalidInputError,
+    SchemaError,
+    Services,
+    Tool,
+    ToolCall,
+    ToolContext,
+    ToolResult,
+    ToolSpec,
+    create_llm,
+    tool,
+)
+from tests.core.tools import postponed_signatures as postponed
+from tests.core.tools.calls import run_tool, text_of
+
+
+def properties(given: Any) -> dict[str, Any]:
+    """Returns the arguments in the spec of a tool or function."""
+    return dict((given if isinstance(given, Tool) else Tool(given)).spec.parameters["properties"])
+
+
+def test_tool_is_called_as_its_function():
+    @tool
+    def add(a: int, b: int = 1) -> int:
+        """Adds."""
+        return a + b
+
+    assert add(1) == 2
+    assert add(1, b=3) == 4
+    assert (add.__name__, add.__doc__, add.name, repr(add)) == ("add", "Adds.", "add", "<Tool add>")
+
+
+def test_options_are_in_the_spec_and_on_the_tool():
+    @tool(
+        name="sum",
+        description="Sums.",
+        timeout=3,
+        final=True,
+        parallel=False,
+        defer=True,
+        read_only=True,
+        idempotent=True,
+        labels=("sends", "private"),
+        strict=True,
+        on_error="raise",
+    )
+    def add(a: int) -> int:
+        return a
+
+    spec = add.spec
+    assert (spec.name, spec.description, spec.strict, spec.defer) == ("sum", "Sums.", True, True)
+    assert (spec.read_only, spec.idempotent, spec.destructive, spec.labels) == (True, True, False, ("private", "sends"))
+    assert (add.timeout, add.final, add.parallel, add.on_error, add.isolate) == (3, True, False, "raise", False)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"timeout": 0}, "timeout: expected seconds above 0, or None, got 0"),
+        ({"timeout": "5"}, "timeout: expected seconds above 0, or None, got '5'"),
+        ({"timeout": True}, "timeout: expected seconds above 0, or None, got True"),
+        ({"final": 1}, "final: expected True or False, got 1"),
+        ({"on_error": "ignore"}, 'on_error: expected "report" or "raise", got \'ignore\''),
+        ({"timout": 3}, "'timout' is not an option of a tool. Did you mean timeout?"),
+    ],
+)
+def test_invalid_options_are_refused(options, message):
+    with pytest.raises(InvalidInputError) as caught:
+        tool(**options)(lambda: None)
+    assert str(caught.value) == message
+
+
+def test_unknown_label_is_refused():
+    with pytest.raises(SchemaError, match=r"labels\[0\]"):
+        tool(labels=("secret",))(len)  # type: ignore[arg-type]
+
+
+def test_methods_are_tools_of_their_object(call_style):
+    shop = postponed.Shop("Ada")
+    assert shop.buy.timeout == 3
+    assert list(properties(shop.buy)) == ["item", "size"]
+    assert properties(shop.buy)["item"]["description"] == "What to buy."
+    assert text_of(run_tool(call_style, shop.buy, {"item": "tea"})) == "tea of Ada"
+    assert text_of(run_tool(call_style, postponed.Shop("Bo").buy, {"item": "tea"})) == "tea of Bo"
+    assert text_of(run_tool(call_style, shop.plain, {"item": "tea"})) == "plain tea of Ada"
+    assert shop.buy("tea") == "tea of Ada"
+
+
+@pytest.mark.parametrize("name", ["classy", "classy_outside", "plain_classy"])
+def test_class_methods_are_tools(call_style, name):
+    class Stall(postponed.Shop):
+        pass
+
+    for owner, text in ((postponed.Shop, "Shop tea"), (Stall, "Stall tea"), (Stall("x"), "Stall tea")):
+        assert text_of(run_tool(call_style, getattr(owner, name), {"item": "tea"})) == text
+
+
+@pytest.mark.parametrize("name", ["static", "static_outside", "plain_static"])
+def test_static_methods_are_tools(call_style, name):
+    for owner in (postponed.Shop, postponed.Shop("x")):
+        assert text_of(run_tool(call_style, getattr(owner, name), {"item": "tea"})) == "tea"
+
+
+@pytest.mark.parametrize("given", [postponed.Shop.buy, postponed.Shop.plain])
+def test_method_without_its_object_is_refused(given):
+    llm = create_llm("scripted", replies=[])
+    with pytest.raises(InvalidInputError) as caught:
+        llm.build("hi", tools=[given])
+    assert str(caught.value).startswith("tools[0]: Shop.")
+    assert "is a method of a class. Pass that of an object: tools=[shop." in str(caught.value)
+
+
+def test_partials_hide_what_they_set(call_style):
+    given = functools.partial(postponed.spread, unit="f")
+    assert list(properties(given)) == ["a"]
+    assert text_of(run_tool(call_style, given, {"a": 1})) == "1f"
+    assert list(properties(functools.partial(postponed.spread, 1))) == ["unit"]
+
+
+def test_partial_of_a_tool_keeps_its_options(call_style):
+    @tool(name="limited", timeout=7)
+    def spread(a: int, unit: str) -> str:
+        return f"{a}{unit}"
+
+    made = abstractcore.tools.tool_of(functools.partial(spread, unit="f"))
+    assert (made.name, made.timeout, list(properties(made))) == ("limited", 7, ["a"])
+    assert text_of(run_tool(call_style, made, {"a": 1})) == "1f"
+
+
+def test_callable_objects_are_tools(call_style):
+    caller = Tool(postponed.Caller("Hi"), name="greet")
+    assert (caller.spec.name, caller.spec.description) == ("greet", "Calls somebody.")
+    assert text_of(run_tool(call_style, caller, {"name": "Ada"})) == "Hi Ada"
+
+
+def test_decorated_functions_keep_their_signature(call_style):
+    assert list(properties(postponed.decorated_twice)) == ["a", "mode"]
+    assert text_of(run_tool(call_style, postponed.decorated_twice, {"a": {"n": 1}})) == "1x"
+
+
+def test_textual_annotations_may_name_later_and_local_types(call_style):
+    assert text_of(run_tool(call_style, postponed.before, {"a": {"n": 3}})) == "3"
+    (decorated,) = postponed.local_tools()
+    assert text_of(run_tool(call_style, decorated, {"unit": "c"})) == "C"
+
+
+def test_type_of_deps_may_be_for_type_checkers_only(call_style):
+    made = Tool(postponed.with_hidden_deps)
+    assert made.takes_context == "context"
+    assert list(properties(made)) == ["a"]
+    assert text_of(run_tool(call_style, made, {"a": 3})) == "3"
+
+
+def test_unknown_type_of_an_argument_is_refused():
+    with pytest.raises(InvalidInputError, match="the type 'Decimal' of its parameter 'a' is unknown: name") as caught:
+        _ = Tool(postponed.with_hidden_type).spec
+    assert caught.value.hint == "Define or import it at the top of the module, not under TYPE_CHECKING."
+
+
+class City(BaseModel):
+    """A city.
+
+    Attributes:
+        name: Its name.
+    """
+
+    name: str
+    size: int = Field(default=0, description="Inhabitants.")
+
+
+@dataclasses.dataclass
+class Town:
+    name: str
+    size: int = 0
+
+
+class Place(TypedDict):
+    name: str
+
+
+@pytest.mark.parametrize("given", [City, Town, Place])
+def test_types_are_final_tools_whose_data_is_a_value(call_style, given):
+    made = Tool(given)
+    assert made.final
+    assert not Tool(given, final=False).final
+    step = run_tool(call_style, made, {"name": "Oslo"})
+    assert step.data == given(name="Oslo")
+    assert text_of(step).startswith('{"name":"Oslo"')
+    assert made(name="Oslo") == given(name="Oslo")
+    refused = run_tool(call_style, made, {})
+    assert (refused.outcome, text_of(refused)) == (
+        "invalid_arguments",
+        f"invalid arguments for {given.__name__}:\n- name: Field required",
+    )
+
+
+def test_documentation_of_a_type_is_that_of_its_arguments():
+    spec = Tool(City).spec
+    assert spec.description == "A city."
+    assert properties(City) == {
+        "name": {"type": "string", "description": "Its name."},
+        "size": {"type": "integer", "default": 0, "description": "Inhabitants."},
+    }
+    assert Tool(Town).spec.description == ""
+
+
+def test_recursive_type_is_an_object():
+    class Node(BaseModel):
+        value: int
+        child: Node | None = None
+
+    parameters = Tool(Node).spec.parameters
+    assert parameters["type"] == "object"
+    assert "Node" in dict(parameters["$defs"])
+
+
+class Plain:
+    def __init__(self, a: int) -> None:
+        self.a = a
+
+
+class Opaque:
+    pass
+
+
+def with_opaque(a: int, b: Opaque) -> None: ...
+def with_many(*names: str) -> None: ...
+def with_two_contexts(a: ToolContext[int], b: ToolContext[str]) -> None: ...
+def generating() -> Any:
+    yield 1
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        (Plain, "Plain cannot be a tool: Plain is a class"),
+        (
+            with_opaque,
+            "the parameter 'b' of with_opaque has no JSON Schema: Unable to generate pydantic-core schema for",
+        ),
+        (
+            with_many,
+            "with_many cannot be a tool: it takes *names: arguments of a tool have names. Take a list: names: list",
+        ),
+        (with_two_contexts, "with_two_contexts cannot be a tool: it has two parameters for the context, 'a' and 'b'"),
+        (generating, "generating cannot be a tool: it is a generator. Return a list"),
+        (lambda a: a, "a lambda has no name. Give it one: Tool(lambda city: ..., name="),
+        (
+            {"function": {"name": "f"}},
+            "expected a function, a ToolSpec, a HostedTool or the name of a tool source, got d",
+        ),
+    ],
+)
+def test_what_cannot_be_a_tool_is_refused_with_its_path(given, message):
+    llm = create_llm("scripted", replies=[])
+    with pytest.raises(InvalidInputError) as caught:
+        llm.build("hi", tools=[ToolSpec("x"), given])
+    assert str(caught.value).startswith(f"tools[1]: {message}")
+
+
+def test_two_tools_of_one_name_name_both_origins():
+    llm = create_llm("scripted", replies=[])
+    with pytest.raises(InvalidInputError) as caught:
+        llm.build("hi", tools=[Tool(City, name="city"), ToolSpec("city")])
+    assert str(caught.value) == (
+        "tools[1].name: two tools are named 'city': one comes from tools[0] (tests.core.tools.test_tool.City), "
+        "one from tools[1]"
+    )
+
+
+class Greeters:
+    name = "greeters"
+    summary = "Greets."
+
+    def tools(self) -> list[ToolSpec]:
+        return [ToolSpec("greet", "Greets.", {"type": "object"})]
+
+    async def call(self, call: ToolCall) -> ToolResult:
+        return call.result(f"Hi {call.arguments}")
+
+
+@pytest.mark.parametrize("by_name", [True, False])
+def test_tools_of_a_source_are_run_by_it(call_style, by_name):
+    services = Services(environment={})
+    services.registry.add_tool_source(Greeters())
+    made = abstractcore.tools.tool_set(["greeters" if by_name else Greeters()], services.registry)
+    assert [spec.name for spec in made.specs] == ["greet"]
+    assert text_of(run_tool(call_style, made.tools["greet"], {"a": 1})) == "Hi {'a': 1}"
+
+
+def test_specs_have_nothing_to_run():
+    made = abstractcore.tools.tool_set([ToolSpec("a"), City], Services(environment={}).registry)
+    assert [spec.name for spec in made.specs] == ["a", "City"]
+    assert list(made.tools) == ["City"]
+
+
+def test_schema_of_a_function_is_made_once():
+    def add(a: int) -> int:
+        return a
+
+    assert Tool(add)._defined() is Tool(add)._defined()
+    shop = postponed.Shop("x")
+    assert Tool(shop.plain)._defined() is Tool(postponed.Shop("y").plain)._defined()
+
+
+def test_functions_are_not_kept_alive():
+    import gc
+    import weakref
+
+    def used() -> weakref.ref[Any]:
+        def add(a: int, b: City | None = None) -> int:
+            """Adds.
+
+            Args:
+                a: One.
+            """
+            return a
+
+        assert list(properties(add)) == ["a", "b"]
+        return weakref.ref(add)
+
+    kept = used()
+    gc.collect()
+    assert kept() is None
