@@ -93,7 +93,7 @@ def built_files() -> Iterator[tuple[Path, str]]:
         names = NameRules(**header.get("names", {}))
         of_provider = list(snapshots(provider, rows, more, prices.lists(provider), names))
         dated += of_provider
-        only_listed = _only_listed(rows, more, header) | snapshot_rows(of_provider)
+        only_listed = _only_listed(rows, more, header) | snapshot_rows(of_provider, rows.models)
         priced = prices.of(provider, {**only_listed, **rows.models})
         if priced is not None:
             only_priced = {"source": "genai_prices", "checked": header["as_of"]}
@@ -185,7 +185,7 @@ def _used_templates(rows: Iterable[Row], templates: Mapping[str, Row]) -> set[st
 
 def _only_listed(rows: ProviderRows, listed: dict[str, Row], header: Row) -> dict[str, Row]:
     """Returns the rows of models that no hand-kept row describes, under none of their names, without those that ended
-    long ago, and without files that cannot be sent.
+    long ago, and without files that cannot be sent. None limits the output: the source alone is no reason to reduce it.
     """
     names = NameRules(**header.get("names", {}))
     encodable = set(header.get("unknown", {}).get("encodable", ()))
@@ -202,7 +202,8 @@ def _only_listed(rows: ProviderRows, listed: dict[str, Row], header: Row) -> dic
             found[model] = {"alias_of": same, "source": "model_facts", "checked": AS_OF}
             continue
         accepts = [kind for kind in fact.get("accepts", ()) if not encodable or kind in encodable]
-        own = {**fact, "accepts": accepts} if accepts else {key: fact[key] for key in fact if key != "accepts"}
+        own = {name: fact[name] for name in fact if name not in ("accepts", "max_output_tokens")}
+        own |= {"accepts": accepts} if accepts else {}
         found[model] = {"like": [_LISTED], **own, "source": "model_facts", "checked": AS_OF}
     return found
 

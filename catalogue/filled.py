@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 from rows import ProviderRows, Row, resolved
 
-_TAKEN = ("context_tokens", "max_output_tokens", "retires")
+_TAKEN = ("context_tokens", "retires")
+"""The longest output is none of them: it would reduce what a call asks for, and needs the vendor's page."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,7 @@ class Taken:
 
 
 def taken(provider: str, rows: ProviderRows, listed: Mapping[str, Row]) -> list[Taken]:
-    """Returns limits and dates of retirement that hand-kept rows do not state. A row that states null has the fact."""
+    """Returns contexts and dates of retirement that hand-kept rows do not state; one that states null has the fact."""
     found: list[Taken] = []
     for model, row in sorted(rows.models.items()):
         if "alias_of" in row or model not in listed:

@@ -5,7 +5,7 @@ Without a row, a dated name is looked up as the model without the date, and has 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -15,7 +15,7 @@ from rows import ProviderRows, Row
 from abstractcore.catalogue.names import NameRules
 
 _LIMITS = ("context_tokens", "max_output_tokens")
-_TAKEN = (*_LIMITS, "retires")
+_TAKEN = ("context_tokens", "retires")
 
 
 @dataclass(frozen=True)
@@ -29,13 +29,15 @@ class Snapshot:
     row: Row
 
 
-def snapshot_rows(found: list[Snapshot]) -> dict[str, Row]:
+def snapshot_rows(found: list[Snapshot], kept: Container[str]) -> dict[str, Row]:
     """Returns a row for each snapshot that differs, and an alias for each other one of the same model: with a date that
-    no source knows, the price of such a model is an estimate.
+    no source knows, the price of such a model is an estimate. Those that are `kept` have a row already.
     """
     several = {each.base for each in found if each.differences}
     return {
-        each.model: each.row if each.differences else {"alias_of": each.base} for each in found if each.base in several
+        each.model: each.row if each.differences else {"alias_of": each.base}
+        for each in found
+        if each.base in several and each.model not in kept
     }
 
 
@@ -51,7 +53,7 @@ def snapshots(
     A source is compared with itself: what it says of the snapshot with what it says of the model without the date.
     """
     for model in sorted({*listed, *(name for each in prices for name in each)}):
-        base = None if model in rows.models or not names.has_date(model) else _base(model, rows, names)
+        base = _base(model, rows, names) if names.has_date(model) else None
         if base is None:
             continue
         fact, usual = listed.get(model, {}), listed.get(base, {})
@@ -68,7 +70,8 @@ def snapshots(
 def _base(model: str, rows: ProviderRows, names: NameRules) -> str | None:
     """Returns the model with a row that the dated name is looked up as."""
     base = next((name for name in names.variants(model) if name in rows.models), None)
-    return None if base is None or "alias_of" in rows.models[base] else base
+    aliases = [name for name in (model, base) if name is not None and "alias_of" in rows.models.get(name, {})]
+    return None if aliases else base
 
 
 def _differ(one: object, other: object) -> bool:

@@ -249,7 +249,10 @@ def fail(
 
 
 _NO_LOSSES = frozenset(
-    {"unknown_model", "retired_model", "media_type_mismatch", "no_effect", "schema_normalized", "schema_narrowed"}
+    {
+        *("unknown_model", "retired_model", "media_type_mismatch", "no_effect", "cache_too_short"),
+        *("schema_normalized", "schema_narrowed"),
+    }
 )
 
 

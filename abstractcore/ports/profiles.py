@@ -103,7 +103,7 @@ class ModelProfile:
     cache_automatic: bool | None = None
     """Whether the provider caches prompts without being asked to."""
     cache_minimum: int | None = None
-    """The shortest prefix that is cached, in tokens."""
+    """The shortest prefix that is cached, in tokens; where pages differ, the smaller number."""
     cache_times: tuple[str, ...] = ()
     """The times to live of a cache point, such as "5m" and "1h", in rising order; empty if unknown."""
     cache_tools: bool = True

@@ -13,10 +13,11 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "catalogue"))
 import build
 from checks import check_settings
 from model_facts import facts
-from rows import CatalogueError, hand_rows, merged, resolved, with_types
+from rows import CatalogueError, ProviderRows, hand_rows, merged, resolved, with_types
 
 from abstractcore import Services, Usage
 from abstractcore.ports import BilledResponse, ModelCatalogue
+from tests.providers.catalogue_rows import PROVIDERS, lines
 
 
 def rows_of(tmp_path: Path, *lines: object) -> Path:
@@ -170,16 +171,53 @@ def catalogue() -> ModelCatalogue:
     return Services(environment={"ABSTRACTCORE_MODELS": ""}).catalogue
 
 
-def test_every_limit_and_date_that_the_other_source_has_is_in_the_rows(catalogue: ModelCatalogue):
+def test_every_context_and_date_that_the_other_source_has_is_in_the_rows(catalogue: ModelCatalogue):
     listed = facts(build.HERE / "sources" / "model_facts.jsonl")
     rows = hand_rows(build.HERE / "rows")
     for provider, by_model in listed.items():
         for model in set(by_model) & set(rows[provider].models):
-            for name in ("context_tokens", "max_output_tokens", "retires"):
+            for name in ("context_tokens", "retires"):
                 if name in by_model[model] and "alias_of" not in rows[provider].models[model]:
                     stated = resolved(rows[provider].models[model], rows[provider].templates)
                     found = catalogue.entry(provider, model).facts
                     assert found.get(name) == stated.get(name, by_model[model][name]), (provider, model, name)
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_an_output_is_limited_only_where_a_vendor_s_page_says_so(provider: str):
+    """A row of a dated name that only another source has may have the limit of the name without the date."""
+    kept = hand_rows(build.HERE / "rows").get(provider, ProviderRows())
+    pages = {row.get("max_output_tokens") for row in (*kept.models.values(), *kept.templates.values())}
+    assert {row["max_output_tokens"] for row in lines(provider) if "max_output_tokens" in row} <= pages
+
+
+@pytest.mark.parametrize(
+    ("provider", "model", "most"),
+    [
+        ("bedrock", "deepseek.v3.2", None),
+        ("bedrock", "qwen.qwen3-vl-235b-a22b", None),
+        ("bedrock", "google.gemma-3-27b-it", None),
+        ("xai", "grok-4.5", None),
+        ("openai", "gpt-4", 8192),
+        ("openai", "o1-mini", 65_536),
+    ],
+)
+def test_limit_of_an_output(catalogue: ModelCatalogue, provider: str, model: str, most: int | None):
+    assert catalogue.profile(provider, model).max_output_tokens == most
+
+
+@pytest.mark.parametrize(
+    ("model", "expected"),
+    [
+        ("gpt-4o", "schema"),
+        ("gpt-4o-2024-11-20", "schema"),
+        ("gpt-4o-2024-05-13", "none"),
+        ("gpt-4-turbo", "none"),
+        ("gpt-3.5-turbo-1106", "none"),
+    ],
+)
+def test_schemas_are_sent_to_models_that_support_them(catalogue: ModelCatalogue, model: str, expected: str):
+    assert catalogue.profile("openai", model).structured_output == expected
 
 
 @pytest.mark.parametrize(
@@ -246,8 +284,8 @@ def test_facts_that_are_taken_are_listed_and_null_is_a_difference(sources: Path)
     path.write_text(text.replace('"grok-4.6", ', '"grok-4.6", "context_tokens": null, ', 1), encoding="utf-8")
     page = dict(build.built_files())[sources / "differences.md"]
     assert "| xai | grok-4.6 | context_tokens | None | 500000 | xai.reasoning |\n" in page
-    assert "| xai | grok-4.6 | max_output_tokens 500000 |\n" in page
-    assert "| xai | grok-4.5 | context_tokens 500000, max_output_tokens 500000 |\n" in page
+    assert "| xai | grok-4.6 | context_tokens" not in page.partition("## Facts that")[2]
+    assert "| xai | grok-4.5 | context_tokens 500000 |\n" in page
 
 
 def test_every_source_is_an_address_or_a_page_of_the_package():

@@ -56,12 +56,17 @@ def test_a_snapshot_has_the_limits_and_the_retirement_of_its_date(catalogue, pro
 
 def rows_of(listed: dict[str, dict[str, int]], *prices: dict[str, object]) -> dict[str, dict[str, object]]:
     rows = ProviderRows(models={"m": {"context_tokens": 9, "refused": ["top_k"]}, "m-2026-03-01": {}})
-    return snapshot_rows(list(snapshots("acme", rows, listed, list(prices), NameRules())))
+    return snapshot_rows(list(snapshots("acme", rows, listed, list(prices), NameRules())), rows.models)
 
 
 def test_a_source_is_compared_with_itself():
     fact = {"context_tokens": 5}
     assert rows_of({"m": fact, "m-2026-01-01": fact}, {"m": 1}, {"m-2026-01-01": 2}) == {}
+
+
+def test_siblings_of_a_snapshot_with_a_row_are_aliases():
+    prices: dict[str, object] = {"m": 1, "m-2026-01-01": 1, "m-2026-03-01": 2}
+    assert rows_of({}, prices) == {"m-2026-01-01": {"alias_of": "m"}}
 
 
 @pytest.mark.parametrize(

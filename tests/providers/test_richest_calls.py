@@ -129,7 +129,7 @@ def must_arrive(call: RichCall, row: Row, name: str, value: Any, fake: Fake) -> 
     if name not in fake.options or name in row.get("no_effect", ()) or refused(row, {name: value}):
         return False
     if name == "output":
-        if row.get("structured_output") == "json":
+        if row.get("structured_output") in ("json", "none"):
             return False
         return "tools" not in call.arguments or row.get("output_with_tools") is not False
     if name in row.get("refused_with_thinking", ()):

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from ...ports import ModelProfile
 from ...schema import CachePoint, CallWarning, Message, ModelCall, to_data
+from .cache_minimum import is_too_short, minimum_reason
 from .cache_times import lower_cache_times
 from .changes import change_warning
 
@@ -26,8 +27,9 @@ class _Position(NamedTuple):
 def lower_cache(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, list[CallWarning]]:
     """Returns the call with cache points for `call.cache`, and without those that the model does not accept.
 
-    Above the maximum, points of messages are dropped before those of system and tools, the earliest first, each with a
-    warning. Times to live that the model does not support are changed.
+    Points that certainly cache nothing, since their prefix is too short, are dropped. Above the maximum, points of
+    messages are dropped before those of system and tools, the earliest first. Each has a warning; for `call.cache`
+    there is one if all of its points are dropped. Times to live that the model does not support are changed.
     """
     most = profile.cache_points
     warnings: list[CallWarning] = []
@@ -35,27 +37,35 @@ def lower_cache(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, list
         message = "this provider caches automatically, without cache points"
         warnings.append(change_warning("cache_left_out", "cache", message, True))
     elif call.cache:
-        call = _with(call, _best(call, profile), CachePoint())
+        best = _best(call, profile)
+        short = _without_effect(call, best, profile)
+        if short and short == best:
+            warnings.append(change_warning("cache_too_short", "cache", minimum_reason(call, profile), True))
+        call = _with(call, [position for position in best if position not in short], CachePoint())
     held = _held(call)
     if not held and not call.cache:
         return call, warnings
     on_tools = [] if profile.cache_tools else [position for position in held if position.message is None]
-    held = [position for position in held if position not in on_tools]
     warnings += _left_out(call, on_tools, "this model accepts no cache point behind a tool")
+    short = _without_effect(call, held, profile)
+    warnings += _left_out(call, short, minimum_reason(call, profile), "cache_too_short")
+    held = [position for position in held if position not in on_tools and position not in short]
     over = held[: max(0, len(held) - most)] if most is not None else []
     if over:
         warnings += _left_out(call, over, f"this provider accepts at most {most} cache points")
-    call = _with(call.with_(cache=False) if call.cache else call, [*on_tools, *over], None)
+    call = _with(call.with_(cache=False) if call.cache else call, [*on_tools, *short, *over], None)
     if not profile.cache_times:
         return call, warnings
     call, changed = lower_cache_times(call, profile.cache_times)
     return call, warnings + changed
 
 
-def _left_out(call: ModelCall, positions: Collection[_Position], reason: str) -> list[CallWarning]:
+def _left_out(
+    call: ModelCall, positions: Collection[_Position], reason: str, code: str = "cache_left_out"
+) -> list[CallWarning]:
     return [
         CallWarning(
-            "cache_left_out",
+            code,
             f"{position}.cache",
             f"the cache point at {position} is left out: {reason}",
             to_data(_holder(call, position).cache),
@@ -88,6 +98,14 @@ def _held(call: ModelCall) -> list[_Position]:
     ]
     positions.sort(key=lambda position: call.messages[position.message or 0].role == "system")
     return positions + [_Position(None, i) for i, tool in enumerate(call.tools) if tool.cache is not None]
+
+
+def _without_effect(call: ModelCall, positions: list[_Position], profile: ModelProfile) -> list[_Position]:
+    """Returns the positions whose prefix is certainly too short to be cached."""
+    least = profile.cache_minimum
+    if not least or profile.cache_points == 0:
+        return []
+    return [each for each in positions if each.message is not None and is_too_short(call, least, *each)]
 
 
 def _can_hold(call: ModelCall, position: _Position) -> bool:

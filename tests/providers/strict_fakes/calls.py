@@ -55,13 +55,12 @@ class RichCall:
 def rich_calls(row: Row) -> Iterator[RichCall]:
     """Calls that nothing may refuse: what the model of the row does not accept is left out or changed."""
     yield RichCall("nothing", {})
-    yield RichCall("sampling", {**SAMPLING, "system_prompt": "s", "cache": True})
+    yield RichCall("sampling", {**SAMPLING, "system_prompt": "s" * 7000, "cache": True})
     yield RichCall("defaults", {"presence_penalty": 0, "frequency_penalty": 0, "temperature": 1, "top_p": 1})
     yield RichCall("beyond limits", {"max_output_tokens": 9_000_000, "presence_penalty": -2, "top_k": 9000, "top_p": 1})
     for thinking in THINKING:
         yield RichCall(f"thinking {thinking}", {**SAMPLING, "thinking": thinking, "max_output_tokens": 40_000})
-    if row.get("structured_output") != "none":
-        yield RichCall("schema", {**SAMPLING, "response_model": Answer})
+    yield RichCall("schema", {**SAMPLING, "response_model": Answer})
     yield from _with_tools(row)
     yield from _with_files(row)
 

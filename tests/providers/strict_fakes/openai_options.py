@@ -27,6 +27,8 @@ def refusals(row: Row, options: Mapping[str, Any]) -> Iterator[str]:
     for first, second in row.get("refused_together", ()):
         if first in options and second in options:
             yield f"`{first}` and `{second}` cannot both be specified."
+    if "output" in options and row.get("structured_output") == "none":
+        yield "Invalid parameter: 'response_format' of type 'json_schema' is not supported with this model."
     if "tools" in options:
         yield from _of_tools(row, options)
 

@@ -127,7 +127,7 @@ def test_nova_accepts_no_sampling_at_high_effort():
     ],
 )
 def test_one_hour_cache_ttl_is_sent_only_to_models_that_support_it(model: str, longest: int):
-    made = call(Message.user(TextPart("a", cache=CachePoint(3600))), model=model)
+    made = call(Message.user(TextPart("a" * 5000, cache=CachePoint(3600))), model=model)
     found = {warning.path: warning.sent for warning in request_of(made).warnings}
     assert found == ({} if longest == 3600 else {"messages[0].parts[0].cache.ttl": longest})
     assert body_of(made)["messages"][0]["content"][1]["cachePoint"]["ttl"] == ("1h" if longest == 3600 else "5m")
