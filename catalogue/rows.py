@@ -8,14 +8,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias, cast
 
-from abstractcore.catalogue.facts import profile_of
+from abstractcore.catalogue.facts import MERGED, profile_of
 from abstractcore.catalogue.rows import like_of, read_row
 from abstractcore.errors import SchemaError
 
 Row: TypeAlias = dict[str, Any]
 NAMES = ("model", "family", "template")
 """A line has one of these keys: the id of a model, the beginning of a family's names, or the name of a template."""
-_MERGED = ("thinking", "settings")
 _KINDS = ("accepts", "assumed", "encodable")
 
 
@@ -58,9 +57,9 @@ def hand_rows(folder: Path) -> dict[str, ProviderRows]:
 
 
 def merged(row: Row, more: Mapping[str, Any]) -> Row:
-    """Returns the row with the fields of `more`, which win; thinking and settings are merged field by field."""
+    """Returns the row with the fields of `more`, which win; those in `MERGED` are merged field by field."""
     result = {**row, **more}
-    for name in _MERGED:
+    for name in MERGED:
         if isinstance(row.get(name), dict) and isinstance(more.get(name), dict):
             result[name] = {**row[name], **more[name]}
     return result

@@ -28,7 +28,9 @@ LEAST = timedelta(days=90)
 ROWS: dict[tuple[str, str], date | None] = {
     (provider, model): row.get("ends") for provider, rows in TABLE.items() for model, row in rows["models"].items()
 }
-NAMES = {model.rpartition("/")[2] for _, model in ROWS}
+FORMATS = {"gemma4", "llama3"}
+"""Formats of tools in prompts with the name of a model that no page names."""
+NAMES = {model.rpartition("/")[2] for _, model in ROWS} | FORMATS
 SHAPES = re.compile(
     r"""(?<![\w.-])(?:(?:[a-z]+\.)?[a-z]+\.(?=nova-|claude-))?(?:
         gpt-(?:oss-\d+b|\d[\w.]*(?:-\w+)*)

@@ -11,12 +11,13 @@ from typing import Any, get_args
 from ..errors import SchemaError
 from ..ports import ModelProfile, Thinking
 from ..registry import did_you_mean, nearest_names
-from ..schema import MediaKind, Sampling, ThinkingLevel
+from ..schema import MediaKind, Modality, Sampling, ThinkingLevel
 from ..schema.quoting import shown
 from .readers import Reader, field_readers, read_day
 
 _KINDS = get_args(MediaKind)
 _LEVELS = get_args(ThinkingLevel)
+_OUTPUTS = tuple(kind for kind in get_args(Modality) if kind != "text")
 _OPTIONS = frozenset({*(field.name for field in fields(Sampling)), "thinking", "parallel_tool_calls", "tool_choice"})
 _NUMBERS = _OPTIONS - {"stop", "thinking", "parallel_tool_calls", "tool_choice"}
 _TIME = re.compile("[1-9][0-9]{0,5}[smhd]")
@@ -45,6 +46,11 @@ def _files(files: Iterable[str]) -> str | None:
     if wrong is None:
         return None
     return f"{shown(wrong)} is neither a kind ({', '.join(_KINDS)}) nor a media type, such as 'image/png'"
+
+
+def _outputs(kinds: Iterable[str]) -> str | None:
+    wrong = next((kind for kind in kinds if kind not in _OUTPUTS), None)
+    return None if wrong is None else f"{shown(wrong)} is not one of {', '.join(_OUTPUTS)}"
 
 
 def _options(names: Iterable[str]) -> str | None:
@@ -92,6 +98,7 @@ def _times(times: Iterable[str]) -> str | None:
 
 _CHECKS: Mapping[str, Callable[[Any], str | None]] = {
     **dict.fromkeys(("accepts", "assumed", "encodable"), _files),
+    "produces": _outputs,
     **dict.fromkeys(("refused", "refused_with_thinking", "no_effect"), _options),
     "refused_together": _options_of_pairs,
     "refused_with_level": _options_of_levels,

@@ -17,7 +17,7 @@ Facts: TypeAlias = Mapping[str, Any]
 
 OTHER_FIELDS = frozenset({"model", "family", "provider", "like", "alias_of", "prices"})
 """The fields of a row that are not facts."""
-MERGED = ("thinking", "settings")
+MERGED = ("thinking", "settings", "media_limits")
 """The facts that are merged by key; others are replaced whole."""
 _OF_FAMILIES = frozenset(
     {
@@ -41,7 +41,7 @@ _NO_FILES = frozenset[str]()
 
 
 def merged(facts: Facts, more: Facts) -> dict[str, Any]:
-    """Returns `facts` with those of `more`, which win; thinking and settings are merged by key."""
+    """Returns `facts` with those of `more`, which win; those in `MERGED` are merged by key."""
     both = {**facts, **more}
     for name in MERGED:
         if isinstance(facts.get(name), Mapping) and isinstance(more.get(name), Mapping):
@@ -91,8 +91,8 @@ def overridden(profile: ModelProfile, facts: Facts) -> ModelProfile:
     if given.get("thinking") is not None:
         thinking = read_fields(field_readers(Thinking), facts["thinking"], "thinking")
         given["thinking"] = replace(profile.thinking or Thinking(), **thinking)
-    if "settings" in given:
-        given["settings"] = MappingProxyType({**profile.settings, **given["settings"]})
+    for name in {"settings", "media_limits"} & given.keys():
+        given[name] = MappingProxyType({**getattr(profile, name), **given[name]})
     if "accepts" in given:
         given = {"assumed": _NO_FILES, "encodable": _NO_FILES, **given}
     return replace(profile, **{"known": True, "family": "", "similar": (), **given})

@@ -33,6 +33,35 @@ class Thinking:
     """Whether the budget counts towards `max_output_tokens`, and must be lower."""
 
 
+MediaLimit = Literal[
+    "images",
+    "image_bytes",
+    "all_image_bytes",
+    "image_pixels",
+    "image_area",
+    "many_images",
+    "many_image_pixels",
+    "audio_seconds",
+    "videos",
+    "video_seconds",
+    "documents",
+    "document_bytes",
+    "pdf_bytes",
+    "pdf_pages",
+    "all_pdf_pages",
+    "all_document_bytes",
+    "request_bytes",
+]
+"""A limit on files. Numbers of files, and those that begin with "all", are of a request; the others of one file.
+
+`image_bytes`, `document_bytes` (not of PDFs) and `pdf_bytes` are the size of the file itself, before base64;
+`all_image_bytes` and `all_document_bytes` are sums of these. `image_pixels` is the longer edge, `image_area` all pixels
+of an image. With more than `many_images`, `many_image_pixels` replaces `image_pixels`. `pdf_pages` are of one PDF,
+`all_pdf_pages` of all. `audio_seconds` and `video_seconds` are of all files of the kind. `request_bytes` is the whole
+request, with its files in base64.
+"""
+
+
 @dataclass(frozen=True, slots=True)
 class ModelProfile:
     """What a model can do at a provider. The defaults mean "unknown": nothing is changed and nothing refused.
@@ -67,12 +96,12 @@ class ModelProfile:
     encodable: frozenset[str] = frozenset()
     """Files that the format supports. They are sent natively to an unknown model, with a warning, if they cannot be
     converted to text or the policy is `native`."""
-    produces: frozenset[str] = frozenset()
-    """Kinds of output besides text: "image", "audio"."""
+    produces: frozenset[str] | None = None
+    """Kinds of output besides text: "image", "audio"; None if unknown."""
     max_output_tokens: int | None = None
     """The highest output limit, in tokens; a higher one is reduced."""
-    media_limits: Mapping[str, int] = field(default=_NOTHING, hash=False)
-    """Limits on files in a request, such as "images", "image_bytes" or "pages"."""
+    media_limits: Mapping[MediaLimit, int] = field(default=_NOTHING, hash=False)
+    """Limits on files, by name: see `MediaLimit`. One that is not named is unknown."""
     tools: Literal["always", "without_thinking", "thinking_unset", "never"] | None = None
     """When the model accepts tools: always, only without thinking, only if thinking is not set or off, or never."""
     tools_provider: str | None = None

@@ -105,7 +105,11 @@ def _without_effect(call: ModelCall, positions: list[_Position], profile: ModelP
     least = profile.cache_minimum
     if not least or profile.cache_points == 0:
         return []
-    return [each for each in positions if each.message is not None and is_too_short(call, least, *each)]
+    return [
+        position
+        for position in positions
+        if position.message is not None and is_too_short(call, least, position.message, position.number)
+    ]
 
 
 def _can_hold(call: ModelCall, position: _Position) -> bool:

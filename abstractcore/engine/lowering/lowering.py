@@ -11,6 +11,7 @@ from ...registry import did_you_mean
 from ...schema import CallWarning, Lowered, ModelCall
 from .cache_points import lower_cache
 from .media_routes import lower_media
+from .modalities import lower_modalities
 from .prefill import refuse_prefill
 from .retirement import retirement_warning
 from .sampling_options import SAMPLING_OPTIONS, lower_options
@@ -67,6 +68,10 @@ def _options(call: ModelCall, profile: ModelProfile) -> tuple[dict[str, Any], li
         sampling = sampling.over(room_to_think(profile.sampling, thinking, profile))
     options, of_options = lower_options(call, sampling, thinking, profile)
     changes, of_output = lower_output(call, profile)
+    modalities, of_modalities = lower_modalities(call, profile)
+    if modalities != call.modalities:
+        changes["modalities"] = modalities
+        of_output = [*of_output, *of_modalities]
     if options:
         sampled = {name: options.pop(name) for name in SAMPLING_OPTIONS if name in options}
         changes |= options

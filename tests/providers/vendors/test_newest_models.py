@@ -139,7 +139,7 @@ def test_models_that_see_are_sent_images(provider: str, model: str):
 
 @pytest.mark.parametrize("model", ["anthropic/claude-opus-5.5", "anthropic/claude-sonnet-5"])
 def test_claude_at_openrouter_is_asked_to_cache(model: str):
-    messages = (Message("system", (TextPart("rules", cache=CachePoint(3600)),)), Message.user("hi"))
+    messages = (Message("system", (TextPart("rules" * 1000, cache=CachePoint(3600)),)), Message.user("hi"))
     body, warnings = sent("openrouter", model, messages=messages)
     assert body["messages"][0]["content"][0]["cache_control"] == {"type": "ephemeral", "ttl": "1h"}
     assert warnings == []
@@ -147,7 +147,7 @@ def test_claude_at_openrouter_is_asked_to_cache(model: str):
 
 @pytest.mark.parametrize("model", ["gpt-5.6-sol", "gpt-6.2-sol"])
 def test_newest_gpt_have_explicit_breakpoints(model: str):
-    messages = (Message("system", (TextPart("rules", cache=CachePoint()),)), Message.user("hi"))
+    messages = (Message("system", (TextPart("rules" * 1000, cache=CachePoint()),)), Message.user("hi"))
     body, warnings = sent("openai", model, messages=messages)
     assert body["messages"][0]["content"][0]["prompt_cache_breakpoint"] == {"mode": "explicit"}
     assert warnings == []
