@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rows import CatalogueError, Row, json_lines, resolved
 
-from abstractcore.catalogue.names import family_of
+from abstractcore.catalogue.names import Families
 
 FORMATS = frozenset(
     {
@@ -41,6 +41,7 @@ class ToolPrompts:
                 if family in self._formats:
                     raise CatalogueError(f"{where}: {family!r} has a format already.")
                 self._formats[family] = given
+        self._families = Families(self._formats)
 
     def add_to(self, rows: Mapping[str, Row], templates: Mapping[str, Row]) -> None:
         """Adds its format to each row of a model or family that does not state one."""
@@ -59,5 +60,5 @@ class ToolPrompts:
 
     def _format(self, name: str) -> str | None:
         plain = _POINT.sub(".", name.rpartition("/")[2].lower())
-        family = family_of((plain, _MAKER.sub("", plain)), self._formats)
+        family = self._families.of((plain, _MAKER.sub("", plain)))
         return None if family is None else self._formats[family]
