@@ -10,12 +10,19 @@ from ..registry import did_you_mean, nearest_names
 from .rows import Row
 
 
-def target(row: Row, models: Mapping[str, Row]) -> Row:
+def target(row: Row, models: Mapping[str, Row], known: dict[str, Row] | None = None) -> Row:
     """Returns the row that an alias leads to, over other aliases; a row that is no alias is returned as it is.
 
-    Raises `SchemaError` for a name without a row, and for aliases of each other.
+    `known` holds the rows that names lead to, and gets those that are found: each alias is followed once. Raises
+    `SchemaError` for a name without a row, and for aliases of each other.
     """
-    return _chain(row, models, frozenset())[-1]
+    if row.alias_of is None:
+        return row
+    known = {} if known is None else known
+    *aliases, last = _chain(row, models, known.keys())
+    found = known.get(last.name, last)
+    known.update((alias.name, found) for alias in aliases)
+    return found
 
 
 def check_aliases(models: Mapping[str, Row], refuse: Callable[[SchemaError, Row], NoReturn]) -> None:

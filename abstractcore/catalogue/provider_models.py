@@ -61,6 +61,7 @@ class ProviderModels:
         self._models = {**self._of_file, **self._own}
         self._names = file.header.names if file else NameRules()
         self._unknown: Facts = file.unknown() if file else _UNKNOWN
+        self._targets: dict[str, Row] = {}
         self._entries: dict[tuple[Match, str], ModelEntry] = {}
         self._merged: dict[str, _Merged] = {}
         self._price_rows: dict[tuple[str, bool], Sequence[PriceRow]] = {}
@@ -111,7 +112,7 @@ class ProviderModels:
     def alias(self, name: str) -> str | None:
         """Returns the model that a name with a row is an alias of."""
         row = self._models.get(name)
-        return target(row, self._models).name if row and row.alias_of else None
+        return target(row, self._models, self._targets).name if row and row.alias_of else None
 
     def similar(self, name: str) -> tuple[str, ...]:
         """Returns up to three names with a row that are similar to a name; none for a name of more than 200 characters,
@@ -128,13 +129,14 @@ class ProviderModels:
             self.price_rows(name)
 
     def _find(self, name: str, models: Mapping[str, Row]) -> tuple[Match, Row | None]:
+        known = self._targets if models is self._models else None
         row = models.get(name)
         if row is not None:
-            return "model", target(row, models)
+            return "model", target(row, models, known)
         variants = list(self._names.variants(name))
         for variant in variants:
             if variant in models:
-                return "model", target(models[variant], models)
+                return "model", target(models[variant], models, known)
         family = self._family_names.of((name, *variants))
         return ("unknown", None) if family is None else ("family", self._families[family])
 
@@ -149,7 +151,9 @@ class ProviderModels:
         """The models that have other prices at another date, by row."""
         dated = ((row, self._variant(name)) for name, row in self._models.items() if row.prices)
         return frozenset(
-            base for row, base in dated if base and target(self._models[base], self._models).prices != row.prices
+            base
+            for row, base in dated
+            if base and target(self._models[base], self._models, self._targets).prices != row.prices
         )
 
     def _variant(self, name: str) -> str | None:

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping, Set
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from abstractcore import ConfigurationError
-from abstractcore.catalogue import FileCatalogue
+from abstractcore.catalogue import FileCatalogue, aliases
+from abstractcore.catalogue.rows import Row
 from abstractcore.engine import lower
 from abstractcore.ports import ModelProfile, Thinking
 from abstractcore.schema import Message, ModelCall, Sampling
@@ -243,3 +245,20 @@ def test_look_up_and_load_do_work_in_proportion_to_their_input(tmp_path: Path):
     for _ in range(1000):
         catalogue.profile(PROVIDER, "model-7")
     assert time.process_time() - began < 0.1
+
+
+def test_each_alias_of_a_chain_is_followed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    steps: list[Row] = []
+    chain = aliases._chain  # pyright: ignore[reportPrivateUsage]
+
+    def counted(row: Row, models: Mapping[str, Row], sound: Set[str]) -> list[Row]:
+        found = chain(row, models, sound)
+        steps.extend(found)
+        return found
+
+    rows = [{"model": f"m{n}", "alias_of": f"m{n + 1}"} for n in range(500)]
+    models = catalogue_of(tmp_path, *rows, {"model": "m500", "context_tokens": 7}).models(PROVIDER)
+    monkeypatch.setattr(aliases, "_chain", counted)
+    models.check()
+    assert {models.entry(name).profile.context_tokens for name in models.names} == {7}
+    assert len(steps) < 10 * len(rows)
