@@ -8,7 +8,7 @@ import clients
 import wire
 from rounds import Row, Setup, best, cpu_seconds, repeated
 
-from abstractcore import LLM, Services, create_llm
+from abstractcore import LLM, GenerateResponse, Price, Services, create_llm
 from abstractcore.engine import lower
 from abstractcore.ports import Address, CallContext, CallEnd, CallNext, ModelProfile, ProviderSession, Transport
 from abstractcore.registry import Registry
@@ -27,11 +27,11 @@ def stages(setup: Setup) -> list[Row]:
 
 
 def call_stages(setup: Setup) -> list[Row]:
-    """Build, lower, encode, decode and record alone; the whole pipeline without a network, then with one."""
+    """Build, lower, encode, decode and record alone; the whole pipeline without a network, then with one; the cost."""
     wire_format, body = OpenAIChat(), wire.completion()
     response = WireResponse(200, {}, body)
     ends: list[tuple[CallContext, CallEnd]] = []
-    offline, online = _offline([body]), clients.ours(f"{setup.url}/v1")
+    offline, online = _offline([body], price=Price(2, 10)), clients.ours(f"{setup.url}/v1")
     _offline([body], middleware=[_Watching(ends)]).generate(clients.PROMPT, system_prompt=clients.SYSTEM)
     (context, end) = ends.pop()
     call, pricing = context.call, Services(environment={}).catalogue.pricing("openai", clients.MODEL)
@@ -43,6 +43,7 @@ def call_stages(setup: Setup) -> list[Row]:
         "call: request for the HTTP library": lambda: to_http(request, 600.0, lambda event, info: None),
         "call: decode": lambda: wire_format.decode(response),
         "call: all without a network": lambda: _offline_call(offline),
+        "call: and its cost": lambda: _offline_call(offline).cost,
         "call: all with HTTP": lambda: online.generate(clients.PROMPT, system_prompt=clients.SYSTEM),
         "call: its record": lambda: EndedCall(context, end, pricing).record("off"),
     }
@@ -87,7 +88,7 @@ def _rows(things: Mapping[str, Callable[[], object]], setup: Setup) -> list[Row]
     return [Row(name, seconds) for name, seconds in times.items()]
 
 
-def _offline_call(llm: LLM) -> object:
+def _offline_call(llm: LLM) -> GenerateResponse[None]:
     return llm.generate(clients.PROMPT, system_prompt=clients.SYSTEM)
 
 

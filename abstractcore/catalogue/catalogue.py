@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 from ..errors import ConfigurationError
 from ..ports import CatalogueFile, ModelProfile
 from ..schema.quoting import one_line
+from .deferred_pricing import DeferredPricing
 from .documents import Document, read_document
 from .entries import ModelEntry
 from .folders import exists, updates_folder, user_file_path
-from .pricing import ModelPricing
 from .provider_file import ProviderFile
 from .provider_models import ProviderModels
 
 if TYPE_CHECKING:
+    from .pricing import ModelPricing
     from .updates import Change
     from .user_file import UserFile
 
@@ -86,11 +87,16 @@ class FileCatalogue:
         profile = models.entry(model).profile
         return profile if profile.known else replace(profile, similar=models.similar(model))
 
-    def pricing(self, provider: str, model: str) -> ModelPricing:
-        """Returns the prices of a model, and of those that the provider may answer with instead."""
+    def pricing(self, provider: str, model: str) -> DeferredPricing:
+        """Returns the prices of a model, and of those that the provider may answer with instead.
+
+        They are read when a cost is first computed: of an invalid one, the cost is unknown, with the error as the
+        reason. The user's own prices of `model` are read now.
+        """
         models = self.models(provider)
-        models.price_rows(model)  # raises errors of the file now, not at the first response
-        return ModelPricing(provider, model, models.price_rows, models.are_variants)
+        if models.has_own_row(model):
+            models.price_rows(model)
+        return DeferredPricing(lambda: _model_pricing(provider, model, models))
 
     def entry(self, provider: str, model: str) -> ModelEntry:
         """Returns all that is known about a model."""
@@ -166,6 +172,12 @@ class FileCatalogue:
 def _log(problem: str) -> None:
     """Logs a warning: a call of another provider has no other place for it."""
     logging.getLogger("abstractcore").warning("%s", one_line(problem, _LONGEST_WARNING))
+
+
+def _model_pricing(provider: str, model: str, models: ProviderModels) -> ModelPricing:
+    from .pricing import ModelPricing
+
+    return ModelPricing(provider, model, models.price_rows, models.are_variants)
 
 
 def _read_user_file(path: Path) -> UserFile:

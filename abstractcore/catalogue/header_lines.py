@@ -8,7 +8,6 @@ from typing import Any, cast
 
 from ..errors import SchemaError
 from .header import Header
-from .positions import json_place
 
 _FIELDS = frozenset(field.name for field in fields(Header))
 _ROWS = frozenset({"model", "family"})
@@ -39,6 +38,8 @@ class HeaderLines:
 
     def place(self, path: str) -> tuple[int, int]:
         """Returns the line and the column of a value, from 1, or of the last part of its path that a line has."""
+        from .positions import json_place
+
         index, column = json_place([line for _, line in self._lines], path)
         return self._lines[index][0], column
 

@@ -6,7 +6,7 @@ import json
 import re
 from collections.abc import Mapping
 from functools import cached_property
-from typing import Any, NoReturn, cast
+from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..errors import SchemaError
 from ..schema.quoting import shown
@@ -15,10 +15,11 @@ from .documents import Document
 from .facts import MERGED, Facts, profile_of
 from .header import Header
 from .header_lines import HeaderLines
-from .positions import json_column
-from .price_rows import PriceHeader
 from .readers import read_object
 from .rows import Row, read_row
+
+if TYPE_CHECKING:
+    from .price_rows import PriceHeader
 
 
 class ProviderFile:
@@ -60,6 +61,8 @@ class ProviderFile:
     @cached_property
     def prices(self) -> PriceHeader:
         """What the prices of the rows share."""
+        from .price_rows import PriceHeader
+
         try:
             return PriceHeader.read(self.header.prices)
         except SchemaError as error:
@@ -92,8 +95,7 @@ class ProviderFile:
                     self._refuse_header(error.at(f"templates.{name}"))
             if _has(self.header.every, error.path):
                 self._refuse_header(error.at("every"))
-        column = json_column(self._lines[row.number - 1], error.path)
-        raise self.document.value_error(error, f"{row.kind} {row.name!r}", row.number, column) from None
+        self._refuse_value(error, f"{row.kind} {row.name!r}", row.number)
 
     def _templates(self, row: Row) -> list[str]:
         try:
@@ -103,6 +105,12 @@ class ProviderFile:
 
     def _refuse_header(self, error: SchemaError) -> NoReturn:
         raise self.document.value_error(error, "header", *self._header_lines.place(error.path)) from None
+
+    def _refuse_value(self, error: SchemaError, where: str, number: int) -> NoReturn:
+        from .positions import json_column
+
+        column = json_column(self._lines[number - 1], error.path)
+        raise self.document.value_error(error, where, number, column) from None
 
     def _read_line(self, line: str, number: int) -> None:
         data = self._parsed(line, number)
@@ -116,11 +124,10 @@ class ProviderFile:
             raise self.document.error(
                 "the first line is not the header of a catalogue", 1, hint='It begins with {"provider": "NAME", ...}.'
             )
-        line = self._lines[number - 1]
         try:
-            self._header_lines.add(cast("Mapping[str, Any]", data), number, line)
+            self._header_lines.add(cast("Mapping[str, Any]", data), number, self._lines[number - 1])
         except SchemaError as error:
-            raise self.document.value_error(error, "header", number, json_column(line, error.path)) from None
+            self._refuse_value(error, "header", number)
 
     def _read_header(self, provider: str) -> Header:
         try:
@@ -133,7 +140,7 @@ class ProviderFile:
 
     def _parsed(self, line: str, number: int) -> object:
         try:
-            return json.loads(line, parse_constant=_refuse_constant)
+            return _decode(line)
         except json.JSONDecodeError as error:
             raise self.document.error(f"not JSON: {error.msg}", number, error.colno) from None
         except (ValueError, RecursionError) as error:
@@ -143,9 +150,7 @@ class ProviderFile:
         try:
             row = read_row(data, number)
         except SchemaError as error:
-            raise self.document.value_error(
-                error, "row", number, json_column(self._lines[number - 1], error.path)
-            ) from None
+            self._refuse_value(error, "row", number)
         table = self.families if row.is_family else self.models
         other = table.setdefault(row.name, row)
         if other is not row:
@@ -175,3 +180,6 @@ def _without_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _refuse_constant(name: str) -> NoReturn:
     raise ValueError(f"{name} is not a JSON number")
+
+
+_decode = json.JSONDecoder(parse_constant=_refuse_constant).decode

@@ -16,11 +16,11 @@ from .aliases import check_aliases, target
 from .entries import Match, ModelEntry
 from .facts import Facts, family_facts, merged, overriding, profile_of
 from .names import Families, NameRules
-from .price_rows import PriceHeader, PriceRow, read_price_rows
 from .provider_file import ProviderFile
 from .rows import MAX_LIKE, Row
 
 if TYPE_CHECKING:
+    from .price_rows import PriceRow
     from .user_file import UserFile
 
 _LONGEST_COMPARED = 200
@@ -85,6 +85,8 @@ class ProviderModels:
         price. They are not sure for a date without a row if another date has other prices. Raises `ConfigurationError`
         for an invalid one.
         """
+        from .price_rows import PriceHeader, read_price_rows
+
         match, row = self._find(name, self._models)
         if match != "model" or row is None:
             return ()
@@ -100,6 +102,11 @@ class ProviderModels:
                 found = tuple(replace(each, sure=False) for each in found)
             found = self._price_rows.setdefault((row.name, sure), found)
         return found
+
+    def has_own_row(self, name: str) -> bool:
+        """Returns whether a model is found in the user's file."""
+        row = self._find(name, self._models)[1]
+        return row is not None and self._is_own(row)
 
     def are_variants(self, one: str, other: str) -> bool:
         """Returns whether two names may mean the same model by the rules for names alone."""

@@ -17,6 +17,7 @@ from .calls import (
     ThinkingLevel,
 )
 from .codec import SCHEMA_VERSION, canonical_json, digest, from_json, to_data, to_json
+from .deferred_costs import CostSource
 from .deltas import (
     Delta,
     PartDelta,
@@ -66,7 +67,7 @@ from .reading import from_data
 from .records import CallRecord, Capture, Outcome
 from .redaction import redacted_call, redacted_reply
 from .replies import FINISH_REASONS, FinishReason, ModelReply
-from .responses import AttemptRecord, CostSource, GenerateResponse, MediaDecision, MediaRoute, MediaSent, Plan
+from .responses import AttemptRecord, GenerateResponse, MediaDecision, MediaRoute, MediaSent, Plan
 from .sizes import content_size, size_of
 from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
 from .tool_loops import (

@@ -9,12 +9,13 @@ from typing import Literal
 
 from .call_warnings import CallWarning
 from .calls import ModelCall
+from .deferred_costs import CostSource, checked_cost
 from .error_records import ErrorRecord
 from .frozen_json import EMPTY, freeze, freeze_object
 from .immutable import Immutable
 from .json_values import JSONValue
 from .replies import ModelReply
-from .responses import AttemptRecord, CostSource, MediaDecision, checked_cost
+from .responses import AttemptRecord, MediaDecision
 from .usage import Usage
 
 Outcome = Literal["done", "failed", "cancelled", "abandoned"]

@@ -10,9 +10,9 @@ from typing import Generic, Literal, TypeVar, overload
 
 from .base_error import SchemaError
 from .call_warnings import CallWarning
+from .deferred_costs import CostSource, HasDeferredCost, checked_cost
 from .display import Displayed, small_print
 from .immutable import Immutable
-from .json_values import check_decimal
 from .messages import Message
 from .output_attempts import OutputAttempt
 from .parts import MediaKind, Part, ToolCall
@@ -24,8 +24,6 @@ from .usage import Usage
 
 T = TypeVar("T")
 MediaRoute = Literal["native", "inline", "fallback"]
-CostSource = Literal["vendor", "computed", "estimate"]
-"""Whether the vendor reported a cost, or it was computed from the price list, from known facts or with assumptions."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,13 +98,8 @@ class AttemptRecord(Immutable):
     error: str | None = None
 
 
-def checked_cost(cost: object) -> Decimal | None:
-    """Returns `cost` without trailing zeros; raises `SchemaError` unless it is None or a `Decimal` of at least 0."""
-    return None if cost is None else check_decimal(cost, "cost")
-
-
 @dataclass(frozen=True, slots=True)
-class GenerateResponse(ShortRepr, Displayed, Generic[T]):
+class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     """The answer, with the tokens and the cost of all attempts, and media decisions.
 
     `cost` is in US dollars, exact; it is None for the `cost_reason`. `cost_source` is "vendor" if the provider reported

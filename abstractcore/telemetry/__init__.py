@@ -1,7 +1,7 @@
 """Records of finished calls, their subscribers, and costs."""
 
 from .call_records import EndedCall
-from .costs import CallCost, cost_of
+from .costs import Bill
 from .recorder import Listener, Recorder, Subscriber, Subscription
 
-__all__ = ["CallCost", "EndedCall", "Listener", "Recorder", "Subscriber", "Subscription", "cost_of"]
+__all__ = ["Bill", "EndedCall", "Listener", "Recorder", "Subscriber", "Subscription"]

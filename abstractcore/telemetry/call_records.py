@@ -20,7 +20,7 @@ from ..schema import (
     redacted_reply,
 )
 from ..schema.quoting import shortened
-from .costs import cost_of
+from .costs import Bill
 
 _LONGEST_MESSAGE = 1200
 """The maximum number of characters of messages of other packages' exceptions."""
@@ -46,7 +46,8 @@ class EndedCall:
     def _bare(self) -> CallRecord:
         context, end, reply = self._context, self._end, self._reply
         call = context.call
-        cost = cost_of(context, self._pricing)
+        bill = Bill(context)
+        cost = bill.cost(self._pricing)
         return CallRecord(
             trace_id=context.trace_id,
             parent_id=call.parent_id,
@@ -62,15 +63,15 @@ class EndedCall:
             call=None,
             reply=None,
             attempts=tuple(context.attempts),
-            usage=cost.usage,
-            cost=cost.dollars,
+            usage=bill.usage,
+            cost=cost.cost,
             media=tuple(map(_without_text, context.decisions)),
             warnings=context.secrets.value((*context.warnings, *(reply.warnings if reply is not None else ()))),
             error=self._error("off"),
             tags=call.tags,
             operation=context.operation.name,
-            cost_source=cost.source,
-            cost_reason=cost.reason,
+            cost_source=cost.cost_source,
+            cost_reason=cost.cost_reason,
             price_rows=cost.price_rows,
         )
 

@@ -1,64 +1,52 @@
-"""`CallCost`: the tokens and the cost of a call with all its attempts.
+"""`Bill`: the tokens and the cost of a call with all its attempts.
 
 Each response is charged by itself and the money is added: a price depends on the size and the time of one request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Sequence
 from decimal import Context, Decimal
 from functools import reduce
 from typing import Final
 
 from ..ports import BilledResponse, CallContext, Charge, MeteredStream, Pricing
 from ..schema import CostSource, MediaDecision, Usage
+from ..schema.deferred_costs import Cost
 
 _WEAKEST_FIRST: Final[tuple[CostSource, ...]] = ("estimate", "computed", "vendor")
+_NO_USAGE: Final = Usage()
 _NOTHING: Final = Charge(Decimal(0), "computed")
+_UNREPORTED: Final = Charge(reason="no response reported its tokens")
 _EXACT: Final = Context(prec=100, traps=[])
 """Sums do not depend on the program's decimal context."""
 
 
-@dataclass(frozen=True, slots=True)
-class CallCost:
-    """The tokens of a call and their cost: US dollars and where they are from, or None and the reason.
+class Bill:
+    """What an ended call is charged for: its responses and file conversions, and nothing of its content."""
 
-    The source is the weakest of those of the responses; without the cost of one of them, that of the call is unknown.
-    """
+    __slots__ = ("_conversions", "_responses", "_without_response", "usage")
 
-    usage: Usage
-    dollars: Decimal | None
-    source: CostSource | None = None
-    reason: str | None = None
-    price_rows: tuple[str, ...] = ()
+    def __init__(self, context: CallContext) -> None:
+        responses = [*context.responses, *(each.billed for each in context.streams if isinstance(each, MeteredStream))]
+        conversions = [each for each in context.decisions if each.usage is not None]
+        usages = [each.usage for each in (*responses, *conversions) if each.usage is not None]
+        self.usage: Usage = sum(usages[1:], usages[0]) if usages else _NO_USAGE
+        """The tokens of all responses and conversions; a single one keeps what it reports about its price."""
+        is_free = context.operation.is_free
+        self._responses: Sequence[BilledResponse] = () if is_free else responses
+        self._without_response = _UNREPORTED if context.attempts and not is_free else _NOTHING
+        self._conversions = conversions
 
+    def cost(self, pricing: Pricing) -> Cost:
+        """Returns the cost of the model and of file conversions.
 
-def cost_of(context: CallContext, pricing: Pricing) -> CallCost:
-    """Returns the tokens and the cost of the model and of file conversions.
-
-    The cost is 0 where a middleware answered without a request, whatever `usage` its reply reports.
-    """
-    responses = [*context.responses, *(each.billed for each in context.streams if isinstance(each, MeteredStream))]
-    conversions = [each for each in context.decisions if each.usage is not None]
-    usage = _total([each.usage for each in responses], conversions)
-    charges = [*_charges(context, pricing, responses), *map(_of_conversion, conversions)]
-    if len(charges) == 1:
-        (charge,) = charges
-        rows = () if charge.price_row is None else (charge.price_row,)
-        return CallCost(usage, charge.dollars, charge.source, charge.reason, rows)
-    return _sum(usage, charges)
-
-
-def _charges(context: CallContext, pricing: Pricing, responses: list[BilledResponse]) -> Iterator[Charge]:
-    if context.operation.is_free:
-        yield _NOTHING
-    elif responses:
-        yield from (pricing.charge(each) for response in responses for each in response.charged_apart())
-    elif context.attempts:
-        yield Charge(reason="no response reported its tokens")
-    else:
-        yield _NOTHING
+        It is 0 where a middleware answered without a request, whatever `usage` its reply reports. The source is the
+        weakest of those of the responses; without the cost of one of them, that of the call is unknown.
+        """
+        parts = [each for response in self._responses for each in response.charged_apart()]
+        charges = [pricing.charge(each) for each in parts] or [self._without_response]
+        return _sum([*charges, *map(_of_conversion, self._conversions)])
 
 
 def _of_conversion(decision: MediaDecision) -> Charge:
@@ -69,17 +57,11 @@ def _of_conversion(decision: MediaDecision) -> Charge:
     return Charge(reason=f"no price is known for the conversion of {decision.source} by {decision.handler!r}")
 
 
-def _total(usages: list[Usage], conversions: list[MediaDecision]) -> Usage:
-    """Returns the tokens of all responses; a single one keeps what it reports about its price."""
-    usages += [each.usage for each in conversions if each.usage is not None]
-    return sum(usages[1:], usages[0]) if usages else Usage()
-
-
-def _sum(usage: Usage, charges: list[Charge]) -> CallCost:
+def _sum(charges: list[Charge]) -> Cost:
     rows = tuple(dict.fromkeys(each.price_row for each in charges if each.price_row is not None))
     unknown = next((each for each in charges if each.dollars is None), None)
     if unknown is not None:
-        return CallCost(usage, None, None, unknown.reason, rows)
+        return Cost(None, None, unknown.reason, rows)
     dollars = reduce(_EXACT.add, (each.dollars for each in charges if each.dollars is not None))
     sources = {each.source for each in charges}
-    return CallCost(usage, dollars, next(each for each in _WEAKEST_FIRST if each in sources), None, rows)
+    return Cost(dollars, next(each for each in _WEAKEST_FIRST if each in sources), None, rows)

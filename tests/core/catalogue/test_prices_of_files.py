@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from decimal import Decimal
 from pathlib import Path
 
@@ -137,19 +138,45 @@ prices = [{rates = {input = "5", output = "6"}, when = "half", from = 2020-01-01
         ([{"rates": {"input": "1"}, "when": "x"}], r"prices\[0\].when\[0\]: there is no price set 'x'"),
     ],
 )
-def test_invalid_prices_are_an_error_with_their_place(tmp_path, prices, expected):
+def test_invalid_prices_are_an_error_with_their_place_and_make_the_cost_unknown(tmp_path, prices, expected):
     catalogue = catalogue_of(tmp_path, {"model": "one", "prices": prices})
     with pytest.raises(ConfigurationError, match=expected):
-        catalogue.pricing("acme", "one")
+        catalogue.models("acme").price_rows("one")
     with pytest.raises(ConfigurationError, match=expected):
         catalogue.models("acme").check()
+    charge = catalogue.pricing("acme", "one").charge(MILLION)
+    assert charge.dollars is None
+    assert re.search(expected, charge.reason)
 
 
-def test_invalid_shared_prices_are_an_error_with_their_place(tmp_path):
+def test_invalid_shared_prices_are_an_error_with_their_place_and_make_the_cost_unknown(tmp_path):
     header = {**HEADER, "prices": {"sets": {"half": [{"times": 2}]}}}
     catalogue = catalogue_of(tmp_path, *ROWS, header=header)
-    with pytest.raises(ConfigurationError, match=r"acme.jsonl:1:\d+: header: prices.sets.half\[0\].times: expected"):
-        catalogue.pricing("acme", "one")
+    expected = r"acme.jsonl:1:\d+: header: prices.sets.half\[0\].times: expected"
+    with pytest.raises(ConfigurationError, match=expected):
+        catalogue.models("acme").price_rows("one")
+    charge = catalogue.pricing("acme", "one").charge(MILLION)
+    assert charge.dollars is None
+    assert re.search(expected, charge.reason)
+
+
+def test_invalid_prices_of_the_user_are_an_error_before_any_call(tmp_path):
+    user = """
+[[models]]
+provider = "acme"
+model = "mine"
+prices = [{rates = {input = "-1"}}]
+
+[[models]]
+provider = "acme"
+model = "like-mine"
+like = "mine"
+"""
+    catalogue = catalogue_of(tmp_path, *ROWS, user=user)
+    for model in ("mine", "like-mine", "mine-2026-01-01"):
+        with pytest.raises(ConfigurationError, match=r"models.toml:.*rates.input: '-1' is not a decimal"):
+            catalogue.pricing("acme", model)
+    catalogue.pricing("acme", "one")
 
 
 def test_invalid_prices_of_a_model_that_answers_instead_make_the_cost_unknown(tmp_path):

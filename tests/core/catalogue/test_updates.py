@@ -178,7 +178,7 @@ def test_every_error_in_a_file_of_an_update_names_the_way_out(tmp_path: Path, da
     path.parent.mkdir(parents=True)
     write_file(path, damage, as_of="2099-01-01")
     with pytest.raises(ConfigurationError, match=problem) as raised:
-        catalogue_at(tmp_path).pricing("acme", "one" if '"model"' in damage else "one-x")
+        catalogue_at(tmp_path).models("acme").price_rows("one" if '"model"' in damage else "one-x")
         catalogue_at(tmp_path).profile("acme", "one" if '"model"' in damage else "one-x")
     assert str(raised.value).endswith(f"Delete {path}, or run `abstractcore catalogue update`.")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import decimal
 import json
+from dataclasses import replace
 from decimal import Decimal
 
 import pytest
@@ -22,7 +23,7 @@ from abstractcore import (
     from_json,
     to_json,
 )
-from abstractcore.ports import Address, ModelProfile, ProviderSession, Terms
+from abstractcore.ports import Address, Charge, ModelProfile, ProviderSession, Terms
 from abstractcore.registry import Registry
 from abstractcore.schema import deltas_of
 from abstractcore_providers.common.endpoints import FixedEndpoint, NoAuth
@@ -388,3 +389,33 @@ def test_cost_is_written_and_read_exactly(ask, server):
     for each in ask(price=Price("0.123456789", 0)):
         assert json.loads(to_json(each))["cost"] == "0.041152221847737"
         assert from_json(to_json(each)) == each
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_cost_is_not_computed_before_it_is_read(server, services, stream):
+    charged = []
+
+    class Counted:
+        def pricing(self, provider, model):
+            return self
+
+        def charge(self, response):
+            charged.append(response)
+            return Charge(Decimal(1), "computed")
+
+    class Unpriced(Vendor):
+        def connect(self, config, services):
+            return replace(super().connect(config, services), price=None)
+
+    services._registry, services._catalogue = Registry(), Counted()
+    services._registry.add_provider(Unpriced(f"{server.url}/v1"))
+    server.script(streamed("a") if stream else completion())
+    llm = create_llm("vendor", services=services)
+    if stream:
+        with llm.stream("hi") as deltas:
+            list(deltas)
+        response = deltas.response
+    else:
+        response = llm.generate("hi")
+    assert (response.usage, charged) == (PAID, [])
+    assert (response.cost, response.cost_source, [each.usage for each in charged]) == (1, "computed", [PAID])
