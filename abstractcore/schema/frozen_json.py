@@ -130,14 +130,13 @@ def freeze_given(value: object, path: str = "") -> JSONObject:
 
 def _frozen(value: object, depth: int) -> JSONValue:
     """Frequent types come first. Paths are built only when an error propagates."""
-    kind = type(value)
-    if kind is str:
-        return check_text(value)
-    if value is None or kind is bool:
-        return cast(JSONValue, value)
-    if kind is int:
-        return check_number(cast(int, value))
-    if kind is dict or isinstance(value, Mapping):
+    if type(value) is str:
+        return value if value.isascii() else check_text(value)
+    if value is None or type(value) is bool:
+        return value
+    if type(value) is int:
+        return check_number(value)
+    if type(value) is dict or isinstance(value, Mapping):
         check_depth(depth)
         return _frozen_mapping(cast("Mapping[Any, object]", value), depth)
     if isinstance(value, list | tuple):
@@ -149,13 +148,13 @@ def _frozen(value: object, depth: int) -> JSONValue:
         return float.__float__(check_number(value))
     if isinstance(value, str):
         return check_text(value)
-    raise SchemaError(f"{kind.__name__} is not a JSON value")
+    raise SchemaError(f"{type(value).__name__} is not a JSON value")
 
 
 def _frozen_mapping(value: Mapping[Any, object], depth: int) -> FrozenDict:
     frozen: FrozenDict = dict.__new__(FrozenDict)
     for key, item in value.items():
-        name = check_text(key) if type(key) is str else check_key(key)
+        name = key if type(key) is str and key.isascii() else check_key(key)
         try:
             _put(frozen, name, _frozen(item, depth + 1))
         except SchemaError as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from decimal import Decimal
+from operator import attrgetter
 from types import MappingProxyType
 from typing import Final, Literal, TypeAlias, cast
 
@@ -79,6 +80,7 @@ METERS: Final[Mapping[str, MeterUnit]] = MappingProxyType(
 
 _METERS = frozenset(METERS)
 _LARGE = 2**63
+_LOW = -_LARGE
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,12 +130,17 @@ class Billing(Immutable):
         object.__setattr__(self, "separate", check_items(self.separate, SeparateUsage, "separate"))
         if self.cost is not None:
             object.__setattr__(self, "cost", check_decimal(self.cost, "cost"))
-        for name in ("tier", "region"):
-            value = getattr(self, name)
-            if value is not None and not check_text(value, name):
-                object.__setattr__(self, name, None)
+        if self.tier is not None and not check_text(self.tier, "tier"):
+            object.__setattr__(self, "tier", None)
+        if self.region is not None and not check_text(self.region, "region"):
+            object.__setattr__(self, "region", None)
         if self.counts is not EMPTY:
             object.__setattr__(self, "counts", _frozen_counts(self.counts))
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing was reported."""
+        return self.tier is None and self.cost is None and self.region is None and not self.counts
 
 
 def _frozen_counts(counts: object) -> JSONObject:
@@ -156,9 +163,6 @@ def _are_counts(counts: dict[object, object]) -> bool:
     return bool(counts)
 
 
-_NO_BILLING = Billing()
-
-
 @dataclass(frozen=True, slots=True)
 class Usage(Immutable):
     """Token counts. `input` includes tokens read from and written to a cache, `output` includes reasoning.
@@ -177,13 +181,12 @@ class Usage(Immutable):
     billing: Billing | None = None
 
     def __post_init__(self) -> None:
-        for name in TOKEN_COUNTS:
-            count = getattr(self, name)
-            if count is not None and (type(count) is not int or not -_LARGE < count < _LARGE):
+        for name, count in zip(TOKEN_COUNTS, _token_counts(self), strict=True):
+            if count is not None and (type(count) is not int or not _LOW < count < _LARGE):
                 _check_integer(count, name)
         if self.billing is not None:
             check_class(self.billing, Billing, "billing")
-            if self.billing == _NO_BILLING:
+            if self.billing.is_empty:
                 object.__setattr__(self, "billing", None)
 
     @property
@@ -206,6 +209,7 @@ class Usage(Immutable):
 
 TOKEN_COUNTS: Final = tuple(field.name for field in fields(Usage) if field.name != "billing")
 """The names of the token counts in `Usage`."""
+_token_counts = attrgetter(*TOKEN_COUNTS)
 
 
 def _check_integer(count: object, name: str) -> None:

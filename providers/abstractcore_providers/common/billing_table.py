@@ -192,6 +192,8 @@ def _without(data: Mapping[str, Any], node: _Node) -> Object:
             rest = _without(cast(Object, value), inner)
             if rest:
                 kept[name] = rest
+    if not kept and names.issuperset(data):
+        return kept
     if not kept:
         return {name: value for name, value in data.items() if value is not None and name not in names}
     return {

@@ -34,8 +34,8 @@ def add_cache(
 
 def append_content(content: list[Object], block: Object, cache: CacheField | None) -> None:
     """Appends a content block. A plain text is joined to the text after it, also if that one has a cache point."""
-    marked = cache is not None and block.keys() == {"type", "text", cache.name}
-    if marked and content and is_plain(content[-1]):
+    marked = content and cache is not None and block.keys() == {"type", "text", cache.name}
+    if marked and is_plain(content[-1]):
         content[-1] = {**block, "text": content[-1]["text"] + block["text"]}
     else:
         append_block(content, block)
