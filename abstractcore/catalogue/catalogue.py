@@ -153,7 +153,7 @@ class FileCatalogue:
         except ConfigurationError as error:
             error.hint = advice
             raise
-        return ProviderFile(replace(found, advice=advice), provider)
+        return ProviderFile(found._replace(advice=advice), provider)
 
     def _warn(self, user: UserFile, provider: str) -> None:
         """Notifies of the user's tables of other providers that cannot be read, once for each."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..errors import ConfigurationError, SchemaError
 from ..ports import Openable
@@ -11,8 +11,7 @@ MAX_BYTES = 16 * 1024 * 1024
 """Far more than any catalogue; a larger file is another one."""
 
 
-@dataclass(frozen=True, slots=True)
-class Document:
+class Document(NamedTuple):
     """The text of a file. `origin` is its path; `advice` is a hint for every error in it."""
 
     origin: str

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from ..ports import ModelProfile
 from .facts import Facts
@@ -12,8 +11,7 @@ from .facts import Facts
 Match = Literal["model", "family", "unknown"]
 
 
-@dataclass(frozen=True, slots=True)
-class ModelEntry:
+class ModelEntry(NamedTuple):
     """What the catalogue knows about a model of a provider.
 
     `match` is how it was found: by its own row, by that of its family, or not at all. `name` is the name in that row,

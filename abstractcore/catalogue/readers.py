@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import fields, is_dataclass
 from datetime import date
 from functools import cache
 from types import MappingProxyType
@@ -77,7 +77,7 @@ def _reader(hint: Any) -> Reader:
         item = _reader(of[0])
         if of[-1] is Ellipsis:
             return lambda data, path: tuple(_items(data, path, item))
-        return _Pair(item) if of[0] is str else _Range(item)
+        return _pair(item) if of[0] is str else _range(item)
     if isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapping(_reader(of[0]), _reader(of[1]))
     if is_dataclass(hint):
@@ -95,30 +95,28 @@ def _choice(values: tuple[object, ...]) -> Reader:
     return read
 
 
-@dataclass(frozen=True, slots=True)
-class _Range:
-    """The reader of two numbers, the lower one first."""
+def _range(number: Reader) -> Reader:
+    """Returns the reader of two numbers, the lower one first."""
 
-    number: Reader
-
-    def __call__(self, data: object, path: str) -> tuple[Any, ...]:
-        numbers = tuple(_items(data, path, self.number))
+    def read(data: object, path: str) -> tuple[Any, ...]:
+        numbers = tuple(_items(data, path, number))
         if len(numbers) != 2 or numbers[0] > numbers[1]:
             raise SchemaError(f"expected the lowest and the highest value, got {shown(data)}", path)
         return numbers
 
+    return read
 
-@dataclass(frozen=True, slots=True)
-class _Pair:
-    """The reader of two texts."""
 
-    item: Reader
+def _pair(item: Reader) -> Reader:
+    """Returns the reader of two texts."""
 
-    def __call__(self, data: object, path: str) -> tuple[Any, ...]:
-        pair = tuple(_items(data, path, self.item))
+    def read(data: object, path: str) -> tuple[Any, ...]:
+        pair = tuple(_items(data, path, item))
         if len(pair) != 2:
             raise SchemaError(f"expected two names, got {shown(data)}", path)
         return pair
+
+    return read
 
 
 def _mapping(key: Reader, item: Reader) -> Reader:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ..errors import SchemaError
 from ..schema import EMPTY
@@ -16,8 +15,7 @@ MAX_LIKE = 20
 _OF_ALIASES = frozenset({"model", "provider", "alias_of", "source", "checked"})
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     """A model, an alias of one, or with `is_family` all models whose names begin like this.
 
     `like` names templates, or for a user's row models, whose facts come before its own. `prices` are as in the file.

@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ..errors import InvalidInputError
 from ..schema import ModelCall
 
 
-@dataclass(frozen=True, slots=True)
-class CallScope:
+class CallScope(NamedTuple):
     """The tags and the parent of enclosing blocks."""
 
     tags: Mapping[str, str]

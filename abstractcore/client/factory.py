@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
 
 from ..errors import AuthenticationError, InvalidInputError
 from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
@@ -16,7 +16,6 @@ from .building import check_options
 from .capabilities import Capabilities
 from .connections import connections
 from .llm import LLM
-from .model_facts import ModelFacts
 from .option_values import at_least_zero, extra_headers, kept, seconds
 from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
 from .pipelines import Pipelines
@@ -24,6 +23,9 @@ from .preparing import CallPreparer
 from .prices import pricing_of
 from .services import Services, default_services
 from .signatures import takes
+
+if TYPE_CHECKING:
+    from .model_facts import ModelFacts
 
 _DEFAULT_PROVIDER = "local"
 _DEFAULT_RETRIES = 2
@@ -126,7 +128,7 @@ def _session(
         options={name: given[name] for name in provider.options if name in given},
         header_names=frozenset(given["headers"]),
     )
-    facts = ModelFacts.given(given)
+    facts = _facts(given)
     offline = any(getattr(each, "offline", False) is True for each in given.get("middleware", ()))
     with failures_of(f"the provider {provider.name!r} ({services.registry.owner('provider', provider.name)})"):
         try:
@@ -135,6 +137,15 @@ def _session(
             secrets.error(error)
             raise
     return facts.session(session) if facts else session
+
+
+def _facts(given: dict[str, Any]) -> ModelFacts | None:
+    """Returns the user's facts about the model, None without any."""
+    if given.get("facts") is None and given.get("accepts") is None:
+        return None
+    from .model_facts import ModelFacts
+
+    return ModelFacts.given(given.get("facts"), given.get("accepts"))
 
 
 def _connect(provider: Provider, config: ProviderConfig, services: ProviderServices, offline: bool) -> ProviderSession:

@@ -19,14 +19,11 @@ class ModelFacts:
     facts: Mapping[str, Any]
 
     @classmethod
-    def given(cls, options: Mapping[str, Any]) -> ModelFacts | None:
-        """Returns the facts in the options `facts` and `accepts`, None without any.
+    def given(cls, facts: object, accepts: object) -> ModelFacts:
+        """Returns the facts in the options `facts` and `accepts`, of which one may be None.
 
         Raises `InvalidInputError` or `ConfigurationError` for invalid ones.
         """
-        facts, accepts = options.get("facts"), options.get("accepts")
-        if facts is None and accepts is None:
-            return None
         if not isinstance(facts, Mapping | None):
             raise InvalidInputError(f"expected a mapping, got {type(facts).__name__}", path="facts", hint=_EXAMPLE)
         both: dict[str, Any] = dict(cast("Mapping[str, Any]", facts or {}))

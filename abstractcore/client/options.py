@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from ..errors import InvalidInputError, UnknownOptionError
-from ..ports import Middleware, Price
+from ..ports import Middleware
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import JSONObject, JSONValue, MediaKind, MediaPolicy, Modality, ThinkingLevel, ToolChoice
 from ..schema.quoting import shown
@@ -15,7 +15,7 @@ from .media_loading import MediaInput
 from .message_inputs import MessageInput
 
 if TYPE_CHECKING:
-    from ..ports import Script
+    from ..ports import Price, Script
     from ..tools import ToolInput
     from ..tools.policy import ToolPolicy
     from ..transport import HttpClient

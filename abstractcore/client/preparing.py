@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
@@ -30,8 +29,7 @@ _MESSAGES_FORMAT = "openai_chat"
 """The wire format of mappings in `messages`, whatever the provider."""
 
 
-@dataclass(frozen=True, slots=True)
-class PendingCall:
+class PendingCall(NamedTuple):
     """A request, validated as far as possible without reading files; `timeout` is in seconds."""
 
     prepare: Prepare

@@ -5,15 +5,19 @@ Each option is documented once, in the string under its field; editors read it t
 
 from __future__ import annotations
 
-import ast
 import inspect
+import re
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Mapping
 from functools import cache
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable[..., object])
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
+_CLASS = re.compile(r"^class (\w+)\((.*)\):\n((?:    .*\n|\n)*)", re.MULTILINE)
+"""A class: its name, its bases and its body."""
+_FIELD = re.compile(r'^    (\w+): .+\n    """([^"]+(?:"[^"]+)*)"""$', re.MULTILINE)
+"""A field of a class, and the docstring under it."""
 
 
 def takes(options: type) -> Callable[[F], F]:
@@ -49,7 +53,7 @@ def option_lines(options: type) -> dict[str, str]:
 
     Its bases must be in the same module. Fields are missing if the source of that module is not installed.
     """
-    documented = _documented(options.__module__, options.__name__)
+    documented = _documented(options.__module__).get(options.__name__, {})
     return {name: documented[name] for name in option_types(options) if name in documented}
 
 
@@ -83,31 +87,17 @@ def _parameters(options: type) -> tuple[inspect.Parameter, ...]:
     )
 
 
-def _documented(module: str, name: str) -> dict[str, str]:
-    """Returns the documented fields of a class and its bases."""
-    definition = _classes(module).get(name)
-    if definition is None:
-        return {}
-    lines: dict[str, str] = {}
-    for base in definition.bases:
-        if isinstance(base, ast.Name):
-            lines |= _documented(module, base.id)
-    return lines | dict(_own_lines(definition))
-
-
 @cache
-def _classes(module: str) -> dict[str, ast.ClassDef]:
+def _documented(module: str) -> Mapping[str, Mapping[str, str]]:
+    """Returns the docstrings of the fields of each class in a module, with those of its bases, each in one line."""
     try:
-        tree = ast.parse(inspect.getsource(sys.modules[module]))
+        source = inspect.getsource(sys.modules[module])
     except OSError:
         return {}
-    return {each.name: each for each in tree.body if isinstance(each, ast.ClassDef)}
-
-
-def _own_lines(definition: ast.ClassDef) -> Iterator[tuple[str, str]]:
-    for field, below in zip(definition.body, definition.body[1:], strict=False):
-        match field, below:
-            case ast.AnnAssign(target=ast.Name(id=name)), ast.Expr(value=ast.Constant(value=str(text))):
-                yield name, " ".join(text.split())
-            case _:
-                pass
+    documented: dict[str, dict[str, str]] = {}
+    for name, bases, body in _CLASS.findall(source):
+        lines: dict[str, str] = {}
+        for base in bases.split(", "):
+            lines |= documented.get(base, {})
+        documented[name] = lines | {field: " ".join(text.split()) for field, text in _FIELD.findall(body)}
+    return documented

@@ -1,5 +1,6 @@
 """Ports: the interfaces between the kernel and everything that plugs into it. Imports only schema and errors."""
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .catalogues import CatalogueFile, Openable
@@ -20,7 +21,7 @@ from .middleware import (
 )
 from .operations import CHAT, HasOperations, Operation, OperationResult, Operations, Operator
 from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
-from .pricing import NO_TERMS, BilledResponse, Charge, Price, Pricing, Terms
+from .pricing import NO_TERMS, BilledResponse, Charge, Pricing, Terms
 from .profiles import ModelCatalogue, ModelProfile, Thinking
 from .providers import HasModelExamples, Provider, ProviderConfig, ProviderServices, ProviderSession
 from .runtimes import Clock, Feed, Runtime, TimeLimit, WakeableClock, WorkKind
@@ -38,10 +39,18 @@ from .transpilers import (
 from .transports import Address, Auth, Body, Endpoint, KnownAddress, KnownUrl, SecretHolder, Transport
 
 if TYPE_CHECKING:
+    from .prices import Price
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
 
-_LATER = ("Piece", "Script", "ScriptedAnswer", "ScriptedReply", "ScriptFunction")
-"""Names whose module is imported on first access: only scripted models need it."""
+_LATER = {
+    "Piece": "scripts",
+    "Price": "prices",
+    "Script": "scripts",
+    "ScriptFunction": "scripts",
+    "ScriptedAnswer": "scripts",
+    "ScriptedReply": "scripts",
+}
+"""Names whose module is imported on first access: few programs need them."""
 
 __all__ = [
     "CHAT",
@@ -125,7 +134,5 @@ __all__ = [
 def __getattr__(name: str) -> Any:
     if name not in _LATER:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from . import scripts
-
-    value = globals()[name] = getattr(scripts, name)
+    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
     return value

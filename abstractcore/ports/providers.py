@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..schema import EMPTY, ModelCall
-from .pricing import NO_TERMS, Price, Terms
+from .pricing import NO_TERMS, Terms
 from .profiles import ModelCatalogue, ModelProfile
 from .stores import ModelStore
 from .transpilers import Transpiler
 from .transports import Endpoint
+
+if TYPE_CHECKING:
+    from .prices import Price
 
 
 @dataclass(frozen=True, slots=True)

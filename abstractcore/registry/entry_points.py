@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from importlib import metadata
+from typing import NamedTuple
 
 from ..errors import PluginError
 from ..version import __version__
@@ -14,8 +14,7 @@ from .requirements import unmet
 _OURSELVES = "abstractcore"
 
 
-@dataclass(frozen=True, slots=True)
-class FoundPlugin:
+class FoundPlugin(NamedTuple):
     """An entry point: its name, its value, its distribution (name and version), and the function that loads it."""
 
     name: str

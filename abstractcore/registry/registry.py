@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from ..errors import InvalidInputError, PluginError, UnknownCapabilityError, UnknownProviderError
 from ..ports import Capability, CatalogueFile, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
@@ -35,8 +34,7 @@ _PROGRAM = "this program"
 _SEE_PLUGINS = "`abstractcore plugins` lists what is installed."
 
 
-@dataclass(frozen=True, slots=True)
-class _Registered:
+class _Registered(NamedTuple):
     kind: Kind[Any]
     name: str
     item: Any

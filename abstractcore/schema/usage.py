@@ -140,7 +140,7 @@ class Billing(Immutable):
     @property
     def is_empty(self) -> bool:
         """Whether nothing was reported."""
-        return self.tier is None and self.cost is None and self.region is None and not self.counts
+        return self.tier is None and self.cost is None and not (self.region or self.counts or self.separate)
 
 
 def _frozen_counts(counts: object) -> JSONObject:

@@ -28,8 +28,6 @@ from .error_table import (
 from .json_reading import Object, as_object, count_of, text_of
 from .surrogates import mend
 
-RIGHT_ADDRESS = "Does base_url point to the API, including /v1?"
-"""The hint where something other than the API answers."""
 _BAD_REQUEST_CODES = (
     "data_residency_mismatch",
     "empty_image_file",

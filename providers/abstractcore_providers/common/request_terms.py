@@ -9,7 +9,6 @@ OpenAI, Groq, Mistral, xAI and Anthropic: `service_tier`; OpenAI also `backgroun
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, cast
 from urllib.parse import urlsplit
 
@@ -19,24 +18,17 @@ from abstractcore.schema import ModelCall
 _TIER_FIELDS = ("service_tier", "serviceTier")
 
 
-@dataclass(frozen=True, slots=True)
-class RequestTerms:
-    """Reads what a call asks for in its options for `provider`; `usual` is what applies without them."""
-
-    provider: str
-    usual: Terms
-
-    def __call__(self, call: ModelCall) -> Terms:
-        """Returns the terms of a call."""
-        options = cast("Mapping[str, Any] | None", call.provider_options.get(self.provider))
-        if not options:
-            return self.usual
-        window = _text(_member(options.get("background_options"), "completion_window"))
-        return Terms(
-            _tier(options),
-            _text(options.get("inference_geo")) or self.usual.region,
-            None if window is None else f"background_{window}",
-        )
+def request_terms(provider: str, usual: Terms, call: ModelCall) -> Terms:
+    """Returns what a call asks for in its options for `provider`; `usual` is what applies without them."""
+    options = cast("Mapping[str, Any] | None", call.provider_options.get(provider))
+    if not options:
+        return usual
+    window = _text(_member(options.get("background_options"), "completion_window"))
+    return Terms(
+        _tier(options),
+        _text(options.get("inference_geo")) or usual.region,
+        None if window is None else f"background_{window}",
+    )
 
 
 def region_of_host(endpoint: Endpoint, usual_url: str | None) -> str | None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import ConfigurationError
-from abstractcore.ports import Price, ProviderConfig, ProviderServices, ProviderSession
+from abstractcore.ports import ProviderConfig, ProviderServices, ProviderSession
 
 if TYPE_CHECKING:
     from .servers import ServerPool
@@ -37,6 +37,8 @@ class LocalProvider:
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """Returns a session for `config.model`, a name or path for the model store. No I/O but the catalogue's."""
         # Imported here: listing providers must load neither a wire format nor the code that runs processes.
+        from abstractcore.ports import Price
+
         from ..common.model_settings import check_setting_names
         from ..formats.openai_chat import OpenAIChat
         from ..formats.openai_chat.dialect import LLAMA_CPP

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from abstractcore.ports import ModelProfile, Price, ProviderConfig, ProviderServices, ProviderSession
+from abstractcore.ports import ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,6 +22,8 @@ class ScriptedProvider:
 
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """Returns a session that plays the script from its beginning."""
+        from abstractcore.ports import Price
+
         from .canonical_json import CanonicalJson
         from .script import Script
         from .transport import ScriptedEndpoint

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession, Terms
@@ -12,7 +13,7 @@ from abstractcore.schema import EMPTY
 
 from ..common.endpoints import FixedEndpoint, base_url, key_auth
 from ..common.model_settings import check_setting_names
-from ..common.request_terms import RequestTerms, region_of_host
+from ..common.request_terms import region_of_host, request_terms
 
 _USUAL_URL = "http://localhost:8000/v1"
 
@@ -48,7 +49,7 @@ class VendorProvider(ABC):
         """
         model = self.model_name(config)
         endpoint = self.endpoint(config, services.environment)
-        terms = RequestTerms(self.name, Terms(region=self.region(model, endpoint, config)))
+        terms = partial(request_terms, self.name, Terms(region=self.region(model, endpoint, config)))
         profile = services.catalogue.profile(self.name, model)
         if profile.settings:
             check_setting_names(profile.settings, self.setting_names(), self.name)

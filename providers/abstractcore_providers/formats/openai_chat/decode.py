@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 
-from abstractcore.errors import ServerError
+from abstractcore.errors import ProviderError, ServerError
 from abstractcore.schema import (
     AudioPart,
     Blob,
@@ -20,7 +20,7 @@ from abstractcore.schema import (
 
 from ...common.call_ids import ReceivedIds
 from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.openai_errors import RIGHT_ADDRESS, error_in_body
+from ...common.openai_address import RIGHT_ADDRESS
 from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
 from .content import REPLY_AUDIO_TYPE
@@ -50,8 +50,14 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     data = as_object(read_body(response, RIGHT_ADDRESS))
     choices = as_objects(data.get("choices"))
     if data.get("error") is not None or not choices:
-        raise error_in_body(data) or no_reply(response, data, "choices", _MARKS, RIGHT_ADDRESS)
+        raise _error(response, data)
     return fitting(response, _reply, data, choices, dialect)
+
+
+def _error(response: WireResponse, data: Object) -> ProviderError:
+    from ...common.openai_errors import error_in_body
+
+    return error_in_body(data) or no_reply(response, data, "choices", _MARKS, RIGHT_ADDRESS)
 
 
 def _reply(data: Object, choices: list[Object], dialect: Dialect) -> ModelReply:

@@ -23,7 +23,8 @@ from abstractcore.schema import (
 from ...common.call_ids import ReceivedIds
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Object, as_object, as_objects, mended, text_of
-from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer
+from ...common.openai_address import RIGHT_ADDRESS
+from ...common.openai_errors import error_in_answer
 from ...common.reasoning_origins import origin_of
 from ...common.surrogates import mend
 from .content_pieces import content_pieces

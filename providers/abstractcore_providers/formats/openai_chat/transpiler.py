@@ -1,6 +1,6 @@
 """The format's operations in one object; each is a pure function in a module of its own.
 
-Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
+Streams, errors and the server side (`parse`, `render`) are imported on first use: a complete answer needs none of them.
 """
 
 from __future__ import annotations
@@ -8,17 +8,18 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abstractcore.framing import ServerSentEventFramer
+from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.ports import MessageRead, Operations
 from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
-from ...common.openai_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 from ...common.reasoning_origins import origin_of
 from .decode import decode
 from .dialect import OPENAI, Dialect
 from .encode import encode
 
 if TYPE_CHECKING:
+    from abstractcore.framing import ServerSentEventFramer
+
     from .stream_decoder import ChatDecoder
     from .stream_renderer import ChatRenderer
 
@@ -29,10 +30,6 @@ class OpenAIChat:
 
     dialect: Dialect = OPENAI
 
-    framer = staticmethod(ServerSentEventFramer)
-    error = staticmethod(error_of)
-    render_error = staticmethod(render_error)
-
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.dialect)
@@ -40,6 +37,18 @@ class OpenAIChat:
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply in a `chat.completion` object."""
         return decode(response, self.dialect)
+
+    def error(self, response: WireResponse) -> ProviderError:
+        """Returns the error of a response with an error status."""
+        from ...common.openai_errors import error_of
+
+        return error_of(response)
+
+    def framer(self) -> ServerSentEventFramer:
+        """Returns a framer for one stream."""
+        from abstractcore.framing import ServerSentEventFramer
+
+        return ServerSentEventFramer()
 
     def decoder(self) -> ChatDecoder:
         """Returns a decoder of `chat.completion.chunk` objects."""
@@ -67,6 +76,12 @@ class OpenAIChat:
 
         return render(reply, self.dialect)
 
+    def render_error(self, error: AbstractCoreError) -> WireResponse:
+        """Renders `error` as a response."""
+        from ...common.openai_errors import render_error
+
+        return render_error(error)
+
     def renderer(self) -> ChatRenderer:
         """Returns a renderer of `chat.completion.chunk` events."""
         from .stream_renderer import ChatRenderer
@@ -77,6 +92,8 @@ class OpenAIChat:
     def operations(self) -> Operations:
         """Returns the operations: `list_models`."""
         from ...common.model_lists import LIST_MODELS, ModelListing
+        from ...common.openai_address import RIGHT_ADDRESS
+        from ...common.openai_errors import error_in_body
 
         # https://platform.openai.com/docs/api-reference/models/list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)

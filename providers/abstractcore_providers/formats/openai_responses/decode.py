@@ -8,7 +8,8 @@ from abstractcore.schema import ModelReply, Part, ToolCall, WireResponse
 
 from ...common.call_ids import ReceivedIds
 from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer, error_in_body
+from ...common.openai_address import RIGHT_ADDRESS
+from ...common.openai_errors import error_in_answer, error_in_body
 from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import fitting, no_reply, read_body
 from .client_tools import hosted_calls

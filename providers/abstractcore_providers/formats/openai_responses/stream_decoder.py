@@ -26,7 +26,8 @@ from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import Piece
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Object, as_object, as_objects, count_of, mended, text_of
-from ...common.openai_errors import RIGHT_ADDRESS, error_in_answer
+from ...common.openai_address import RIGHT_ADDRESS
+from ...common.openai_errors import error_in_answer
 from ...common.reasoning_origins import origin_of
 from .blocks import OpenItem, OpenItems
 from .citations import read_annotations

@@ -13,7 +13,8 @@ from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Operation, Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
-from ...common.openai_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
+from ...common.openai_address import RIGHT_ADDRESS
+from ...common.openai_errors import error_in_body, error_of, render_error
 from ...common.operations import COUNT_TOKENS, RETRIEVE_REPLY, count_tokens, retrieve_reply
 from .count import decode_count, encode_count
 from .decode import decode
