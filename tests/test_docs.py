@@ -29,6 +29,7 @@ def test_pages_with_python_blocks_are_known():
         "plugins.md",
         "prompt-caching.md",
         "testing.md",
+        "tools.md",
     }
     assert sum(block.is_test for block in PAGE_BLOCKS) == 3
 
