@@ -26,6 +26,7 @@ _OF_FAMILIES = frozenset(
         "cache_points",
         "cache_times",
         "cache_tools",
+        "calls_as_text",
         "checked",
         "context_tokens",
         "encodable",

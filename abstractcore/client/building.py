@@ -54,6 +54,8 @@ def build_call(
             tags=options.get("tags", EMPTY),
             parent_id=options.get("parent_id"),
             trace_context=options.get("trace_context", EMPTY),
+            tool_format=options.get("tool_format"),
+            rescue=options.get("rescue", True),
         )
     except SchemaError as error:
         raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None

@@ -57,6 +57,11 @@ class CallOptions(TypedDict, total=False):
     """Whether the model may, must or must not call tools; `ToolChoice("tool", NAME)` forces one."""
     parallel_tool_calls: bool | None
     """Whether the model may call several tools in one turn."""
+    tool_format: str | None
+    """How tools are sent: "native", as the provider's own, or in the prompt, in a format such as "hermes", "llama3" or
+    "react" (docs/tools.md lists them); default: native, or in the model's own format where it has no native tools."""
+    rescue: bool | None
+    """Whether tool calls that a local server returns as text are read as calls, with a warning; default True."""
     modalities: Sequence[Modality] | None
     """Output modalities to request: "text", "image", "audio"."""
     media_policy: MediaPolicy | Mapping[MediaKind, MediaPolicy] | None

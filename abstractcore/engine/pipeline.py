@@ -175,7 +175,12 @@ class Pipeline:
         # A middleware may call this twice: warnings are not repeated.
         known = tuple(context.warnings)
         context.warnings += (each for each in (*lowered.warnings, *encoded.warnings) if each not in known)
-        return await self._around_attempt(Attempt(context, encoded.request, context.operation))
+        answer = await self._around_attempt(Attempt(context, encoded.request, context.operation))
+        if lowered.reading is None:
+            return answer
+        from .reply_reading import read_answer
+
+        return read_answer(answer, lowered.reading, context)
 
     async def _encoded(self, context: CallContext) -> tuple[Lowered, Encoded]:
         """Returns the lowered call with converted files, and its request.
@@ -251,7 +256,7 @@ def fail(
 _NO_LOSSES = frozenset(
     {
         *("unknown_model", "retired_model", "media_type_mismatch", "no_effect", "cache_too_short"),
-        *("schema_normalized", "schema_narrowed"),
+        *("schema_normalized", "schema_narrowed", "tools_as_prompt"),
     }
 )
 

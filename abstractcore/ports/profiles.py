@@ -141,6 +141,8 @@ class ModelProfile:
     """The format in which tools are described in the prompt, where they are not sent as such: the one that the model's
     maker trained it on, such as "hermes" or "llama3". None if unknown.
     """
+    calls_as_text: bool = False
+    """Whether the server may return a native tool call as text: a reply that is nothing but calls is read as calls."""
     retires: str | None = None
     """The day on which the provider retires the model: calls have a warning from then on."""
     replaced_by: str | None = None

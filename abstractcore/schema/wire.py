@@ -11,6 +11,7 @@ from .frozen_json import freeze_object
 from .immutable import Immutable
 from .reprs import ShortRepr
 from .responses import MediaDecision
+from .tools import ToolSpec
 
 ENCODINGS = ("gzip", "deflate")
 """The values of `Accept-Encoding` in requests, and the `Content-Encoding` that responses may have."""
@@ -69,12 +70,12 @@ class Encoded(Immutable):
 class ReplyReading(Immutable):
     """How the text of a reply is read, where tools or a typed answer are not the provider's own.
 
-    `tools` are the names of the tools written into the prompt in `tool_format`, or with `rescue` the ones of which the
-    server may return a call as text. `output_tool` is the tool whose arguments are the answer.
+    `tools` are written into the prompt in `tool_format`; with `rescue`, a reply that is nothing but calls of them is
+    read as such in any format. `output_tool` is the tool whose arguments are the answer.
     """
 
     tool_format: str | None = None
-    tools: tuple[str, ...] = ()
+    tools: tuple[ToolSpec, ...] = ()
     rescue: bool = False
     output_tool: str | None = None
 

@@ -13,6 +13,7 @@ from .cache_points import lower_cache
 from .media_routes import lower_media
 from .modalities import lower_modalities
 from .prefill import refuse_prefill
+from .prompted_tools import lower_tools
 from .retirement import retirement_warning
 from .sampling_options import SAMPLING_OPTIONS, lower_options
 from .structured_output import lower_output
@@ -35,14 +36,19 @@ def lower(
     """
     if not profile.accepts_prefill:
         refuse_prefill(call.messages)
-    call, warnings = lower_cache(call, profile)
+    call, reading, warnings = lower_tools(call, profile)
+    call, of_cache = lower_cache(call, profile)
+    warnings += of_cache
     if not profile.known or profile.retires is not None:
         warnings += _about_the_model(call.model, profile, time)
     decisions, of_files = lower_media(call, profile, handlers)
     warnings += of_files
+    if reading is not None and reading.tool_format is not None and call.output is not None:
+        # A model whose answer must match a schema could not write a call.
+        profile = replace(profile, structured_output="none")
     changes, of_options = _options(call, profile)
     warnings += of_options
-    return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings))
+    return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings), reading)
 
 
 def _about_the_model(model: str, profile: ModelProfile, time: float | None) -> list[CallWarning]:

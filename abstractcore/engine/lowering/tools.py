@@ -58,9 +58,9 @@ def lower_tool_choice(
 
 
 def _refuse_tools(call: ModelCall, profile: ModelProfile) -> NoReturn:
-    hint = "Choose another model, or leave the tools out."
+    hint = "Choose another model, leave the tools out, or leave out tool_format='native'."
     if profile.tools_provider is not None:
-        hint = f"Use the provider {profile.tools_provider!r}."
+        hint = f"Use the provider {profile.tools_provider!r}, or tool_format='hermes' for tools in the prompt."
     raise UnsupportedContentError(
         f"tools: {call.model} accepts no tools at the provider {call.provider!r}.",
         hint=hint,

@@ -152,11 +152,14 @@ def test_level_that_tools_exclude_has_one_warning():
     assert warned(found) == [("thinking_changed", "thinking", "medium", "off")]
 
 
-@pytest.mark.parametrize(("provider", "hint"), [("other", "Use the provider 'other'."), (None, "Choose another model")])
-def test_tools_that_are_never_accepted_are_refused(provider: str | None, hint: str):
+@pytest.mark.parametrize(
+    ("provider", "tool_format", "hint"),
+    [("other", None, "Use the provider 'other'"), (None, "native", "Choose another model")],
+)
+def test_tools_that_are_never_accepted_are_refused(provider: str | None, tool_format: str | None, hint: str):
     profile = ModelProfile(tools="never", tools_provider=provider)
     with pytest.raises(UnsupportedContentError, match="tools: m accepts no tools at the provider 'p'") as caught:
-        lowered(profile, tools=(TOOL,))
+        lowered(profile, tools=(TOOL,), tool_format=tool_format)
     assert hint in (caught.value.hint or "")
     assert lowered(profile).warnings == ()
 

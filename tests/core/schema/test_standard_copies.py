@@ -69,7 +69,7 @@ assert isinstance(CALL, ModelCall)
 OTHERS = [
     CachedContent("c", {"p": {"a": [1]}}, tokens=7),
     Encoded(WireRequest("/", {"a": "b"}, b"{}")),
-    Lowered(CALL, reading=ReplyReading("react", ("f",))),
+    Lowered(CALL, reading=ReplyReading("react", (ToolSpec("f"),))),
     ModelList(("a",), "next"),
     Plan(warnings=(CallWarning("a", "b", "c"),)),
     Billing(separate=(SeparateUsage("m", 1),)),

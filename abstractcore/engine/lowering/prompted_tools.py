@@ -1,0 +1,162 @@
+"""Writes tools, calls and their results into the messages, for models that are not sent tools as such."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import takewhile
+from typing import TYPE_CHECKING
+
+from ...ports import ModelProfile
+from ...schema import (
+    CachePoint,
+    CallWarning,
+    Message,
+    ModelCall,
+    Part,
+    ReplyReading,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+from ...schema.parts import MEDIA_PARTS
+
+if TYPE_CHECKING:
+    from ...tools.prompted import ToolFormat
+
+DEFAULT_FORMAT = "hermes"
+"""The format for models whose own is not known: plain JSON between tags."""
+_MOST_STOPS = 4
+"""The number of stop sequences that all providers accept (OpenAI's API reference, "Create chat completion", stop)."""
+
+
+def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, ReplyReading | None, list[CallWarning]]:
+    """Returns the call with its tools in a system message and its history as text, how to read the reply, and warnings,
+    if the call or the profile says so. Raises `InvalidInputError` for an unknown format.
+
+    Without a prompt of tools, a reply may have native calls as text: from servers of which the profile says so.
+    """
+    name = _format_name(call, profile)
+    if name is None:
+        reading = None
+        if profile.calls_as_text and call.rescue and call.tools and not _forbids(call):
+            reading = ReplyReading(tools=call.tools, rescue=True)
+        changed = call.tool_format is not None or not call.rescue
+        return call.with_(tool_format=None, rescue=True) if changed else call, reading, []
+    from ...tools.prompted import tool_format
+
+    chosen = tool_format(name)
+    messages = _written_messages(call, chosen)
+    warnings: list[CallWarning] = []
+    reading = None
+    if call.tools:
+        position = sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
+        messages.insert(position, Message("system", (_described(call, chosen),)))
+        message = f"{call.model} has its tools described in a system message, in the format {name!r}"
+        warnings.append(CallWarning("tools_as_prompt", "tools", message, sent=name))
+        warnings += _not_enforced(call)
+        if not _forbids(call):
+            reading = ReplyReading(name, call.tools, call.rescue)
+    sampling = call.sampling
+    if reading is not None and (stop := _stops(call, chosen, profile)):
+        sampling = replace(sampling, stop=stop)
+    lowered = call.with_(
+        messages=tuple(messages),
+        tools=(),
+        tool_choice=call.tool_choice if call.hosted_tools else None,
+        parallel_tool_calls=call.parallel_tool_calls if call.hosted_tools else None,
+        sampling=sampling,
+        tool_format=None,
+        rescue=True,
+    )
+    return lowered, reading, warnings
+
+
+def _format_name(call: ModelCall, profile: ModelProfile) -> str | None:
+    """Returns the format of the call's tools in the prompt; None if they are sent as such."""
+    name = call.tool_format
+    if name is None:
+        if profile.tools != "never" or (profile.tools_provider is not None and call.tools):
+            return None
+        name = profile.tool_prompt or DEFAULT_FORMAT
+    return name if name != "native" and (call.tools or _has_calls(call)) else None
+
+
+def _has_calls(call: ModelCall) -> bool:
+    return any(message.role == "tool" or message.tool_calls for message in call.messages)
+
+
+def _forbids(call: ModelCall) -> bool:
+    return call.tool_choice is not None and call.tool_choice.mode == "none"
+
+
+def _described(call: ModelCall, chosen: ToolFormat) -> TextPart:
+    """Returns the description of the tools, with the last cache point that a tool has."""
+    points = [tool.cache for tool in call.tools if tool.cache is not None]
+    text = chosen.describe(call.tools, call.tool_choice, call.parallel_tool_calls)
+    return TextPart(text, cache=points[-1] if points else None)
+
+
+def _not_enforced(call: ModelCall) -> list[CallWarning]:
+    message = "the arguments of a tool in the prompt are not enforced"
+    return [
+        CallWarning("unsupported_option", f"tools[{index}].strict", message, True)
+        for index, tool in enumerate(call.tools)
+        if tool.strict
+    ]
+
+
+def _stops(call: ModelCall, chosen: ToolFormat, profile: ModelProfile) -> tuple[str, ...]:
+    """Returns the stop sequences with those of the format, which keep a model from inventing results."""
+    if "stop" in profile.refused | profile.refused_with_thinking | profile.no_effect:
+        return ()
+    given = call.sampling.stop
+    stops = (*given, *(stop for stop in chosen.stop if stop not in given))
+    return stops if chosen.stop and len(stops) <= _MOST_STOPS else ()
+
+
+def _written_messages(call: ModelCall, chosen: ToolFormat) -> list[Message]:
+    """Returns the messages with calls and results as text. Results are the beginning of the user message after them."""
+    written: list[Message] = []
+    names: dict[str, str] = {}
+    results: list[Part] = []
+    for message in call.messages:
+        if message.role == "tool":
+            results = [*results, *_result_parts(message, names, chosen)]
+            continue
+        if results and message.role == "user":
+            message = replace(message, parts=(*results, TextPart("\n\n"), *message.parts))
+        elif results:
+            written.append(Message("user", tuple(results)))
+        results = []
+        if message.tool_calls:
+            names = {each.id: each.name for each in message.tool_calls}
+            message = replace(message, parts=_without_calls(message, call, chosen))
+        written.append(message)
+    return [*written, Message("user", tuple(results))] if results else written
+
+
+def _without_calls(message: Message, call: ModelCall, chosen: ToolFormat) -> tuple[Part, ...]:
+    """Returns the parts of an assistant message with its calls as one text, in place of the first of them."""
+    calls = message.tool_calls
+    points = [each.cache for each in calls if each.cache is not None]
+    parts: list[Part] = []
+    for part in message.parts:
+        if not isinstance(part, ToolCall):
+            parts.append(part)
+        elif part is calls[0]:
+            before = "\n" if parts and isinstance(parts[-1], TextPart) else ""
+            parts.append(_text(before + chosen.write_calls(calls, call.tools), points))
+    return tuple(parts)
+
+
+def _result_parts(message: Message, names: dict[str, str], chosen: ToolFormat) -> list[Part]:
+    """Returns results as one text, with their files after it."""
+    results = [part for part in message.parts if isinstance(part, ToolResult)]
+    points = [each.cache for each in results if each.cache is not None]
+    text = chosen.write_results([(names.get(each.call_id, each.call_id), each) for each in results])
+    files = [part for each in results for part in each.content if isinstance(part, MEDIA_PARTS)]
+    return [_text(text, points), *files]
+
+
+def _text(text: str, points: list[CachePoint]) -> TextPart:
+    return TextPart(text, cache=points[-1] if points else None)
