@@ -165,7 +165,7 @@ def _check_references(provider: str, rows: ProviderRows, sources: Mapping[str, s
     for (kind, name), place in rows.places.items():
         row = rows.table(kind)[name]
         for template in like_of(row.get("like", ())):
-            if template not in rows.templates:
+            if template not in (*rows.templates, _LISTED):
                 raise CatalogueError(f"{place}: {kind} {name!r}: {provider} has no template {template!r}.")
         if row.get("source", "model_facts") not in sources:
             raise CatalogueError(f"{place}: {kind} {name!r}: sources.json does not name {row['source']!r}.")

@@ -109,8 +109,19 @@ def _refusals(row: Row, path: str, body: Any) -> Iterator[str]:
         yield "This model doesn't support the outputConfig.textFormat field."
     if body["messages"][-1]["role"] == "assistant" and not row.get("accepts_prefill", True):
         yield "This model does not support assistant message prefill."
+    yield from _of_results(settings, body)
     yield from _of_media(row, blocks)
     yield from _of_cache(row, body, blocks)
+
+
+def _of_results(settings: Any, body: Any) -> Iterator[str]:
+    for message in body["messages"]:
+        results = [block["toolResult"] for block in message["content"] if "toolResult" in block]
+        beside = [block for block in message["content"] if not block.keys() & {"toolResult", "cachePoint"}]
+        if results and beside and settings.get("results_alone"):
+            yield "Conversation blocks and toolResult blocks cannot be provided in the same turn."
+        if not settings.get("result_status", True) and any("status" in result for result in results):
+            yield "This model doesn't support the toolResult.status field."
 
 
 def _of_fields(settings: Any, fields: Any) -> Iterator[str]:

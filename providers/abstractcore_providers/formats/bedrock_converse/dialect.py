@@ -23,6 +23,9 @@ class Dialect:
     it, empty for any. With `display`, the text of thinking has to be asked for; with `thinks_by_default`, the model
     thinks unless told not to; with `block_binding`, thinking that is sent back is refused if the conversation before it
     has changed.
+
+    With `results_alone`, the model refuses a message with tool results and anything else: an assistant message comes
+    between them. Without `result_status`, it refuses the status of a tool result.
     """
 
     thinking_field: ThinkingField = "thinking"
@@ -34,3 +37,5 @@ class Dialect:
     display: bool = False
     thinks_by_default: bool = False
     block_binding: bool = False
+    results_alone: bool = False
+    result_status: bool = True

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from urllib.parse import quote
 
@@ -34,7 +35,7 @@ from .provider_options import add_provider_options
 from .read_blocks import INPUT
 from .tools import write_tool_config
 from .turns import turns_of
-from .vocabulary import PROVIDER, SAMPLING, WARNINGS
+from .vocabulary import PROVIDER, SAMPLING, SEPARATOR, WARNINGS
 from .write_blocks import BlockWriter
 
 HEADERS = {"content-type": "application/json"}
@@ -63,13 +64,15 @@ def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> W
 def request_body(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
     """Returns the body, and the texts for its placeholders, which are the inputs of tool calls."""
     call = with_valid_names(call, BEDROCK_NAMES, warnings)
+    if not dialect.result_status:
+        call = _without_status(call, warnings)
     options = dict(options_for(call, PROVIDER, warnings))
     sampling, thinking = call.sampling, fit_thinking(call, dialect, warnings)
     times = CacheTimes()
     tools, forbidden = write_tool_config(call, dialect, times, warnings)
     system, messages = turns_of(call, times, warnings, replays=not (dialect.block_binding and thinking == "off"))
     writer = BlockWriter()
-    body: Object = {"messages": _messages(messages, writer)}
+    body: Object = {"messages": _messages(messages, writer, dialect)}
     if system:
         body["system"] = [block for message in system for block in writer.blocks(message.parts)]
     inference = write_sampling(SAMPLING, sampling, warnings, highest_temperature=_HIGHEST_TEMPERATURE)
@@ -92,12 +95,29 @@ def request_body(call: ModelCall, dialect: Dialect, warnings: list[CallWarning])
     return body, writer.inputs
 
 
-def _messages(messages: list[Message], writer: BlockWriter) -> list[Object]:
+def _without_status(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
+    """Returns the call without marks of errors on its tool results, with a warning for each."""
+    messages = list(call.messages)
+    for turn, message in enumerate(messages):
+        failed = [i for i, part in enumerate(message.parts) if isinstance(part, ToolResult) and part.is_error]
+        for index in failed:
+            reason = "this model refuses the status of a tool result"
+            path = f"messages[{turn}].parts[{index}].is_error"
+            warnings.append(CallWarning("error_flag_left_out", path, reason, True, False))
+        if failed:
+            parts = (replace(part, is_error=False) if i in failed else part for i, part in enumerate(message.parts))
+            messages[turn] = replace(message, parts=tuple(parts))
+    return call.with_(messages=tuple(messages))
+
+
+def _messages(messages: list[Message], writer: BlockWriter, dialect: Dialect) -> list[Object]:
     """Returns user and assistant messages in turn; tool results are part of the user's."""
     ids = CallIds(messages, lambda _, id: _ID.fullmatch(id))
     written: list[Object] = []
     for turn, message in enumerate(messages):
         role = "assistant" if message.role == "assistant" else "user"
+        if dialect.results_alone and message.role == "user" and turn and messages[turn - 1].role == "tool":
+            written.append(SEPARATOR)
         if not written or written[-1]["role"] != role:
             written.append({"role": role, "content": []})
         written[-1]["content"] += writer.blocks(message.parts, partial(_id, ids, turn))

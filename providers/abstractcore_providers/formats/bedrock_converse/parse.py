@@ -42,7 +42,7 @@ def _call(
     return ModelCall(
         model=model,
         provider=PROVIDER,
-        messages=read_messages(get_list(data, "system"), get_list(data, "messages"), reader),
+        messages=read_messages(get_list(data, "system"), get_list(data, "messages"), reader, dialect),
         tools=tools,
         hosted_tools=hosted,
         tool_choice=take_forbidden_tools(data) or read_choice(config),

@@ -9,20 +9,26 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Message, Part, Role, SchemaError, ToolResult
 
 from ...common.reading import get_list, get_object, get_role, has_content, message_left_out, name_the_rest
+from .dialect import Dialect
 from .read_blocks import BlockReader
 from .turns import is_boundary
+from .vocabulary import SEPARATOR
 
 _FIELDS = frozenset({"role", "content"})
 _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "assistant"}
 
 
-def read_messages(system: Sequence[Any], values: Iterable[Any], reader: BlockReader) -> tuple[Message, ...]:
+def read_messages(
+    system: Sequence[Any], values: Iterable[Any], reader: BlockReader, dialect: Dialect
+) -> tuple[Message, ...]:
     """Returns the conversation, system messages first; raises `InvalidInputError` with the path of what is wrong.
 
     Adjacent texts of the system or the user are separate messages, and tool results are a message before them.
     """
     messages = _apart("system", reader.blocks(system, "system", "system"))
     for index, value in enumerate(values):
+        if value == SEPARATOR and dialect.results_alone and messages and messages[-1].role == "tool":
+            continue
         path = f"messages[{index}]"
         data = get_object(value, path)
         name_the_rest(data, _FIELDS, path, reader.warnings)

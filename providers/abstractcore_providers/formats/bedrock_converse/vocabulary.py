@@ -7,6 +7,7 @@ from abstractcore.schema import Sampling
 from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
+from ...common.json_reading import Object
 
 SAMPLING = FieldTable(
     Sampling,
@@ -45,3 +46,7 @@ FINISH_REASONS = FinishReasons(
 )
 """`StopReason` in botocore's model of bedrock-runtime, and values of Claude."""
 WARNINGS = FormatWarnings("the Converse format")
+SEPARATOR: Object = {"role": "assistant", "content": [{"text": "."}]}
+"""Comes between tool results and what follows them, for models that refuse both in one message. The API joins adjacent
+messages of the user, and several models refuse blank text. It is not read as a message.
+"""
