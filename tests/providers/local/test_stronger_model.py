@@ -1,7 +1,4 @@
-"""The stronger embedded model: real weights, right answers in two languages, typed objects, sync and async.
-
-Its calls of tools are in `test_stronger_model_tools.py`.
-"""
+"""The stronger embedded model: real weights, right answers in two languages, typed objects, sync and async."""
 
 from __future__ import annotations
 
