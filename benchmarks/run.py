@@ -18,6 +18,7 @@ import making
 import server
 import stages
 import streams
+import tool_rounds
 import tracing
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -38,6 +39,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "format-chunk": formats.chunks,
     "format-conversation": formats.conversations,
     "stages": stages.stages,
+    "tool-round": tool_rounds.tool_rounds,
 }
 
 

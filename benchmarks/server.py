@@ -1,7 +1,8 @@
 """A loopback server in a separate process, so that its work is not measured. It sends prepared bytes.
 
 `/v1` streams chunks as networks split them, `/single` one event per chunk. Each is one chunk of HTTP's chunked
-encoding, so that a client receives the same chunks however busy the machine is.
+encoding, so that a client receives the same chunks however busy the machine is. A request with tools and without a
+result of one is answered with a tool call.
 """
 
 from __future__ import annotations
@@ -33,8 +34,9 @@ def running() -> Iterator[str]:
 
 
 class _Answers(asyncio.Protocol):
-    def __init__(self, plain: bytes, streams: dict[bytes, bytes]) -> None:
+    def __init__(self, plain: bytes, tool_call: bytes, streams: dict[bytes, bytes]) -> None:
         self._plain = plain
+        self._tool_call = tool_call
         self._streams = streams
         self._received = b""
 
@@ -51,8 +53,16 @@ class _Answers(asyncio.Protocol):
         if len(rest) < length:
             return
         body, self._received = rest[:length], rest[length:]
-        streamed = b'"stream":true' in body.replace(b" ", b"")
-        self._transport.write(self._streams[head.split(b"/", 2)[1]] if streamed else self._plain)
+        tight = body.replace(b" ", b"")
+        if b'"stream":true' in tight:
+            self._transport.write(self._streams[head.split(b"/", 2)[1]])
+        else:
+            calls_tool = b'"tools":' in tight and b'"role":"tool"' not in tight
+            self._transport.write(self._tool_call if calls_tool else self._plain)
+
+
+def _plain(body: bytes) -> bytes:
+    return _PLAIN_HEAD + b"content-length: %d\r\n\r\n%b" % (len(body), body)
 
 
 def _chunked(pieces: list[bytes]) -> bytes:
@@ -60,10 +70,9 @@ def _chunked(pieces: list[bytes]) -> bytes:
 
 
 async def _serve() -> None:
-    body = wire.completion()
-    plain = _PLAIN_HEAD + b"content-length: %d\r\n\r\n%b" % (len(body), body)
+    plain, tool_call = _plain(wire.completion()), _plain(wire.tool_call())
     streams = {b"v1": _chunked(wire.pieces()), b"single": _chunked(wire.events())}
-    server = await asyncio.get_running_loop().create_server(lambda: _Answers(plain, streams), "127.0.0.1", 0)
+    server = await asyncio.get_running_loop().create_server(lambda: _Answers(plain, tool_call, streams), "127.0.0.1", 0)
     print(server.sockets[0].getsockname()[1], flush=True)
     await asyncio.to_thread(sys.stdin.read)
 

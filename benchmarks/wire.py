@@ -42,6 +42,16 @@ def completion() -> bytes:
     return json.dumps(body, indent=2).encode()
 
 
+def tool_call() -> bytes:
+    """Returns a reply that calls the tool `add`."""
+    reply = json.loads(completion())
+    function = {"name": "add", "arguments": '{"first": 2, "second": 3}'}
+    call = {"id": "call_b1946ac92492d234", "type": "function", "function": function}
+    reply["choices"][0]["message"] |= {"content": None, "tool_calls": [call]}
+    reply["choices"][0]["finish_reason"] = "tool_calls"
+    return json.dumps(reply).encode()
+
+
 def events() -> list[bytes]:
     """The server-sent events of one stream with usage, and with OpenAI's padding, which hides token lengths."""
     deltas: list[dict[str, object]] = [{"role": "assistant", "content": "", "refusal": None}]

@@ -5,11 +5,13 @@ from __future__ import annotations
 import functools
 import logging
 import os
-import threading
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import Context
+from functools import partial
 from typing import Any, TypeVar
+
+from .kept_threads import KEPT_THREADS
 
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore")
@@ -41,8 +43,7 @@ class Abandoned:
 
 def in_thread(work: Future[T], context: Context, function: Callable[..., T], arguments: tuple[object, ...]) -> None:
     """Starts a call in a daemon thread. `work` gets its result or exception, unless cancelled before."""
-    name = f"abstractcore-{name_of(function)}"
-    threading.Thread(target=context.run, args=(run, work, function, arguments), name=name, daemon=True).start()
+    KEPT_THREADS.start(partial(context.run, run, work, function, arguments))
 
 
 def run(work: Future[T], function: Callable[..., T], arguments: tuple[object, ...]) -> None:

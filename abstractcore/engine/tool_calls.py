@@ -81,18 +81,25 @@ class ToolCalls:
 
     @property
     def loop(self) -> ToolLoop:
-        """The state of the loop, with the steps so far. Tools that run at once add theirs from several threads."""
-        return with_steps(self._loop, self._steps)
+        """The state of the loop, with the steps so far."""
+        self._take_steps()
+        return self._loop
+
+    def _take_steps(self) -> None:
+        """Takes the steps of tools that have ended: those that ran at once have added theirs from several threads."""
+        if self._steps:
+            steps, self._steps = self._steps, []
+            self._loop = with_steps(self._loop, steps)
 
     async def run(self, answers: Mapping[str, ToolAnswer]) -> None:
         """Decides about each open call, runs those that may run, and keeps those that wait as pending.
 
         Raises `ToolError` for an exception of a tool with `on_error="raise"`, when the other calls have ended.
         """
-        waiting = {pending.call.id: pending for pending in self.loop.pending}
+        waiting = {pending.call.id: pending for pending in self._loop.pending}
         ready: list[_Ready] = []
         pending: list[PendingCall] = []
-        for call in self.loop.open_calls:
+        for call in self._loop.open_calls:
             decided = await self._decide(
                 call, waiting.get(call.id), answers.get(call.id), [each.call for each in ready]
             )
@@ -104,6 +111,8 @@ class ToolCalls:
                 self._add(decided)
         for group in self._groups(ready):
             await self._runtime.gather(*(self._running(each) for each in group))
+            self._take_steps()
+        self._take_steps()
         self._loop = self._loop.with_(pending=tuple(pending), status="suspended" if pending else "running")
         if self._failure is not None:
             raise self._failure
@@ -114,7 +123,7 @@ class ToolCalls:
         if waiting is not None:
             return waiting if answer is None else self._answered(waiting, answer)
         spec, tool = self._specs.get(call.name), self._tool(call.name)
-        limit = refusal(self.loop, call, before, self._policy)
+        limit = refusal(self._loop, call, before, self._policy)
         if limit is not None:
             return unrun(call, limit, self._round)
         if spec is None:
@@ -125,10 +134,12 @@ class ToolCalls:
 
     async def _approved(self, call: ToolCall, spec: ToolSpec, tool: Tool[..., Any]) -> _Ready | PendingCall | ToolStep:
         """Asks the approver, if there is one or the call would send private data after untrusted content."""
-        sends_private = "sends" in spec.labels and set(_READ_LABELS) <= set(self.loop.labels)
+        sends_private = "sends" in spec.labels and set(_READ_LABELS) <= set(self._loop.labels)
+        if self._policy.approve is None and not sends_private:
+            return _Ready(call, tool)
         pending = self._pending(call, "data_flow" if sends_private else "approval")
         if self._policy.approve is None:
-            return pending if sends_private else _Ready(call, tool)
+            return pending
         decision = read_decision(await self._runtime.invoke(self._policy.approve, pending))
         if isinstance(decision, Allow):
             return _Ready(call, tool)
@@ -179,7 +190,7 @@ class ToolCalls:
     def _groups(self, ready: Sequence[_Ready]) -> list[list[_Ready]]:
         """Returns the calls that run at once, in order: a tool that is not parallel runs alone."""
         groups: list[list[_Ready]] = []
-        alone = self.loop.call.parallel_tool_calls is False
+        alone = self._loop.call.parallel_tool_calls is False
         for each in ready:
             separate = alone or not each.tool.parallel
             if separate or not groups or not groups[-1][-1].tool.parallel or alone:
@@ -211,7 +222,7 @@ class ToolCalls:
             self._tell(ToolProgress(call, done, total, message))
 
         setup = self._setup
-        return ToolContext(setup.deps, setup.llm, call, self.loop.id, self._runtime, self._deadline, progress)
+        return ToolContext(setup.deps, setup.llm, call, self._loop.id, self._runtime, self._deadline, progress)
 
     def _tool(self, name: str) -> Tool[..., Any] | None:
         """Returns the tool that runs calls of `name`, also those that the loop itself offers."""
@@ -227,7 +238,7 @@ class ToolCalls:
         from ..tools.results import ToolOutput
 
         query = str((call.arguments or {}).get("query", ""))
-        deferred = [spec for spec in self.loop.call.tools if spec.defer and spec.name not in self.loop.found]
+        deferred = [spec for spec in self._loop.call.tools if spec.defer and spec.name not in self._loop.found]
         found = found_tools(query, deferred)
         if not found:
             return "No tool matches. Try other words."
@@ -238,19 +249,19 @@ class ToolCalls:
     def _read_result(self, call: ToolCall, context: ToolContext[Any]) -> str:
         arguments = call.arguments or {}
         wanted, offset = arguments.get("id"), arguments.get("offset", 0)
-        step = next((each for each in reversed(self.loop.steps) if each.artifact and each.call.id == wanted), None)
+        step = next((each for each in reversed(self._loop.steps) if each.artifact and each.call.id == wanted), None)
         if step is None or step.artifact is None:
-            known = ", ".join(each.call.id for each in self.loop.steps if each.artifact)
+            known = ", ".join(each.call.id for each in self._loop.steps if each.artifact)
             return f"No result with this id was shortened. Ids: {known}."
         text = self._setup.artifacts().get(step.artifact).decode()
         return page_of_result(text, offset if isinstance(offset, int) else 0, self._policy.max_result // 2)
 
     @property
     def _round(self) -> int:
-        return len(self.loop.replies) - 1
+        return len(self._loop.replies) - 1
 
     def _pending(self, call: ToolCall, reason: PendingReason) -> PendingCall:
-        return PendingCall(call, reason, labels=self.loop.labels)
+        return PendingCall(call, reason, labels=self._loop.labels)
 
     def _denied(self, call: ToolCall, reason: str) -> ToolStep:
         return unrun(call, f"denied: {reason}" if reason else "denied", self._round, "denied")
@@ -268,7 +279,7 @@ class ToolCalls:
 
     def _note(self, kind: JournalKind, **data: object) -> None:
         if self._policy.journal is not None:
-            self._policy.journal.note(self.loop, kind, **data)
+            self._policy.journal.note(self._loop, kind, **data)
 
     def _tell(self, event: ToolEvent) -> None:
         self._emit(event)

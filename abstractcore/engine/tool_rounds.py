@@ -88,11 +88,11 @@ class Rounds:
         assert first is not None
         if loop.status != "running":
             return None
-        call = next_call(loop, answer_now=self._answers_now)
+        call = next_call(loop, stream=first.call.stream, answer_now=self._answers_now)
         warnings: tuple[CallWarning, ...] = () if loop.replies else first.warnings
 
         async def prepare(runtime: Runtime) -> Prepared:
-            return Prepared(call.with_(stream=first.call.stream), warnings, first.headers)
+            return Prepared(call, warnings, first.headers)
 
         return prepare
 

@@ -158,7 +158,7 @@ class ToolLoop(Immutable):
             object.__setattr__(self, "cost", check_decimal(self.cost, "cost"))
 
     def with_(self, **changes: Any) -> ToolLoop:
-        """Returns a copy with changed fields."""
+        """Returns a copy with changed fields, which are validated like those of a new loop."""
         return replace(self, **changes)
 
     @property

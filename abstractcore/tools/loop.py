@@ -49,7 +49,7 @@ def offered_tools(loop: ToolLoop) -> tuple[ToolSpec, ...]:
     return tuple(tools)
 
 
-def next_call(loop: ToolLoop, *, answer_now: bool = False) -> ModelCall:
+def next_call(loop: ToolLoop, *, stream: bool = False, answer_now: bool = False) -> ModelCall:
     """Returns the call of the next round. A forced tool choice holds for the first round only; with `answer_now` the
     model must answer without tools.
     """
@@ -63,6 +63,7 @@ def next_call(loop: ToolLoop, *, answer_now: bool = False) -> ModelCall:
         tools=offered_tools(loop),
         tool_choice=choice,
         parent_id=loop.call.parent_id or loop.id,
+        stream=stream,
     )
 
 
