@@ -97,8 +97,12 @@ async def execute(
 def refusal_of(
     tool: Tool[..., Any], call: ToolCall, *, round: int = 0, secrets: Secrets | None = None
 ) -> ToolStep | None:
-    """Returns the step of a call that cannot be run because of its arguments; None for one that can."""
-    prepared = _prepared(tool, call, secrets or _NO_SECRETS)
+    """Returns the step of a call that cannot be run because of its arguments; None for one that can, and for one whose
+    validation fails with an exception: `execute` handles it as one of the function."""
+    try:
+        prepared = _prepared(tool, call)
+    except Exception:
+        return None
     if not isinstance(prepared, _Ending):
         return None
     result = ToolResult(call.id, prepared.content, is_error=True)
@@ -116,7 +120,10 @@ async def _ended(
 ) -> _Ending:
     if tool is None:
         return _unknown(call.name, known)
-    prepared = _prepared(tool, call, secrets)
+    try:
+        prepared = _prepared(tool, call)
+    except Exception as error:  # a validator of a type raised it
+        return _failed(tool, error, secrets)
     if isinstance(prepared, _Ending):
         return prepared
     if tool.timeout is not None:
@@ -145,16 +152,15 @@ async def _ended(
     return _Ending(outcome, content.parts, content.is_error, data, warnings=content.warnings)
 
 
-def _prepared(tool: Tool[..., Any], call: ToolCall, secrets: Secrets) -> PreparedArguments | _Ending:
-    """Returns the validated arguments of a call, or the end of one whose arguments are not valid."""
+def _prepared(tool: Tool[..., Any], call: ToolCall) -> PreparedArguments | _Ending:
+    """Returns the validated arguments of a call, or the end of one whose arguments are not valid. Raises what
+    validators raise."""
     if call.arguments is None:
         return _problem("invalid_arguments", f"the arguments are not a JSON object: {call.arguments_error}")
     try:
         return tool.prepare(call.arguments)
     except ArgumentsError as error:
         return _problem("invalid_arguments", error.text)
-    except Exception as error:  # a validator of a type raised it
-        return _failed(tool, error, secrets)
 
 
 def _guarded(function: Callable[[], Awaitable[Any] | Any]) -> Callable[[], Awaitable[Any] | Any]:

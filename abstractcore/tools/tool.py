@@ -100,6 +100,7 @@ class Tool(Generic[P, R]):
         self._options, self._settings = _read(options, is_final=self.is_type)
         self._is_classmethod = isinstance(function, classmethod)
         self._is_static = isinstance(function, staticmethod)
+        self._is_method = False
         found: Any = cast(Any, function).__func__ if self._is_classmethod or self._is_static else function
         if not callable(found):
             raise InvalidInputError(f"expected a function, got {type(found).__name__}", path="tools")
@@ -130,6 +131,11 @@ class Tool(Generic[P, R]):
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Calls the function."""
         return self._function(*args, **kwargs)
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        """Notes that the function is defined in a class, whatever its first parameter is called."""
+        defined_in = getattr(self._function, "__qualname__", "").rpartition(".")[0]
+        self._is_method = not self._is_static and defined_in == owner.__qualname__
 
     def __get__(self, instance: Any, owner: type | None = None) -> Tool[..., R]:
         """Returns the tool of an object, for a method."""
@@ -264,7 +270,7 @@ class Tool(Generic[P, R]):
 
     def _is_unbound(self) -> bool:
         """Returns whether the function is a method in a class: its first parameter is the object or the class."""
-        if self._is_classmethod:
+        if self._is_classmethod or self._is_method:
             return True
         if self._is_static or not inspect.isfunction(self._function):
             return False
@@ -311,8 +317,8 @@ def _read(options: Mapping[str, Any], *, is_final: bool) -> tuple[dict[str, Any]
 
 
 def _first_parameter(function: Callable[..., Any]) -> str | None:
-    code = inspect.unwrap(function).__code__
-    return code.co_varnames[0] if code.co_argcount else None
+    code = getattr(inspect.unwrap(function), "__code__", None)
+    return code.co_varnames[0] if code is not None and code.co_argcount else None
 
 
 def _owner(function: Callable[..., Any]) -> str:

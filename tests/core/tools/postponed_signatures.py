@@ -76,6 +76,10 @@ class Shop:
         """
         return f"{item} of {self.name}"
 
+    @tool
+    def sell(this, item: str) -> str:  # noqa: N805
+        return f"{item} from {this.name}"
+
     def plain(self, item: str) -> str:
         return f"plain {item} of {self.name}"
 

@@ -13,7 +13,7 @@ import pytest
 from pydantic import BaseModel, Field, StrictInt, field_validator
 from typing_extensions import TypedDict, Unpack
 
-from abstractcore import Tool, ToolCall, ToolContext
+from abstractcore import Tool, ToolCall, ToolContext, ToolError
 from abstractcore.tools import ArgumentsError
 from tests.core.tools.calls import run_call, run_tool, text_of
 from tests.core.tools.sixty_signatures import Color, Even, Point
@@ -250,6 +250,8 @@ def test_validators_speak_to_the_model_and_their_bugs_are_failures(call_style):
     assert text_of(step).splitlines()[1] == "- even.n: Value error, n must be even, got 1"
     step = run_tool(call_style, function, {"odd": {"n": 1}})
     assert (step.outcome, text_of(step)) == ("failed", "KeyError: 1")
+    with pytest.raises(ToolError, match="the tool 'function' failed: KeyError: 1"):
+        run_tool(call_style, Tool(function, on_error="raise"), {"odd": {"n": 1}})
 
 
 def test_arguments_may_be_missing_altogether(call_style):

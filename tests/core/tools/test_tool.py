@@ -97,6 +97,7 @@ def test_methods_are_tools_of_their_object(call_style):
     assert text_of(run_tool(call_style, postponed.Shop("Bo").buy, {"item": "tea"})) == "tea of Bo"
     assert text_of(run_tool(call_style, shop.plain, {"item": "tea"})) == "plain tea of Ada"
     assert shop.buy("tea") == "tea of Ada"
+    assert text_of(run_tool(call_style, shop.sell, {"item": "tea"})) == "tea from Ada"
 
 
 @pytest.mark.parametrize("name", ["classy", "classy_outside", "plain_classy"])
