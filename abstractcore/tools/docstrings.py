@@ -25,11 +25,11 @@ def documentation_of(text: str | None) -> Documentation:
     text = inspect.cleandoc(text)
     if len(text) > _LONGEST or not _has_sections(text):
         return Documentation(text)
-    from docstring_parser import ParseError, parse
+    from docstring_parser import parse
 
     try:
         found = parse(text)
-    except ParseError:
+    except Exception:  # besides its own error the parser raises `IndexError` for some texts
         return Documentation(text)
     if not found.meta:
         return Documentation(text)

@@ -58,7 +58,7 @@ def _text_of(error: BaseException) -> str:
     """Returns the message of an exception; it may be long, and making it may fail."""
     try:
         return str(error)[: _LONGEST_MESSAGE * 100]
-    except Exception:
+    except (Exception, SystemExit):
         return ""
 
 

@@ -161,7 +161,7 @@ def _refuse(value: Any) -> None:
             f"{name} have no media type: return text, or Blob.from_bytes(data, 'image/png') with their type"
         )
     if inspect.isgenerator(value) or inspect.isasyncgen(value) or hasattr(value, "__next__"):
-        raise NoContentError(f"a {name} gives its items one by one: return a list")
+        raise NoContentError(f"a value of type {name} gives its items one by one: return a list")
 
 
 def _plain(value: Any) -> Any:

@@ -82,6 +82,7 @@ def test_no_docstring_is_no_description(text):
         ":param",
         "@param",
         ":param x",
+        ":: :param a: b",
         "Args:",
         "A title\n=======\n\nText.",
     ],

@@ -149,7 +149,7 @@ def test_credentials_are_removed_from_messages_and_tracebacks(call_style):
 def test_messages_that_are_long_or_cannot_be_made_are_bounded(call_style):
     class OddError(Exception):
         def __str__(self) -> str:
-            raise RuntimeError
+            raise SystemExit
 
     @tool
     def odd() -> None:
