@@ -6,7 +6,7 @@ import traceback
 from collections.abc import Callable
 from typing import cast
 
-from ..errors import ToolFailed, ToolRetry
+from ..errors import ToolError, ToolFailed, ToolRetry
 from ..schema import ErrorRecord
 from ..schema.quoting import shortened
 
@@ -15,12 +15,14 @@ _LONGEST_TRACEBACK = 20_000
 _MOST_MEMBERS = 3
 
 
-class ProcessEndedError(Exception):
+class ProcessEndedError(ToolError):
     """The process of an isolated tool ended without a result."""
 
 
-class IsolatedError(Exception):
+class IsolatedError(ToolError):
     """An exception in the process of an isolated tool; its text is the traceback."""
+
+    _longest_message = _LONGEST_TRACEBACK
 
 
 def message_of(error: BaseException, scrubbed: Callable[[str], str]) -> str:

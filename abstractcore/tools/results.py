@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
-from ..errors import MediaError
+from ..errors import MediaError, ToolError
 from ..pillow_images import from_pillow, is_picture
 from ..schema import (
     MEDIA_PART_BY_KIND,
@@ -40,7 +40,7 @@ class ToolOutput:
     data: Any = None
 
 
-class NoContentError(TypeError):
+class NoContentError(ToolError):
     """A value cannot be given to a model; the message names its type, and says what to return instead."""
 
 

@@ -23,6 +23,7 @@ from abstractcore import (
     create_llm,
     tool,
 )
+from abstractcore.concurrency import SyncRuntime
 from tests.core.tools import postponed_signatures as postponed
 from tests.core.tools.calls import run_tool, text_of
 
@@ -336,3 +337,9 @@ def test_functions_are_not_kept_alive():
     kept = used()
     gc.collect()
     assert kept() is None
+
+
+def test_context_can_be_made_with_the_type_of_its_deps():
+    made = ToolContext[int](deps=3, llm=None, call=ToolCall("c1", "f"), trace_id="t", runtime=SyncRuntime())
+    assert (made.deps, made.call_id, made.seconds_left) == (3, "c1", None)
+    made.progress(1)
