@@ -73,6 +73,22 @@ def test_cost_tracking_sums_by_team(run):
     ]
 
 
+def test_tool_loop_prints_events_results_and_their_data(run):
+    assert run(str(EXAMPLES / "tool_loop.py")).splitlines() == [
+        "Let me look.",
+        '-> temperature({"city": "Oslo"})',
+        "   station 18700",
+        "<- 15.0 degrees Celsius",
+        "",
+        '-> to_fahrenheit({"celsius": 15.0})',
+        "<- 59.0",
+        "It is 59 degrees Fahrenheit in Oslo.",
+        "round 0: temperature done, data: Station(number=18700, celsius=15.0)",
+        "round 1: to_fahrenheit done, data: None",
+        "answered after 3 replies, 10 tokens of output",
+    ]
+
+
 def test_scripted_tests_pass(run):
     assert " passed in " in run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLES / "scripted_test.py"))
 
