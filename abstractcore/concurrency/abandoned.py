@@ -8,7 +8,6 @@ import os
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextvars import Context
-from functools import partial
 from typing import Any, TypeVar
 
 from .kept_threads import KEPT_THREADS
@@ -43,7 +42,7 @@ class Abandoned:
 
 def in_thread(work: Future[T], context: Context, function: Callable[..., T], arguments: tuple[object, ...]) -> None:
     """Starts a call in a daemon thread. `work` gets its result or exception, unless cancelled before."""
-    KEPT_THREADS.start(partial(context.run, run, work, function, arguments))
+    KEPT_THREADS.start(lambda: context.run(run, work, function, arguments))
 
 
 def run(work: Future[T], function: Callable[..., T], arguments: tuple[object, ...]) -> None:
