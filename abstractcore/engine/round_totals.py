@@ -2,59 +2,72 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Any
+from dataclasses import replace
+from decimal import Context
+from typing import Any, Final
 
 from ..schema import AttemptRecord, CallWarning, CostSource, GenerateResponse, MediaDecision, ToolLoop
+from ..schema.deferred_costs import Cost, defer_cost
 
-_WEAKEST_FIRST: tuple[CostSource, ...] = ("estimate", "computed", "vendor")
+_WEAKEST_FIRST: Final[tuple[CostSource, ...]] = ("estimate", "computed", "vendor")
+_EXACT: Final = Context(prec=100, traps=[])
 
 
 class RoundTotals:
-    """Sums of the responses of several rounds. `cost` is that of earlier rounds in US dollars, None if unknown."""
+    """Sums of the responses of several rounds, after the rounds of `loop`, if it is continued."""
 
-    def __init__(self, cost: Decimal | None) -> None:
-        self.cost = cost
-        self._sources: set[CostSource] = set()
-        self._reason: str | None = None if cost is not None else "the cost of an earlier round is unknown"
-        self._price_rows: dict[str, None] = {}
-        self._attempts: list[AttemptRecord] = []
-        self._warnings: list[CallWarning] = []
-        self._media: list[MediaDecision] = []
+    def __init__(self, loop: ToolLoop | None) -> None:
+        self._before = loop
+        self._responses: list[GenerateResponse[Any]] = []
 
     def add(self, response: GenerateResponse[Any]) -> None:
         """Adds the response of one round."""
-        self._attempts += response.attempts
-        self._warnings += (each for each in response.warnings if each not in self._warnings)
-        self._media += (each for each in response.media if each not in self._media)
-        self._price_rows.update(dict.fromkeys(response.price_rows))
-        if response.cost_source is not None:
-            self._sources.add(response.cost_source)
-        if response.cost is None:
-            self._reason = self._reason or response.cost_reason
-        self.cost = None if self.cost is None or response.cost is None else self.cost + response.cost
+        self._responses.append(response)
+
+    def with_cost(self, loop: ToolLoop) -> ToolLoop:
+        """Returns the loop with the cost of all rounds, which is computed when it is read."""
+        costed = replace(loop)
+        defer_cost(costed, self.cost)
+        return costed
+
+    def cost(self) -> Cost:
+        """Returns the sum of the costs; unknown if that of a round is unknown."""
+        rounds = [each for each in (self._before, *self._responses) if each is not None]
+        rows = tuple(dict.fromkeys(row for each in rounds for row in each.price_rows))
+        dollars = _EXACT.create_decimal(0)
+        for each in rounds:
+            if each.cost is None:
+                return Cost(None, None, each.cost_reason, rows)
+            dollars = _EXACT.add(dollars, each.cost)
+        sources = {each.cost_source for each in rounds}
+        return Cost(dollars, next((each for each in _WEAKEST_FIRST if each in sources), None), None, rows)
 
     def response(self, loop: ToolLoop, output: Any, seconds: float, *, with_state: bool) -> GenerateResponse[Any]:
         """Returns the response for all rounds: the last reply, with all steps, tokens and costs."""
-        source: CostSource | None = next((each for each in _WEAKEST_FIRST if each in self._sources), None)
         reply = loop.replies[-1]
-        return GenerateResponse(
+        attempts: list[AttemptRecord] = []
+        warnings: list[CallWarning] = []
+        media: list[MediaDecision] = []
+        for each in self._responses:
+            attempts += each.attempts
+            warnings += (warning for warning in each.warnings if warning not in warnings)
+            media += (decision for decision in each.media if decision not in media)
+        response: GenerateResponse[Any] = GenerateResponse(
             reply=reply,
             output=output,
             steps=loop.replies,
             tool_steps=loop.steps,
             output_attempts=loop.output_attempts,
             loop=loop if with_state else None,
-            attempts=tuple(self._attempts),
+            attempts=tuple(attempts),
             usage=loop.usage,
-            warnings=tuple(self._warnings),
-            media=tuple(self._media),
+            warnings=tuple(warnings),
+            media=tuple(media),
             provider=loop.call.provider,
             model=reply.model or loop.call.model,
-            cost=self.cost,
-            cost_source=None if self.cost is None else source,
-            cost_reason=None if self.cost is not None else self._reason,
-            price_rows=tuple(self._price_rows),
+            cost=None,
             trace_id=loop.id,
             seconds=seconds,
         )
+        defer_cost(response, self.cost)
+        return response

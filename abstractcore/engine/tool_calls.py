@@ -85,11 +85,11 @@ class ToolCalls:
         self._take_steps()
         return self._loop
 
-    def _take_steps(self) -> None:
+    def _take_steps(self, **changes: Any) -> None:
         """Takes the steps of tools that have ended: those that ran at once have added theirs from several threads."""
-        if self._steps:
+        if self._steps or changes:
             steps, self._steps = self._steps, []
-            self._loop = with_steps(self._loop, steps)
+            self._loop = with_steps(self._loop, steps, **changes)
 
     async def run(self, answers: Mapping[str, ToolAnswer]) -> None:
         """Decides about each open call, runs those that may run, and keeps those that wait as pending.
@@ -109,11 +109,12 @@ class ToolCalls:
                 pending.append(decided)
             else:
                 self._add(decided)
-        for group in self._groups(ready):
+        groups = self._groups(ready)
+        for index, group in enumerate(groups):
             await self._runtime.gather(*(self._running(each) for each in group))
-            self._take_steps()
-        self._take_steps()
-        self._loop = self._loop.with_(pending=tuple(pending), status="suspended" if pending else "running")
+            if index < len(groups) - 1:
+                self._take_steps()
+        self._take_steps(pending=tuple(pending), status="suspended" if pending else "running")
         if self._failure is not None:
             raise self._failure
 

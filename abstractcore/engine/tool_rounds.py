@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from typing import Any
 
 from ..errors import OutputValidationError
@@ -14,13 +13,14 @@ from ..schema import (
     EMPTY,
     CallWarning,
     GenerateResponse,
+    LoopStatus,
     ModelReply,
     OutputAttempt,
     ToolAnswer,
     ToolEvent,
     ToolLoop,
 )
-from ..tools.journal import JournalKind
+from ..tools.journal import Journal, JournalKind
 from ..tools.loop import closed, continues, has_failed_repeatedly, limit_reached, next_call, with_reply
 from .deadlines import InTime, out_of_time
 from .pipeline import OutputReader, Pipeline, Prepare, Prepared
@@ -66,7 +66,7 @@ class Rounds:
         self._plan = plan
         self._start = pipeline.runtime.now()
         self._deadline = None if timeout is None else self._start + timeout
-        self._totals = RoundTotals(plan.loop.cost if plan.loop is not None else Decimal(0))
+        self._totals = RoundTotals(plan.loop)
         self._first: Prepared | None = None
         self._output: Any = None
         self._invalid: OutputValidationError | None = None
@@ -125,13 +125,16 @@ class Rounds:
         """Takes the response of a round, and decides whether the loop goes on."""
         self._totals.add(response)
         reply = response.reply
-        loop = with_reply(self._state, reply, response.usage).with_(cost=self._totals.cost)
+        goes_on = self._invalid is not None or (self._runs_tools and continues(reply) and not self._answers_now)
+        status: LoopStatus = "running" if goes_on else "answered"
+        loop = with_reply(self._state, reply, response.usage, status)
         if self._invalid is not None:
             loop = self._corrected(loop, reply, self._invalid)
-        elif not self._runs_tools or not continues(reply) or self._answers_now:
-            loop = closed(loop, "the loop has ended", "answered") if self._runs_tools else loop.with_(status="answered")
+        elif not goes_on and self._runs_tools and loop.open_calls:
+            loop = closed(loop, "the loop has ended", "answered")
         self.loop = loop
-        self._note("reply", reply=reply, usage=response.usage, cost=response.cost)
+        if self._journal is not None:  # which reads the cost
+            self._journal.note(loop, "reply", reply=reply, usage=response.usage, cost=response.cost)
 
     def _corrected(self, loop: ToolLoop, reply: ModelReply, error: OutputValidationError) -> ToolLoop:
         attempt = OutputAttempt(len(loop.replies) - 1, reply.text, error.message, correction_of(error), reply.usage)
@@ -174,8 +177,9 @@ class Rounds:
     def response(self) -> GenerateResponse[Any]:
         """Returns the response for all rounds."""
         seconds = self._runtime.now() - self._start
-        self._note("end", status=self._state.status)
-        return self._totals.response(self._state, self._output, seconds, with_state=self._runs_tools)
+        self.loop = self._totals.with_cost(self._state)
+        self._note("end", status=self.loop.status)
+        return self._totals.response(self.loop, self._output, seconds, with_state=self._runs_tools)
 
     def ended(self, error: BaseException) -> None:
         """Gives every open call a result, and the state of the loop to `error` as its attribute `loop`."""
@@ -183,7 +187,7 @@ class Rounds:
             return
         cancelled = not isinstance(error, Exception)
         why = "cancelled" if cancelled else "the call ended with an error"
-        self.loop = closed(self.loop, why, "cancelled" if cancelled else "failed")
+        self.loop = self._totals.with_cost(closed(self.loop, why, "cancelled" if cancelled else "failed"))
         error.loop = self.loop  # pyright: ignore[reportAttributeAccessIssue]
 
     @property
@@ -195,10 +199,13 @@ class Rounds:
     def _runs_tools(self) -> bool:
         return self._plan.setup is not None
 
+    @property
+    def _journal(self) -> Journal | None:
+        return None if self._plan.setup is None else self._plan.setup.policy.journal
+
     def _note(self, kind: JournalKind, **data: object) -> None:
-        setup = self._plan.setup
-        if setup is not None and setup.policy.journal is not None:
-            setup.policy.journal.note(self._state, kind, **data)
+        if self._journal is not None:
+            self._journal.note(self._state, kind, **data)
 
 
 async def generate_in_rounds(rounds: Rounds, pipeline: Pipeline) -> GenerateResponse[Any]:

@@ -10,8 +10,9 @@ from typing import Any, Literal, get_args
 
 from .base_error import SchemaError
 from .calls import ModelCall
+from .deferred_costs import CostSource, HasDeferredCost, checked_cost
 from .immutable import Immutable
-from .json_values import JSONObject, check_choice, check_class, check_decimal, check_items, check_text
+from .json_values import JSONObject, check_choice, check_class, check_items, check_text
 from .messages import Message
 from .output_attempts import OutputAttempt
 from .parts import ContentPart, ToolCall, ToolResult
@@ -126,13 +127,13 @@ def added_messages(
 
 
 @dataclass(frozen=True, slots=True)
-class ToolLoop(Immutable):
+class ToolLoop(HasDeferredCost, Immutable):
     """The state of a tool loop. `to_json(loop)` and `from_json` carry it to another process; `llm.resume` continues it.
 
     `id` is the trace id of the loop, `call` the call of its first round with all tools. `replies` has one entry for
     each round, `steps` the calls handled so far, `output_attempts` the answers that were not valid, `pending` the calls
-    that wait. `found` names the deferred tools that the model has found. `usage` and `cost` cover all rounds; `cost` is
-    None if that of a round is unknown.
+    that wait. `found` names the deferred tools that the model has found. `usage` and `cost` cover all rounds, as those
+    of a response do.
     """
 
     id: str
@@ -145,6 +146,9 @@ class ToolLoop(Immutable):
     found: tuple[str, ...] = ()
     usage: Usage = _NO_USAGE
     cost: Decimal | None = Decimal(0)
+    cost_source: CostSource | None = None
+    cost_reason: str | None = None
+    price_rows: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         check_text(self.id, "id")
@@ -154,8 +158,7 @@ class ToolLoop(Immutable):
         object.__setattr__(self, "found", check_items(self.found, str, "found"))
         check_choice(self.status, get_args(LoopStatus), "status")
         check_class(self.usage, Usage, "usage")
-        if self.cost is not None:
-            object.__setattr__(self, "cost", check_decimal(self.cost, "cost"))
+        object.__setattr__(self, "cost", checked_cost(self.cost))
 
     def with_(self, **changes: Any) -> ToolLoop:
         """Returns a copy with changed fields, which are validated like those of a new loop."""

@@ -529,6 +529,9 @@ def tool_loops() -> SearchStrategy[ToolLoop]:
         found=tuples(NAME, 1),
         usage=usages(),
         cost=st.none() | _dollars(),
+        cost_source=st.sampled_from((None, *_COST_SOURCES)),
+        cost_reason=st.none() | TEXT,
+        price_rows=tuples(NAME, 2),
     )
 
 

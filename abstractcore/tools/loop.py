@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from typing import cast
+from typing import Any, cast
 
 from ..schema import (
     JSONValue,
@@ -29,9 +29,9 @@ _FREE_CHOICE = ("auto", "none")
 _CONTINUES = ("tool_calls", "paused")
 
 
-def with_reply(loop: ToolLoop, reply: ModelReply, usage: Usage) -> ToolLoop:
+def with_reply(loop: ToolLoop, reply: ModelReply, usage: Usage, status: LoopStatus = "running") -> ToolLoop:
     """Returns the loop with the reply of one more round."""
-    return loop.with_(replies=(*loop.replies, reply), usage=loop.usage + usage, status="running")
+    return loop.with_(replies=(*loop.replies, reply), usage=loop.usage + usage, status=status)
 
 
 def offered_tools(loop: ToolLoop) -> tuple[ToolSpec, ...]:
@@ -104,22 +104,22 @@ def unrun(call: ToolCall, why: str, round: int, outcome: ToolOutcome = "not_run"
     return ToolStep(call, ToolResult.text(call.id, f"not run: {why}", is_error=True), round, outcome)
 
 
-def with_steps(loop: ToolLoop, steps: Sequence[ToolStep]) -> ToolLoop:
-    """Returns the loop with more steps, in the order of the calls."""
+def with_steps(loop: ToolLoop, steps: Sequence[ToolStep], **changes: Any) -> ToolLoop:
+    """Returns the loop with more steps, in the order of the calls, and with other changed fields."""
     order = {(r, call.id): i for r, reply in enumerate(loop.replies) for i, call in enumerate(reply.tool_calls)}
     together = sorted((*loop.steps, *steps), key=lambda step: (step.round, order.get((step.round, step.call.id), -1)))
     found = dict.fromkeys(loop.found)
     for step in steps:
         if step.call.name == SEARCH_TOOLS.name and step.data is not None:
             found.update(dict.fromkeys(cast("list[str]", step.data)))
-    return loop.with_(steps=tuple(together), found=tuple(found))
+    return loop.with_(steps=tuple(together), found=tuple(found), **changes)
 
 
 def closed(loop: ToolLoop, why: str, status: LoopStatus) -> ToolLoop:
     """Returns the loop with a result for every open call, so that the conversation can be sent."""
     latest = len(loop.replies) - 1
     steps = [unrun(call, why, latest) for call in loop.open_calls]
-    return with_steps(loop, steps).with_(pending=(), status=status)
+    return with_steps(loop, steps, pending=(), status=status)
 
 
 def has_failed_repeatedly(loop: ToolLoop, policy: ToolPolicy) -> bool:
