@@ -29,6 +29,7 @@ _OF_FAMILIES = frozenset(
         "calls_as_text",
         "checked",
         "context_tokens",
+        "grammar",
         "encodable",
         "media_after_results",
         "sampling",

@@ -141,6 +141,9 @@ class ModelProfile:
     """The format in which tools are described in the prompt, where they are not sent as such: the one that the model's
     maker trained it on, such as "hermes" or "llama3". None if unknown.
     """
+    grammar: Literal["gbnf"] | None = None
+    """The language of grammars that the server accepts in the field `grammar` of a request: llama.cpp's. Calls of tools
+    in the prompt are then constrained by one."""
     calls_as_text: bool = False
     """Whether the server may return a native tool call as text: a reply that is nothing but calls is read as calls."""
     retires: str | None = None

@@ -13,6 +13,7 @@ from ...schema import (
     Message,
     ModelCall,
     Part,
+    ProviderOptions,
     ReplyReading,
     TextPart,
     ToolCall,
@@ -25,6 +26,8 @@ if TYPE_CHECKING:
 
 DEFAULT_FORMAT = "hermes"
 """The format for models whose own is not known: plain JSON between tags."""
+_CONSTRAINS = frozenset({"grammar", "json_schema", "response_format"})
+"""Fields with which the user constrains the reply."""
 _MOST_STOPS = 4
 """The number of stop sequences that all providers accept (OpenAI's API reference, "Create chat completion", stop)."""
 
@@ -65,6 +68,7 @@ def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, Repl
         tool_choice=call.tool_choice if call.hosted_tools else None,
         parallel_tool_calls=call.parallel_tool_calls if call.hosted_tools else None,
         sampling=sampling,
+        provider_options=_with_grammar(call, name, profile),
         tool_format=None,
         rescue=True,
     )
@@ -112,6 +116,20 @@ def _stops(call: ModelCall, chosen: ToolFormat, profile: ModelProfile) -> tuple[
     given = call.sampling.stop
     stops = (*given, *(stop for stop in chosen.stop if stop not in given))
     return stops if chosen.stop and len(stops) <= _MOST_STOPS else ()
+
+
+def _with_grammar(call: ModelCall, name: str, profile: ModelProfile) -> ProviderOptions:
+    """Returns the provider options with a grammar of the calls, where the server accepts one and the call has none."""
+    given = call.provider_options.get(call.provider, {})
+    constrained = _CONSTRAINS.isdisjoint(given) and call.output is None and not call.hosted_tools
+    if profile.grammar is None or name != "hermes" or not call.tools or not constrained:
+        return call.provider_options
+    from ...tools.prompted.grammar import call_grammar
+
+    grammar = call_grammar(call.tools, call.tool_choice, call.parallel_tool_calls, plain=call.rescue)
+    if grammar is None:
+        return call.provider_options
+    return {**call.provider_options, call.provider: {**given, "grammar": grammar}}
 
 
 def _written_messages(call: ModelCall, chosen: ToolFormat) -> list[Message]:

@@ -68,7 +68,8 @@ def when_to_call(choice: ToolChoice | None, parallel: bool | None) -> str:
     elif mode == "required":
         whether = "You must call at least one of them now. Write nothing else."
     else:
-        whether = "Call one only if you need it; if not, answer in plain text."
+        # Of six wordings this had the most right calls, and the fewest needless ones, of Qwen2.5-Coder-1.5B.
+        whether = "Most questions need no tool: answer them in plain text. If you need one, write nothing but its call."
     several = (
         "" if parallel is None else " You may make several calls at once." if parallel else " Make one call at a time."
     )

@@ -29,6 +29,7 @@ from abstractcore.schema import (
     ToolSpec,
 )
 from abstractcore.tools.prompted import TOOL_FORMATS, tool_format
+from abstractcore.tools.prompted.grammar import call_grammar
 
 WEATHER = ToolSpec("weather", "The weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 NEVER = ModelProfile(accepts=frozenset({"image"}), tools="never", tool_prompt="llama3")
@@ -172,6 +173,33 @@ def test_stop_sequences_are_added_where_they_are_accepted():
     assert lowered(tool_format="react", sampling=four).call.sampling.stop == four.stop
     refusing = ModelProfile(tools="never", refused=frozenset({"stop"}))
     assert lowered(refusing, tool_format="react").call.sampling.stop == ()
+
+
+def test_server_with_grammars_is_sent_one_of_the_calls():
+    profile = ModelProfile(tools="never", grammar="gbnf")
+    grammar = call_grammar([WEATHER], ToolChoice("required"), True)
+    found = lowered(profile, tool_choice=ToolChoice("required"), parallel_tool_calls=True)
+    assert found.call.provider_options == {"p": {"grammar": grammar}}
+    kept = lowered(profile, provider_options={"p": {"min_p": 0.1}, "q": {"a": 1}}).call.provider_options
+    assert kept == {"p": {"min_p": 0.1, "grammar": call_grammar([WEATHER])}, "q": {"a": 1}}
+    tagged = lowered(profile, rescue=False).call.provider_options
+    assert tagged == {"p": {"grammar": call_grammar([WEATHER], plain=False)}}
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"tool_format": "react"},
+        {"tools": ()},
+        {"tool_choice": ToolChoice("none")},
+        {"output": OutputSchema("o", {"type": "object"})},
+        {"provider_options": {"p": {"grammar": "root ::= [a-z]"}}},
+        {"provider_options": {"p": {"json_schema": {}}}},
+    ],
+)
+def test_other_calls_have_no_grammar_but_the_users(fields: dict[str, Any]):
+    found = lowered(ModelProfile(tools="never", grammar="gbnf"), **fields).call
+    assert found.provider_options == fields.get("provider_options", {})
 
 
 def test_hosted_tools_and_their_choice_stay():

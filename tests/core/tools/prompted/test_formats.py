@@ -147,7 +147,7 @@ def test_description_names_tools_and_choices(name: str) -> None:
     described = chosen.describe(TOOLS)
     assert all(tool.name in described for tool in TOOLS)
     assert "The weather of a city." in described
-    assert "if you need it" in described
+    assert "answer them in plain text" in described
     assert "must call weather" in chosen.describe(TOOLS, ToolChoice("tool", "weather"))
     assert "must call at least one" in chosen.describe(TOOLS, ToolChoice("required"))
     assert "one call at a time" in chosen.describe(TOOLS, None, False)
