@@ -15,6 +15,7 @@ import conversations
 import formats
 import imports
 import making
+import prompted_tools
 import server
 import stages
 import streams
@@ -40,6 +41,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "format-conversation": formats.conversations,
     "stages": stages.stages,
     "tool-round": tool_rounds.tool_rounds,
+    "prompted-tools": prompted_tools.characters,
 }
 
 

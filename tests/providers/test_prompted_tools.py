@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from abstractcore import Message, ToolSpec, create_llm
+from abstractcore import Message, ToolSpec, create_llm, record, replay
 from abstractcore.schema import TextPart, ToolCall
 from abstractcore.tools.prompted import TOOL_FORMATS, tool_format
 from abstractcore_providers.formats.registered import FORMATS
@@ -92,6 +93,15 @@ def test_profile_without_tools_has_them_in_the_prompt(call_style: Any, name: str
         assert second.content == "It is sunny."
         assert [call.tools for call in llm.calls] == [(), ()]
         assert "sunny" in llm.calls[1].messages[-1].text
+
+
+def test_recording_holds_what_the_server_sent(call_style: Any, tmp_path: Path):
+    path, facts = tmp_path / "calls.jsonl", {"tools": "never"}
+    with create_llm("scripted", replies=[HERMES], facts=facts, middleware=[record(path)]) as llm:
+        first = call_style.generate(llm, "Oslo?", tools=[WEATHER])
+    assert "<tool_call>" in path.read_text(encoding="utf-8")
+    with create_llm("scripted", facts=facts, middleware=[replay(path)]) as llm:
+        assert call_style.generate(llm, "Oslo?", tools=[WEATHER]).tool_calls == first.tool_calls == (OSLO,)
 
 
 def test_records_and_middleware_have_the_reply_as_read(call_style: Any):
