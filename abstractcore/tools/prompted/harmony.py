@@ -90,6 +90,8 @@ class HarmonyParser:
         if self._header is not None and token in ("<|channel|>", "<|constrain|>", "<|start|>"):
             self._header.append(token)
             return
+        if token in ("<|message|>", "<|constrain|>"):
+            self._add(token)
         if token in ("<|call|>", "<|end|>", "<|return|>", "<|start|>", "<|channel|>"):
             self._close(complete=True)
         if token in ("<|start|>", "<|channel|>"):

@@ -10,7 +10,7 @@ from ...schema import JSONObject, ToolSpec
 
 _NAMESPACES: Final = ("functions.", "default_api.", "tools.")
 """What models of OpenAI, Moonshot and Google put before names."""
-_NAME: Final = re.compile(r"[^\s<>{}\[\]()\"'`,;=|\\]{1,128}")
+_NAME: Final = re.compile(r"[^\s<>{}\[\]()\"'`,;=|\\\ud800-\udfff]{1,128}")
 _JSON_TYPES: Final[Mapping[type, str]] = {
     str: "string",
     bool: "boolean",

@@ -223,6 +223,32 @@ def test_prompted_reply_of_plain_json_is_rescued_unless_turned_off():
     assert reading(text, ReplyReading("hermes", TOOLS, False)).text == text
 
 
+NASTY = [
+    "{" * 5000,
+    '{"a":' * 3000,
+    '"' * 5000,
+    "\\" * 5000,
+    '{"city": ' + "9" * 6000 + "}",
+    '{"city": NaN}',
+    '{"city": "\\ud800"}',
+    '{"\\udfff": 1}',
+    "{'city': '" + "\\'" * 4000 + "'}",
+    "(" * 5000,
+    "{}" * 3000,
+]
+
+
+@pytest.mark.parametrize("name", TOOL_FORMATS)
+def test_arguments_that_cannot_be_read_are_a_reply_all_the_same(name: str):
+    written = tool_format(name).write_calls([ToolCall.of("a", "weather", {"city": "Q"})], TOOLS)
+    given = ReplyReading(name, TOOLS, True)
+    for nasty in NASTY:
+        for text in (written.replace('{"city": "Q"}', nasty).replace("Q", nasty), written.replace("weather", nasty)):
+            found = reading(text, given)
+            assert all(call.arguments is not None or call.arguments_error for call in found.tool_calls)
+            assert found.tool_calls or found.reasoning or found.text == text.removesuffix("<|call|>")
+
+
 def test_tool_of_no_offer_stays_a_call_where_it_is_marked():
     found = reading(
         '<tool_call>{"name": "nosuch", "arguments": {}}</tool_call>', ReplyReading("hermes", (ToolSpec("a"),))

@@ -419,6 +419,7 @@ _REFUSED: dict[str, tuple[str, ...]] = {
         "<tool_call>",
         "Write <tool_call> and then JSON.",
         "<tool_call>weather</tool_call>",
+        '<tool_call>{"name": "\\ud800", "arguments": {}}</tool_call>',
         "<tool_call>{}</tool_call>",
         '<tool_call>{"city": "Oslo"}</tool_call>',
         "<tool_call>[1, 2]</tool_call>",
