@@ -111,8 +111,12 @@ class ToolFailed(ToolError):  # noqa: N818 - raised as a message to the model
 
 
 class OutputValidationError(AbstractCoreError):
-    """The answer does not match `response_model`; `partial` holds the answer, `output_attempts` all that were made."""
+    """The answer does not match `response_model`; `partial` holds the answer, `output_attempts` all that were made.
 
+    `problems` has a line for each problem of the answer, with its path and the beginning of the invalid value.
+    """
+
+    problems: tuple[str, ...] = ()
     output_attempts: tuple[OutputAttempt, ...] = ()
 
 

@@ -56,6 +56,7 @@ def build_call(
             trace_context=options.get("trace_context", EMPTY),
             tool_format=options.get("tool_format"),
             rescue=options.get("rescue", True),
+            output_mode=options.get("output_mode"),
         )
     except SchemaError as error:
         raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None

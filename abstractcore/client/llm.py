@@ -56,6 +56,16 @@ class LLM(ResumableLLM):
         self,
         prompt: str | None = None,
         *,
+        response_model: Mapping[str, Any],
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Any]: ...
+
+    @overload
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
         response_model: None = None,
         stream: Literal[True],
         **request: Unpack[CallRequest],
@@ -71,6 +81,16 @@ class LLM(ResumableLLM):
         **request: Unpack[CallRequest],
     ) -> Stream[T]: ...
 
+    @overload
+    def generate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: Mapping[str, Any],
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> Stream[Any]: ...
+
     @takes(CallRequest)
     def generate(
         self,
@@ -83,7 +103,8 @@ class LLM(ResumableLLM):
         """Calls the model and returns the response; with `stream=True` the same as `stream(...)`.
 
         `messages` come first, then one user message of `media` and `prompt`. `response_model` is the type of
-        `response.output`: a class, or a type such as `list[City]`, `City | None` or `Literal["yes", "no"]`.
+        `response.output`: a class, a type such as `list[City]`, `City | None` or `Literal["yes", "no"]`, or a JSON
+        Schema as a mapping, for JSON data. An invalid answer is corrected, by default once: `output_retries`.
         `timeout` is in seconds for the whole call with its files and retries; the default is 600, None means no limit
         but 600 s without data. Only code that blocks by itself, such as a middleware that calls `time.sleep`, is not
         interrupted; the conversion of a file that takes longer continues in its thread.
@@ -121,6 +142,16 @@ class LLM(ResumableLLM):
         self,
         prompt: str | None = None,
         *,
+        response_model: Mapping[str, Any],
+        stream: Literal[False] = False,
+        **request: Unpack[CallRequest],
+    ) -> GenerateResponse[Any]: ...
+
+    @overload
+    async def agenerate(
+        self,
+        prompt: str | None = None,
+        *,
         response_model: None = None,
         stream: Literal[True],
         **request: Unpack[CallRequest],
@@ -135,6 +166,16 @@ class LLM(ResumableLLM):
         stream: Literal[True],
         **request: Unpack[CallRequest],
     ) -> AsyncStream[T]: ...
+
+    @overload
+    async def agenerate(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: Mapping[str, Any],
+        stream: Literal[True],
+        **request: Unpack[CallRequest],
+    ) -> AsyncStream[Any]: ...
 
     @takes(CallRequest)
     async def agenerate(
@@ -165,6 +206,11 @@ class LLM(ResumableLLM):
         self, prompt: str | None = None, *, response_model: TypeForm[T], **request: Unpack[CallRequest]
     ) -> Stream[T]: ...
 
+    @overload
+    def stream(
+        self, prompt: str | None = None, *, response_model: Mapping[str, Any], **request: Unpack[CallRequest]
+    ) -> Stream[Any]: ...
+
     @takes(CallRequest)
     def stream(
         self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
@@ -182,6 +228,11 @@ class LLM(ResumableLLM):
     def astream(
         self, prompt: str | None = None, *, response_model: TypeForm[T], **request: Unpack[CallRequest]
     ) -> AsyncStream[T]: ...
+
+    @overload
+    def astream(
+        self, prompt: str | None = None, *, response_model: Mapping[str, Any], **request: Unpack[CallRequest]
+    ) -> AsyncStream[Any]: ...
 
     @takes(CallRequest)
     def astream(

@@ -41,6 +41,7 @@ _FIXED_HEADERS = frozenset(
         "upgrade",
     }
 )
+_OUTPUT_RETRIES = 1
 _MAX_SECONDS = 366 * 86400
 """A year. More is a mistake, or means "no limit"; clocks overflow at some point beyond."""
 
@@ -138,9 +139,9 @@ def tool_choice(value: object) -> ToolChoice | None:
 
 
 def output_retries(value: object) -> int:
-    """Returns how often the model is asked again for an invalid answer; never if not given."""
+    """Returns how often the model is asked again for an invalid answer; once if not given."""
     if value is None:
-        return 0
+        return _OUTPUT_RETRIES
     if isinstance(value, bool) or not isinstance(value, int) or value < 0:
         raise InvalidInputError(f"expected a whole number of at least 0, got {shown(value)}", path="output_retries")
     return value

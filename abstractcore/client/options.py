@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from ..errors import InvalidInputError, UnknownOptionError
 from ..ports import Middleware
 from ..registry.suggestions import did_you_mean, nearest_names
-from ..schema import JSONObject, JSONValue, MediaKind, MediaPolicy, Modality, ThinkingLevel, ToolChoice
+from ..schema import JSONObject, JSONValue, MediaKind, MediaPolicy, Modality, OutputMode, ThinkingLevel, ToolChoice
 from ..schema.quoting import shown
 from .foreign_options import OTHER_NAMES, OTHER_WAYS
 from .media_loading import MediaInput
@@ -81,7 +81,10 @@ class CallOptions(TypedDict, total=False):
     """Timeout in seconds for the whole call including retries; default 600."""
     output_retries: int | None
     """How often the model is asked again if its answer does not match `response_model`, with what is wrong; default
-    0."""
+    1."""
+    output_mode: OutputMode | None
+    """How an answer of a `response_model` is requested: "native", "tool", "grammar" or "prompted"; default: as the
+    model supports it."""
     strict: bool | None
     """Whether an unsupported option is an error before anything is sent, instead of a warning."""
 
@@ -104,6 +107,11 @@ class CallContent(TypedDict, total=False):
     run_tools: bool | ToolPolicy | None
     """Whether tool calls are run, and the model is asked again with the results, until it answers; `ToolPolicy(...)`
     sets limits and who approves. Otherwise `response.tool_calls` has the calls."""
+    validation_context: Any
+    """The context of pydantic's validators of `response_model`: `info.context`."""
+    output_check: Callable[[Any], Awaitable[object] | object] | None
+    """A sync or async function of the output. The model corrects its answer if it raises `ValueError` or `ToolRetry`,
+    or returns a message."""
     deps: Any
     """An object of your own for tools, which get it in their `ToolContext`; never sent or stored."""
 

@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
-from ..outputs import OutputType, ResponseModel, no_output
+from ..outputs import OutputType, ResponseModel, no_output, output_type
 from ..ports import MessageReader, Runtime
 from ..registry import Registry
 from ..schema import CallWarning, MediaPart, ModelCall, ToolAnswer, ToolLoop
+from ..schema.quoting import shown
 from .building import build_call
 from .contexts import scoped, scoped_call
 from .media_loading import load_media, media_items
@@ -75,7 +76,7 @@ class CallPreparer:
             check_names(given, CALL_OPTIONS, "`options`", registry.capabilities, provider=self._provider)
         defaults = scoped(self._defaults)
         options = merged(defaults, {**given, **request}) if request else defaults
-        output = OutputType(response_model) if response_model is not None else None
+        output = _output(response_model, request)
         headers = _headers(defaults.get("headers", {}), options.get("headers"))
         messages = read_messages(request.get("messages"), self._message_reader, self._model)
         system_prompt = options.get("system_prompt")
@@ -108,10 +109,11 @@ class CallPreparer:
             return _checked(call, warnings, headers)
 
         run_tools = request.get("run_tools")
-        retries = 0 if output is None else output_retries(options.get("output_retries"))
         plan = None
-        if run_tools or retries:
-            plan = self._rounds.plan(tools, run_tools, request.get("deps"), retries, llm)
+        if run_tools or output is not None:
+            retries = output_retries(options.get("output_retries"))
+            check = request.get("output_check")
+            plan = self._rounds.plan(tools, run_tools, request.get("deps"), llm, retries, check)
         return PendingCall(prepare, timeout, output.read if output is not None else no_output, plan)
 
     def resumed(
@@ -133,8 +135,16 @@ class CallPreparer:
         check_loop(loop)
         given = self.given(loop.call, timeout, stream=stream)
         given_tools = _tool_set(tools, self._pipelines.registry)
-        output = OutputType(response_model) if response_model is not None else None
-        plan = self._rounds.plan(given_tools, run_tools or True, deps, 0, llm, loop, read_answers(answers, loop))
+        output = output_type(response_model) if response_model is not None else None
+        plan = self._rounds.plan(
+            given_tools,
+            run_tools or True,
+            deps,
+            llm,
+            output_retries(None),
+            loop=loop,
+            answers=read_answers(answers, loop),
+        )
         return PendingCall(given.prepare, given.timeout, output.read if output is not None else no_output, plan)
 
     def _message_reader(self) -> MessageReader:
@@ -165,6 +175,20 @@ class CallPreparer:
             return prepared
 
         return PendingCall(prepare, seconds(timeout, "timeout"), no_output)
+
+
+def _output(response_model: ResponseModel | None, request: CallRequest) -> OutputType | None:
+    """Returns the type of the answer, if one is requested; raises `InvalidInputError` for what only that could use."""
+    context, check = request.get("validation_context"), request.get("output_check")
+    if response_model is not None:
+        if check is not None and not callable(check):
+            raise InvalidInputError(f"expected a function, got {shown(check)}", path="output_check")
+        return output_type(response_model, context)
+    for name, given in (("validation_context", context), ("output_check", check)):
+        if given is not None:
+            hint = "Pass response_model=TYPE too."
+            raise InvalidInputError("there is no output without response_model", path=name, hint=hint)
+    return None
 
 
 def _tool_set(tools: object, registry: Registry) -> ToolSet | None:

@@ -9,6 +9,7 @@ from ..schema import EMPTY, ToolAnswer, ToolLoop
 from .pipelines import Pipelines
 
 if TYPE_CHECKING:
+    from ..engine.output_rounds import OutputCheck
     from ..engine.tool_rounds import RoundsPlan
     from ..tools.tool import Tool
     from ..tools.toolset import ToolSet
@@ -25,8 +26,9 @@ class RoundPlanner:
         tools: ToolSet | None,
         run_tools: object,
         deps: object,
-        output_retries: int,
         llm: object,
+        output_retries: int,
+        output_check: OutputCheck | None = None,
         loop: ToolLoop | None = None,
         answers: Mapping[str, ToolAnswer] = EMPTY,  # type: ignore[assignment]
     ) -> RoundsPlan:
@@ -41,4 +43,4 @@ class RoundPlanner:
             services = self._pipelines.services
             runnable: Mapping[str, Tool[..., Any]] = EMPTY if tools is None else tools.tools  # type: ignore[assignment]
             setup = ToolSetup(runnable, policy, deps, llm, lambda: services.artifacts, self._pipelines.secrets)
-        return RoundsPlan(setup, output_retries, loop, answers)
+        return RoundsPlan(setup, output_retries, output_check, loop, answers)

@@ -113,6 +113,14 @@ class Pipeline:
             self.chat, prepare, timeout, lambda answer, context: self._respond(answer, context, read_output)
         )
 
+    def separates_output(self, call: ModelCall) -> bool:
+        """Returns whether the typed answer of `call` takes a call of its own, without its tools."""
+        if call.output is None:
+            return False
+        from .lowering.output_modes import output_strategy
+
+        return output_strategy(call, self._session.profile) == "separate"
+
     def operate(
         self, operation: Operation[T], prepare: Prepare, timeout: float | None
     ) -> Coroutine[Any, Any, OperationResult[T]]:
@@ -256,7 +264,7 @@ def fail(
 _NO_LOSSES = frozenset(
     {
         *("unknown_model", "retired_model", "media_type_mismatch", "no_effect", "cache_too_short"),
-        *("schema_normalized", "schema_narrowed", "tools_as_prompt"),
+        *("schema_normalized", "schema_narrowed", "tools_as_prompt", "schema_as_tool"),
     }
 )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from ..outputs.reply_texts import OUTPUT_CALL
 from ..ports import Answer, CallContext, DeltaStream, OperationResult
 from ..schema import (
     NO_OPTIONS,
@@ -31,6 +32,7 @@ from ..schema import (
     UsageDelta,
     accumulate,
     deltas_of,
+    freeze_object,
 )
 from ..tools.prompted import CallParser, ParsedCall, ParsedReasoning, Piece, tool_format
 from ..tools.prompted.rescue import ALL_FORMATS, JSON_FORMATS, RescueParser
@@ -103,6 +105,8 @@ class ReplyReader:
         self._text = _Text()
         self._calls = 0
         self._cut = False
+        self._output = _Output()
+        self._length = 0
         self.warnings: list[CallWarning] = []
 
     def feed(self, deltas: list[Delta]) -> list[Delta]:
@@ -120,9 +124,15 @@ class ReplyReader:
                 self._text.citations += delta.citations
             elif isinstance(delta, ReplyEnd):
                 self._leave(out, truncated=delta.finish_reason == "length")
-                self._add(out, replace(delta, finish_reason=self._reason(delta)))
+                self._add(out, self._ended(delta))
             elif isinstance(delta, ReplyStart | UsageDelta):
                 self._add(out, replace(delta))
+            elif isinstance(delta, ToolCallStart) and self._is_output(delta.name):
+                self._leave(out)
+                self._output = _Output(delta.block, delta.id, delta.name, self._length)
+                self._put_text("", out)
+            elif isinstance(delta, ToolCallDelta | ToolCallEnd) and delta.block == self._output.number:
+                self._put_output(delta, out)
             else:
                 self._pass(delta, out)
         return out
@@ -133,8 +143,29 @@ class ReplyReader:
         self._leave(out, truncated=True)
         return out
 
+    def _is_output(self, name: str) -> bool:
+        """Returns whether a call is of the output tool, of which the first one counts."""
+        return name == self._reading.output_tool and not self._output.id
+
+    def _put_output(self, delta: ToolCallDelta | ToolCallEnd, out: list[Delta]) -> None:
+        """Puts out the arguments of the output tool as the text of the answer."""
+        if isinstance(delta, ToolCallDelta):
+            self._put_text(delta.arguments_text, out)
+            return
+        self._end_text(out)
+        self._output.number = None
+
+    def _ended(self, end: ReplyEnd) -> ReplyEnd:
+        metadata, output = end.provider_metadata, self._output
+        if output.id:
+            noted = {"id": output.id, "name": output.name, "start": output.start}
+            metadata = freeze_object({**metadata, OUTPUT_CALL: noted})
+        return replace(end, finish_reason=self._reason(end), provider_metadata=metadata)
+
     def _reason(self, end: ReplyEnd) -> FinishReason:
         is_complete = end.finish_reason in _COMPLETE or (self._cut and end.finish_reason == "length")
+        if self._output.id and not self._calls and is_complete:
+            return "stop"
         return "tool_calls" if self._calls and is_complete else end.finish_reason
 
     def _add(self, out: list[Delta], delta: Delta) -> None:
@@ -145,6 +176,7 @@ class ReplyReader:
     def _pass(self, delta: _Other, out: list[Delta]) -> None:
         """Passes on a delta of a block that is not text."""
         number = delta.block
+        self._calls += isinstance(delta, ToolCallStart)
         if number not in self._blocks:
             self._leave(out)
             self._blocks[number] = self._new_block()
@@ -159,7 +191,9 @@ class ReplyReader:
         if text.parser is None:
             reading, name = self._reading, self._reading.tool_format
             inner = tool_format(name).parser(reading.tools) if name is not None else None
-            if inner is None:
+            if inner is None and not reading.rescue:
+                text.parser = _PlainText()
+            elif inner is None:
                 text.parser = RescueParser(reading.tools, None, ALL_FORMATS)
             elif reading.rescue and name not in JSON_FORMATS:
                 text.parser = RescueParser(reading.tools, inner, JSON_FORMATS)
@@ -207,10 +241,12 @@ class ReplyReader:
 
     def _put_text(self, piece: str, out: list[Delta]) -> None:
         text = self._text
+        self._length += len(piece)
         if text.block is None:
             text.block = self._new_block()
             self._add(out, TextStart(0, text.block, text.options))
-        self._add(out, TextDelta(0, text.block, piece))
+        if piece:
+            self._add(out, TextDelta(0, text.block, piece))
 
     def _end_text(self, out: list[Delta], citations: tuple[Citation, ...] = ()) -> None:
         if self._text.block is not None:
@@ -219,6 +255,11 @@ class ReplyReader:
 
     def _put_call(self, call: ParsedCall, out: list[Delta]) -> None:
         self._text.has_calls = True
+        if self._is_output(call.name):
+            self._output = _Output(None, self._new_id(), call.name, self._length)
+            self._put_text(call.arguments_text, out)
+            self._end_text(out)
+            return
         id, block = self._new_id(), self._new_block()
         self._add(out, ToolCallStart(0, block, id, call.name))
         self._add(out, ToolCallDelta(0, block, call.arguments_text))
@@ -242,6 +283,30 @@ class ReplyReader:
             id, number = f"{base}_{number}", number + 1
         self._ids.add(id)
         return id
+
+
+class _Output:
+    """The call of the output tool, if there is one: the number of its block while it is read, and where its text begins
+    in the text of the reply.
+    """
+
+    def __init__(self, number: int | None = None, id: str = "", name: str = "", start: int = 0) -> None:
+        self.number = number
+        self.id = id
+        self.name = name
+        self.start = start
+
+
+class _PlainText:
+    """Text of a reply that is read for the output tool alone."""
+
+    cut_at: str | None = None
+
+    def feed(self, text: str) -> list[Piece]:
+        return [text]
+
+    def finish(self, *, truncated: bool = False) -> list[Piece]:
+        return []
 
 
 class _Text:

@@ -78,6 +78,7 @@ class RoundStream:
             deltas = await self._call.read()
             if deltas:
                 return [*deltas]
+            await self._rounds.check_output(self._call.response)
             self._rounds.take(self._call.response)
             self._call = None
             self._feed = self._pipeline.runtime.feed(self._rounds.run_calls)

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..errors import OutputValidationError
-from ..outputs.corrections import correction_of
 from ..ports import Runtime
 from ..schema import (
     EMPTY,
@@ -15,7 +13,6 @@ from ..schema import (
     GenerateResponse,
     LoopStatus,
     ModelReply,
-    OutputAttempt,
     ToolAnswer,
     ToolEvent,
     ToolLoop,
@@ -23,6 +20,7 @@ from ..schema import (
 from ..tools.journal import Journal, JournalKind
 from ..tools.loop import closed, continues, has_failed_repeatedly, limit_reached, next_call, with_reply
 from .deadlines import InTime, out_of_time
+from .output_rounds import OutputCheck, OutputRounds
 from .pipeline import OutputReader, Pipeline, Prepare, Prepared
 from .round_totals import RoundTotals
 from .tool_calls import ToolCalls, ToolSetup
@@ -43,6 +41,7 @@ class RoundsPlan:
 
     setup: ToolSetup | None
     output_retries: int = 0
+    output_check: OutputCheck | None = None
     loop: ToolLoop | None = None
     answers: Mapping[str, ToolAnswer] = field(default=_NOTHING)
 
@@ -63,22 +62,28 @@ class Rounds:
         self._prepare = prepare
         self._timeout = timeout
         self._read = read_output
+        self._outputs: OutputRounds | None = None
+        self._single: GenerateResponse[Any] | None = None
         self._plan = plan
         self._start = pipeline.runtime.now()
         self._deadline = None if timeout is None else self._start + timeout
         self._totals = RoundTotals(plan.loop)
         self._first: Prepared | None = None
         self._output: Any = None
-        self._invalid: OutputValidationError | None = None
         self._answers_now = False
 
     async def begin(self, emit: Callable[[ToolEvent], object] = _ignore) -> None:
         """Prepares the first call, and runs the calls of a resumed loop that have an answer."""
         self._first = await self._prepare(self._runtime)
+        is_separate = self._pipeline.separates_output(self._first.call)
+        check, retries = self._plan.output_check, self._plan.output_retries
+        self._outputs = OutputRounds(self._read, retries, check, is_separate=is_separate)
         if self.loop is None:
-            self.loop = ToolLoop(self._pipeline.new_id(), self._first.call)
+            # Without tools the id is that of the first round, which is all of the call if its answer is valid.
+            self.loop = ToolLoop(self._pipeline.new_id() if self._runs_tools else "", self._first.call)
             self._note("start")
             return
+        self._outputs.begin(self.loop)
         self.loop = self.loop.with_(status="running")
         await self.run_calls(emit, self._plan.answers)
 
@@ -88,7 +93,9 @@ class Rounds:
         assert first is not None
         if loop.status != "running":
             return None
-        call = next_call(loop, stream=first.call.stream, answer_now=self._answers_now)
+        stream = first.call.stream
+        call = next_call(loop, stream=stream, answer_now=self._answers_now) if loop.id else loop.call
+        call = self._reader.call(call, answer_now=self._answers_now)
         warnings: tuple[CallWarning, ...] = () if loop.replies else first.warnings
 
         async def prepare(runtime: Runtime) -> Prepared:
@@ -106,39 +113,44 @@ class Rounds:
         return left
 
     def read_output(self, reply: ModelReply) -> Any:
-        """Reads the answer of a round. An invalid one that will be asked for again is kept; the last one is raised."""
-        self._invalid = None
-        if self._runs_tools and continues(reply) and not self._answers_now:
-            return None
-        try:
-            self._output = self._read(reply)
-        except OutputValidationError as error:
-            attempts = self._state.output_attempts
-            if reply.finish_reason == "length" or len(attempts) >= self._plan.output_retries:
-                latest = OutputAttempt(len(self._state.replies), reply.text, error.message, usage=reply.usage)
-                error.output_attempts = (*attempts, latest)
-                raise
-            self._invalid = error
-        return None
+        """Reads the answer of a round. An invalid one that will be asked for again is kept; the last one is raised.
+        A reply that calls tools has none.
+        """
+        return None if self._calls_tools(reply) else self._reader.read(reply, self._state)
+
+    async def check_output(self, response: GenerateResponse[Any]) -> None:
+        """Calls the user's check of a valid answer; raises as `read_output` does."""
+        reply = response.reply
+        if self._plan.output_check is not None and not self._calls_tools(reply):
+            async with InTime(self._runtime, self.seconds_left(), self._timeout):
+                await self._reader.check(reply, self._state, self._runtime)
+
+    def _calls_tools(self, reply: ModelReply) -> bool:
+        if self._runs_tools:
+            return continues(reply) and not self._answers_now
+        return bool(reply.tool_calls) and reply.finish_reason == "tool_calls"
 
     def take(self, response: GenerateResponse[Any]) -> None:
         """Takes the response of a round, and decides whether the loop goes on."""
-        self._totals.add(response)
         reply = response.reply
-        goes_on = self._invalid is not None or (self._runs_tools and continues(reply) and not self._answers_now)
+        corrected = None if self._calls_tools(reply) else self._reader.corrected(self._state)
+        if not self._runs_tools and corrected is None and not self._state.replies:
+            self._single = response
+            self.loop = self._state.with_(status="answered")
+            return
+        self._totals.add(response)
+        goes_on = corrected is not None or (self._runs_tools and self._calls_tools(reply))
         status: LoopStatus = "running" if goes_on else "answered"
-        loop = with_reply(self._state, reply, response.usage, status)
-        if self._invalid is not None:
-            loop = self._corrected(loop, reply, self._invalid)
-        elif not goes_on and self._runs_tools and loop.open_calls:
-            loop = closed(loop, "the loop has ended", "answered")
+        loop = with_reply(corrected or self._state, reply, response.usage, status)
+        if not loop.id:
+            loop = loop.with_(id=response.trace_id)
+        if not goes_on:
+            self._output = self._reader.output
+            if self._runs_tools and loop.open_calls:
+                loop = closed(loop, "the loop has ended", "answered")
         self.loop = loop
         if self._journal is not None:  # which reads the cost
             self._journal.note(loop, "reply", reply=reply, usage=response.usage, cost=response.cost)
-
-    def _corrected(self, loop: ToolLoop, reply: ModelReply, error: OutputValidationError) -> ToolLoop:
-        attempt = OutputAttempt(len(loop.replies) - 1, reply.text, error.message, correction_of(error), reply.usage)
-        return loop.with_(output_attempts=(*loop.output_attempts, attempt))
 
     async def run_calls(
         self, emit: Callable[[ToolEvent], object] = _ignore, answers: Mapping[str, ToolAnswer] = _NOTHING
@@ -176,6 +188,8 @@ class Rounds:
 
     def response(self) -> GenerateResponse[Any]:
         """Returns the response for all rounds."""
+        if self._single is not None:
+            return self._single
         seconds = self._runtime.now() - self._start
         self.loop = self._totals.with_cost(self._state)
         self._note("end", status=self.loop.status)
@@ -196,6 +210,11 @@ class Rounds:
         return self.loop
 
     @property
+    def _reader(self) -> OutputRounds:
+        assert self._outputs is not None
+        return self._outputs
+
+    @property
     def _runs_tools(self) -> bool:
         return self._plan.setup is not None
 
@@ -213,7 +232,9 @@ async def generate_in_rounds(rounds: Rounds, pipeline: Pipeline) -> GenerateResp
     try:
         await rounds.begin()
         while (prepare := rounds.next_round()) is not None:
-            rounds.take(await pipeline.generate(prepare, rounds.seconds_left(), rounds.read_output))
+            response = await pipeline.generate(prepare, rounds.seconds_left(), rounds.read_output)
+            await rounds.check_output(response)
+            rounds.take(response)
             await rounds.run_calls()
         return rounds.response()
     except BaseException as error:

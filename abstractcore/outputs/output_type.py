@@ -2,130 +2,125 @@
 
 from __future__ import annotations
 
-import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from types import UnionType
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Final,
-    Literal,
-    TypeAlias,
-    Union,
-    cast,
-    get_args,
-    get_origin,
-)
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..errors import InvalidInputError, OutputValidationError
 from ..schema import JSONObject, ModelReply, OutputSchema
-from ..schema.quoting import shortened, shown
+from ..schema.quoting import shortened
 from .answer_json import json_in
+from .problems import InvalidAnswerError, Problem
+from .reply_texts import answer_text
 
 if TYPE_CHECKING:
-    from pydantic import TypeAdapter, ValidationError
-    from pydantic_core import ErrorDetails
     from typing_extensions import TypeForm
 
-ResponseModel: TypeAlias = "TypeForm[Any]"
-"""A class, or a type expression: `list[City]`, `City | None`, `Literal["yes", "no"]`."""
+ResponseModel: TypeAlias = "TypeForm[Any] | JSONObject"
+"""A class, a type expression such as `list[City]`, `City | None`, `Literal["yes", "no"]`, or a JSON Schema."""
 
 WRAPPER_KEY: Final = "value"
 """The property that holds an answer that is not an object."""
 
-_LONGEST_NAME = 64
-"""The maximum length of the name of an output schema at OpenAI, of letters, digits, `_` and `-`."""
+_ENDINGS: Final[Mapping[str, tuple[str, str]]] = {
+    "length": ("it was truncated at max_output_tokens", "Allow more with max_output_tokens=NUMBER. "),
+    "content_filter": ("the provider's content filter stopped it", "Change the prompt. "),
+    "refusal": ("the model refused to answer", "Change the prompt. "),
+}
 
-_TYPING = frozenset({"typing", "typing_extensions"})
-_CUT = "it was truncated at max_output_tokens"
 
-
-class OutputType:
-    """The type of an answer: a pydantic model, a dataclass, a TypedDict, or any type that pydantic supports.
+class OutputType(ABC):
+    """The type of an answer. `schema` is what the model is given.
 
     Most vendors accept only schemas of objects. A list, a number, a choice or a union is requested as an object with
-    the property `value`, and read with or without that object. Raises `InvalidInputError` for a value that is not a
-    type, and for a type without a JSON Schema.
+    the property `value`, and read with or without that object (`is_wrapped`).
     """
 
-    def __init__(self, response_model: ResponseModel) -> None:
-        from pydantic import TypeAdapter, create_model
-
-        _check_is_type(response_model)
-        self._label = _label(response_model)
-        name = re.sub(r"[^A-Za-z0-9_-]+", "_", self._label).strip("_")[:_LONGEST_NAME] or "output"
-        self._wrapper: TypeAdapter[Any] | None = None
-        try:
-            self._adapter: TypeAdapter[Any] = TypeAdapter(response_model)
-            schema = self._adapter.json_schema()
-            if not _is_object(schema):
-                self._wrapper = TypeAdapter(cast(Any, create_model)(name, **{WRAPPER_KEY: (response_model, ...)}))
-                schema = self._wrapper.json_schema()
-            self.schema = OutputSchema(name, schema)
-        except Exception as error:  # hooks of the type may raise any exception
-            raise InvalidInputError(
-                f"{shortened(self._label, 200)} has no JSON Schema: {_first_line(error)}",
-                path="response_model",
-                hint="Use types with a JSON Schema: str, int, float, bool, None, list, dict, Literal, Enum, "
-                "dataclasses, TypedDicts and pydantic models of these.",
-            ) from error
+    schema: OutputSchema
+    label: str
+    is_wrapped: bool
 
     def read(self, reply: ModelReply) -> Any:
         """Returns the answer as this type, also from a code block or text with one JSON value.
 
         Raises `OutputValidationError` with the reply in `partial`; an exception of a validator is its cause.
         """
-        from pydantic import ValidationError
-
+        text = answer_text(reply)
         try:
-            return self._found(reply)
-        except ValidationError as error:
-            where, problem = self._first_problem(error)
-            is_cut = reply.finish_reason == "length"
-            raise self._refusal(_CUT if is_cut else f"{where}: {problem}", reply, is_cut=is_cut) from None
+            return self._found(text, is_cut=reply.finish_reason == "length")
+        except InvalidAnswerError as error:
+            problem, hint = _ENDINGS.get(reply.finish_reason, ("", ""))
+            first = error.problems[0]
+            raise self._refusal(
+                problem or f"{first.path}: {first.message}", reply, () if problem else error.problems, hint
+            ) from None
         except Exception as error:  # validators of the type may raise any exception
-            raise self._refusal(f"its validator raised {type(error).__name__}: {_first_line(error)}", reply) from error
+            raise self._raised(error, reply) from error
 
-    def _refusal(self, problem: str, reply: ModelReply, *, is_cut: bool = False) -> OutputValidationError:
-        more = "Allow more with max_output_tokens=NUMBER. " if is_cut else ""
-        return OutputValidationError(
-            f"the answer is not a valid {shortened(self._label, 200)}: {problem}",
-            hint=f"{more}The error's `partial` holds the answer.",
-            partial=reply,
-        )
-
-    def _found(self, reply: ModelReply) -> Any:
-        """Returns the value of an answer; raises pydantic's error, and exceptions of validators."""
-        from pydantic import ValidationError
-
+    def read_item(self, index: int, text: str, reply: ModelReply) -> Any:
+        """Returns an item of the list that the answer is, from its JSON. Raises `OutputValidationError`."""
         try:
-            return self._value(reply.text)
-        except ValidationError as error:
-            is_cut = reply.finish_reason == "length"
-            found = json_in(reply.text) if _is_no_json(error) and not is_cut else None
+            return self.item_value(text)
+        except InvalidAnswerError as error:
+            problems = [each._replace(path=_inside(index, each.path)) for each in error.problems]
+            raise self._refusal(f"{problems[0].path}: {problems[0].message}", reply, problems) from None
+        except Exception as error:
+            raise self._raised(error, reply) from error
+
+    @abstractmethod
+    def value(self, text: str) -> Any:
+        """Returns the value of a JSON text; raises `InvalidAnswerError`, and exceptions of validators."""
+
+    @abstractmethod
+    def item_value(self, text: str) -> Any:
+        """Returns the value of an item's JSON text; raises `InvalidAnswerError`, and exceptions of validators."""
+
+    @abstractmethod
+    def check_is_list(self) -> None:
+        """Raises `InvalidInputError` unless answers are lists whose items can be validated one by one."""
+
+    def _found(self, text: str, *, is_cut: bool) -> Any:
+        try:
+            return self.value(text)
+        except InvalidAnswerError as error:
+            found = json_in(text) if error.is_no_json and not is_cut else None
             if found is None:
                 raise
-        return self._value(found)
+        return self.value(found)
 
-    def _value(self, text: str) -> Any:
-        """Returns the value of a JSON text; raises pydantic's error."""
-        from pydantic import ValidationError
+    def _raised(self, error: Exception, reply: ModelReply) -> OutputValidationError:
+        problem = f"its validator raised {type(error).__name__}: {first_line(error)}"
+        return self._refusal(problem, reply, [Problem("the answer", problem)])
 
-        if self._wrapper is None:
-            return self._adapter.validate_json(text)
-        try:
-            return getattr(self._wrapper.validate_json(text), WRAPPER_KEY)
-        except ValidationError as error:
-            if _is_no_json(error) or _has_wrapper(error):
-                raise
-        return self._adapter.validate_json(text)
+    def _refusal(
+        self, problem: str, reply: ModelReply, problems: tuple[Problem, ...] | list[Problem], hint: str = ""
+    ) -> OutputValidationError:
+        error = OutputValidationError(
+            f"the answer is not a valid {shortened(self.label, 200)}: {problem}",
+            hint=f"{hint}The error's `partial` holds the answer.",
+            partial=reply,
+        )
+        error.problems = tuple(map(str, problems))
+        return error
 
-    def _first_problem(self, error: ValidationError) -> tuple[str, str]:
-        """Returns the path and the message of the first error."""
-        first = _first(error)
-        location = first["loc"][1:] if self._wrapper is not None and _has_wrapper(error) else first["loc"]
-        return shortened(".".join(map(str, location)), 200) or "the answer", first["msg"]
+
+def output_type(response_model: ResponseModel, context: Any = None) -> OutputType:
+    """Returns the type of an answer: a JSON Schema is a mapping, anything else a Python type.
+
+    `context` is pydantic's validation context. Raises `InvalidInputError` for a value that is neither, and for a type
+    without a JSON Schema.
+    """
+    if isinstance(response_model, Mapping):
+        from .json_schema_type import JsonSchemaType
+
+        if context is not None:
+            hint = "Use a pydantic model as response_model, or output_check=FUNCTION."
+            message = "a JSON Schema has no validators that could use it"
+            raise InvalidInputError(message, path="validation_context", hint=hint)
+        return JsonSchemaType(cast("Mapping[str, Any]", response_model))
+    from .python_type import PythonType
+
+    return PythonType(response_model, context)
 
 
 def no_output(reply: ModelReply) -> None:
@@ -133,66 +128,13 @@ def no_output(reply: ModelReply) -> None:
     return
 
 
-def _check_is_type(given: object) -> None:
-    """Raises `InvalidInputError`, with a hint, for a value that is not a type."""
-    if isinstance(given, type) or get_origin(given) is not None or type(given).__module__ in _TYPING:
-        return
-    if isinstance(given, Mapping):
-        message = "expected a type, got a mapping"
-        hint = (
-            "Pass the type that the schema describes: a pydantic model, a dataclass, a TypedDict, list[str]. "
-            "For a JSON Schema alone: llm.run(llm.build(prompt).with_(output=OutputSchema('answer', schema)))."
-        )
-    else:
-        message = f"expected a type, got {shown(given)}"
-        name = given if isinstance(given, str) and given.isidentifier() else type(given).__name__
-        example = "" if callable(given) or len(name) > _LONGEST_NAME else f", as in response_model={name}"
-        hint = f"Pass the class itself{example}, or a type such as list[str]."
-    raise InvalidInputError(message, path="response_model", hint=hint)
-
-
-def _is_object(schema: JSONObject) -> bool:
-    """Returns whether the root is the schema of an object, or refers to one."""
-    node: Any = schema
-    for _ in range(len(schema.get("$defs", ())) + 1):  # type: ignore[arg-type]
-        if not isinstance(node, Mapping) or "$ref" not in node:
-            break
-        name = str(cast("Mapping[str, Any]", node)["$ref"]).removeprefix("#/$defs/")
-        node = cast(Any, schema)["$defs"].get(name)
-    return isinstance(node, Mapping) and cast("Mapping[str, Any]", node).get("type") == "object"
-
-
-def _label(type_: Any) -> str:
-    """Returns the type as written in code, without modules: `list[City]`."""
-    origin, arguments = get_origin(type_), get_args(type_)
-    if origin is None:
-        return "None" if type_ is type(None) else str(getattr(type_, "__name__", None) or "output")
-    if origin is Annotated:
-        return _label(arguments[0])
-    if origin is Literal:
-        return f"Literal[{', '.join(map(repr, arguments))}]"
-    labels = [_label(argument) for argument in arguments]
-    if origin in (Union, UnionType):
-        return " | ".join(labels)
-    return f"{_label(origin)}[{', '.join(labels)}]"
-
-
-def _first(error: ValidationError) -> ErrorDetails:
-    return error.errors(include_url=False, include_input=False)[0]
-
-
-def _is_no_json(error: ValidationError) -> bool:
-    return _first(error)["type"] == "json_invalid"
-
-
-def _has_wrapper(error: ValidationError) -> bool:
-    """Returns whether the error is inside the wrapper object, so that the answer has one."""
-    first = _first(error)
-    return first["loc"][:1] == (WRAPPER_KEY,) and (first["loc"], first["type"]) != ((WRAPPER_KEY,), "missing")
-
-
-def _first_line(error: Exception) -> str:
+def first_line(error: Exception) -> str:
+    """Returns the first line of an exception's message."""
     try:
         return str(error).partition("\n")[0]
     except Exception:
         return type(error).__name__
+
+
+def _inside(index: int, path: str) -> str:
+    return str(index) if path == "the answer" else f"{index}.{path}"

@@ -15,7 +15,7 @@ from .immutable import Immutable
 from .json_values import JSONObject, check_choice, check_class, check_items, check_text
 from .messages import Message
 from .output_attempts import OutputAttempt
-from .parts import ContentPart, ToolCall, ToolResult
+from .parts import ContentPart, TextPart, ToolCall, ToolResult
 from .replies import ModelReply
 from .tool_steps import ToolStep
 from .tools import ToolLabel
@@ -109,21 +109,35 @@ _ITEMS = (("replies", ModelReply), ("steps", ToolStep), ("output_attempts", Outp
 
 
 def added_messages(
-    replies: Sequence[ModelReply], steps: Sequence[ToolStep], output_attempts: Sequence[OutputAttempt] = ()
+    replies: Sequence[ModelReply],
+    steps: Sequence[ToolStep],
+    output_attempts: Sequence[OutputAttempt] = (),
+    *,
+    as_sent: bool = False,
 ) -> tuple[Message, ...]:
     """Returns what rounds add to a conversation: each reply, then the results of its calls or the correction of its
-    answer. Results are left out while one of them is missing.
+    answer. Results are left out while one of them is missing. With `as_sent`, an invalid answer in a call of the
+    output tool is that call, and its correction the result; otherwise both are text, which needs no such tool.
     """
     messages: list[Message] = []
     for index, reply in enumerate(replies):
+        attempts = [each for each in output_attempts if each.round == index and each.correction]
+        if as_sent and attempts and attempts[0].tool_call is not None:
+            messages += _corrected_call(reply, attempts[0].tool_call, attempts[0].correction)
+            continue
         message = reply.message()
         messages += [message] if message is not None else []
         results = {step.call.id: step.result for step in steps if step.round == index}
         if reply.tool_calls and all(call.id in results for call in reply.tool_calls):
             messages.append(Message.tool(*(results[call.id] for call in reply.tool_calls)))
-        corrections = [each.correction for each in output_attempts if each.round == index and each.correction]
-        messages += [Message.user(correction) for correction in corrections]
+        messages += [Message.user(each.correction) for each in attempts]
     return tuple(messages)
+
+
+def _corrected_call(reply: ModelReply, call: ToolCall, correction: str) -> list[Message]:
+    others = tuple(part for part in reply.parts if not isinstance(part, TextPart | ToolCall))
+    result = ToolResult.text(call.id, correction, is_error=True)
+    return [Message("assistant", (*others, call)), Message.tool(result)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +181,7 @@ class ToolLoop(HasDeferredCost, Immutable):
     @property
     def messages(self) -> tuple[Message, ...]:
         """What the loop has added to the conversation so far; the results of a round when all of them are there."""
-        return added_messages(self.replies, self.steps, self.output_attempts)
+        return added_messages(self.replies, self.steps, self.output_attempts, as_sent=True)
 
     @property
     def labels(self) -> tuple[ToolLabel, ...]:

@@ -515,6 +515,12 @@ def _pending_calls() -> SearchStrategy[PendingCall]:
     return st.builds(PendingCall, tool_calls(), reasons, note=st.none() | TEXT)
 
 
+def _output_attempts() -> SearchStrategy[OutputAttempt]:
+    """Answers that were not valid, as text and as calls of the output tool."""
+    call = st.none() | tool_calls()
+    return st.builds(OutputAttempt, st.integers(0, 3), TEXT, TEXT, TEXT, usages(), call)
+
+
 def tool_loops() -> SearchStrategy[ToolLoop]:
     """States of tool loops."""
     return st.builds(
@@ -523,7 +529,7 @@ def tool_loops() -> SearchStrategy[ToolLoop]:
         call=calls(),
         replies=tuples(replies(), 1),
         steps=tuples(tool_steps(), 2),
-        output_attempts=tuples(st.builds(OutputAttempt, st.integers(0, 3), TEXT, TEXT, TEXT, usages()), 1),
+        output_attempts=tuples(_output_attempts(), 1),
         pending=tuples(_pending_calls(), 1),
         status=st.sampled_from(get_args(LoopStatus)),
         found=tuples(NAME, 1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import Literal, Optional, Union, assert_type
+from typing import Any, Literal, Optional, Union, assert_type
 
 from abstractcore import AsyncStream, GenerateResponse, ModelCall, Stream, StreamEvent, create_llm
 
@@ -44,7 +44,8 @@ for delta in llm.stream("hi"):
         print(delta)
 
 llm.generate("hi", response_model=City("Ulm"))  # pyright: ignore[reportCallIssue, reportArgumentType]
-llm.generate("hi", response_model={"type": "object"})  # pyright: ignore[reportCallIssue, reportArgumentType]
+assert_type(llm.generate("hi", response_model={"type": "object"}), GenerateResponse[Any])
+assert_type(llm.stream("hi", response_model={"type": "object"}), Stream[Any])
 llm.generate("hi", temprature=1)  # pyright: ignore[reportCallIssue]
 llm.generate("hi", temperature="hot")  # pyright: ignore[reportArgumentType]
 llm.generate("hi", media_policy={"audio": "always"})  # pyright: ignore[reportArgumentType]

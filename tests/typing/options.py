@@ -86,6 +86,7 @@ llm = create_llm(
     timeout=None,
     strict=True,
     output_retries=1,
+    output_mode="tool",
 )
 create_llm("openai", model="m", verify=False, transport="httpx2", http_client=httpx2.Client())
 create_llm("openai", model="m", http_client=httpx2.AsyncClient())
@@ -137,6 +138,9 @@ llm.generate(
     timeout=5,
     strict=False,
     output_retries=0,
+    output_mode="native",
+    validation_context={"year": 2026},
+    output_check=lambda output: None,
 )
 with open("a.pdf", "rb") as file, open("a.txt") as text:
     llm.generate("hi", media=[file, text, io.BytesIO(b"bytes"), PIL.Image.new("RGB", (1, 1)), Path("a.png")])

@@ -8,7 +8,7 @@ from typing import Any
 
 from ...ports import MediaHandler, ModelProfile
 from ...registry import did_you_mean
-from ...schema import CallWarning, Lowered, ModelCall
+from ...schema import CallWarning, Lowered, ModelCall, ReplyReading
 from .cache_points import lower_cache
 from .media_routes import lower_media
 from .modalities import lower_modalities
@@ -16,7 +16,7 @@ from .prefill import refuse_prefill
 from .prompted_tools import lower_tools
 from .retirement import retirement_warning
 from .sampling_options import SAMPLING_OPTIONS, lower_options
-from .structured_output import lower_output
+from .structured_output import lower_instruction, lower_output_tool
 from .thinking import lower_thinking, room_to_think
 from .tools import lower_tool_choice, thinking_beside_tools
 
@@ -36,18 +36,24 @@ def lower(
     """
     if not profile.accepts_prefill:
         refuse_prefill(call.messages)
+    output_requested = call.output_mode is not None
+    call, output_tool, strategy, of_output = lower_output_tool(call, profile)
     call, reading, warnings = lower_tools(call, profile)
+    if output_tool is not None:
+        reading = replace(reading or ReplyReading(), output_tool=output_tool)
+    warnings += of_output
     call, of_cache = lower_cache(call, profile)
     warnings += of_cache
     if not profile.known or profile.retires is not None:
         warnings += _about_the_model(call.model, profile, time)
     decisions, of_files = lower_media(call, profile, handlers)
     warnings += of_files
-    if reading is not None and reading.tool_format is not None and call.output is not None:
-        # A model whose answer must match a schema could not write a call.
-        profile = replace(profile, structured_output="none")
     changes, of_options = _options(call, profile)
     warnings += of_options
+    if call.output is not None and strategy != "native":
+        instructed, of_output = lower_instruction(call, output_requested, strategy)
+        changes |= instructed
+        warnings += of_output
     return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings), reading)
 
 
@@ -73,11 +79,11 @@ def _options(call: ModelCall, profile: ModelProfile) -> tuple[dict[str, Any], li
     if profile.sampling is not None:
         sampling = sampling.over(room_to_think(profile.sampling, thinking, profile))
     options, of_options = lower_options(call, sampling, thinking, profile)
-    changes, of_output = lower_output(call, profile)
+    changes: dict[str, Any] = {}
     modalities, of_modalities = lower_modalities(call, profile)
     if modalities != call.modalities:
         changes["modalities"] = modalities
-        of_output = [*of_output, *of_modalities]
+        of_options = [*of_options, *of_modalities]
     if options:
         sampled = {name: options.pop(name) for name in SAMPLING_OPTIONS if name in options}
         changes |= options
@@ -87,8 +93,8 @@ def _options(call: ModelCall, profile: ModelProfile) -> tuple[dict[str, Any], li
     if sampling is not call.sampling:
         changes["sampling"] = sampling
     if "tool_choice" in options:
-        return changes, [*warnings, *of_options, *of_output]
+        return changes, [*warnings, *of_options]
     choice, of_choice = lower_tool_choice(call, thinking, profile)
     if choice is not call.tool_choice:
         changes["tool_choice"] = choice
-    return changes, [*warnings, *of_options, *of_choice, *of_output]
+    return changes, [*warnings, *of_options, *of_choice]

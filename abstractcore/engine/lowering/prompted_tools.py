@@ -38,7 +38,7 @@ def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, Repl
 
     Without a prompt of tools, a reply may have native calls as text: from servers of which the profile says so.
     """
-    name = _format_name(call, profile)
+    name = prompt_format(call, profile)
     if name is None:
         reading = None
         if profile.calls_as_text and call.rescue and call.tools and not _forbids(call):
@@ -75,7 +75,7 @@ def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, Repl
     return lowered, reading, warnings
 
 
-def _format_name(call: ModelCall, profile: ModelProfile) -> str | None:
+def prompt_format(call: ModelCall, profile: ModelProfile) -> str | None:
     """Returns the format of the call's tools in the prompt; None if they are sent as such."""
     name = call.tool_format
     if name is None:

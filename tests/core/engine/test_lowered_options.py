@@ -264,11 +264,11 @@ def test_time_to_live_of_a_cache_point_becomes_one_that_the_model_has(times: Any
 @pytest.mark.parametrize(
     ("facts", "fields", "instructed"),
     [
-        ({"structured_output": "none"}, {}, True),
+        ({"structured_output": "none", "tools": "never"}, {}, True),
         ({"structured_output": "json"}, {}, False),
         ({"structured_output": "schema"}, {"tools": (TOOL,)}, False),
         ({"output_with_tools": False}, {}, False),
-        ({"output_with_tools": False}, {"tools": (TOOL,)}, True),
+        ({"output_with_tools": False, "tools": "always"}, {"output_mode": "prompted", "tools": (TOOL,)}, True),
         ({"output_with_tools": False}, {"hosted_tools": (HostedTool("web_search"),)}, True),
     ],
 )
@@ -282,7 +282,8 @@ def test_schema_that_cannot_be_sent_becomes_an_instruction(facts: Any, fields: A
     assert (found.call.output, first, last) == (None, *messages)
     assert instruction.role == "system"
     assert instruction.text.endswith('{"type":"object"}')
-    assert [(each.code, each.path) for each in found.warnings] == [("schema_as_instruction", "output")]
+    warnings = [] if "output_mode" in fields else [("schema_as_instruction", "output")]
+    assert [(each.code, each.path) for each in found.warnings] == warnings
 
 
 @pytest.mark.parametrize(("day", "retired"), [(20_777, False), (20_778, True), (20_779, True)])

@@ -185,7 +185,7 @@ def test_refused_call_and_invalid_answer_are_recorded_as_failed(call_style, serv
         call_style.generate(llm, "what is it?", media=[PNG])
     server.script(completion("no number"))
     with pytest.raises(OutputValidationError):
-        call_style.generate(llm, "hi", response_model=int)
+        call_style.generate(llm, "hi", response_model=int, output_retries=0)
     refused, invalid = records()
     assert (refused.error.type, refused.attempts) == ("UnsupportedContentError", ())
     assert (invalid.error.type, invalid.reply.text, len(invalid.attempts)) == ("OutputValidationError", "no number", 1)

@@ -1,0 +1,157 @@
+"""How a typed answer is requested: by the profile and `output_mode`, alone and beside tools."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from abstractcore import ToolChoice, UnsupportedOptionError, accumulate
+from abstractcore.engine.lowering import lower
+from abstractcore.engine.reply_reading import ReplyReader, read_reply
+from abstractcore.outputs.reply_texts import answer_text, output_call
+from abstractcore.ports import ModelProfile, Thinking
+from abstractcore.schema import (
+    HostedTool,
+    Message,
+    ModelCall,
+    ModelReply,
+    OutputSchema,
+    ReasoningPart,
+    ReplyReading,
+    TextPart,
+    ToolCall,
+    ToolSpec,
+    deltas_of,
+)
+
+SCHEMA = OutputSchema("City", {"type": "object", "properties": {"name": {"type": "string"}}})
+TOOL = ToolSpec("forecast", "Weather.")
+THINKS = Thinking(levels=("low", "high"), on_by_default=True)
+
+
+def lowered(profile: ModelProfile, **fields: Any) -> Any:
+    call = ModelCall("m", (Message.system("s"), Message.user("hi")), output=SCHEMA, **fields)
+    return lower(call, profile, ())
+
+
+@dataclass
+class Row:
+    """Facts of a model, the fields of a call, and what the request has: schema, tool or instruction."""
+
+    facts: dict[str, Any]
+    fields: dict[str, Any]
+    has: str
+
+
+ROWS = [
+    Row({}, {}, "schema"),
+    Row({"structured_output": "schema"}, {}, "schema"),
+    Row({"structured_output": "json"}, {}, "schema"),
+    Row({"structured_output": "none"}, {}, "tool"),
+    Row({"structured_output": "none", "tools": "never"}, {}, "instruction"),
+    Row({"structured_output": "none", "tools": "without_thinking", "thinking": THINKS}, {}, "instruction"),
+    Row({"structured_output": "none", "tools": "without_thinking"}, {}, "tool"),
+    Row({}, {"output_mode": "tool"}, "tool"),
+    Row({}, {"output_mode": "prompted"}, "instruction"),
+    Row({}, {"output_mode": "native"}, "schema"),
+    Row({}, {"output_mode": "grammar"}, "schema"),
+    Row({}, {"tools": (TOOL,)}, "schema"),
+    Row({"output_with_tools": False}, {"tools": (TOOL,)}, "tool"),
+    Row({"output_with_tools": False}, {"hosted_tools": (HostedTool("web_search"),)}, "instruction"),
+]
+
+
+@pytest.mark.parametrize("row", ROWS, ids=str)
+def test_answer_is_requested_as_the_model_supports_it(row: Row):
+    found = lowered(ModelProfile(**row.facts), **row.fields)
+    has_tool = any(tool.name == "final_answer" for tool in found.call.tools)
+    assert found.call.output_mode is None
+    assert (found.call.output is not None) == (row.has == "schema")
+    assert has_tool == (row.has == "tool")
+    instructed = any("Answer with JSON alone" in message.text for message in found.call.messages)
+    assert instructed == (row.has == "instruction")
+    assert (found.reading is not None and found.reading.output_tool == "final_answer") == has_tool
+
+
+@pytest.mark.parametrize("mode", ["native", "grammar"])
+def test_mode_that_the_provider_has_not_is_refused_with_those_to_use(mode: str):
+    with pytest.raises(UnsupportedOptionError, match="use 'tool' or 'prompted'"):
+        lowered(ModelProfile(structured_output="none"), output_mode=mode)
+
+
+def test_output_tool_is_forced_alone_and_required_beside_others():
+    profile = ModelProfile(structured_output="none")
+    assert lowered(profile).call.tool_choice == ToolChoice("tool", "final_answer")
+    assert lowered(profile, tools=(TOOL,)).call.tool_choice == ToolChoice("required")
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [{"thinking": THINKS}, {"forced_tools": "never"}, {"refused": frozenset({"tool_choice"})}],
+    ids=["thinks", "never", "refused"],
+)
+def test_output_tool_is_never_forced_while_the_model_thinks_or_refuses_that(facts: dict[str, Any]):
+    found = lowered(ModelProfile(structured_output="none", **facts))
+    assert found.call.tool_choice is None
+    assert "Give the answer by calling final_answer." in [message.text for message in found.call.messages]
+    assert [warning.code for warning in found.warnings] == ["schema_as_tool"]
+
+
+def test_thinking_that_is_off_allows_to_force_it():
+    thinking = Thinking(levels=("low", "high"), on_by_default=True, can_be_off=True)
+    found = lowered(ModelProfile(structured_output="none", thinking=thinking), thinking="off")
+    assert found.call.tool_choice == ToolChoice("tool", "final_answer")
+
+
+def test_forced_tool_of_the_call_comes_before_the_answer():
+    choice = ToolChoice("tool", "forecast")
+    found = lowered(ModelProfile(structured_output="none"), tools=(TOOL,), tool_choice=choice)
+    assert (found.call.tools, found.call.tool_choice, found.call.output) == ((TOOL,), choice, None)
+
+
+def test_choice_of_no_tools_leaves_the_output_tool_alone():
+    found = lowered(ModelProfile(structured_output="none"), tools=(TOOL,), tool_choice=ToolChoice("none"))
+    assert [tool.name for tool in found.call.tools] == ["final_answer"]
+
+
+def test_name_of_a_users_tool_is_not_taken():
+    found = lowered(ModelProfile(), tools=(ToolSpec("final_answer"),), output_mode="tool")
+    assert [tool.name for tool in found.call.tools] == ["final_answer", "final_answer_2"]
+    assert found.reading.output_tool == "final_answer_2"
+
+
+READING = ReplyReading(output_tool="final_answer")
+CALL = ModelCall("m", (Message.user("hi"),), provider="p")
+ANSWER = ToolCall("c1", "final_answer", '{"name":"Bern"}')
+REPLIES = [
+    ModelReply((ANSWER,), "tool_calls"),
+    ModelReply((TextPart("Here: {x} "), ANSWER), "tool_calls"),
+    ModelReply((ReasoningPart("hm"), ANSWER), "tool_calls"),
+]
+
+
+@pytest.mark.parametrize("reply", REPLIES, ids=["alone", "after text", "after reasoning"])
+def test_arguments_of_the_output_tool_are_the_answer(reply: ModelReply):
+    read = read_reply(reply, ReplyReader(READING, CALL))
+    assert (answer_text(read), read.finish_reason, read.tool_calls) == ('{"name":"Bern"}', "stop", ())
+    assert output_call(read) == ANSWER
+    reader = ReplyReader(READING, CALL)
+    streamed = [delta for each in deltas_of(reply) for delta in reader.feed([each])]
+    assert accumulate([*streamed, *reader.finish()]) == read
+
+
+def test_answer_beside_another_call_is_commentary():
+    other = ToolCall("c0", "forecast", "{}")
+    read = read_reply(ModelReply((other, ANSWER), "tool_calls"), ReplyReader(READING, CALL))
+    assert (read.finish_reason, read.tool_calls) == ("tool_calls", (other,))
+
+
+def test_reply_that_answers_as_text_is_left_as_it_is():
+    reply = ModelReply((TextPart("Bern"),), "stop")
+    assert read_reply(reply, ReplyReader(READING, CALL)) == reply
+
+
+def test_truncated_arguments_are_a_truncated_answer():
+    cut = ModelReply((ToolCall("c1", "final_answer", '{"name":"Be'),), "length")
+    read = read_reply(cut, ReplyReader(READING, CALL))
+    assert (read.text, read.finish_reason) == ('{"name":"Be', "length")
