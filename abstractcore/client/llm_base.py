@@ -13,15 +13,12 @@ from ..ports import Endpoint, HasOperations, KnownUrl, Operation
 from ..schema import EMPTY, ModelCall, ToolAnswer, ToolLoop
 from .capabilities import Capabilities
 from .operations import find_operation
-from .options import CallRequest
+from .options import CallRequest, ResumeRequest
 from .pipelines import Pipelines
 from .preparing import CallPreparer, PendingCall
 
 if TYPE_CHECKING:
     from typing import Self
-
-    from ..tools.policy import ToolPolicy
-    from ..tools.toolset import ToolInput
 
 _COUNT_TOKENS = "count_tokens"
 
@@ -96,17 +93,12 @@ class LLMBase:
         self,
         loop: ToolLoop,
         answers: Sequence[ToolAnswer],
-        tools: Sequence[ToolInput],
-        run_tools: bool | ToolPolicy,
-        deps: Any,
         response_model: ResponseModel | None,
+        request: ResumeRequest,
         stream: bool,
-        timeout: float | None,
     ) -> PendingCall:
         self._check_open()
-        return self._calls.resumed(
-            loop, answers, tools, run_tools, deps, response_model, self, stream=stream, timeout=timeout
-        )
+        return self._calls.resumed(loop, answers, response_model, request, self, stream=stream)
 
     def _count_operation(self) -> Operation[int]:
         transpiler = self._pipelines.session.transpiler

@@ -123,6 +123,19 @@ class CallRequest(CallContent, CallOptions, total=False):
     """The options of the call as a mapping."""
 
 
+class ResumeRequest(TypedDict, total=False):
+    """The keyword arguments of `resume`, besides the loop and the answers."""
+
+    tools: Sequence[ToolInput] | None
+    """The tools of the call, for their functions: what the model is offered is in the loop."""
+    run_tools: bool | ToolPolicy | None
+    """The limits and the approver from here on; default: those of `ToolPolicy()`."""
+    deps: Any
+    """An object of your own for tools, given anew."""
+    timeout: float | None
+    """Timeout in seconds for the whole call including retries; default 600."""
+
+
 class LLMOptions(CallOptions, total=False):
     """The options of `create_llm` for every provider: defaults for every call, and connection settings.
 
@@ -199,6 +212,7 @@ class CreateOptions(LLMOptions, total=False):
 
 CALL_OPTIONS = frozenset(CallOptions.__annotations__)
 REQUEST_FIELDS = frozenset(CallRequest.__annotations__)
+RESUME_FIELDS = frozenset(ResumeRequest.__annotations__)
 LLM_OPTIONS = frozenset(LLMOptions.__annotations__)
 _CREATE_OPTIONS = frozenset(CreateOptions.__annotations__)
 _PARAMETERS = frozenset({"response_model"})

@@ -17,7 +17,16 @@ from .contexts import scoped, scoped_call
 from .media_loading import load_media, media_items
 from .message_inputs import read_messages
 from .option_values import extra_headers, output_retries, seconds
-from .options import CALL_OPTIONS, REQUEST_FIELDS, CallOptions, CallRequest, check_names, merged
+from .options import (
+    CALL_OPTIONS,
+    REQUEST_FIELDS,
+    RESUME_FIELDS,
+    CallOptions,
+    CallRequest,
+    ResumeRequest,
+    check_names,
+    merged,
+)
 from .pipelines import Pipelines
 from .rounds import RoundPlanner
 
@@ -120,26 +129,24 @@ class CallPreparer:
         self,
         loop: ToolLoop,
         answers: Sequence[ToolAnswer],
-        tools: object,
-        run_tools: object,
-        deps: object,
         response_model: ResponseModel | None,
+        request: ResumeRequest,
         llm: object,
         *,
         stream: bool,
-        timeout: float | None,
     ) -> PendingCall:
         """Returns the continuation of a tool loop; raises `InvalidInputError` if it does not fit."""
         from .loop_inputs import check_loop, read_answers
 
+        check_names(request, RESUME_FIELDS, "resume", provider=self._provider)
         check_loop(loop)
-        given = self.given(loop.call, timeout, stream=stream)
-        given_tools = _tool_set(tools, self._pipelines.registry)
+        given = self.given(loop.call, request.get("timeout", DEFAULT_TIMEOUT_SECONDS), stream=stream)
+        given_tools = _tool_set(request.get("tools"), self._pipelines.registry)
         output = output_type(response_model) if response_model is not None else None
         plan = self._rounds.plan(
             given_tools,
-            run_tools or True,
-            deps,
+            request.get("run_tools") or True,
+            request.get("deps"),
             llm,
             output_retries(None),
             loop=loop,

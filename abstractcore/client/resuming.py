@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from ..concurrency import drive
 from ..outputs import ResponseModel
 from ..schema import GenerateResponse, ToolAnswer, ToolLoop
 from .llm_base import LLMBase
-from .preparing import DEFAULT_TIMEOUT_SECONDS
+from .options import ResumeRequest
 from .running import read_response, stream_of
+from .signatures import takes
 from .streams import AsyncStream, Stream
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
-
-    from ..tools.policy import ToolPolicy
-    from ..tools.toolset import ToolInput
 
 T = TypeVar("T")
 
@@ -31,12 +29,9 @@ class ResumableLLM(LLMBase):
         loop: ToolLoop,
         answers: Sequence[ToolAnswer] = (),
         *,
-        tools: Sequence[ToolInput] = (),
-        run_tools: bool | ToolPolicy = True,
-        deps: Any = None,
         response_model: None = None,
         stream: Literal[False] = False,
-        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+        **request: Unpack[ResumeRequest],
     ) -> GenerateResponse[None]: ...
 
     @overload
@@ -45,12 +40,9 @@ class ResumableLLM(LLMBase):
         loop: ToolLoop,
         answers: Sequence[ToolAnswer] = (),
         *,
-        tools: Sequence[ToolInput] = (),
-        run_tools: bool | ToolPolicy = True,
-        deps: Any = None,
         response_model: TypeForm[T],
         stream: Literal[False] = False,
-        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+        **request: Unpack[ResumeRequest],
     ) -> GenerateResponse[T]: ...
 
     @overload
@@ -59,25 +51,20 @@ class ResumableLLM(LLMBase):
         loop: ToolLoop,
         answers: Sequence[ToolAnswer] = (),
         *,
-        tools: Sequence[ToolInput] = (),
-        run_tools: bool | ToolPolicy = True,
-        deps: Any = None,
         response_model: ResponseModel | None = None,
         stream: Literal[True],
-        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+        **request: Unpack[ResumeRequest],
     ) -> Stream[Any]: ...
 
+    @takes(ResumeRequest)
     def resume(
         self,
         loop: ToolLoop,
         answers: Sequence[ToolAnswer] = (),
         *,
-        tools: Sequence[ToolInput] = (),
-        run_tools: bool | ToolPolicy = True,
-        deps: Any = None,
         response_model: ResponseModel | None = None,
         stream: bool = False,
-        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+        **request: Unpack[ResumeRequest],
     ) -> GenerateResponse[Any] | Stream[Any]:
         """Continues a tool loop: with `answers` to its pending calls, after a limit, a failure or a cancellation.
 
@@ -88,7 +75,7 @@ class ResumableLLM(LLMBase):
         Raises `InvalidInputError` for a loop of another model, one that has ended, and answers to other calls; and
         errors as `generate` does.
         """
-        pending = self._resumed(loop, answers, tools, run_tools, deps, response_model, stream, timeout)
+        pending = self._resumed(loop, answers, response_model, request, stream)
         if stream:
             return Stream(stream_of(self._pipelines.sync, pending))
         return drive(read_response(self._pipelines.sync, pending))
@@ -99,12 +86,9 @@ class ResumableLLM(LLMBase):
         loop: ToolLoop,
         answers: Sequence[ToolAnswer] = (),
         *,
-        tools: Sequence[ToolInput] = (),
-        run_tools: bool | ToolPolicy = True,
-        deps: Any = None,
         response_model: None = None,
         stream: Literal[False] = False,
-        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+        **request: Unpack[ResumeRequest],
     ) -> GenerateResponse[None]: ...
 
     @overload
@@ -113,12 +97,9 @@ class ResumableLLM(LLMBase):
         loop: ToolLoop,
         answers: Sequence[ToolAnswer] = (),
         *,
-        tools: Sequence[ToolInput] = (),
-        run_tools: bool | ToolPolicy = True,
-        deps: Any = None,
         response_model: TypeForm[T],
         stream: Literal[False] = False,
-        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+        **request: Unpack[ResumeRequest],
     ) -> GenerateResponse[T]: ...
 
     @overload
@@ -127,28 +108,23 @@ class ResumableLLM(LLMBase):
         loop: ToolLoop,
         answers: Sequence[ToolAnswer] = (),
         *,
-        tools: Sequence[ToolInput] = (),
-        run_tools: bool | ToolPolicy = True,
-        deps: Any = None,
         response_model: ResponseModel | None = None,
         stream: Literal[True],
-        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+        **request: Unpack[ResumeRequest],
     ) -> AsyncStream[Any]: ...
 
+    @takes(ResumeRequest)
     async def aresume(
         self,
         loop: ToolLoop,
         answers: Sequence[ToolAnswer] = (),
         *,
-        tools: Sequence[ToolInput] = (),
-        run_tools: bool | ToolPolicy = True,
-        deps: Any = None,
         response_model: ResponseModel | None = None,
         stream: bool = False,
-        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
+        **request: Unpack[ResumeRequest],
     ) -> GenerateResponse[Any] | AsyncStream[Any]:
         """The async version of `resume`."""
-        pending = self._resumed(loop, answers, tools, run_tools, deps, response_model, stream, timeout)
+        pending = self._resumed(loop, answers, response_model, request, stream)
         if stream:
             return AsyncStream(stream_of(self._pipelines.asynchronous, pending))
         return await read_response(self._pipelines.asynchronous, pending)
