@@ -83,6 +83,9 @@ def ask(
     timeout: given.Timeout = None,
     context_size: given.ContextSize = None,
     base_url: given.BaseUrl = None,
+    tool: given.Tool = None,
+    yes: given.Yes = False,
+    max_rounds: given.MaxRounds = None,
     quiet: given.Quiet = False,
 ) -> None:
     """Ask one question and print the answer.
@@ -91,14 +94,17 @@ def ask(
 
         git diff | abstractcore ask "Write a commit message for this."
 
-    The answer is printed to stdout; how each file was sent, warnings, tokens, seconds and cost to stderr.
+    The answer is printed to stdout; how each file was sent, tool calls, warnings, tokens, seconds and cost to stderr.
+    Before a tool runs that is not declared as read-only, you are asked.
     """
     from .asking import Question, answer
     from .connection import Connection
+    from .toolbox import ToolChoices
 
     answer(
         Question(question, tuple(media or ()), system),
         Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ToolChoices(tuple(tool or ()), yes, max_rounds),
         stream=stream,
         as_json=as_json,
     )
@@ -114,16 +120,24 @@ def chat(
     timeout: given.Timeout = None,
     context_size: given.ContextSize = None,
     base_url: given.BaseUrl = None,
+    tool: given.Tool = None,
+    yes: given.Yes = False,
+    max_rounds: given.MaxRounds = None,
     quiet: given.Quiet = False,
 ) -> None:
     """Chat with a model, one line at a time.
 
-    /exit or Ctrl-D ends the chat. Ctrl-C stops an answer; at the prompt it ends the chat.
+    /exit or Ctrl-D ends the chat. Ctrl-C stops an answer or a tool; at the prompt it ends the chat.
     """
     from .chatting import converse
     from .connection import Connection
+    from .toolbox import ToolChoices
 
-    converse(Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet), system)
+    converse(
+        Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ToolChoices(tuple(tool or ()), yes, max_rounds),
+        system,
+    )
 
 
 @models.command("list", epilog=EPILOG)

@@ -10,11 +10,16 @@ from typing import Any
 
 import abstractcore
 
+from ..client.options import CallRequest
 from .connection import Connection, connected
 from .json_output import response_json
+from .plugins import registry
 from .reporting import reported
 from .screen import note, write
 from .summary import summary
+from .toolbox import ToolChoices, final_result, is_final, toolbox, waits
+
+_TOOL_EVENTS = ("tool_started", "tool_progress", "tool_ended")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,35 +31,69 @@ class Question:
     system: str | None
 
 
-def answer(question: Question, connection: Connection, *, stream: bool | None, as_json: bool) -> None:
+def answer(
+    question: Question, connection: Connection, choices: ToolChoices, *, stream: bool | None, as_json: bool
+) -> None:
     """Asks, and prints the answer. `stream` None means: if stdout is a terminal."""
     with reported(as_json=as_json):
         if as_json and stream:
             raise abstractcore.InvalidInputError("--json cannot be combined with --stream.", hint="Leave out --stream.")
         prompt = _prompt(question)
-        with connected(connection) as llm:
-            if stream or (stream is None and not as_json and sys.stdout.isatty()):
-                with llm.stream(prompt, media=question.media, system_prompt=question.system) as deltas:
-                    write_stream(deltas)
-                    response = deltas.response
+        streamed = stream or (stream is None and not as_json and sys.stdout.isatty())
+        silent = connection.quiet or as_json
+        plugins = registry()
+        tools = toolbox(choices, plugins, connection.timeout, None if streamed or silent else show_event)
+        request = CallRequest(
+            media=question.media, system_prompt=question.system, tools=tools.tools, run_tools=tools.run_tools
+        )
+        with connected(connection, plugins) as llm:
+            if streamed:
+                response = _streamed(llm.stream(prompt, **request), silent)
+                while waits(response):
+                    response = _streamed(tools.resumed_stream(llm, response), silent)
             else:
-                response = llm.generate(prompt, media=question.media, system_prompt=question.system)
-                write(response_json(response) if as_json else f"{response.content}\n")
+                response = llm.generate(prompt, **request)
+                while waits(response):
+                    response = tools.resumed(llm, response)
+        if as_json:
+            write(response_json(response))
+        elif not streamed or is_final(response):
+            write(f"{final_result(response) if is_final(response) else response.content}\n")
         if not connection.quiet and not as_json:
             for line in summary(response):
                 note(line)
 
 
-def write_stream(stream: abstractcore.Stream[Any]) -> None:
-    """Prints the answer to stdout as it is generated, and ends its last line, also after an error."""
+def _streamed(stream: abstractcore.Stream[Any], silent: bool) -> abstractcore.GenerateResponse[Any]:
+    with stream:
+        write_stream(stream, silent)
+    return stream.response
+
+
+def write_stream(stream: abstractcore.Stream[Any], silent: bool) -> None:
+    """Prints the answer to stdout as it is generated, and tool calls to stderr unless `silent`. Ends each line that was
+    begun, also after an error.
+    """
     last = "\n"
     try:
-        for text in stream.text():
-            write(text)
-            last = text or last
+        for event in stream:
+            if isinstance(event, abstractcore.TextDelta):
+                write(event.text)
+                last = event.text or last
+            elif not silent and event.type in _TOOL_EVENTS:
+                if not last.endswith("\n"):
+                    write(last := "\n")
+                show_event(event)
     finally:
         if not last.endswith("\n"):
             write("\n")
+
+
+def show_event(event: Any) -> None:
+    """Prints a line for the event of a tool."""
+    from .tool_lines import tool_line
+
+    note(tool_line(event))
 
 
 def _prompt(question: Question) -> str | None:

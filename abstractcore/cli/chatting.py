@@ -6,23 +6,28 @@ import contextlib
 import importlib
 import re
 import sys
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 import abstractcore
 
 from .asking import write_stream
 from .connection import Connection, connected
+from .plugins import registry
 from .reporting import print_error, reported
 from .screen import note, write
 from .summary import summary
+from .toolbox import Toolbox, ToolChoices, final_result, is_final, toolbox, waits
 
 _LAST_WORDS = ("/exit", "/quit")
 _COMMAND = re.compile("/[a-z]+")
 
 
-def converse(connection: Connection, system: str | None) -> None:
+def converse(connection: Connection, choices: ToolChoices, system: str | None) -> None:
     """Runs the conversation until the user ends it. If stdin is not a terminal, an error ends it too."""
     interactive = sys.stdin.isatty()
-    with reported(), connected(connection) as llm:
+    with reported(), _opened(connection, choices) as (llm, tools):
         if interactive and not connection.quiet:
             note(f"{llm.provider}/{llm.model}: /exit or Ctrl-D ends the chat, Ctrl-C stops an answer")
         history = [abstractcore.Message.system(system)] if system else []
@@ -31,11 +36,19 @@ def converse(connection: Connection, system: str | None) -> None:
                 note(f"unknown command {line}: /exit ends the chat, any other text is sent to the model")
                 continue
             try:
-                history += _turn(llm, history, line, connection.quiet)
+                history += _Turn(llm, tools, connection.quiet).messages(history, line)
             except abstractcore.AbstractCoreError as error:
                 if not interactive:
                     raise
                 print_error(error)
+
+
+@contextlib.contextmanager
+def _opened(connection: Connection, choices: ToolChoices) -> Generator[tuple[abstractcore.LLM, Toolbox]]:
+    plugins = registry()
+    tools = toolbox(choices, plugins, connection.timeout)
+    with connected(connection, plugins) as llm:
+        yield llm, tools
 
 
 def _next_line(interactive: bool) -> str | None:
@@ -57,21 +70,58 @@ def _next_line(interactive: bool) -> str | None:
     return None if line in _LAST_WORDS else line
 
 
-def _turn(
-    llm: abstractcore.LLM, history: list[abstractcore.Message], line: str, quiet: bool
-) -> list[abstractcore.Message]:
-    """Returns the messages of one question and its answer; none if there was no answer."""
-    prompt = abstractcore.Message.user(line)
-    with llm.stream(messages=[*history, prompt]) as stream:
-        try:
-            write_stream(stream)
-        except KeyboardInterrupt:
-            note("stopped")
-            text = stream.partial.text
-            return [prompt, abstractcore.Message.assistant(text)] if text.strip() else []
-        response = stream.response
-    if not quiet:
-        for remark in summary(response):
-            note(remark)
-    reply = response.reply.message()
-    return [prompt, reply] if reply is not None else []
+@dataclass(frozen=True, slots=True)
+class _Turn:
+    """A question and its answer, with the tool calls between them."""
+
+    llm: abstractcore.LLM
+    tools: Toolbox
+    quiet: bool
+
+    def messages(self, history: Sequence[abstractcore.Message], line: str) -> list[abstractcore.Message]:
+        """Returns the messages of the turn, which can be sent again however it ends; none if there was no answer."""
+        prompt = abstractcore.Message.user(line)
+        tools, policy = self.tools.tools, self.tools.run_tools
+        stream = self.llm.stream(messages=[*history, prompt], tools=tools, run_tools=policy)
+        while True:
+            with stream:
+                try:
+                    write_stream(stream, self.quiet)
+                except KeyboardInterrupt:
+                    return _stopped(prompt, _messages_so_far(stream))
+                response = stream.response
+            if not waits(response):
+                break
+            try:
+                stream = self.tools.resumed_stream(self.llm, response)
+            except KeyboardInterrupt:
+                return _stopped(prompt, _closed_messages(response))
+        if is_final(response):
+            write(f"{final_result(response)}\n")
+        if not self.quiet:
+            for remark in summary(response):
+                note(remark)
+        return [prompt, *response.messages] if response.messages else []
+
+
+def _stopped(prompt: abstractcore.Message, messages: Sequence[abstractcore.Message]) -> list[abstractcore.Message]:
+    note("stopped")
+    return [prompt, *messages] if messages else []
+
+
+def _messages_so_far(stream: abstractcore.Stream[Any]) -> list[abstractcore.Message]:
+    """Returns the messages of an answer that was stopped: the rounds of its tools, and its text so far."""
+    stream.close()
+    loop = stream.loop
+    latest = loop.replies[-1] if loop is not None and loop.replies else None
+    text = "" if stream.partial is latest else stream.partial.text
+    done = [] if loop is None else [*loop.messages]
+    return [*done, abstractcore.Message.assistant(text)] if text.strip() else done
+
+
+def _closed_messages(response: abstractcore.GenerateResponse[Any]) -> Sequence[abstractcore.Message]:
+    """Returns the messages of a response whose waiting calls are not answered."""
+    from ..tools.loop import closed
+
+    assert response.loop is not None
+    return closed(response.loop, "cancelled", "cancelled").messages

@@ -12,6 +12,7 @@ import abstractcore
 from .plugins import registry
 
 if TYPE_CHECKING:
+    from ..registry import Registry
     from ..stores.models import FileModelStore, Progress
 
 
@@ -30,8 +31,8 @@ class Connection:
 
 
 @contextmanager
-def connected(connection: Connection) -> Generator[abstractcore.LLM]:
-    """Yields the LLM, and closes it."""
+def connected(connection: Connection, plugins: Registry | None = None) -> Generator[abstractcore.LLM]:
+    """Yields the LLM, and closes it. `plugins` is the registry, if it is loaded already."""
     options = {
         "base_url": connection.base_url,
         "temperature": connection.temperature,
@@ -41,7 +42,7 @@ def connected(connection: Connection) -> Generator[abstractcore.LLM]:
     }
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     models = model_store(_unseen if connection.quiet else None)
-    services = abstractcore.Services(models=models, registry=registry())
+    services = abstractcore.Services(models=models, registry=plugins or registry())
     try:
         yield abstractcore.create_llm(connection.provider, connection.model, services=services, **given)
     except abstractcore.UnknownOptionError as error:

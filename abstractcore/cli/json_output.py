@@ -27,6 +27,8 @@ def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
             "model": response.model,
             "usage": asdict(response.usage) | {"billing": data["usage"].get("billing")},
             "media": data["media"],
+            "tool_steps": [_step(step) for step in response.tool_steps],
+            "loop_status": response.loop.status if response.loop is not None else None,
             "warnings": data["warnings"],
             "cost": data["cost"],
             "cost_source": response.cost_source,
@@ -36,6 +38,20 @@ def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
             "trace_id": response.trace_id,
         }
     )
+
+
+def _step(step: abstractcore.ToolStep) -> dict[str, object]:
+    """Returns a tool call with the text of its result. `data` is the tool's own, where it is JSON."""
+    return {
+        "round": step.round,
+        "id": step.call.id,
+        "name": step.call.name,
+        "arguments": step.call.arguments if step.call.arguments is not None else step.call.arguments_text,
+        "outcome": step.outcome,
+        "result": step.result.as_text,
+        "data": json.loads(abstractcore.to_json(step)).get("data"),
+        "seconds": step.seconds,
+    }
 
 
 def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:

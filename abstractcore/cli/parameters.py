@@ -25,6 +25,20 @@ ContextSize: TypeAlias = Annotated[
     int | None, typer.Option(help="Context window in tokens, prompt and answer together; for local and ollama.")
 ]
 BaseUrl: TypeAlias = Annotated[str | None, typer.Option(help="URL of the provider's API, if not the default.")]
+Tool: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--tool",
+        metavar="MODULE:FUNCTION",
+        help="A Python function that the model may call; a module, for all of its tools; or a tool source of a plugin. "
+        "May be repeated.",
+    ),
+]
+Yes: TypeAlias = Annotated[bool, typer.Option("--yes", "-y", help="Run all tool calls without asking.")]
+MaxRounds: TypeAlias = Annotated[
+    int | None,
+    typer.Option(min=1, help="The most replies that may call tools; then the model must answer. Default: 16."),
+]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors to stderr.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
 ModelName: TypeAlias = Annotated[

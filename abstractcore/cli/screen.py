@@ -56,6 +56,24 @@ def note(line: str) -> None:
     _print(" ".join(line.split("\n")), "dim")
 
 
+def announce(text: str) -> None:
+    """Prints lines to stderr that the user must see."""
+    _print(text, "bold")
+
+
+def ask_line(prompt: str) -> str | None:
+    """Returns the line that the user types after `prompt`; None at the end of input. Raises `KeyboardInterrupt`."""
+    if not sys.stdout.isatty():  # `input` would print the prompt there
+        sys.stderr.write(prompt)
+        sys.stderr.flush()
+        prompt = ""
+    try:
+        return input(prompt)
+    except EOFError:
+        announce("")
+        return None
+
+
 def complain(message: str, hint: str | None) -> None:
     """Prints an error and its hint to stderr."""
     _print(f"error: {message}", "bold red")

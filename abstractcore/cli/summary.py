@@ -9,6 +9,11 @@ from typing import Any
 
 import abstractcore
 
+_LOOP_ENDS = {
+    "repeated_failure": "the same tool call failed several times",
+    "max_rounds": "the limit of rounds is reached",
+    "max_calls": "the limit of tool calls is reached",
+}
 _LEAST_SHOWN = Decimal("0.000001")
 
 
@@ -18,9 +23,16 @@ def summary(response: abstractcore.GenerateResponse[Any]) -> Iterator[str]:
         yield _decision(decision)
     for warning in response.warnings:
         yield f"warning: {warning.message}"
-    if response.finish_reason != "stop":
+    if response.loop is not None and response.loop.status != "answered":
+        yield from _loop_warning(response.loop.status)
+    elif response.finish_reason != "stop":
         yield f"warning: the answer may be incomplete: finish_reason is {response.finish_reason!r}"
     yield f"{response.provider}/{response.model}: {_took(response)}"
+
+
+def _loop_warning(status: str) -> Iterator[str]:
+    if status != "final":
+        yield f"warning: there is no answer: {_LOOP_ENDS.get(status, status)}"
 
 
 def _decision(decision: abstractcore.MediaDecision) -> str:

@@ -124,10 +124,11 @@ def test_json_prints_one_object_only(server, to_server, tmp_path):
     data = json.loads(result.stdout)
     assert (result.exit_code, result.stderr, result.stdout.count("\n")) == (0, "", 1)
     assert list(data) == [
-        *("content", "finish_reason", "provider", "model", "usage", "media", "warnings", "cost"),
-        *("cost_source", "cost_reason", "price_rows", "seconds", "trace_id"),
+        *("content", "finish_reason", "provider", "model", "usage", "media", "tool_steps", "loop_status"),
+        *("warnings", "cost", "cost_source", "cost_reason", "price_rows", "seconds", "trace_id"),
     ]
     assert (data["content"], data["finish_reason"], data["usage"]["input"]) == ("caf\u00e9", "stop", 3)
+    assert (data["tool_steps"], data["loop_status"]) == ([], None)
     assert (data["media"][0]["source"], data["media"][0]["route"]) == ("notes.txt", "inline")
 
 
