@@ -21,6 +21,7 @@ from .errors import (
     ContextOverflowError,
     FallbackExhaustedError,
     InvalidInputError,
+    JournalError,
     MediaError,
     MissingExtraError,
     ModelCrashedError,
@@ -139,6 +140,7 @@ if TYPE_CHECKING:
     from .telemetry import Subscription
     from .tools.approval import Allow, Deny, Edit, Suspend
     from .tools.decorator import tool
+    from .tools.file_journal import FileJournal
     from .tools.policy import ToolPolicy
     from .tools.results import ToolOutput
     from .tools.tool import Tool
@@ -150,6 +152,7 @@ _LATER = {
     "CallRequest": "client.options",
     "Deny": "tools.approval",
     "Edit": "tools.approval",
+    "FileJournal": "tools.file_journal",
     "LLM": "client.llm",
     "LLMOptions": "client.options",
     "MediaInput": "client.media_loading",
@@ -214,6 +217,7 @@ __all__ = [
     "DocumentPart",
     "Edit",
     "FallbackExhaustedError",
+    "FileJournal",
     "FinishReason",
     "GenerateResponse",
     "HostedTool",
@@ -221,6 +225,7 @@ __all__ = [
     "HostedToolResult",
     "ImagePart",
     "InvalidInputError",
+    "JournalError",
     "LLMOptions",
     "MediaDecision",
     "MediaError",

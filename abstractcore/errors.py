@@ -18,6 +18,7 @@ AbstractCoreError
 |- OutputValidationError            the answer does not match `response_model`
 |- ModelStoreError                  model weights cannot be found, downloaded or stored
 |- ArtifactError                    an artifact cannot be found, read or written
+|- JournalError                     a journal of a tool loop cannot be read or written, or is of another loop
 |- FallbackExhaustedError           every model of a fallback list failed
 |- ScriptExhaustedError             a scripted model has no reply left
 |- CassetteError                    a cassette cannot be read or written
@@ -126,6 +127,10 @@ class ModelStoreError(AbstractCoreError):
 
 class ArtifactError(AbstractCoreError):
     """An artifact cannot be found, read or written."""
+
+
+class JournalError(AbstractCoreError):
+    """A journal of a tool loop cannot be read or written, is in use, or belongs to another loop."""
 
 
 class FallbackExhaustedError(AbstractCoreError):

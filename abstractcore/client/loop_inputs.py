@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from ..errors import InvalidInputError
-from ..schema import ToolAnswer, ToolLoop
+from ..schema import AllowedCall, CallWarning, PendingCall, ToolAnswer, ToolCall, ToolLoop, ToolSpec
 from ..schema.quoting import shown
 
 _ENDED = ("answered", "final")
@@ -20,10 +20,61 @@ def check_loop(loop: object) -> None:
     if loop.status in _ENDED:
         hint = "For a further question: llm.generate(prompt, messages=[*messages, *response.messages])."
         raise InvalidInputError(f"the loop has ended: {loop.status}", path="loop.status", hint=hint)
+    _check_steps(loop)
+    _check_waiting(loop)
 
 
-def read_answers(answers: object, loop: ToolLoop) -> Mapping[str, ToolAnswer]:
-    """Returns the answers by the id of their call; raises `InvalidInputError` for one to no pending call."""
+def _check_steps(loop: ToolLoop) -> None:
+    """Raises `InvalidInputError` unless each call of earlier rounds has one result, and each result a call."""
+    calls = {(index, call.id): call for index, reply in enumerate(loop.replies) for call in reply.tool_calls}
+    seen: set[tuple[int, str]] = set()
+    for index, step in enumerate(loop.steps):
+        key = (step.round, step.call.id)
+        call = calls.get(key)
+        if call is None or call.name != step.call.name or step.result.call_id != call.id:
+            raise _changed(f"loop.steps[{index}]", f"is of no call of round {step.round}")
+        if key in seen:
+            raise _changed(f"loop.steps[{index}]", f"is a second result of the call {shown(call.id)}")
+        seen.add(key)
+    for index, reply in enumerate(loop.replies[:-1]):
+        for call in reply.tool_calls:
+            if (index, call.id) not in seen:
+                raise _changed("loop.steps", f"lack the result of the call {shown(call.id)} of round {index}")
+
+
+def _check_waiting(loop: ToolLoop) -> None:
+    """Raises `InvalidInputError` unless the pending calls are open calls of the last reply, unchanged."""
+    open_calls = {call.id: call for call in loop.open_calls}
+    waiting: set[str] = set()
+    for name in ("pending", "allowed"):
+        items: Sequence[PendingCall | AllowedCall] = getattr(loop, name)
+        for index, item in enumerate(items):
+            call = open_calls.get(item.call.id)
+            path = f"loop.{name}[{index}]"
+            if call is None or item.call.id in waiting:
+                raise _changed(path, "is no open call of the last reply, or the second of one")
+            if _asked(item.requested or item.call) != _asked(call):
+                raise _changed(path, "is not as the model made it")
+            if isinstance(item, PendingCall) and (item.loop, item.round) != (loop.id, len(loop.replies) - 1):
+                raise _changed(path, "is of another loop or round")
+            waiting.add(item.call.id)
+    if loop.status == "suspended" and waiting != open_calls.keys():
+        raise _changed("loop.pending", "lack an open call of a suspended loop")
+
+
+def _asked(call: ToolCall) -> tuple[str, str]:
+    return call.name, call.arguments_text
+
+
+def _changed(path: str, problem: str) -> InvalidInputError:
+    hint = "Pass the state as to_json(response.loop) wrote it."
+    return InvalidInputError(f"{problem}: the state was changed", path=path, hint=hint)
+
+
+def read_answers(answers: object, loop: ToolLoop, runnable: Collection[str]) -> Mapping[str, ToolAnswer]:
+    """Returns the answers by the id of their call; raises `InvalidInputError` for one to no pending call, and one that
+    lets a tool run that is not in `runnable`.
+    """
     if not isinstance(answers, Sequence):
         hint = "For example: [pending.allow() for pending in loop.pending]."
         raise InvalidInputError(f"expected a list, got {type(answers).__name__}", path="answers", hint=hint)
@@ -44,11 +95,35 @@ def read_answers(answers: object, loop: ToolLoop) -> Mapping[str, ToolAnswer]:
             )
         if answer.digest != waits.digest:
             raise InvalidInputError(
-                f"the answer is to another call of {waits.call.name}: its arguments have changed since",
+                f"the answer is to another call of {shown(waits.call.name)}: of other arguments, or another loop",
                 path=f"{path}.digest",
                 hint="Show the pending call again, and make the answer from it.",
             )
         if answer.call_id in read:
             raise InvalidInputError(f"two answers to the call {shown(answer.call_id)}", path=path)
+        if answer.kind in ("allow", "edit") and waits.call.name not in runnable:
+            raise InvalidInputError(
+                f"{shown(waits.call.name)} cannot be run here: its function is not among the tools",
+                path=path,
+                hint="Pass it with tools=[...], or answer with pending.result(...).",
+            )
         read[answer.call_id] = answer
     return read
+
+
+def changed_tools(loop: ToolLoop, given: Sequence[object]) -> tuple[CallWarning, ...]:
+    """Returns warnings for tools that are not as the loop offers them, which stays what the model is given."""
+    offered = {tool.name: tool for tool in loop.call.tools}
+    warnings: list[CallWarning] = []
+    for spec in given:
+        if not isinstance(spec, ToolSpec):
+            continue
+        known = offered.get(spec.name)
+        if known is None:
+            message = f"{spec.name} was not offered in the call that is continued: the model does not get it"
+            warnings.append(CallWarning("tool_left_out", f"tools.{spec.name}", message))
+        elif (known.parameters, known.labels) != (spec.parameters, spec.labels):
+            what = "parameters" if known.parameters != spec.parameters else "labels"
+            message = f"the {what} of {spec.name} have changed since the call: the model is given those of then"
+            warnings.append(CallWarning("tool_changed", f"tools.{spec.name}", message))
+    return tuple(warnings)

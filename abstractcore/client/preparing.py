@@ -136,13 +136,14 @@ class CallPreparer:
         stream: bool,
     ) -> PendingCall:
         """Returns the continuation of a tool loop; raises `InvalidInputError` if it does not fit."""
-        from .loop_inputs import check_loop, read_answers
+        from .loop_inputs import changed_tools, check_loop, read_answers
 
         check_names(request, RESUME_FIELDS, "resume", provider=self._provider)
         check_loop(loop)
         given = self.given(loop.call, request.get("timeout", DEFAULT_TIMEOUT_SECONDS), stream=stream)
         given_tools = _tool_set(request.get("tools"), self._pipelines.registry)
         output = output_type(response_model) if response_model is not None else None
+        runnable = () if given_tools is None else given_tools.tools
         plan = self._rounds.plan(
             given_tools,
             request.get("run_tools") or True,
@@ -150,9 +151,15 @@ class CallPreparer:
             llm,
             output_retries(None),
             loop=loop,
-            answers=read_answers(answers, loop),
+            answers=read_answers(answers, loop, runnable),
         )
-        return PendingCall(given.prepare, given.timeout, output.read if output is not None else no_output, plan)
+        warnings = () if given_tools is None else changed_tools(loop, given_tools.specs)
+
+        async def prepare(runtime: Runtime) -> Prepared:
+            first = await given.prepare(runtime)
+            return Prepared(first.call, (*warnings, *first.warnings), first.headers)
+
+        return PendingCall(prepare, given.timeout, output.read if output is not None else no_output, plan)
 
     def _message_reader(self) -> MessageReader:
         """The reader of mappings in `messages`: the provider's own format if it is OpenAI's chat, so that the vendor's

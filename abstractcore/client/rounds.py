@@ -33,7 +33,7 @@ class RoundPlanner:
         answers: Mapping[str, ToolAnswer] = EMPTY,  # type: ignore[assignment]
     ) -> RoundsPlan:
         """Returns the plan; raises `InvalidInputError` for an invalid `run_tools`."""
-        from ..engine.tool_calls import ToolSetup
+        from ..engine.tool_decisions import ToolSetup
         from ..engine.tool_rounds import RoundsPlan
         from ..tools.policy import read_policy
 

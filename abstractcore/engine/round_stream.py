@@ -79,7 +79,7 @@ class RoundStream:
             if deltas:
                 return [*deltas]
             await self._rounds.check_output(self._call.response)
-            self._rounds.take(self._call.response)
+            await self._rounds.take(self._call.response)
             self._call = None
             self._feed = self._pipeline.runtime.feed(self._rounds.run_calls)
             return []
@@ -87,13 +87,13 @@ class RoundStream:
             self.state = "open"
             self._feed = self._pipeline.runtime.feed(self._rounds.begin)
             return []
-        self._open_round()
+        await self._open_round()
         return []
 
-    def _open_round(self) -> None:
+    async def _open_round(self) -> None:
         prepare = self._rounds.next_round()
         if prepare is None:
-            self._response = self._rounds.response()
+            self._response = await self._rounds.response()
             self.state = "done"
         else:
             self._call = CallStream(self._pipeline, prepare, self._rounds.seconds_left(), self._rounds.read_output)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Context
 from typing import Any, Final
@@ -14,10 +15,11 @@ _EXACT: Final = Context(prec=100, traps=[])
 
 
 class RoundTotals:
-    """Sums of the responses of several rounds, after the rounds of `loop`, if it is continued."""
+    """Sums of the responses of several rounds, after those of `loop`, if it is continued. `warnings` come first."""
 
-    def __init__(self, loop: ToolLoop | None) -> None:
+    def __init__(self, loop: ToolLoop | None, warnings: Sequence[CallWarning] = ()) -> None:
         self._before = loop
+        self._warnings = warnings
         self._responses: list[GenerateResponse[Any]] = []
 
     def add(self, response: GenerateResponse[Any]) -> None:
@@ -46,7 +48,7 @@ class RoundTotals:
         """Returns the response for all rounds: the last reply, with all steps, tokens and costs."""
         reply = loop.replies[-1]
         attempts: list[AttemptRecord] = []
-        warnings: list[CallWarning] = []
+        warnings: list[CallWarning] = [*self._warnings]
         media: list[MediaDecision] = []
         for each in self._responses:
             attempts += each.attempts

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, TypeAlias
 
-from ..errors import InvalidInputError, ToolError
-from ..ports import ArtifactStore, Runtime, ToolContext
+from ..errors import ToolError
+from ..ports import Runtime, ToolContext
 from ..schema import (
+    AllowedCall,
+    JournalEntry,
     PendingCall,
-    PendingReason,
     ToolAnswer,
     ToolCall,
     ToolEnded,
@@ -19,43 +20,19 @@ from ..schema import (
     ToolLoop,
     ToolProgress,
     ToolResult,
-    ToolSpec,
     ToolStarted,
     ToolStep,
 )
-from ..scrubbing import Secrets
-from ..tools.approval import Allow, Deny, Edit, Suspend, read_decision
-from ..tools.execution import execute, refusal_of
-from ..tools.journal import JournalKind
+from ..tools.execution import execute
 from ..tools.long_results import READ_RESULT, page_of_result, shortened_step
-from ..tools.loop import offered_tools, refusal, unrun, with_steps
-from ..tools.policy import ToolPolicy
+from ..tools.loop import offered_tools, with_steps
 from ..tools.search import SEARCH_TOOLS, found_tools
 from ..tools.tool import Tool
+from .tool_decisions import ReadyCall, ToolDecisions, ToolSetup
 
 _log = logging.getLogger("abstractcore")
-_READ_LABELS = ("private", "untrusted")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolSetup:
-    """What a loop runs its calls with: the tools by name, the policy, and what their contexts hold."""
-
-    tools: Mapping[str, Tool[..., Any]]
-    policy: ToolPolicy
-    deps: Any
-    llm: Any
-    artifacts: Callable[[], ArtifactStore]
-    secrets: Secrets
-
-
-@dataclass(frozen=True, slots=True)
-class _Ready:
-    """A call that will be run. `requested` is the model's call, if an approval changed its arguments."""
-
-    call: ToolCall
-    tool: Tool[..., Any]
-    requested: ToolCall | None = None
+Note: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
+"""Notes an event in the journal."""
 
 
 class ToolCalls:
@@ -68,14 +45,17 @@ class ToolCalls:
         runtime: Runtime,
         deadline: float | None,
         emit: Callable[[ToolEvent], object],
+        note: Note | None,
     ) -> None:
         self._loop = loop
         self._steps: list[ToolStep] = []
+        self._begun: set[str] = set()
         self._setup = setup
         self._policy = setup.policy
         self._runtime = runtime
         self._deadline = deadline
         self._emit = emit
+        self._note = note
         self._failure: ToolError | None = None
         self._specs = {spec.name: spec for spec in offered_tools(loop)}
 
@@ -91,90 +71,44 @@ class ToolCalls:
             steps, self._steps = self._steps, []
             self._loop = with_steps(self._loop, steps, **changes)
 
+    @property
+    def begun(self) -> Collection[str]:
+        """The ids of the calls that have begun, and have no result yet."""
+        return frozenset(self._begun)
+
     async def run(self, answers: Mapping[str, ToolAnswer]) -> None:
         """Decides about each open call, runs those that may run, and keeps those that wait as pending.
 
         Raises `ToolError` for an exception of a tool with `on_error="raise"`, when the other calls have ended.
         """
-        waiting = {pending.call.id: pending for pending in self._loop.pending}
-        ready: list[_Ready] = []
+        decisions = ToolDecisions(self._loop, self._specs, self._tool, self._setup, self._runtime)
+        ready: list[ReadyCall] = []
         pending: list[PendingCall] = []
+        before: list[ToolCall] = []
         for call in self._loop.open_calls:
-            decided = await self._decide(
-                call, waiting.get(call.id), answers.get(call.id), [each.call for each in ready]
-            )
-            if isinstance(decided, _Ready):
+            decided = await decisions.decide(call, answers.get(call.id), before)
+            if isinstance(decided, ReadyCall):
                 ready.append(decided)
             elif isinstance(decided, PendingCall):
                 pending.append(decided)
             else:
-                self._add(decided)
+                step = await self._executed(None, call) if decided is None else decided
+                await self._add(step)
+                if step.outcome == "not_run":
+                    continue
+            before.append(call)
+        if self._note is not None:
+            allowed = tuple(AllowedCall(each.call, each.requested) for each in ready)
+            self._take_steps(pending=tuple(pending), allowed=allowed)
+            await self._note(JournalEntry("decision", allowed=allowed, pending=self._loop.pending))
         groups = self._groups(ready)
         for index, group in enumerate(groups):
             await self._runtime.gather(*(self._running(each) for each in group))
             if index < len(groups) - 1:
                 self._take_steps()
-        self._take_steps(pending=tuple(pending), status="suspended" if pending else "running")
+        self._take_steps(pending=tuple(pending), allowed=(), status="suspended" if pending else "running")
         if self._failure is not None:
             raise self._failure
-
-    async def _decide(
-        self, call: ToolCall, waiting: PendingCall | None, answer: ToolAnswer | None, before: Sequence[ToolCall]
-    ) -> _Ready | PendingCall | ToolStep:
-        if waiting is not None:
-            return waiting if answer is None else self._answered(waiting, answer)
-        spec, tool = self._specs.get(call.name), self._tool(call.name)
-        limit = refusal(self._loop, call, before, self._policy)
-        if limit is not None:
-            return unrun(call, limit, self._round)
-        if spec is None:
-            return await self._executed(None, call)
-        if tool is None:
-            return self._pending(call, "execution")
-        return self._refused(tool, call) or await self._approved(call, spec, tool)
-
-    async def _approved(self, call: ToolCall, spec: ToolSpec, tool: Tool[..., Any]) -> _Ready | PendingCall | ToolStep:
-        """Asks the approver, if there is one or the call would send private data after untrusted content."""
-        sends_private = "sends" in spec.labels and set(_READ_LABELS) <= set(self._loop.labels)
-        if self._policy.approve is None and not sends_private:
-            return _Ready(call, tool)
-        pending = self._pending(call, "data_flow" if sends_private else "approval")
-        if self._policy.approve is None:
-            return pending
-        decision = read_decision(await self._runtime.invoke(self._policy.approve, pending))
-        if isinstance(decision, Allow):
-            return _Ready(call, tool)
-        if isinstance(decision, Deny):
-            return self._denied(call, decision.reason)
-        if isinstance(decision, Suspend):
-            return replace(pending, note=decision.note)
-        return self._edited(call, tool, decision)
-
-    def _answered(self, waiting: PendingCall, answer: ToolAnswer) -> _Ready | ToolStep:
-        """Returns what an answer from elsewhere makes of a call that waited for it."""
-        call, tool = waiting.call, self._tool(waiting.call.name)
-        if answer.kind == "deny":
-            return self._denied(call, answer.reason or "")
-        if answer.kind == "result":
-            result = ToolResult(call.id, answer.content, answer.is_error)
-            return self._labelled(ToolStep(call, result, self._round, "failed" if answer.is_error else "done"))
-        if tool is None:
-            raise InvalidInputError(
-                f"{call.name} cannot be run here: its function is not among the tools",
-                path="answers",
-                hint="Pass it with tools=[...], or answer with pending.result(...).",
-            )
-        if answer.kind == "edit":
-            return self._edited(call, tool, Edit(answer.arguments or {}))
-        return _Ready(call, tool)
-
-    def _edited(self, call: ToolCall, tool: Tool[..., Any], edit: Edit) -> _Ready | ToolStep:
-        changed = ToolCall.of(call.id, call.name, edit.arguments)
-        refused = self._refused(tool, changed)
-        return _Ready(changed, tool, call) if refused is None else replace(refused, requested=call)
-
-    def _refused(self, tool: Tool[..., Any], call: ToolCall) -> ToolStep | None:
-        return refusal_of(tool, call, round=self._round, secrets=self._setup.secrets)
 
     def _executed(self, tool: Tool[..., Any] | None, call: ToolCall) -> Awaitable[ToolStep]:
         return execute(
@@ -188,22 +122,23 @@ class ToolCalls:
             known=self._specs,
         )
 
-    def _groups(self, ready: Sequence[_Ready]) -> list[list[_Ready]]:
+    def _groups(self, ready: Sequence[ReadyCall]) -> list[list[ReadyCall]]:
         """Returns the calls that run at once, in order: a tool that is not parallel runs alone."""
-        groups: list[list[_Ready]] = []
+        groups: list[list[ReadyCall]] = []
         alone = self._loop.call.parallel_tool_calls is False
         for each in ready:
-            separate = alone or not each.tool.parallel
-            if separate or not groups or not groups[-1][-1].tool.parallel or alone:
-                groups.append([each])
-            else:
+            if groups and not alone and each.tool.parallel and groups[-1][-1].tool.parallel:
                 groups[-1].append(each)
+            else:
+                groups.append([each])
         return groups
 
-    def _running(self, ready: _Ready) -> Callable[[], Awaitable[None]]:
+    def _running(self, ready: ReadyCall) -> Callable[[], Awaitable[None]]:
         async def run() -> None:
             call = ready.call
-            self._note("intent", call=call)
+            if self._note is not None:
+                await self._note(JournalEntry("intent", call=call))
+            self._begun.add(call.id)
             self._tell(ToolStarted(call, self._round))
             try:
                 step = await self._executed(ready.tool, call)
@@ -214,7 +149,7 @@ class ToolCalls:
             is_final = ready.tool.final and step.outcome == "done"
             step = replace(step, requested=ready.requested, final=is_final)
             step = shortened_step(step, self._policy.max_result, self._setup.artifacts)
-            self._add(step)
+            await self._add(step)
 
         return run
 
@@ -261,26 +196,12 @@ class ToolCalls:
     def _round(self) -> int:
         return len(self._loop.replies) - 1
 
-    def _pending(self, call: ToolCall, reason: PendingReason) -> PendingCall:
-        return PendingCall(call, reason, labels=self._loop.labels)
-
-    def _denied(self, call: ToolCall, reason: str) -> ToolStep:
-        return unrun(call, f"denied: {reason}" if reason else "denied", self._round, "denied")
-
-    def _labelled(self, step: ToolStep) -> ToolStep:
-        """Returns the step with the labels of the content that its tool returned."""
-        spec = self._specs.get(step.call.name)
-        labels = () if spec is None else tuple(label for label in spec.labels if label in _READ_LABELS)
-        return replace(step, labels=labels)
-
-    def _add(self, step: ToolStep) -> None:
+    async def _add(self, step: ToolStep) -> None:
         self._steps.append(step)
-        self._note("step", step=step)
+        self._begun.discard(step.call.id)
+        if self._note is not None:
+            await self._note(JournalEntry("step", step=step))
         self._tell(ToolEnded(step))
-
-    def _note(self, kind: JournalKind, **data: object) -> None:
-        if self._policy.journal is not None:
-            self._policy.journal.note(self._loop, kind, **data)
 
     def _tell(self, event: ToolEvent) -> None:
         self._emit(event)

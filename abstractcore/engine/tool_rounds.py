@@ -2,29 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import logging
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from ..errors import JournalError
 from ..ports import Runtime
 from ..schema import (
     EMPTY,
     CallWarning,
     GenerateResponse,
+    JournalEntry,
     LoopStatus,
     ModelReply,
     ToolAnswer,
     ToolEvent,
     ToolLoop,
 )
-from ..tools.journal import Journal, JournalKind
-from ..tools.loop import closed, continues, has_failed_repeatedly, limit_reached, next_call, with_reply
+from ..tools.file_journal import journal_of
+from ..tools.loop import ENDED, closed, continues, has_failed_repeatedly, limit_reached, next_call, with_reply
 from .deadlines import InTime, out_of_time
+from .loop_journal import LoopJournal
 from .output_rounds import OutputCheck, OutputRounds
 from .pipeline import OutputReader, Pipeline, Prepare, Prepared
 from .round_totals import RoundTotals
-from .tool_calls import ToolCalls, ToolSetup
+from .tool_calls import ToolCalls
+from .tool_decisions import ToolSetup
 
+_log = logging.getLogger("abstractcore")
 _NOTHING: Any = EMPTY
 
 
@@ -71,6 +77,10 @@ class Rounds:
         self._first: Prepared | None = None
         self._output: Any = None
         self._answers_now = False
+        journal = None if plan.setup is None else journal_of(plan.setup.policy.journal)
+        self._begun: Collection[str] = ()
+        self._journal = None if journal is None else LoopJournal(journal, self._runtime)
+        self._has_begun = False
 
     async def begin(self, emit: Callable[[ToolEvent], object] = _ignore) -> None:
         """Prepares the first call, and runs the calls of a resumed loop that have an answer."""
@@ -78,14 +88,46 @@ class Rounds:
         is_separate = self._pipeline.separates_output(self._first.call)
         check, retries = self._plan.output_check, self._plan.output_retries
         self._outputs = OutputRounds(self._read, retries, check, is_separate=is_separate)
-        if self.loop is None:
-            # Without tools the id is that of the first round, which is all of the call if its answer is valid.
-            self.loop = ToolLoop(self._pipeline.new_id() if self._runs_tools else "", self._first.call)
-            self._note("start")
+        given = self._plan.loop
+        noted = None if self._journal is None else await self._journal.open(given)
+        # Without tools the id is that of the first round, which is all of the call if its answer is valid.
+        loop = noted or given or ToolLoop(self._pipeline.new_id() if self._runs_tools else "", self._first.call)
+        self.loop = self._with_policy(loop)
+        self._has_begun = True
+        if self._journal is not None and (noted is None or noted != self.loop):
+            await self._journal.note(JournalEntry("start", loop=self.loop))
+        if given is not None:
+            self._outputs.begin(self.loop)
+            await self._continue(emit)
+
+    def _with_policy(self, loop: ToolLoop) -> ToolLoop:
+        """Returns the state with what stays of the policy when the loop is resumed."""
+        setup = self._plan.setup
+        if setup is None:
+            return loop
+        if setup.policy.approve is None and not setup.policy.content_labels:
+            return loop
+        labels = (*loop.content_labels, *setup.policy.content_labels)
+        needs_approval = loop.needs_approval or setup.policy.approve is not None
+        return loop.with_(content_labels=labels, needs_approval=needs_approval)
+
+    async def _continue(self, emit: Callable[[ToolEvent], object]) -> None:
+        """Goes on where the loop stopped. Answers to calls that wait no more have been used."""
+        assert self._first is not None
+        self._totals = RoundTotals(self._state, self._first.warnings)
+        if self._state.status in ENDED:
+            self._read_again(self._state)
             return
-        self._outputs.begin(self.loop)
-        self.loop = self.loop.with_(status="running")
-        await self.run_calls(emit, self._plan.answers)
+        self.loop = self._state.with_(status="running")
+        waiting = {pending.digest for pending in self.loop.pending}
+        await self.run_calls(emit, {k: each for k, each in self._plan.answers.items() if each.digest in waiting})
+        if self._state.status == "running" and self._plan.setup is not None:
+            self._apply_limits(self._plan.setup)
+
+    def _read_again(self, loop: ToolLoop) -> None:
+        """Reads the answer of a loop that had ended when the process that ran it was lost."""
+        final = [step for step in loop.steps if step.final]
+        self._output = final[-1].data if final else self._read(loop.replies[-1])
 
     def next_round(self) -> Prepare | None:
         """Returns what prepares the call of the next round; None if the loop has ended."""
@@ -130,7 +172,7 @@ class Rounds:
             return continues(reply) and not self._answers_now
         return bool(reply.tool_calls) and reply.finish_reason == "tool_calls"
 
-    def take(self, response: GenerateResponse[Any]) -> None:
+    async def take(self, response: GenerateResponse[Any]) -> None:
         """Takes the response of a round, and decides whether the loop goes on."""
         reply = response.reply
         corrected = None if self._calls_tools(reply) else self._reader.corrected(self._state)
@@ -149,8 +191,9 @@ class Rounds:
             if self._runs_tools and loop.open_calls:
                 loop = closed(loop, "the loop has ended", "answered")
         self.loop = loop
-        if self._journal is not None:  # which reads the cost
-            self._journal.note(loop, "reply", reply=reply, usage=response.usage, cost=response.cost)
+        if self._journal is not None:
+            attempt = None if corrected is None else corrected.output_attempts[-1]
+            await self._journal.note(JournalEntry("reply", None, reply, loop.usage, attempt, *self._totals.cost()))
 
     async def run_calls(
         self, emit: Callable[[ToolEvent], object] = _ignore, answers: Mapping[str, ToolAnswer] = _NOTHING
@@ -163,12 +206,14 @@ class Rounds:
         if len(self._state.replies) >= policy.max_rounds and policy.on_limit == "stop":
             self.loop = closed(self._state, f"the limit of {policy.max_rounds} rounds is reached", "max_rounds")
             return
-        calls = ToolCalls(self._state, setup, self._runtime, self._deadline, emit)
+        note = None if self._journal is None else self._journal.note
+        calls = ToolCalls(self._state, setup, self._runtime, self._deadline, emit, note)
         try:
             async with InTime(self._runtime, self.seconds_left(), self._timeout):
                 await calls.run(answers)
         finally:
             self.loop = calls.loop
+            self._begun = calls.begun
         self._apply_limits(setup)
 
     def _apply_limits(self, setup: ToolSetup) -> None:
@@ -186,23 +231,34 @@ class Rounds:
             self._answers_now = policy.on_limit == "answer"
             self.loop = loop if self._answers_now else loop.with_(status=status)
 
-    def response(self) -> GenerateResponse[Any]:
+    async def response(self) -> GenerateResponse[Any]:
         """Returns the response for all rounds."""
         if self._single is not None:
             return self._single
+        if self._journal is not None:
+            await self._journal.finish(self._state)
         seconds = self._runtime.now() - self._start
         self.loop = self._totals.with_cost(self._state)
-        self._note("end", status=self.loop.status)
         return self._totals.response(self.loop, self._output, seconds, with_state=self._runs_tools)
 
     def ended(self, error: BaseException) -> None:
         """Gives every open call a result, and the state of the loop to `error` as its attribute `loop`."""
         if self.loop is None or not self._runs_tools:
             return
-        cancelled = not isinstance(error, Exception)
-        why = "cancelled" if cancelled else "the call ended with an error"
-        self.loop = self._totals.with_cost(closed(self.loop, why, "cancelled" if cancelled else "failed"))
+        if self._has_begun:
+            cancelled = not isinstance(error, Exception)
+            why = "cancelled" if cancelled else "the call ended with an error"
+            loop = closed(self.loop, why, "cancelled" if cancelled else "failed", self._begun)
+            self.loop = self._totals.with_cost(loop)
+            self._note_end()
         error.loop = self.loop  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _note_end(self) -> None:
+        if self._journal is not None:
+            try:
+                self._journal.end(self._state)
+            except JournalError:  # another error is on its way, which may have this cause
+                _log.exception("the end of a tool loop could not be noted in its journal")
 
     @property
     def _state(self) -> ToolLoop:
@@ -218,14 +274,6 @@ class Rounds:
     def _runs_tools(self) -> bool:
         return self._plan.setup is not None
 
-    @property
-    def _journal(self) -> Journal | None:
-        return None if self._plan.setup is None else self._plan.setup.policy.journal
-
-    def _note(self, kind: JournalKind, **data: object) -> None:
-        if self._journal is not None:
-            self._journal.note(self._state, kind, **data)
-
 
 async def generate_in_rounds(rounds: Rounds, pipeline: Pipeline) -> GenerateResponse[Any]:
     """Returns the response to a call of several rounds."""
@@ -234,9 +282,9 @@ async def generate_in_rounds(rounds: Rounds, pipeline: Pipeline) -> GenerateResp
         while (prepare := rounds.next_round()) is not None:
             response = await pipeline.generate(prepare, rounds.seconds_left(), rounds.read_output)
             await rounds.check_output(response)
-            rounds.take(response)
+            await rounds.take(response)
             await rounds.run_calls()
-        return rounds.response()
+        return await rounds.response()
     except BaseException as error:
         rounds.ended(error)
         raise

@@ -36,6 +36,7 @@ from .deltas import (
 )
 from .error_records import ErrorRecord
 from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
+from .journal_entries import JournalEntry, JournalKind
 from .json_values import JSONObject, JSONValue
 from .media_kinds import MEDIA_PART_BY_KIND, media_kind_of
 from .messages import Message, Role
@@ -62,6 +63,7 @@ from .parts import (
     VideoPart,
     canonical_content,
 )
+from .pending_calls import AllowedCall, AnswerKind, PendingCall, PendingReason, ToolAnswer, call_digest
 from .provider_options import NO_OPTIONS, ProviderOptions
 from .reading import from_data
 from .records import CallRecord, Capture, Outcome
@@ -70,16 +72,7 @@ from .replies import FINISH_REASONS, FinishReason, ModelReply
 from .responses import AttemptRecord, GenerateResponse, MediaDecision, MediaRoute, MediaSent, Plan
 from .sizes import content_size, size_of
 from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
-from .tool_loops import (
-    AnswerKind,
-    LoopStatus,
-    PendingCall,
-    PendingReason,
-    ToolAnswer,
-    ToolLoop,
-    added_messages,
-    call_digest,
-)
+from .tool_loops import LoopStatus, ToolLoop, added_messages
 from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
 from .tools import HostedTool, HostedToolKind, ToolChoice, ToolLabel, ToolSpec, check_labels
 from .usage import METERS, TOKEN_COUNTS, Billing, MeterUnit, SeparateUsage, Usage
@@ -97,6 +90,7 @@ __all__ = [
     "TOKEN_COUNTS",
     "TOOL_OUTCOMES",
     "AbstractCoreError",
+    "AllowedCall",
     "AnswerKind",
     "AttemptRecord",
     "AudioPart",
@@ -126,6 +120,8 @@ __all__ = [
     "ImagePart",
     "JSONObject",
     "JSONValue",
+    "JournalEntry",
+    "JournalKind",
     "LoopStatus",
     "Lowered",
     "MediaDecision",

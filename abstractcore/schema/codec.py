@@ -12,15 +12,17 @@ from .blobs import Blob
 from .calls import ModelCall
 from .deltas import Delta
 from .frozen_json import freeze
+from .journal_entries import JournalEntry
 from .json_values import JSONValue
 from .messages import Message
 from .parts import Part
+from .pending_calls import ToolAnswer
 from .quoting import shown
 from .reading import from_data
 from .records import CallRecord
 from .replies import ModelReply
 from .responses import GenerateResponse
-from .tool_loops import ToolAnswer, ToolLoop
+from .tool_loops import ToolLoop
 from .tool_steps import ToolStep
 from .tools import ToolSpec
 from .writing import written
@@ -37,6 +39,7 @@ _DOCUMENTS: dict[str, type] = {
     "tool_loop": ToolLoop,
     "tool_step": ToolStep,
     "tool_answer": ToolAnswer,
+    "journal_entry": JournalEntry,
     "blob": Blob,
     **{member.type: member for member in (*get_args(Part), *get_args(Delta))},
 }

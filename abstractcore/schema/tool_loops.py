@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-import hashlib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from .base_error import SchemaError
 from .calls import ModelCall
 from .deferred_costs import CostSource, HasDeferredCost, checked_cost
 from .immutable import Immutable
-from .json_values import JSONObject, check_choice, check_class, check_items, check_text
+from .json_values import check_choice, check_class, check_flag, check_items, check_text
 from .messages import Message
 from .output_attempts import OutputAttempt
-from .parts import ContentPart, TextPart, ToolCall, ToolResult
+from .parts import TextPart, ToolCall, ToolResult
+from .pending_calls import AllowedCall, PendingCall
 from .replies import ModelReply
 from .tool_steps import ToolStep
-from .tools import ToolLabel
+from .tools import HostedToolKind, ToolLabel, check_labels
 from .usage import Usage
-from .writing import written
 
 LoopStatus = Literal[
     "running",
@@ -35,77 +33,20 @@ LoopStatus = Literal[
 ]
 """Where a loop stands: it runs; the model answered; a final tool ended it; calls wait for an answer; a limit was
 reached; the same call failed too often; it was cancelled; an error ended it."""
-PendingReason = Literal["approval", "execution", "data_flow", "interrupted"]
-"""Why a call waits: an approver suspended it; it is run elsewhere; it would send private data after untrusted content
-was read; a crash left it without a result, so that it may have run."""
-AnswerKind = Literal["allow", "deny", "edit", "result"]
-
-
-def call_digest(call: ToolCall) -> str:
-    """Returns the SHA-256 of a call's id, tool and arguments: an answer applies to exactly this call."""
-    arguments: object = call.arguments if call.arguments is not None else call.arguments_text
-    named = {"id": call.id, "name": call.name, "arguments": arguments}
-    return hashlib.sha256(written(named, canonical=True)).hexdigest()
-
-
-@dataclass(frozen=True, slots=True)
-class ToolAnswer(Immutable):
-    """The answer to a pending call, made with `PendingCall.allow` and similar methods. It can be used once."""
-
-    call_id: str
-    digest: str
-    kind: AnswerKind
-    reason: str | None = None
-    arguments: JSONObject | None = None
-    content: tuple[ContentPart, ...] = ()
-    is_error: bool = False
-
-    def __post_init__(self) -> None:
-        check_text(self.call_id, "call_id")
-        check_choice(self.kind, get_args(AnswerKind), "kind")
-
-
-@dataclass(frozen=True, slots=True)
-class PendingCall(Immutable):
-    """A tool call that waits for an answer. `note` is the approver's; `labels` are those of what the model has read.
-
-    Raises `SchemaError` if `digest` is not that of the call: the state was changed.
-    """
-
-    call: ToolCall
-    reason: PendingReason
-    digest: str = ""
-    note: str | None = None
-    labels: tuple[ToolLabel, ...] = ()
-
-    def __post_init__(self) -> None:
-        check_class(self.call, ToolCall, "call")
-        check_choice(self.reason, get_args(PendingReason), "reason")
-        digest = call_digest(self.call)
-        if self.digest not in ("", digest):
-            raise SchemaError("is not that of the call: the call was changed after it was suspended", "digest")
-        object.__setattr__(self, "digest", digest)
-
-    def allow(self) -> ToolAnswer:
-        """Returns the answer that the call may run."""
-        return ToolAnswer(self.call.id, self.digest, "allow")
-
-    def deny(self, reason: str = "") -> ToolAnswer:
-        """Returns the answer that the call must not run; the model is given the reason."""
-        return ToolAnswer(self.call.id, self.digest, "deny", reason)
-
-    def edit(self, arguments: JSONObject) -> ToolAnswer:
-        """Returns the answer that the call may run with other arguments, which are validated before."""
-        return ToolAnswer(self.call.id, self.digest, "edit", arguments=arguments)
-
-    def result(self, *content: str | ContentPart, is_error: bool = False) -> ToolAnswer:
-        """Returns the result of a call that was run elsewhere: texts and media parts in order."""
-        result = ToolResult.of(self.call.id, *content, is_error=is_error)
-        return ToolAnswer(self.call.id, self.digest, "result", content=result.content, is_error=is_error)
-
-
 _NO_USAGE = Usage()
-_ITEMS = (("replies", ModelReply), ("steps", ToolStep), ("output_attempts", OutputAttempt), ("pending", PendingCall))
+_ITEMS = (
+    ("replies", ModelReply),
+    ("steps", ToolStep),
+    ("output_attempts", OutputAttempt),
+    ("pending", PendingCall),
+    ("allowed", AllowedCall),
+)
+_HOSTED_LABELS: Mapping[HostedToolKind, tuple[ToolLabel, ...]] = {
+    "web_search": ("untrusted",),
+    "file_search": ("private",),
+    "computer_use": ("private", "untrusted"),
+    "code_interpreter": (),
+}
 
 
 def added_messages(
@@ -146,8 +87,9 @@ class ToolLoop(HasDeferredCost, Immutable):
 
     `id` is the trace id of the loop, `call` the call of its first round with all tools. `replies` has one entry for
     each round, `steps` the calls handled so far, `output_attempts` the answers that were not valid, `pending` the calls
-    that wait. `found` names the deferred tools that the model has found. `usage` and `cost` cover all rounds, as those
-    of a response do.
+    that wait, `allowed` those that may run and have no result yet. `found` names the deferred tools that the model has
+    found. `usage` and `cost` cover all rounds, as those of a response do. `content_labels` are those of the messages
+    and files of `call`. With `needs_approval`, calls are not run without an approver: they wait.
     """
 
     id: str
@@ -163,6 +105,9 @@ class ToolLoop(HasDeferredCost, Immutable):
     cost_source: CostSource | None = None
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
+    allowed: tuple[AllowedCall, ...] = ()
+    content_labels: tuple[ToolLabel, ...] = ()
+    needs_approval: bool = False
 
     def __post_init__(self) -> None:
         check_text(self.id, "id")
@@ -173,6 +118,8 @@ class ToolLoop(HasDeferredCost, Immutable):
         check_choice(self.status, get_args(LoopStatus), "status")
         check_class(self.usage, Usage, "usage")
         object.__setattr__(self, "cost", checked_cost(self.cost))
+        object.__setattr__(self, "content_labels", check_labels(self.content_labels, "content_labels"))
+        check_flag(self.needs_approval, "needs_approval")
 
     def with_(self, **changes: Any) -> ToolLoop:
         """Returns a copy with changed fields, which are validated like those of a new loop."""
@@ -185,9 +132,27 @@ class ToolLoop(HasDeferredCost, Immutable):
 
     @property
     def labels(self) -> tuple[ToolLabel, ...]:
-        """The labels of what the model has read."""
-        read = {label for step in self.steps for label in step.labels}
-        return tuple(label for label in get_args(ToolLabel) if label in read)
+        """The labels of what the model had read when it wrote its last reply.
+
+        They come from `content_labels`, results in the messages of `call` and of earlier rounds, and hosted tools:
+        since providers do not always report their use, one that is offered counts as used.
+        """
+        read = set(self._labels_read())
+        return tuple(label for label in ("private", "untrusted") if label in read)
+
+    def _labels_read(self) -> Iterator[ToolLabel]:
+        yield from self.content_labels
+        for hosted in self.call.hosted_tools:
+            yield from _HOSTED_LABELS[hosted.kind]
+        for step in self.steps:
+            if step.round < len(self.replies) - 1:
+                yield from step.labels
+        labelled = {tool.name: tool.labels for tool in self.call.tools if tool.labels}
+        if labelled:
+            for message in self.call.messages:
+                for part in message.parts:
+                    if isinstance(part, ToolCall):
+                        yield from labelled.get(part.name, ())
 
     @property
     def open_calls(self) -> tuple[ToolCall, ...]:

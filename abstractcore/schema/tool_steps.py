@@ -19,11 +19,13 @@ ToolOutcome = Literal[
     "denied",
     "timed_out",
     "not_run",
+    "interrupted",
     "unknown_tool",
     "invalid_arguments",
 ]
 """How a tool call ended: with a result; with an error; asking for a changed call; denied by approval; at its time
-limit; without being run; for a tool that was not offered; with arguments that do not match the tool."""
+limit; without being run; cut off while it ran, so that it may have taken effect; for a tool that was not offered; with
+arguments that do not match the tool."""
 TOOL_OUTCOMES: tuple[ToolOutcome, ...] = (
     "done",
     "failed",
@@ -31,6 +33,7 @@ TOOL_OUTCOMES: tuple[ToolOutcome, ...] = (
     "denied",
     "timed_out",
     "not_run",
+    "interrupted",
     "unknown_tool",
     "invalid_arguments",
 )
@@ -72,4 +75,4 @@ class ToolStep(Immutable):
     @property
     def failed(self) -> bool:
         """Whether the tool was run, or should have been, and gave no result."""
-        return self.outcome not in ("done", "denied", "not_run")
+        return self.outcome not in ("done", "denied", "not_run", "interrupted")

@@ -31,6 +31,7 @@ from ..schema import (
     MEDIA_POLICIES,
     METERS,
     TOOL_OUTCOMES,
+    AllowedCall,
     AttemptRecord,
     Billing,
     CallRecord,
@@ -42,6 +43,7 @@ from ..schema import (
     GenerateResponse,
     HostedTool,
     HostedToolKind,
+    JournalEntry,
     JSONValue,
     LoopStatus,
     MediaDecision,
@@ -491,7 +493,7 @@ def tool_steps() -> SearchStrategy[ToolStep]:
         data=json_values(),
         error=st.none() | st.builds(ErrorRecord, NAME, TEXT),
         traceback=st.none() | TEXT,
-        labels=tuples(st.sampled_from(get_args(ToolLabel)), 2),
+        labels=_labels(),
         artifact=st.none() | NAME,
         requested=st.none() | tool_calls(),
         warnings=tuples(call_warnings(), 1),
@@ -512,7 +514,26 @@ def tool_answers() -> SearchStrategy[ToolAnswer]:
 
 def _pending_calls() -> SearchStrategy[PendingCall]:
     reasons = st.sampled_from(get_args(PendingReason))
-    return st.builds(PendingCall, tool_calls(), reasons, note=st.none() | TEXT)
+    return st.builds(
+        PendingCall,
+        tool_calls(),
+        reasons,
+        note=st.none() | TEXT,
+        labels=_labels(),
+        tool=st.none() | tool_specs(),
+        loop=TEXT,
+        round=st.integers(0, 3),
+        attempts=st.integers(0, 3),
+        requested=st.none() | tool_calls(),
+    )
+
+
+def _allowed_calls() -> SearchStrategy[AllowedCall]:
+    return st.builds(AllowedCall, tool_calls(), st.none() | tool_calls())
+
+
+def _labels() -> SearchStrategy[tuple[ToolLabel, ...]]:
+    return tuples(st.sampled_from(get_args(ToolLabel)), 2)
 
 
 def _output_attempts() -> SearchStrategy[OutputAttempt]:
@@ -538,6 +559,41 @@ def tool_loops() -> SearchStrategy[ToolLoop]:
         cost_source=st.sampled_from((None, *_COST_SOURCES)),
         cost_reason=st.none() | TEXT,
         price_rows=tuples(NAME, 2),
+        allowed=tuples(_allowed_calls(), 1),
+        content_labels=_labels(),
+        needs_approval=FLAG,
+    )
+
+
+def _output_attempts() -> SearchStrategy[OutputAttempt]:
+    return st.builds(OutputAttempt, st.integers(0, 3), TEXT, TEXT, TEXT, usages())
+
+
+def journal_entries() -> SearchStrategy[JournalEntry]:
+    """Events of tool loops."""
+    attempts = st.none() | _output_attempts()
+    return st.one_of(
+        st.builds(JournalEntry, st.just("start"), loop=tool_loops()),
+        st.builds(
+            JournalEntry,
+            st.just("reply"),
+            reply=replies(),
+            usage=usages(),
+            attempt=attempts,
+            cost=st.none() | _dollars(),
+            cost_source=st.sampled_from((None, *_COST_SOURCES)),
+            cost_reason=st.none() | TEXT,
+            price_rows=tuples(NAME, 1),
+        ),
+        st.builds(
+            JournalEntry,
+            st.just("decision"),
+            allowed=tuples(_allowed_calls(), 2),
+            pending=tuples(_pending_calls(), 2),
+        ),
+        st.builds(JournalEntry, st.just("intent"), call=tool_calls()),
+        st.builds(JournalEntry, st.just("step"), step=tool_steps()),
+        st.builds(JournalEntry, st.just("end"), status=st.sampled_from(get_args(LoopStatus))),
     )
 
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TypeAlias
 
 from ..errors import InvalidInputError
-from ..schema import JSONObject, PendingCall
+from ..schema import JSONObject, PendingCall, freeze_object
+from ..schema.json_values import check_text
 from ..schema.quoting import shown
 
 
@@ -22,6 +23,9 @@ class Deny:
 
     reason: str = ""
 
+    def __post_init__(self) -> None:
+        check_text(self.reason, "reason")
+
 
 @dataclass(frozen=True, slots=True)
 class Edit:
@@ -29,12 +33,19 @@ class Edit:
 
     arguments: JSONObject
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "arguments", freeze_object(self.arguments, "arguments"))
+
 
 @dataclass(frozen=True, slots=True)
 class Suspend:
     """The loop ends, and its state waits for an answer from elsewhere: `llm.resume`."""
 
     note: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.note is not None:
+            check_text(self.note, "note")
 
 
 Decision: TypeAlias = Allow | Deny | Edit | Suspend

@@ -1,18 +1,25 @@
-"""`Journal`: notes each step of a tool loop before it matters, so that a loop can be continued after a crash."""
+"""`Journal`: where the events of a tool loop are noted, so that it can be continued after a crash."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, Protocol, TypeAlias
+from collections.abc import Iterable
+from typing import Protocol, runtime_checkable
 
-from ..schema import ToolLoop
-
-JournalKind: TypeAlias = Literal["start", "reply", "intent", "step", "end"]
-"""What is noted: the loop before its first round; a reply; a call that is about to run; its step; the loop's end."""
+from ..schema import JournalEntry
 
 
+@runtime_checkable
 class Journal(Protocol):
-    """Notes of one loop. Its method may be called from several threads at once."""
+    """The events of one loop, in order. `append` may be called from several threads at once."""
 
-    def note(self, loop: ToolLoop, kind: JournalKind, **data: Any) -> None:
-        """Notes `kind` with its `data`, durably, before it returns; `loop` is the state at that time."""
+    def open(self) -> Iterable[JournalEntry]:
+        """Returns the events so far, and keeps other processes from writing until `close`."""
+        ...
+
+    def append(self, entry: JournalEntry) -> None:
+        """Notes an event, durably, before it returns. Raises `JournalError` if it cannot, or is not open."""
+        ...
+
+    def close(self) -> None:
+        """Lets other processes write. A closed journal can be opened again."""
         ...

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any, cast
 
 from ..schema import (
@@ -25,6 +25,8 @@ from .long_results import READ_RESULT
 from .policy import ToolPolicy
 from .search import SEARCH_TOOLS
 
+ENDED: tuple[LoopStatus, ...] = ("answered", "final")
+"""The states of a loop that cannot go on."""
 _FREE_CHOICE = ("auto", "none")
 _CONTINUES = ("tool_calls", "paused")
 
@@ -112,14 +114,25 @@ def with_steps(loop: ToolLoop, steps: Sequence[ToolStep], **changes: Any) -> Too
     for step in steps:
         if step.call.name == SEARCH_TOOLS.name and step.data is not None:
             found.update(dict.fromkeys(cast("list[str]", step.data)))
+    if loop.allowed:
+        done = {step.call.id for step in steps if step.round == len(loop.replies) - 1}
+        changes = {"allowed": tuple(each for each in loop.allowed if each.call.id not in done), **changes}
     return loop.with_(steps=tuple(together), found=tuple(found), **changes)
 
 
-def closed(loop: ToolLoop, why: str, status: LoopStatus) -> ToolLoop:
-    """Returns the loop with a result for every open call, so that the conversation can be sent."""
+def closed(loop: ToolLoop, why: str, status: LoopStatus, begun: Collection[str] = ()) -> ToolLoop:
+    """Returns the loop with a result for every open call, so that the conversation can be sent.
+
+    Calls whose ids are `begun` may have taken effect; their results say so.
+    """
     latest = len(loop.replies) - 1
-    steps = [unrun(call, why, latest) for call in loop.open_calls]
-    return with_steps(loop, steps, pending=(), status=status)
+    steps = [_cut_off(call, why, latest) if call.id in begun else unrun(call, why, latest) for call in loop.open_calls]
+    return with_steps(loop, steps, pending=(), allowed=(), status=status)
+
+
+def _cut_off(call: ToolCall, why: str, round: int) -> ToolStep:
+    text = f"interrupted: {why} while it ran; it may have taken effect"
+    return ToolStep(call, ToolResult.text(call.id, text, is_error=True), round, "interrupted")
 
 
 def has_failed_repeatedly(loop: ToolLoop, policy: ToolPolicy) -> bool:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from os import PathLike
 from typing import Any, Literal, get_args
 
 from ..errors import InvalidInputError
-from ..schema import EMPTY, ToolEvent
+from ..schema import EMPTY, ToolEvent, ToolLabel, check_labels
 from ..schema.quoting import shown
 from .approval import Approver
 from .journal import Journal
@@ -26,7 +27,8 @@ class ToolPolicy:
     `approve` decides about each call before it runs. At `max_rounds` or `max_calls`, the loop stops, or with
     `on_limit="answer"` asks the model once more for an answer without tools. The loop stops if the same call fails
     `max_failures` times. `on_event` is called with each event as it happens, from the thread in which it happens.
-    `journal` notes each call before and after it runs.
+    `journal` notes each call before and after it runs: the path of a file, or a `Journal`. `content_labels` are those
+    of the messages and files of the call, beside those of what tools return.
     """
 
     max_rounds: int = 16
@@ -35,10 +37,11 @@ class ToolPolicy:
     timeout: float | None = 60.0
     max_result: int = 50_000
     approve: Approver | None = None
-    journal: Journal | None = None
+    journal: Journal | str | PathLike[str] | None = None
     on_limit: OnLimit = "stop"
     max_failures: int = 3
     on_event: Callable[[ToolEvent], object] | None = None
+    content_labels: tuple[ToolLabel, ...] = ()
 
     def __post_init__(self) -> None:
         for name, least in (("max_rounds", 1), ("max_calls", 0), ("max_result", 200), ("max_failures", 1)):
@@ -53,6 +56,9 @@ class ToolPolicy:
             raise _wrong("timeout", "seconds above 0, or None", timeout)
         if self.on_limit not in get_args(OnLimit):
             raise _wrong("on_limit", '"stop" or "answer"', self.on_limit)
+        if self.journal is not None and not isinstance(self.journal, Journal | str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise _wrong("journal", "a path or a Journal", self.journal)
+        object.__setattr__(self, "content_labels", check_labels(self.content_labels, "run_tools.content_labels"))
         for name in ("approve", "on_event"):
             if getattr(self, name) is not None and not callable(getattr(self, name)):
                 raise _wrong(name, "a function", getattr(self, name))

@@ -20,6 +20,7 @@ from abstractcore.schema import (
     DocumentPart,
     GenerateResponse,
     ImagePart,
+    JournalEntry,
     Message,
     ModelCall,
     ModelReply,
@@ -60,6 +61,7 @@ DOCUMENTS = {
     "tool step": strategies.tool_steps(),
     "tool answer": strategies.tool_answers(),
     "tool loop": strategies.tool_loops(),
+    "journal entry": strategies.journal_entries(),
     "blob": strategies.blobs() | strategies.blobs_elsewhere(),
     "part": strategies.parts(),
     "delta": strategies.streams(strategies.replies()).flatmap(lambda case: st.sampled_from(case[1])),
@@ -82,7 +84,7 @@ def test_every_document_survives_a_round_trip(kind: str):
 
 def test_strategies_generate_every_document_type():
     objects = {ModelCall, ModelReply, GenerateResponse, CallRecord, Message, ToolSpec, Blob}
-    objects |= {ToolLoop, ToolStep, ToolAnswer}
+    objects |= {ToolLoop, ToolStep, ToolAnswer, JournalEntry}
     from abstractcore.schema import codec
 
     assert set(codec._DOCUMENTS.values()) == objects | {*get_args(Part), *get_args(Delta)}

@@ -29,9 +29,11 @@ from abstractcore import (
     Usage,
 )
 from abstractcore.schema import (
+    AllowedCall,
     Billing,
     CachedContent,
     Encoded,
+    JournalEntry,
     Lowered,
     ModelList,
     Parsed,
@@ -75,6 +77,8 @@ OTHERS = [
     Billing(separate=(SeparateUsage("m", 1),)),
     OutputAttempt(0, "{}", "missing"),
     PENDING.allow(),
+    AllowedCall(TOOL_CALL),
+    JournalEntry("intent", call=TOOL_CALL),
     ToolLoop("a", CALL, steps=(STEP,), pending=(PENDING,)),
     ToolEnded(STEP),
     ToolProgress(TOOL_CALL, 1.0),

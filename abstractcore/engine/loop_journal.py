@@ -1,0 +1,89 @@
+"""`LoopJournal`: notes what happens in a running loop, and catches up with what an earlier process noted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from ..errors import JournalError
+from ..ports import Runtime
+from ..schema import JournalEntry, ToolLoop, ToolStep
+from ..tools.journal import Journal
+from ..tools.recovery import recovered_loop
+
+
+class LoopJournal:
+    """The journal of one loop while it runs. `open` comes first; `end` is the last."""
+
+    def __init__(self, journal: Journal, runtime: Runtime) -> None:
+        self._journal = journal
+        self._runtime = runtime
+        self._noted: set[tuple[int, str]] = set()
+        self._is_open = False
+
+    async def open(self, given: ToolLoop | None) -> ToolLoop | None:
+        """Returns the state of the loop that the journal holds; None for an empty journal.
+
+        `given` is the state that will be continued, None for a new loop. Raises `JournalError` for a journal of another
+        loop, and one that lacks what `given` has.
+        """
+        found = await self._runtime.call(self._opened, kind="files")
+        try:
+            if found is not None:
+                _check_same(found, given)
+        except JournalError:
+            self._journal.close()
+            raise
+        self._is_open = True
+        state = found or given
+        self._noted = _ids(state.steps) if state is not None else set()
+        return found
+
+    def _opened(self) -> ToolLoop | None:
+        entries = self._journal.open()
+        try:
+            return recovered_loop(entries)
+        except BaseException:
+            self._journal.close()
+            raise
+
+    async def note(self, entry: JournalEntry) -> None:
+        """Notes an event; it is on the disk when this returns."""
+        if entry.step is not None:
+            self._noted.add((entry.step.round, entry.step.call.id))
+        await self._runtime.call(self._journal.append, entry, kind="files")
+
+    async def finish(self, loop: ToolLoop) -> None:
+        """As `end`, without blocking."""
+        await self._runtime.call(self.end, loop, kind="files")
+
+    def end(self, loop: ToolLoop) -> None:
+        """Notes the steps that have not been noted, and the status of the loop, and closes the journal."""
+        if not self._is_open:
+            return
+        self._is_open = False
+        try:
+            for step in loop.steps:
+                if (step.round, step.call.id) not in self._noted:
+                    self._journal.append(JournalEntry("step", step=step))
+            self._journal.append(JournalEntry("end", status=loop.status))
+        finally:
+            self._journal.close()
+
+
+def _check_same(found: ToolLoop, given: ToolLoop | None) -> None:
+    if given is None:
+        hint = "Continue it: llm.resume(FileJournal(path).loop(), ...). Or give each call a file of its own."
+        raise JournalError(f"the journal holds another loop, {found.id} ({found.status}).", hint=hint)
+    if given.id != found.id:
+        raise JournalError(
+            f"the journal holds the loop {found.id}, and not {given.id}.", hint="Give the journal of this loop."
+        )
+    if len(given.replies) > len(found.replies) or _ids(given.steps) - _ids(found.steps):
+        raise JournalError(
+            "the journal lacks rounds or calls of the given loop, which was continued without it.",
+            hint="Give an empty journal.",
+        )
+
+
+def _ids(steps: Iterable[ToolStep]) -> set[tuple[int, str]]:
+    return {(step.round, step.call.id) for step in steps}

@@ -1,0 +1,182 @@
+"""`ToolDecisions`: decides which tool calls of a reply run, which wait for an answer, and which have their result."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError
+from dataclasses import dataclass, replace
+from typing import Any, TypeAlias
+
+from ..concurrency.limits import is_of_call
+from ..errors import AbstractCoreError, ToolError
+from ..ports import ArtifactStore, Runtime
+from ..schema import (
+    PendingCall,
+    PendingReason,
+    ToolAnswer,
+    ToolCall,
+    ToolLabel,
+    ToolLoop,
+    ToolResult,
+    ToolSpec,
+    ToolStep,
+)
+from ..schema.quoting import one_line
+from ..scrubbing import Secrets
+from ..tools.approval import Allow, Decision, Deny, Suspend, read_decision
+from ..tools.execution import refusal_of
+from ..tools.failures import message_of
+from ..tools.long_results import READ_RESULT
+from ..tools.loop import refusal, unrun
+from ..tools.policy import ToolPolicy
+from ..tools.search import SEARCH_TOOLS
+from ..tools.tool import Tool
+
+_OWN_TOOLS = (SEARCH_TOOLS.name, READ_RESULT.name)
+"""Tools of the loop itself, which need no approval: they read what it has already."""
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSetup:
+    """What a loop runs its calls with: the tools by name, the policy, and what their contexts hold."""
+
+    tools: Mapping[str, Tool[..., Any]]
+    policy: ToolPolicy
+    deps: Any
+    llm: Any
+    artifacts: Callable[[], ArtifactStore]
+    secrets: Secrets
+
+
+@dataclass(frozen=True, slots=True)
+class ReadyCall:
+    """A call that will be run. `requested` is the model's call, if an approval changed its arguments."""
+
+    call: ToolCall
+    tool: Tool[..., Any]
+    requested: ToolCall | None = None
+
+
+Decided: TypeAlias = "ReadyCall | PendingCall | ToolStep"
+"""A call that runs, one that waits, or one that has its result."""
+
+
+class ToolDecisions:
+    """Decides about the open calls of a loop's latest reply, of which `loop` is the state at the beginning."""
+
+    def __init__(
+        self,
+        loop: ToolLoop,
+        specs: Mapping[str, ToolSpec],
+        tool_of: Callable[[str], Tool[..., Any] | None],
+        setup: ToolSetup,
+        runtime: Runtime,
+    ) -> None:
+        self._loop = loop
+        self._specs = specs
+        self._tool_of = tool_of
+        self._policy = setup.policy
+        self._secrets = setup.secrets
+        self._runtime = runtime
+        self._waiting = {pending.call.id: pending for pending in loop.pending}
+        self._allowed = {allowed.call.id: allowed for allowed in loop.allowed}
+
+    async def decide(self, call: ToolCall, answer: ToolAnswer | None, before: Sequence[ToolCall]) -> Decided | None:
+        """Returns what happens to `call`; None if no such tool is offered. `before` are calls of its round before it.
+
+        Raises `ToolError` for an exception of the approver, `InvalidInputError` for a decision that is none.
+        """
+        waiting, allowed = self._waiting.get(call.id), self._allowed.get(call.id)
+        if waiting is not None:
+            if answer is not None:
+                return self._answered(waiting, answer)
+            asks = waiting.reason == "interrupted" and self._policy.approve is not None
+            return await self._asked(waiting) if asks else waiting
+        if allowed is not None:
+            return self._ready(allowed.call, allowed.requested)
+        tool = self._tool_of(call.name)
+        limit = refusal(self._loop, call, before, self._policy)
+        if limit is not None:
+            return unrun(call, limit, self._round)
+        if call.name not in self._specs:
+            return None
+        if tool is None:
+            return self._pending(call, "execution")
+        return self._refused(call) or await self._approved(call)
+
+    async def _approved(self, call: ToolCall) -> Decided:
+        """Asks the approver, if there is one, and the call needs approval."""
+        if call.name in _OWN_TOOLS:
+            return self._ready(call)
+        labels = self._loop.labels
+        sends_private = "sends" in self._specs[call.name].labels and {"private", "untrusted"} <= set(labels)
+        pending = self._pending(call, "data_flow" if sends_private else "approval")
+        if self._policy.approve is not None:
+            return await self._asked(pending)
+        return pending if sends_private or self._loop.needs_approval else self._ready(call)
+
+    async def _asked(self, pending: PendingCall) -> Decided:
+        """Returns what the approver makes of a call."""
+        decision = await self._decision(pending)
+        if isinstance(decision, Suspend):
+            return replace(pending, note=decision.note)
+        if isinstance(decision, Deny):
+            return self._denied(pending, decision.reason)
+        if isinstance(decision, Allow):
+            return self._ready(pending.call, pending.requested)
+        return self._edited(pending, ToolCall.of(pending.call.id, pending.call.name, decision.arguments))
+
+    async def _decision(self, pending: PendingCall) -> Decision:
+        assert self._policy.approve is not None
+        try:
+            return read_decision(await self._runtime.invoke(self._policy.approve, pending))
+        except (AbstractCoreError, CancelledError):
+            raise
+        except Exception as error:
+            if isinstance(error, TimeoutError) and is_of_call(error):
+                raise
+            what = f"the approver failed for {one_line(pending.call.name)!r}: {message_of(error, self._secrets.text)}"
+            raise ToolError(what) from self._secrets.cleaned(error)
+
+    def _answered(self, waiting: PendingCall, answer: ToolAnswer) -> Decided:
+        """Returns what an answer from elsewhere makes of a call that waited for it."""
+        if answer.kind == "deny":
+            return self._denied(waiting, answer.reason or "")
+        if answer.kind == "result":
+            result = ToolResult(waiting.call.id, answer.content, answer.is_error)
+            outcome = "failed" if answer.is_error else "done"
+            spec = self._specs.get(waiting.call.name)
+            labels: tuple[ToolLabel, ...] = () if spec is None else spec.labels
+            labels = tuple(label for label in labels if label != "sends")
+            return ToolStep(waiting.call, result, self._round, outcome, labels=labels, requested=waiting.requested)
+        if answer.arguments is not None:
+            return self._edited(waiting, ToolCall.of(waiting.call.id, waiting.call.name, answer.arguments))
+        return self._ready(waiting.call, waiting.requested)
+
+    def _edited(self, pending: PendingCall, changed: ToolCall) -> Decided:
+        requested = pending.requested or pending.call
+        refused = self._refused(changed)
+        return self._ready(changed, requested) if refused is None else replace(refused, requested=requested)
+
+    def _ready(self, call: ToolCall, requested: ToolCall | None = None) -> Decided:
+        """Returns a call that may run; one whose function is not here waits for whoever has it."""
+        tool = self._tool_of(call.name)
+        if tool is None:
+            return replace(self._pending(call, "execution"), requested=requested)
+        return ReadyCall(call, tool, requested)
+
+    def _refused(self, call: ToolCall) -> ToolStep | None:
+        tool = self._tool_of(call.name)
+        return None if tool is None else refusal_of(tool, call, round=self._round, secrets=self._secrets)
+
+    @property
+    def _round(self) -> int:
+        return len(self._loop.replies) - 1
+
+    def _pending(self, call: ToolCall, reason: PendingReason) -> PendingCall:
+        spec, loop = self._specs.get(call.name), self._loop
+        return PendingCall(call, reason, labels=loop.labels, tool=spec, loop=loop.id, round=self._round)
+
+    def _denied(self, pending: PendingCall, reason: str) -> ToolStep:
+        text = f"denied: {reason}" if reason else "denied"
+        return replace(unrun(pending.call, text, self._round, "denied"), requested=pending.requested)
