@@ -42,6 +42,11 @@ def lower(
     if output_tool is not None:
         reading = replace(reading or ReplyReading(), output_tool=output_tool)
     warnings += of_output
+    if call.output is not None and strategy != "native":
+        # Before files, whose paths are those of the messages as they are sent.
+        instructed, of_output = lower_instruction(call, output_requested, strategy)
+        call = call.with_(**instructed) if instructed else call
+        warnings += of_output
     call, of_cache = lower_cache(call, profile)
     warnings += of_cache
     if not profile.known or profile.retires is not None:
@@ -50,10 +55,6 @@ def lower(
     warnings += of_files
     changes, of_options = _options(call, profile)
     warnings += of_options
-    if call.output is not None and strategy != "native":
-        instructed, of_output = lower_instruction(call, output_requested, strategy)
-        changes |= instructed
-        warnings += of_output
     return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings), reading)
 
 

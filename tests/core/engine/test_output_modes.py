@@ -1,11 +1,12 @@
 """How a typed answer is requested: by the profile and `output_mode`, alone and beside tools."""
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from abstractcore import ToolChoice, UnsupportedOptionError, accumulate
+from abstractcore import ToolChoice, UnsupportedOptionError, accumulate, create_llm
 from abstractcore.engine.lowering import lower
 from abstractcore.engine.reply_reading import ReplyReader, read_reply
 from abstractcore.outputs.reply_texts import answer_text, output_call
@@ -155,3 +156,19 @@ def test_truncated_arguments_are_a_truncated_answer():
     cut = ModelReply((ToolCall("c1", "final_answer", '{"name":"Be'),), "length")
     read = read_reply(cut, ReplyReader(READING, CALL))
     assert (read.text, read.finish_reason) == ('{"name":"Be', "length")
+
+
+@pytest.mark.parametrize("facts", [{"structured_output": "none", "tools": "never"}, {"tools": "never"}], ids=str)
+@pytest.mark.parametrize("tools", [(), (ToolSpec("look"),)], ids=["no tools", "tools"])
+def test_a_file_can_be_sent_beside_a_schema_that_is_an_instruction(facts: dict[str, Any], tools: Any, tmp_path: Path):
+    table = tmp_path / "prices.csv"
+    table.write_text("item,price\ntea,3\n", encoding="utf-8")
+    llm = create_llm("scripted", replies=['{"price": 3}'], facts=facts)
+    response = llm.generate(
+        "How much?", media=[table], response_model=dict[str, int], tools=tools, output_mode="prompted"
+    )
+    assert response.output == {"price": 3}
+    (decision,) = response.media
+    assert decision.sent is not None
+    assert "tea" in (decision.sent.text or "")
+    assert "tea,3" in llm.calls[0].messages[-1].text
