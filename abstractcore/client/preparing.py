@@ -122,7 +122,7 @@ class CallPreparer:
         if run_tools or output is not None:
             retries = output_retries(options.get("output_retries"))
             check = request.get("output_check")
-            plan = self._rounds.plan(tools, run_tools, request.get("deps"), llm, retries, check)
+            plan = self._rounds.plan(tools, run_tools, request.get("deps"), llm, retries, check, output)
         return PendingCall(prepare, timeout, output.read if output is not None else no_output, plan)
 
     def resumed(
@@ -150,6 +150,7 @@ class CallPreparer:
             request.get("deps"),
             llm,
             output_retries(None),
+            output=output,
             loop=loop,
             answers=read_answers(answers, loop, runnable),
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..outputs import OutputType
 from ..schema import EMPTY, ToolAnswer, ToolLoop
 from .pipelines import Pipelines
 
@@ -29,6 +30,7 @@ class RoundPlanner:
         llm: object,
         output_retries: int,
         output_check: OutputCheck | None = None,
+        output: OutputType | None = None,
         loop: ToolLoop | None = None,
         answers: Mapping[str, ToolAnswer] = EMPTY,  # type: ignore[assignment]
     ) -> RoundsPlan:
@@ -43,4 +45,4 @@ class RoundPlanner:
             services = self._pipelines.services
             runnable: Mapping[str, Tool[..., Any]] = EMPTY if tools is None else tools.tools  # type: ignore[assignment]
             setup = ToolSetup(runnable, policy, deps, llm, lambda: services.artifacts, self._pipelines.secrets)
-        return RoundsPlan(setup, output_retries, output_check, loop, answers)
+        return RoundsPlan(setup, output_retries, output_check, output, loop, answers)

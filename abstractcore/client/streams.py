@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from ..concurrency import drive
 from ..engine import CallStream
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, OutputValidationError
 from ..schema import GenerateResponse, ModelReply, StreamEvent, TextDelta, ToolLoop
 from ..schema.reprs import short_repr
 
 if TYPE_CHECKING:
     from ..concurrency import LoopCloser
     from ..engine.round_stream import RoundStream
+    from ..outputs.growing import Elements, GrowingOutput
 
 T = TypeVar("T")
+E = TypeVar("E")
 
 
 def _needs(what: str, use: str) -> Callable[..., NoReturn]:
@@ -32,6 +34,48 @@ class _StreamBase(Generic[T]):
         self._call = call
         self._batch: Sequence[StreamEvent] = ()
         self._next = 0
+        self._growing: GrowingOutput | None = None
+        output = call.output_type
+        if output is not None:
+            from ..outputs.growing import GrowingOutput
+
+            self._growing = GrowingOutput(output)
+
+    @property
+    def partial_output(self) -> Any:
+        """The output so far as JSON data, which is not validated; None while there is none, and without
+        `response_model`. It begins anew with a further attempt. `response.output` is the validated one.
+        """
+        if self._growing is None:
+            return None
+        self._growing.see(self._next)
+        return self._growing.value
+
+    def _begin_elements(self) -> Elements:
+        from ..outputs.growing import Elements
+
+        output = self._call.output_type
+        if output is None:
+            hint = "Pass response_model=list[TYPE]."
+            raise InvalidInputError("a stream without response_model has no elements", path="response_model", hint=hint)
+        return Elements(output)
+
+    def _elements_of(self, event: StreamEvent, elements: Elements) -> list[Any]:
+        """Returns the elements that an event completes, after which the answer is not asked for again."""
+        found: list[Any] = []
+        try:
+            found += elements.feed(event, self._call.partial)
+        except OutputValidationError as error:
+            loop = self._call.loop
+            if loop is not None:
+                error.provider, error.model = loop.call.provider or None, loop.call.model
+            self._call.drop()
+            if not found:
+                raise
+            elements.failure = error
+        if found and not isinstance(self._call, CallStream):
+            self._call.accept_answer()
+        return found
 
     @property
     def response(self) -> GenerateResponse[T]:
@@ -74,6 +118,8 @@ class Stream(_StreamBase[T]):
         while self._next == len(self._batch):
             self._batch = drive(self._call.read())
             self._next = 0
+            if self._growing is not None:
+                self._growing.begin(self._batch)
             if not self._batch:
                 raise StopIteration
         delta = self._batch[self._next]
@@ -85,6 +131,22 @@ class Stream(_StreamBase[T]):
         for delta in self:
             if isinstance(delta, TextDelta):
                 yield delta.text
+
+    def elements(self: Stream[list[E]]) -> Iterator[E]:
+        """Yields each item of a `response_model=list[TYPE]` once, validated, as soon as it is complete.
+
+        Raises `OutputValidationError` for an invalid item, and closes the stream; once an item has been yielded, the
+        answer is not asked for again. Raises `InvalidInputError` for another `response_model`.
+        """
+        elements = self._begin_elements()
+        return self._each_element(elements)
+
+    def _each_element(self, elements: Elements) -> Iterator[Any]:
+        for event in self:
+            yield from self._elements_of(event, elements)
+            if elements.failure is not None:
+                raise elements.failure
+        yield from elements.rest(self.response.output)
 
     def close(self) -> None:
         """Closes the stream and its connection, also from another thread."""
@@ -127,6 +189,8 @@ class AsyncStream(_StreamBase[T]):
             finally:
                 self._forget_if_ended()
             self._next = 0
+            if self._growing is not None:
+                self._growing.begin(self._batch)
             if not self._batch:
                 raise StopAsyncIteration
         delta = self._batch[self._next]
@@ -136,6 +200,10 @@ class AsyncStream(_StreamBase[T]):
     def text(self) -> AsyncIterator[str]:
         """Yields the text of the answer in chunks."""
         return _AsyncTexts(self)
+
+    def elements(self: AsyncStream[list[E]]) -> AsyncIterator[E]:
+        """As `Stream.elements`, for `async for`."""
+        return _AsyncElements(self, self._begin_elements())
 
     async def close(self) -> None:
         """Closes the stream and its connection."""
@@ -170,3 +238,31 @@ class _AsyncTexts:
             delta = await anext(self._stream)
             if isinstance(delta, TextDelta):
                 return delta.text
+
+
+class _AsyncElements:
+    """Not an async generator, as `_AsyncTexts`."""
+
+    def __init__(self, stream: AsyncStream[Any], elements: Elements) -> None:
+        self._stream = stream
+        self._elements = elements
+        self._ready: list[Any] = []
+        self._ended = False
+
+    def __aiter__(self) -> AsyncIterator[Any]:
+        return self
+
+    async def __anext__(self) -> Any:
+        while not self._ready:
+            if self._elements.failure is not None:
+                raise self._elements.failure
+            if self._ended:
+                raise StopAsyncIteration
+            try:
+                event = await anext(self._stream)
+            except StopAsyncIteration:
+                self._ended = True
+                self._ready = self._elements.rest(self._stream.response.output)
+            else:
+                self._ready = self._stream._elements_of(event, self._elements)  # pyright: ignore[reportPrivateUsage]
+        return self._ready.pop(0)

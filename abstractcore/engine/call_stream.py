@@ -40,6 +40,11 @@ class CallStream:
         return self._response
 
     @property
+    def output_type(self) -> None:
+        """A call of one round has no typed output."""
+        return
+
+    @property
     def loop(self) -> None:
         """A call of one round has no loop."""
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 from ..errors import InvalidInputError, StreamInterruptedError
+from ..outputs import OutputType
 from ..ports import Feed, Interruption
 from ..schema import GenerateResponse, ModelReply, StreamEvent, ToolEvent, ToolLoop, partial_reply
 from .call_stream import CallStream
@@ -25,6 +26,15 @@ class RoundStream:
         self._interruption = Interruption()
         self.state: Literal["new", "open", "done", "broken", "closed"] = "new"
         self._response: GenerateResponse[Any] | None = None
+
+    @property
+    def output_type(self) -> OutputType | None:
+        """The type of the output, if one was requested."""
+        return self._rounds.output_type
+
+    def accept_answer(self) -> None:
+        """Has the current answer, of which parts are in use, never asked for again."""
+        self._rounds.accept_answer()
 
     @property
     def loop(self) -> ToolLoop | None:

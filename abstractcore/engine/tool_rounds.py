@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import JournalError
+from ..outputs import OutputType
 from ..ports import Runtime
 from ..schema import (
     EMPTY,
@@ -48,6 +49,7 @@ class RoundsPlan:
     setup: ToolSetup | None
     output_retries: int = 0
     output_check: OutputCheck | None = None
+    output_type: OutputType | None = None
     loop: ToolLoop | None = None
     answers: Mapping[str, ToolAnswer] = field(default=_NOTHING)
 
@@ -259,6 +261,15 @@ class Rounds:
                 self._journal.end(self._state)
             except JournalError:  # another error is on its way, which may have this cause
                 _log.exception("the end of a tool loop could not be noted in its journal")
+
+    @property
+    def output_type(self) -> OutputType | None:
+        """The type of the output, if one was requested."""
+        return self._plan.output_type
+
+    def accept_answer(self) -> None:
+        """Has the current answer, of which parts are in use, never asked for again."""
+        self._reader.retries = 0
 
     @property
     def _state(self) -> ToolLoop:

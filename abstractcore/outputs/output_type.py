@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
 
 from ..errors import InvalidInputError, OutputValidationError
@@ -57,15 +57,17 @@ class OutputType(ABC):
         except Exception as error:  # validators of the type may raise any exception
             raise self._raised(error, reply) from error
 
-    def read_item(self, index: int, text: str, reply: ModelReply) -> Any:
-        """Returns an item of the list that the answer is, from its JSON. Raises `OutputValidationError`."""
+    def read_item(self, index: int, text: str, partial: Callable[[], ModelReply]) -> Any:
+        """Returns an item of the list that the answer is, from its JSON. Raises `OutputValidationError`, with what
+        `partial` returns: the reply so far.
+        """
         try:
             return self.item_value(text)
         except InvalidAnswerError as error:
             problems = [each._replace(path=_inside(index, each.path)) for each in error.problems]
-            raise self._refusal(f"{problems[0].path}: {problems[0].message}", reply, problems) from None
+            raise self._refusal(f"{problems[0].path}: {problems[0].message}", partial(), problems) from None
         except Exception as error:
-            raise self._raised(error, reply) from error
+            raise self._raised(error, partial()) from error
 
     @abstractmethod
     def value(self, text: str) -> Any:

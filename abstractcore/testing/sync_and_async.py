@@ -153,6 +153,11 @@ class BlockingStream:
         """What has arrived so far."""
         return self._stream.partial
 
+    @property
+    def partial_output(self) -> Any:
+        """The output so far, as JSON data."""
+        return self._stream.partial_output
+
 
 async def _next(iterator: AsyncIterator[T]) -> T | None:
     """Returns the next item of `iterator`, or None at its end."""
