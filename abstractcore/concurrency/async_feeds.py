@@ -35,16 +35,17 @@ class AsyncFeed(Generic[T]):
 
     async def close(self) -> None:
         """Cancels the task, and waits for its end."""
-        if self._task is not None and not self._task.done():
+        if self._task is not None:
             self._task.cancel()
-            with suppress(asyncio.CancelledError):
-                await asyncio.wait([self._task])
+            self._task.add_done_callback(_ignore_failure)
+            await asyncio.wait([self._task])
 
     async def _run(self) -> None:
         loop = asyncio.get_running_loop()
 
         def put(item: T) -> None:
-            loop.call_soon_threadsafe(self._add, item)
+            with suppress(RuntimeError):  # the loop is closed: nobody reads any more
+                loop.call_soon_threadsafe(self._add, item)
 
         try:
             await self._produce(put)
@@ -57,3 +58,9 @@ class AsyncFeed(Generic[T]):
     def _add(self, item: T) -> None:
         self._items.append(item)
         self._changed.set()
+
+
+def _ignore_failure(task: asyncio.Task[None]) -> None:
+    """Marks the failure of a task that nobody reads any more as seen, so that it is not logged."""
+    if not task.cancelled():
+        task.exception()

@@ -8,13 +8,13 @@ import time
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..ports import Clock, Interruption, TimeLimit, WorkKind
 from .abandoned import Abandoned, in_thread
 from .clocks import SystemClock
 from .driving import as_coroutine
-from .functions import in_time, is_async
+from .functions import caught, in_this_task, in_time, is_async, late, result_of
 from .pools import worker_pools
 
 if TYPE_CHECKING:
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 _CLOCK_TICK = time.get_clock_info("monotonic").resolution
 """Event loops may run timers this much too early."""
+_CLEANING_UP_SECONDS = 1.0
+"""How long to wait for a cancelled function."""
 
 
 class AsyncRuntime:
@@ -75,13 +77,47 @@ class AsyncRuntime:
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
     ) -> T:
-        """Calls async functions in the event loop, others in a thread."""
+        """Calls async functions in the event loop, others in a thread. With a timeout, async functions run in a task of
+        their own: one that goes on after its cancellation is abandoned.
+        """
+        start = time.monotonic()
+        if is_async(function):
+            return await self._awaited(function, lambda: cast("Awaitable[T]", function(*arguments)), timeout)
+        result = await in_time(function, lambda: self._in_thread(function, arguments), timeout)
+        if not isinstance(result, Awaitable):
+            return result
+        awaitable = cast("Awaitable[T]", result)
+        left = None if timeout is None else max(0.0, timeout - (time.monotonic() - start))
+        return await self._awaited(function, lambda: awaitable, left)
 
-        async def make() -> T:
-            result = function(*arguments) if is_async(function) else await self._in_thread(function, arguments)
-            return await cast("Awaitable[T]", result) if isinstance(result, Awaitable) else result
+    async def _awaited(
+        self, function: Callable[..., object], make: Callable[[], Awaitable[T]], timeout: float | None
+    ) -> T:
+        if timeout is None:
+            return await in_this_task(function, make)
+        task = asyncio.ensure_future(caught(make))
+        try:
+            await asyncio.wait([task], timeout=timeout)
+            is_late = not task.done()
+        finally:
+            await self._discard(function, task)
+        if is_late:
+            raise late(function, timeout)
+        return result_of(function, task)
 
-        return await in_time(function, make, timeout)
+    async def _discard(self, function: Callable[..., object], task: asyncio.Task[Any]) -> None:
+        """Cancels `task` unless it has ended; abandons it if it does not end soon."""
+        if task.done():
+            return
+        task.cancel()
+        try:
+            await asyncio.wait([task], timeout=_CLEANING_UP_SECONDS)
+        finally:
+            if not task.done():
+                ended: Future[None] = Future()
+                ended.set_running_or_notify_cancel()
+                task.add_done_callback(lambda _: ended.set_result(None))
+                self._abandoned.add(function, ended)
 
     async def _in_thread(self, function: Callable[..., T], arguments: tuple[object, ...]) -> T:
         """Calls the function in a new thread: if it hangs, it blocks neither the loop's shutdown nor a pool."""

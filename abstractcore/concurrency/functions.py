@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from .abandoned import name_of
+
+if TYPE_CHECKING:
+    import asyncio
 
 T = TypeVar("T")
 
@@ -22,7 +26,7 @@ def late(function: Callable[..., object], timeout: float | None) -> TimeoutError
 
 
 async def in_time(function: Callable[..., object], make: Callable[[], Awaitable[T]], timeout: float | None) -> T:
-    """Awaits `make()`; raises `TimeoutError`, which names `function`, after `timeout` seconds."""
+    """Awaits `make()` in this task; raises `TimeoutError`, which names `function`, after `timeout` seconds."""
     import asyncio
 
     limit = asyncio.timeout(timeout)
@@ -33,3 +37,46 @@ async def in_time(function: Callable[..., object], make: Callable[[], Awaitable[
         if limit.expired():
             raise late(function, timeout) from None
         raise
+
+
+async def in_this_task(function: Callable[..., object], make: Callable[[], Awaitable[T]]) -> T:
+    """Awaits `make()`; raises `RuntimeError` if it raises `CancelledError` though this task was not cancelled."""
+    import asyncio
+
+    try:
+        return await make()
+    except asyncio.CancelledError:
+        task = asyncio.current_task()
+        if task is None or task.cancelling():
+            raise
+        raise cancelled_itself(function) from None
+
+
+async def caught(make: Callable[[], Awaitable[T]]) -> Callable[[], T]:
+    """Awaits `make()`; returns a function that returns its result or raises its exception: a `SystemExit` in a task
+    would end the event loop."""
+    import asyncio
+
+    try:
+        value = await make()
+    except asyncio.CancelledError:
+        raise
+    except BaseException as error:
+        return partial(_raise, error)
+    return lambda: value
+
+
+def result_of(function: Callable[..., object], task: asyncio.Task[Callable[[], T]]) -> T:
+    """Returns the result of a task of `caught` that has ended, and that nobody has cancelled."""
+    if task.cancelled():
+        raise cancelled_itself(function)
+    return task.result()()
+
+
+def cancelled_itself(function: Callable[..., object]) -> RuntimeError:
+    """Returns the error for a function that raised `CancelledError` though it was not cancelled."""
+    return RuntimeError(f"{name_of(function)} raised CancelledError, but was not cancelled")
+
+
+def _raise(error: BaseException) -> NoReturn:
+    raise error

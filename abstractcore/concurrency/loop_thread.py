@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-from .functions import in_time
+from .functions import cancelled_itself, in_time
 
 T = TypeVar("T")
 
@@ -49,7 +49,9 @@ class LoopTask(Generic[T]):
         try:
             value = await in_time(self.function, self._make, self._timeout)
         except asyncio.CancelledError:
-            raise
+            if self._task is None or self._task.cancelling():
+                raise
+            self.result.set_exception(cancelled_itself(self.function))
         except BaseException as error:
             self.result.set_exception(error)
         else:

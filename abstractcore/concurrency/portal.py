@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from ..errors import ConfigurationError
 from .abandoned import Abandoned, name_of
 from .functions import late
+from .future_waits import wait_for
 from .waiting import is_blocked, waiting
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ class Portal:
             try:
                 context.run(thread.begin, task)
                 patience = None if timeout is None else timeout + _CLEANING_UP_SECONDS
-                ended = concurrent.futures.wait([task.result], patience).done
+                ended = wait_for([task.result], patience)
             finally:
                 self._discard(thread, task)
         if not ended:

@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Awaitable, Callable
 from contextvars import Context
-from typing import TYPE_CHECKING, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from ..ports import Clock, Interruption, TimeLimit, WakeableClock, WorkKind, current_interruption
 from .abandoned import Abandoned, in_thread
@@ -17,6 +17,7 @@ from .alarms import AlarmClock
 from .clocks import SystemClock
 from .driving import as_coroutine, drive
 from .functions import is_async, late
+from .future_waits import wait_for
 from .limits import Limit, current_limit
 from .pools import worker_pools
 from .portal import Portal
@@ -68,24 +69,29 @@ class SyncRuntime:
     async def gather(self, *thunks: Callable[[], Awaitable[T]]) -> list[T]:
         """Runs the thunks in daemon threads, each in a copy of the caller's context.
 
-        Ctrl-C or a first failure ends the wait and abandons the others.
+        Ctrl-C or a first failure ends the wait. The others are interrupted: those that have not begun are not called,
+        and those that wait through this runtime stop waiting.
         """
         if len(thunks) < 2:
             return [await thunk() for thunk in thunks]
         results: list[concurrent.futures.Future[T]] = [concurrent.futures.Future() for _ in thunks]
         jobs: _Jobs[T] = queue.SimpleQueue()
-        with waiting() as context:
-            for thunk, result in zip(thunks, results, strict=True):
-                jobs.put((_in_context(context.copy(), thunk), result))
-            for _ in range(min(len(thunks), _MOST_THREADS)):
-                threading.Thread(target=_work_off, args=(jobs,), daemon=True).start()
-            limit = current_limit()
-            left = None if limit is None else limit.left()
-            concurrent.futures.wait(results, left, return_when=concurrent.futures.FIRST_EXCEPTION)
-        failed = next((result for result in results if result.done() and result.exception()), None)
-        if failed is None and limit is not None and not all(result.done() for result in results):
-            raise limit.error()
-        return [result.result() for result in ([failed] if failed else results)]
+        limit, interruption = current_limit(), Interruption()
+        try:
+            with interruption.of_this_call(), waiting() as context:
+                for thunk, result in zip(thunks, results, strict=True):
+                    jobs.put((_in_context(context.copy(), thunk), result))
+                for _ in range(min(len(thunks), _MOST_THREADS)):
+                    threading.Thread(target=_work_off, args=(jobs,), daemon=True).start()
+                wait_for(results, None if limit is None else limit.left())
+            failed = next((result for result in results if result.done() and result.exception()), None)
+            if failed is None and limit is not None and not all(result.done() for result in results):
+                raise limit.error()
+            return [result.result() for result in ([failed] if failed else results)]
+        finally:
+            if not all(result.done() for result in results):
+                _empty(jobs)
+                interruption.set()
 
     def feed(self, produce: Callable[[Callable[[T], None]], Awaitable[None]]) -> SyncFeed[T]:
         """Returns a feed of the items that `produce` puts."""
@@ -102,7 +108,7 @@ class SyncRuntime:
             job = self._pools[kind].job(context, function, *arguments)
             try:
                 job.begin()
-                ended = concurrent.futures.wait([job.result], limit.left()).done
+                ended = wait_for([job.result], limit.left())
             finally:
                 job.abandon()
         if not ended:
@@ -145,7 +151,7 @@ class SyncRuntime:
         with waiting() as context:
             try:
                 in_thread(work, context, function, arguments)
-                ended = concurrent.futures.wait([work], timeout).done
+                ended = wait_for([work], timeout)
             finally:
                 self._abandoned.add(function, work)
         if not ended:
@@ -180,5 +186,10 @@ def _work_off(jobs: _Jobs[T]) -> None:
                 result.set_result(job())
             except BaseException as error:
                 result.set_exception(error)
-                while True:
-                    jobs.get_nowait()
+                _empty(jobs)
+
+
+def _empty(jobs: _Jobs[Any]) -> None:
+    with contextlib.suppress(queue.Empty):
+        while True:
+            jobs.get_nowait()

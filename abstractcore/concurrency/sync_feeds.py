@@ -8,6 +8,7 @@ from collections.abc import Awaitable, Callable
 from contextvars import Context
 from typing import Generic, TypeVar, cast
 
+from ..ports import current_interruption, interruptible
 from .driving import as_coroutine, drive
 from .waiting import waiting
 
@@ -16,8 +17,8 @@ _END = object()
 
 
 class SyncFeed(Generic[T]):
-    """Runs `produce(put)` in a daemon thread from the first read on. Ctrl-C ends the wait of the reader; the thread
-    is abandoned then, as it is by `close`.
+    """Runs `produce(put)` in a daemon thread from the first read on. Ctrl-C and an interruption of the call end the
+    wait of the reader. The thread is abandoned then, as it is by `close`: an interruption ends its waits.
     """
 
     def __init__(self, produce: Callable[[Callable[[T], None]], Awaitable[None]]) -> None:
@@ -34,20 +35,24 @@ class SyncFeed(Generic[T]):
             if failure is not None:
                 raise failure
             return []
-        with waiting() as context:
+        with waiting() as context, interruptible(lambda: self._items.put(_END)):
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, args=(context,), daemon=True)
                 self._thread.start()
-            items = [self._items.get()]
-        while not self._items.empty():
-            items.append(self._items.get())
-        if items[-1] is _END:
-            self._ended = True
-            items.pop()
+            item = self._items.get()
+        if (interruption := current_interruption()) is not None:
+            interruption.check()
+        items: list[object] = []
+        while item is not _END:
+            items.append(item)
+            if self._items.empty():
+                return cast("list[T]", items)
+            item = self._items.get()
+        self._ended = True
         return cast("list[T]", items) if items else await self.read()
 
     async def close(self) -> None:
-        """Ends the wait of a reader in another thread."""
+        """Ends the feed for its reader."""
         self._items.put(_END)
 
     def _run(self, context: Context) -> None:

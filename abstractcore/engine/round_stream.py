@@ -64,8 +64,12 @@ class RoundStream:
             return await self._pipeline.runtime.interruptible(self._interruption, self._read)
         except BaseException as error:
             self.state = "broken"
-            await self._close_parts()
-            self._rounds.ended(error)
+            is_closed = self._interruption.is_set
+            self._interruption.set()
+            try:
+                await self._close_parts()
+            finally:
+                self._rounds.ended(error, closed_early=is_closed)
             raise
         finally:
             self._reading = False
@@ -109,7 +113,9 @@ class RoundStream:
             self._call = CallStream(self._pipeline, prepare, self._rounds.seconds_left(), self._rounds.read_output)
 
     async def close(self) -> None:
-        """As `CallStream.close`; tools that run are cancelled, in sync calls abandoned."""
+        """As `CallStream.close`; async and isolated tools that run are cancelled, others abandoned."""
+        if self.state == "done":
+            return
         self._interruption.set()
         if self._reading:
             self.abort()
@@ -133,7 +139,7 @@ class RoundStream:
 
     def _leave(self) -> None:
         if self.state == "open":
-            self._rounds.ended(self._interrupted("the stream was closed"))
+            self._rounds.ended(self._interrupted("the stream was closed"), closed_early=True)
         if self.state != "done":
             self.state = "closed"
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ..errors import ToolError
-from ..ports import Runtime, ToolContext
+from ..ports import Runtime, ToolContext, current_interruption
 from ..schema import (
     AllowedCall,
     JournalEntry,
@@ -79,13 +79,15 @@ class ToolCalls:
     async def run(self, answers: Mapping[str, ToolAnswer]) -> None:
         """Decides about each open call, runs those that may run, and keeps those that wait as pending.
 
-        Raises `ToolError` for an exception of a tool with `on_error="raise"`, when the other calls have ended.
+        Raises `ToolError` for an exception of a tool with `on_error="raise"`, when the calls that run beside it have
+        ended; those after them are not run. Raises `StreamInterruptedError` if the call is interrupted.
         """
         decisions = ToolDecisions(self._loop, self._specs, self._tool, self._setup, self._runtime)
         ready: list[ReadyCall] = []
         pending: list[PendingCall] = []
         before: list[ToolCall] = []
         for call in self._loop.open_calls:
+            _check_interrupted()
             decided = await decisions.decide(call, answers.get(call.id), before)
             if isinstance(decided, ReadyCall):
                 ready.append(decided)
@@ -104,11 +106,11 @@ class ToolCalls:
         groups = self._groups(ready)
         for index, group in enumerate(groups):
             await self._runtime.gather(*(self._running(each) for each in group))
+            if self._failure is not None:
+                raise self._failure
             if index < len(groups) - 1:
                 self._take_steps()
         self._take_steps(pending=tuple(pending), allowed=(), status="suspended" if pending else "running")
-        if self._failure is not None:
-            raise self._failure
 
     def _executed(self, tool: Tool[..., Any] | None, call: ToolCall) -> Awaitable[ToolStep]:
         return execute(
@@ -135,6 +137,7 @@ class ToolCalls:
 
     def _running(self, ready: ReadyCall) -> Callable[[], Awaitable[None]]:
         async def run() -> None:
+            _check_interrupted()
             call = ready.call
             if self._note is not None:
                 await self._note(JournalEntry("intent", call=call))
@@ -210,3 +213,10 @@ class ToolCalls:
                 self._policy.on_event(event)
             except Exception:
                 _log.exception("on_event of run_tools failed")
+
+
+def _check_interrupted() -> None:
+    """Raises `StreamInterruptedError` if the call was interrupted: a sync call goes on in a thread that nobody ends."""
+    interruption = current_interruption()
+    if interruption is not None:
+        interruption.check()

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import JournalError
 from ..outputs import OutputType
-from ..ports import Runtime
+from ..ports import Interruption, Runtime
 from ..schema import (
     EMPTY,
     CallWarning,
@@ -80,7 +80,9 @@ class Rounds:
         self._output: Any = None
         self._answers_now = False
         journal = None if plan.setup is None else journal_of(plan.setup.policy.journal)
-        self._begun: Collection[str] = ()
+        self._calls: ToolCalls | None = None
+        self._interruption = Interruption()
+        self._has_ended = False
         self._journal = None if journal is None else LoopJournal(journal, self._runtime)
         self._has_begun = False
 
@@ -209,14 +211,13 @@ class Rounds:
             self.loop = closed(self._state, f"the limit of {policy.max_rounds} rounds is reached", "max_rounds")
             return
         note = None if self._journal is None else self._journal.note
-        calls = ToolCalls(self._state, setup, self._runtime, self._deadline, emit, note)
-        try:
+        self._calls = calls = ToolCalls(self._state, setup, self._runtime, self._deadline, emit, note)
+        with self._interruption.of_this_call():
             async with InTime(self._runtime, self.seconds_left(), self._timeout):
                 await calls.run(answers)
-        finally:
-            self.loop = calls.loop
-            self._begun = calls.begun
-        self._apply_limits(setup)
+        if not self._has_ended:
+            self.loop, self._calls = calls.loop, None
+            self._apply_limits(setup)
 
     def _apply_limits(self, setup: ToolSetup) -> None:
         loop, policy = self._state, setup.policy
@@ -243,14 +244,22 @@ class Rounds:
         self.loop = self._totals.with_cost(self._state)
         return self._totals.response(self.loop, self._output, seconds, with_state=self._runs_tools)
 
-    def ended(self, error: BaseException) -> None:
-        """Gives every open call a result, and the state of the loop to `error` as its attribute `loop`."""
+    def ended(self, error: BaseException, *, closed_early: bool = False) -> None:
+        """Gives every open call a result, and the state of the loop to `error` as its attribute `loop`.
+
+        What the calls wait for is interrupted: in sync calls their tools may run on in other threads. With
+        `closed_early` the reader of a stream has closed it.
+        """
+        self._interruption.set()
         if self.loop is None or not self._runs_tools:
             return
-        if self._has_begun:
-            cancelled = not isinstance(error, Exception)
+        if self._has_begun and not self._has_ended:
+            self._has_ended = True
+            calls = self._calls
+            loop, begun = (self.loop, ()) if calls is None else (calls.loop, calls.begun)
+            cancelled = closed_early or not isinstance(error, Exception)
             why = "cancelled" if cancelled else "the call ended with an error"
-            loop = closed(self.loop, why, "cancelled" if cancelled else "failed", self._begun)
+            loop = closed(loop, why, "cancelled" if cancelled else "failed", begun)
             self.loop = self._totals.with_cost(loop)
             self._note_end()
         error.loop = self.loop  # pyright: ignore[reportAttributeAccessIssue]

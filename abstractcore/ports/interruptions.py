@@ -25,6 +25,8 @@ class Interruption:
     def set(self) -> None:
         """Ends current waits, and prevents further ones."""
         with self._lock:
+            if self.is_set:
+                return
             self.is_set = True
             for end in tuple(self._ends):
                 try:
@@ -52,12 +54,14 @@ class Interruption:
 
     @contextmanager
     def of_this_call(self) -> Generator[None]:
-        """Makes `current_interruption` return this one in its body, and in copies of its context."""
-        token = _current.set(self)
-        try:
-            yield
-        finally:
-            _current.reset(token)
+        """Makes `current_interruption` return this one in its body, and in copies of its context. The interruption of
+        a call around this one sets it too."""
+        with interruptible(self.set):
+            token = _current.set(self)
+            try:
+                yield
+            finally:
+                _current.reset(token)
 
 
 _current: ContextVar[Interruption | None] = ContextVar("abstractcore_interruption", default=None)

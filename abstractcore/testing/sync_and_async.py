@@ -25,7 +25,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 from ..client.llm import LLM
 from ..client.streams import AsyncStream, Stream
 from ..concurrency import AsyncRuntime, SyncRuntime, drive
-from ..schema import GenerateResponse, ModelReply, StreamEvent
+from ..schema import GenerateResponse, ModelReply, StreamEvent, ToolLoop
 from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
 
 T = TypeVar("T")
@@ -157,6 +157,11 @@ class BlockingStream:
     def partial_output(self) -> Any:
         """The output so far, as JSON data."""
         return self._stream.partial_output
+
+    @property
+    def loop(self) -> ToolLoop | None:
+        """The state of the tool loop so far; None without `run_tools`."""
+        return self._stream.loop
 
 
 async def _next(iterator: AsyncIterator[T]) -> T | None:

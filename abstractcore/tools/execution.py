@@ -11,7 +11,7 @@ from typing import Any, cast
 from ..concurrency import name_of
 from ..concurrency.functions import is_async
 from ..concurrency.limits import is_of_call
-from ..errors import ToolError, ToolFailed, ToolRetry
+from ..errors import StreamInterruptedError, ToolError, ToolFailed, ToolRetry
 from ..ports import Runtime, ToolContext
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import (
@@ -135,7 +135,7 @@ async def _ended(
         if is_of_call(error):
             raise
         return _problem("timed_out", f"{call.name} did not finish in {shown_seconds(timeout or 0.0)}: it timed out")
-    except CancelledError:
+    except (CancelledError, StreamInterruptedError):
         raise
     except Exception as error:  # the runtime could not call it
         return _failed(tool, error, secrets)

@@ -195,9 +195,10 @@ def test_async_functions_of_several_threads_run_concurrently():
         assert list(pool.map(lambda _: drive(runtime.invoke(meet)), range(2))) == [2, 2]
 
 
-def test_async_function_that_ignores_cancellation_is_abandoned(release, monkeypatch):
-    monkeypatch.setattr("abstractcore.concurrency.portal._CLEANING_UP_SECONDS", SHORT_SECONDS)
-    runtime = SyncRuntime()
+def test_async_function_that_ignores_cancellation_is_abandoned(call_style, release, monkeypatch):
+    for module in ("portal", "asynchronous"):
+        monkeypatch.setattr(f"abstractcore.concurrency.{module}._CLEANING_UP_SECONDS", SHORT_SECONDS)
+    runtime = call_style.runtime
 
     async def stubborn() -> None:
         while not release.is_set():
@@ -207,10 +208,21 @@ def test_async_function_that_ignores_cancellation_is_abandoned(release, monkeypa
                 continue
 
     with pytest.raises(TimeoutError, match="stubborn did not finish"):
-        drive(runtime.invoke(stubborn, timeout=SHORT_SECONDS))
+        call_style.run(runtime.invoke(stubborn, timeout=SHORT_SECONDS))
     assert runtime.abandoned == 1
     release.set()
-    wait_until(lambda: runtime.abandoned == 0)
+    call_style.run(runtime.invoke(wait_until, lambda: runtime.abandoned == 0))
+
+
+@pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
+def test_function_that_raises_cancellation_by_itself_has_failed(call_style, timeout):
+    async def cancels_its_own_task() -> None:
+        task = asyncio.ensure_future(asyncio.Event().wait())
+        task.cancel()
+        await task
+
+    with pytest.raises(RuntimeError, match="cancels_its_own_task raised CancelledError, but was not cancelled"):
+        call_style.run(call_style.runtime.invoke(cancels_its_own_task, timeout=timeout))
 
 
 def test_event_loop_ends_with_its_runtime():
@@ -330,7 +342,7 @@ def test_finished_wait_blocks_nothing():
 # Event loops.
 
 
-def test_async_runtime_runs_async_functions_in_its_task_and_sync_ones_in_a_thread():
+def test_async_runtime_runs_async_functions_without_timeout_in_its_task_and_sync_ones_in_a_thread():
     async def main() -> None:
         async def where() -> object:
             return asyncio.current_task()
