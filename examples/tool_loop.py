@@ -26,7 +26,6 @@ from abstractcore import (
 from abstractcore.testing import ScriptedReply
 
 QUESTION = "How warm is it in Oslo, in degrees Fahrenheit?"
-TOOLS_FIRST = "Answer with the tools, one call at a time. Give the result in one sentence."
 
 
 @dataclass(frozen=True)
@@ -76,12 +75,11 @@ def answer(llm: LLM, question: str) -> None:
     """Prints text and the events of tools as they happen; then each call with its data, and the sums."""
     with llm.stream(
         question,
-        system_prompt=TOOLS_FIRST,
         tools=[temperature, to_fahrenheit],
         run_tools=LIMITS,
         deps=STATIONS,
         temperature=0,
-        max_output_tokens=120,
+        max_output_tokens=80,
     ) as events:
         for event in events:
             show(event)

@@ -13,7 +13,7 @@ import pytest
 from abstractcore.stores.models import FileModelStore
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
-PATIENCE_SECONDS = 120.0
+PATIENCE_SECONDS = 300.0
 
 
 @pytest.fixture
@@ -87,6 +87,16 @@ def test_tool_loop_prints_events_results_and_their_data(run):
         "round 1: to_fahrenheit done, data: None",
         "answered after 3 replies, 10 tokens of output",
     ]
+
+
+@pytest.mark.stronger_model
+def test_tool_loop_of_the_stronger_embedded_model_calls_both_tools(run):
+    pytest.importorskip("xllamacpp")
+    printed = run(str(EXAMPLES / "tool_loop.py"), "--model", "local/qwen2.5-coder-1.5b")
+    assert '-> temperature({"city": "Oslo"})' in printed
+    assert "round 1: to_fahrenheit done" in printed
+    assert "59" in printed.partition("<- 59")[2].partition("round 0")[0]
+    assert "answered after 3 replies" in printed
 
 
 def test_scripted_tests_pass(run):
