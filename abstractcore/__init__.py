@@ -136,6 +136,7 @@ if TYPE_CHECKING:
     from .client.services import Services, subscribe
     from .client.streams import AsyncStream, Stream
     from .middleware.cassettes import record, replay
+    from .outputs.decisions import Decision, Score
     from .ports import Price, ToolContext
     from .telemetry import Subscription
     from .tools.approval import Allow, Deny, Edit, Suspend
@@ -150,6 +151,7 @@ _LATER = {
     "AsyncStream": "client.streams",
     "CallOptions": "client.options",
     "CallRequest": "client.options",
+    "Decision": "outputs.decisions",
     "Deny": "tools.approval",
     "Edit": "tools.approval",
     "FileJournal": "tools.file_journal",
@@ -158,6 +160,7 @@ _LATER = {
     "MediaInput": "client.media_loading",
     "MessageInput": "client.message_inputs",
     "Price": "ports",
+    "Score": "outputs.decisions",
     "Services": "client.services",
     "Stream": "client.streams",
     "Subscription": "telemetry",
@@ -212,6 +215,7 @@ __all__ = [
     "ContentFilterError",
     "ContentPart",
     "ContextOverflowError",
+    "Decision",
     "Delta",
     "Deny",
     "DocumentPart",
@@ -271,6 +275,7 @@ __all__ = [
     "Role",
     "Sampling",
     "SchemaError",
+    "Score",
     "ScriptExhaustedError",
     "ServerError",
     "Services",

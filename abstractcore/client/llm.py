@@ -11,10 +11,10 @@ from ..errors import InvalidInputError
 from ..outputs import ResponseModel
 from ..ports import OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall, Plan
+from .deciding import DecidingLLM
 from .operations import find_operation, prompt_for
 from .options import CallRequest
 from .preparing import DEFAULT_TIMEOUT_SECONDS
-from .resuming import ResumableLLM
 from .running import read_response, stream_of
 from .signatures import takes
 from .streams import AsyncStream, Stream
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class LLM(ResumableLLM):
+class LLM(DecidingLLM):
     """A model of a provider, created by `create_llm`. Threads and event loops may share it; it holds no connections.
 
     After `with` or `close`, calls raise `ConfigurationError`. Closing it is optional.

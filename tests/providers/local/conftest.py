@@ -9,7 +9,18 @@ import pytest
 from abstractcore import LLM, Services, create_llm
 from abstractcore.stores.models import FileModelStore
 
+CONTEXT = 1024
 STRONGER_CONTEXT = 2048
+
+
+@pytest.fixture(scope="session")
+def small_llm(models: FileModelStore) -> Generator[LLM]:
+    """The embedded model at temperature 0, one process for all tests."""
+    pytest.importorskip("xllamacpp")
+    services = Services(models=models, environment={})
+    yield create_llm("local", context_size=CONTEXT, threads=1, temperature=0, services=services)
+    services.registry.provider("local").close()
+    services.close()
 
 
 @pytest.fixture(scope="session")
