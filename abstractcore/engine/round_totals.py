@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from decimal import Context
 from typing import Any, Final
 
 from ..schema import AttemptRecord, CallWarning, CostSource, GenerateResponse, MediaDecision, ToolLoop
 from ..schema.deferred_costs import Cost, defer_cost
+from ..schema.immutable import with_valid
 
 _WEAKEST_FIRST: Final[tuple[CostSource, ...]] = ("estimate", "computed", "vendor")
 _EXACT: Final = Context(prec=100, traps=[])
@@ -28,7 +28,7 @@ class RoundTotals:
 
     def with_cost(self, loop: ToolLoop) -> ToolLoop:
         """Returns the loop with the cost of all rounds, which is computed when it is read."""
-        costed = replace(loop)
+        costed = with_valid(loop)
         defer_cost(costed, self.cost)
         return costed
 

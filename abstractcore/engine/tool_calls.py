@@ -23,6 +23,7 @@ from ..schema import (
     ToolStarted,
     ToolStep,
 )
+from ..tools.arguments import PreparedArguments
 from ..tools.execution import execute
 from ..tools.long_results import READ_RESULT, page_of_result, shortened_step
 from ..tools.loop import offered_tools, with_steps
@@ -112,7 +113,9 @@ class ToolCalls:
                 self._take_steps()
         self._take_steps(pending=tuple(pending), allowed=(), status="suspended" if pending else "running")
 
-    def _executed(self, tool: Tool[..., Any] | None, call: ToolCall) -> Awaitable[ToolStep]:
+    def _executed(
+        self, tool: Tool[..., Any] | None, call: ToolCall, prepared: PreparedArguments | None = None
+    ) -> Awaitable[ToolStep]:
         return execute(
             tool,
             call,
@@ -122,6 +125,7 @@ class ToolCalls:
             timeout=self._policy.timeout,
             secrets=self._setup.secrets,
             known=self._specs,
+            prepared=prepared,
         )
 
     def _groups(self, ready: Sequence[ReadyCall]) -> list[list[ReadyCall]]:
@@ -144,13 +148,14 @@ class ToolCalls:
             self._begun.add(call.id)
             self._tell(ToolStarted(call, self._round))
             try:
-                step = await self._executed(ready.tool, call)
+                step = await self._executed(ready.tool, call, ready.prepared)
             except ToolError as error:
                 self._failure = self._failure or error
                 result = ToolResult.text(call.id, error.message, is_error=True)
                 step = ToolStep(call, result, self._round, "failed")
             is_final = ready.tool.final and step.outcome == "done"
-            step = replace(step, requested=ready.requested, final=is_final)
+            if is_final or ready.requested is not None:
+                step = replace(step, requested=ready.requested, final=is_final)
             step = shortened_step(step, self._policy.max_result, self._setup.artifacts)
             await self._add(step)
 

@@ -24,7 +24,8 @@ from ..schema import (
 from ..schema.quoting import one_line
 from ..scrubbing import Secrets
 from ..tools.approval import Allow, Decision, Deny, Suspend, read_decision
-from ..tools.execution import refusal_of
+from ..tools.arguments import PreparedArguments
+from ..tools.execution import prepared_or_refused
 from ..tools.failures import message_of
 from ..tools.long_results import READ_RESULT
 from ..tools.loop import refusal, unrun
@@ -50,11 +51,13 @@ class ToolSetup:
 
 @dataclass(frozen=True, slots=True)
 class ReadyCall:
-    """A call that will be run. `requested` is the model's call, if an approval changed its arguments."""
+    """A call that will be run. `requested` is the model's call, if an approval changed its arguments; `prepared` are
+    the arguments, if they have been validated."""
 
     call: ToolCall
     tool: Tool[..., Any]
     requested: ToolCall | None = None
+    prepared: PreparedArguments | None = None
 
 
 Decided: TypeAlias = "ReadyCall | PendingCall | ToolStep"
@@ -102,20 +105,21 @@ class ToolDecisions:
             return None
         if tool is None:
             return self._pending(call, "execution")
-        return self._refused(call) or await self._approved(call)
+        prepared = prepared_or_refused(tool, call, round=self._round)
+        return prepared if isinstance(prepared, ToolStep) else await self._approved(call, prepared)
 
-    async def _approved(self, call: ToolCall) -> Decided:
+    async def _approved(self, call: ToolCall, prepared: PreparedArguments | None) -> Decided:
         """Asks the approver, if there is one, and the call needs approval."""
         if call.name in _OWN_TOOLS:
-            return self._ready(call)
+            return self._ready(call, prepared=prepared)
         labels = self._loop.labels
         sends_private = "sends" in self._specs[call.name].labels and {"private", "untrusted"} <= set(labels)
         pending = self._pending(call, "data_flow" if sends_private else "approval")
         if self._policy.approve is not None:
-            return await self._asked(pending)
-        return pending if sends_private or self._loop.needs_approval else self._ready(call)
+            return await self._asked(pending, prepared)
+        return pending if sends_private or self._loop.needs_approval else self._ready(call, prepared=prepared)
 
-    async def _asked(self, pending: PendingCall) -> Decided:
+    async def _asked(self, pending: PendingCall, prepared: PreparedArguments | None = None) -> Decided:
         """Returns what the approver makes of a call."""
         decision = await self._decision(pending)
         if isinstance(decision, Suspend):
@@ -123,7 +127,7 @@ class ToolDecisions:
         if isinstance(decision, Deny):
             return self._denied(pending, decision.reason)
         if isinstance(decision, Allow):
-            return self._ready(pending.call, pending.requested)
+            return self._ready(pending.call, pending.requested, prepared)
         return self._edited(pending, ToolCall.of(pending.call.id, pending.call.name, decision.arguments))
 
     async def _decision(self, pending: PendingCall) -> Decision:
@@ -155,19 +159,20 @@ class ToolDecisions:
 
     def _edited(self, pending: PendingCall, changed: ToolCall) -> Decided:
         requested = pending.requested or pending.call
-        refused = self._refused(changed)
-        return self._ready(changed, requested) if refused is None else replace(refused, requested=requested)
+        tool = self._tool_of(changed.name)
+        prepared = None if tool is None else prepared_or_refused(tool, changed, round=self._round)
+        if isinstance(prepared, ToolStep):
+            return replace(prepared, requested=requested)
+        return self._ready(changed, requested, prepared)
 
-    def _ready(self, call: ToolCall, requested: ToolCall | None = None) -> Decided:
+    def _ready(
+        self, call: ToolCall, requested: ToolCall | None = None, prepared: PreparedArguments | None = None
+    ) -> Decided:
         """Returns a call that may run; one whose function is not here waits for whoever has it."""
         tool = self._tool_of(call.name)
         if tool is None:
             return replace(self._pending(call, "execution"), requested=requested)
-        return ReadyCall(call, tool, requested)
-
-    def _refused(self, call: ToolCall) -> ToolStep | None:
-        tool = self._tool_of(call.name)
-        return None if tool is None else refusal_of(tool, call, round=self._round, secrets=self._secrets)
+        return ReadyCall(call, tool, requested, prepared)
 
     @property
     def _round(self) -> int:

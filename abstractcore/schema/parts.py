@@ -241,7 +241,7 @@ def _parse_arguments(text: str) -> tuple[JSONObject | None, str | None]:
     if not text.strip():
         return EMPTY, None
     try:
-        value: JSONValue = freeze(json.loads(text, parse_constant=_refuse_constant))
+        value: JSONValue = freeze(_DECODER.decode(text))
     except RecursionError:
         return None, "nested too deeply"
     except ValueError as error:
@@ -253,6 +253,9 @@ def _parse_arguments(text: str) -> tuple[JSONObject | None, str | None]:
 
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
+
+
+_DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 
 @dataclass(frozen=True, slots=True)

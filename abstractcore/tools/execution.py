@@ -65,16 +65,17 @@ async def execute(
     timeout: float | None = None,
     secrets: Secrets | None = None,
     known: Collection[str] = (),
+    prepared: PreparedArguments | None = None,
 ) -> ToolStep:
     """Runs `call` and returns its step; `round` is the step's. Without a tool the step says so, and suggests one of the
-    `known` names.
+    `known` names. `prepared` are its arguments, if they have been validated.
 
     `timeout` is in seconds, for a tool without one. Whatever goes wrong is an error result for the model, without
     credentials: only cancellation, the time limit of the whole call and Ctrl-C are raised, and exceptions of a tool
     with `on_error="raise"`, as `ToolError`.
     """
     start, started_at = runtime.now(), time.time()
-    ending = await _ended(tool, call, context, runtime, timeout, secrets or _NO_SECRETS, known)
+    ending = await _ended(tool, call, context, runtime, timeout, secrets or _NO_SECRETS, known, prepared)
     result = ToolResult(call.id, ending.content, ending.is_error)
     labels: tuple[ToolLabel, ...] = ()
     if tool is not None and tool.spec.labels and ending.outcome in ("done", "failed", "retry"):
@@ -94,17 +95,15 @@ async def execute(
     )
 
 
-def refusal_of(
-    tool: Tool[..., Any], call: ToolCall, *, round: int = 0, secrets: Secrets | None = None
-) -> ToolStep | None:
-    """Returns the step of a call that cannot be run because of its arguments; None for one that can, and for one whose
-    validation fails with an exception: `execute` handles it as one of the function."""
+def prepared_or_refused(tool: Tool[..., Any], call: ToolCall, *, round: int = 0) -> PreparedArguments | ToolStep | None:
+    """Returns the validated arguments of a call, or the step of one that cannot be run because of them. None if
+    validation fails with an exception: `execute` validates again, and handles it as one of the function."""
     try:
         prepared = _prepared(tool, call)
     except Exception:
         return None
     if not isinstance(prepared, _Ending):
-        return None
+        return prepared
     result = ToolResult(call.id, prepared.content, is_error=True)
     return ToolStep(call, result, round, prepared.outcome, time.time(), error=prepared.error)
 
@@ -117,11 +116,12 @@ async def _ended(
     timeout: float | None,
     secrets: Secrets,
     known: Collection[str],
+    validated: PreparedArguments | None,
 ) -> _Ending:
     if tool is None:
         return _unknown(call.name, known)
     try:
-        prepared = _prepared(tool, call)
+        prepared = validated or _prepared(tool, call)
     except Exception as error:  # a validator of a type raised it
         return _failed(tool, error, secrets)
     if isinstance(prepared, _Ending):

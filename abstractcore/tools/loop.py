@@ -21,6 +21,10 @@ from ..schema import (
     Usage,
     canonical_json,
 )
+from ..schema.immutable import with_valid
+from ..schema.json_values import check_items
+from ..schema.messages import canonical_messages
+from ..schema.tools import check_tool_names
 from .long_results import READ_RESULT
 from .policy import ToolPolicy
 from .search import SEARCH_TOOLS
@@ -33,7 +37,7 @@ _CONTINUES = ("tool_calls", "paused")
 
 def with_reply(loop: ToolLoop, reply: ModelReply, usage: Usage, status: LoopStatus = "running") -> ToolLoop:
     """Returns the loop with the reply of one more round."""
-    return loop.with_(replies=(*loop.replies, reply), usage=loop.usage + usage, status=status)
+    return with_valid(loop, replies=(*loop.replies, reply), usage=loop.usage + usage, status=status)
 
 
 def offered_tools(loop: ToolLoop) -> tuple[ToolSpec, ...]:
@@ -60,9 +64,12 @@ def next_call(loop: ToolLoop, *, stream: bool = False, answer_now: bool = False)
         choice = ToolChoice("none")
     elif loop.replies and choice is not None and choice.mode not in _FREE_CHOICE:
         choice = None
-    return loop.call.with_(
-        messages=(*loop.call.messages, *loop.messages),
-        tools=offered_tools(loop),
+    tools = offered_tools(loop)
+    check_tool_names(tools)
+    return with_valid(
+        loop.call,
+        messages=canonical_messages((*loop.call.messages, *loop.messages)),
+        tools=tools,
         tool_choice=choice,
         parent_id=loop.call.parent_id or loop.id,
         stream=stream,
@@ -117,7 +124,7 @@ def with_steps(loop: ToolLoop, steps: Sequence[ToolStep], **changes: Any) -> Too
     if loop.allowed:
         done = {step.call.id for step in steps if step.round == len(loop.replies) - 1}
         changes = {"allowed": tuple(each for each in loop.allowed if each.call.id not in done), **changes}
-    return loop.with_(steps=tuple(together), found=tuple(found), **changes)
+    return with_valid(loop, steps=tuple(together), found=check_items(tuple(found), str, "found"), **changes)
 
 
 def closed(loop: ToolLoop, why: str, status: LoopStatus, begun: Collection[str] = ()) -> ToolLoop:

@@ -22,6 +22,7 @@ from .docstrings import documentation_of
 from .json_schemas import object_schema
 from .signatures import OMITTED, Parameter, Signature
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False)
 _MOST_PROBLEMS = 20
 _LONGEST_INPUT = 80
 _CONFIG = ConfigDict(extra="forbid", protected_namespaces=())
@@ -149,7 +150,7 @@ def _problem(location: tuple[int | str, ...], message: str, kind: str, value: ob
 
 def _as_json(arguments: JSONObject) -> str:
     """Returns arguments as JSON: pydantic reads a date, a set or an enum member of JSON only from JSON."""
-    return json.dumps(arguments, ensure_ascii=False)
+    return _ENCODER.encode(arguments)
 
 
 def _field(parameter: Parameter, field: str, text: str | None) -> tuple[_Argument, Any]:

@@ -6,6 +6,7 @@ import asyncio
 import contextvars
 import functools
 import logging
+import queue
 import threading
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 
@@ -72,7 +73,7 @@ def test_result_of_any_kind_of_function_is_returned(call_style, runtime, functio
 
 
 @pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
-@pytest.mark.parametrize("error", [ZeroDivisionError, TimeoutError, SystemExit, KeyboardInterrupt])
+@pytest.mark.parametrize("error", [ZeroDivisionError, TimeoutError, queue.Empty, SystemExit, KeyboardInterrupt])
 def test_exception_of_a_function_is_unchanged(call_style, runtime, error, timeout):
     def fail() -> None:
         raise error("mine")

@@ -28,6 +28,7 @@ from abstractcore.schema import (
     Usage,
     WireRequest,
 )
+from abstractcore.schema.immutable import with_valid
 from abstractcore.testing import strategies
 from tests.properties import examples
 
@@ -97,6 +98,14 @@ def test_pickled_and_copied_call_stays_immutable(call: ModelCall):
     for again in (pickle.loads(pickle.dumps(call)), copy.copy(call), copy.deepcopy(call), replace(call)):
         assert again == call
         assert mutable_places(again, "call") == []
+
+
+@examples(30)
+@given(strategies.calls(options=strategies.item_options("scripted")))
+def test_copy_with_valid_changes_equals_one_that_is_checked_again(call: ModelCall):
+    copied = with_valid(call, stream=not call.stream, parent_id="loop")
+    assert copied == call.with_(stream=not call.stream, parent_id="loop")
+    assert mutable_places(copied, "call") == []
 
 
 def test_fields_cannot_be_assigned():

@@ -2,9 +2,10 @@
 
 import threading
 from decimal import Decimal
-from typing import Any
+from typing import Annotated, Any
 
 import pytest
+from pydantic import AfterValidator
 
 from abstractcore import (
     InvalidInputError,
@@ -411,3 +412,15 @@ def test_a_policy_names_its_invalid_field(name: str, value: Any):
     with pytest.raises(InvalidInputError) as caught:
         ToolPolicy(**{name: value})
     assert caught.value.path.startswith(f"run_tools.{name}")
+
+
+def test_arguments_are_validated_once(way: Way):
+    validated: list[str] = []
+
+    @tool
+    def look(city: Annotated[str, AfterValidator(lambda city: validated.append(city) or city)]) -> str:
+        """Looks at a city."""
+        return city
+
+    response = way.generate(scripted(calls(("look", {"city": "Oslo"})), "Done."), tools=[look], run_tools=True)
+    assert (texts(response), validated) == (["Oslo"], ["Oslo"])
