@@ -144,7 +144,7 @@ class FileJournal:
         try:
             entry = from_json(line)
         except SchemaError as error:
-            raise self._error(f"line {number}: {error.message}") from None
+            raise self._error(f"line {number}: {error}") from None
         if not isinstance(entry, JournalEntry):
             raise self._error(f"line {number}: expected an event of a tool loop, got a {type(entry).__name__}")
         return entry

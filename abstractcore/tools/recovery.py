@@ -77,6 +77,7 @@ class _History:
     def _interrupted(self, loop: ToolLoop, call: ToolCall) -> ToolLoop:
         """Returns the state after a crash while `call` ran, or may have run."""
         others = tuple(each for each in loop.allowed if each.call.id != call.id)
+        loop = loop.with_(pending=tuple(each for each in loop.pending if each.call.id != call.id))
         begun = next((each for each in loop.allowed if each.call.id == call.id), AllowedCall(call))
         spec = next((spec for spec in offered_tools(loop) if spec.name == call.name), None)
         if spec is not None and (spec.idempotent or spec.read_only):

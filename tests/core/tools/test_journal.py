@@ -1,0 +1,278 @@
+"""Journals of tool loops: what they hold, what they refuse, and how a loop goes on from one, in all four ways."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore import (
+    FileJournal,
+    InvalidInputError,
+    JournalError,
+    Price,
+    Suspend,
+    ToolError,
+    ToolOutput,
+    ToolPolicy,
+    Usage,
+    create_llm,
+    tool,
+)
+from abstractcore.schema import JournalEntry, ToolCall
+from abstractcore.testing import ScriptedReply
+from tests.core.tools.loops import Way, calls, scripted
+
+
+@tool
+def pay(cents: int) -> str:
+    """Pays."""
+    return f"paid {cents}"
+
+
+@tool(read_only=True)
+def look() -> ToolOutput:
+    """Looks."""
+    return ToolOutput("seen", data=object())
+
+
+@tool(defer=True)
+def send_mail(to: str) -> str:
+    """Sends an e-mail."""
+    return f"sent to {to}"
+
+
+def four_eyes(pending: Any) -> Any:
+    return Suspend("four eyes") if pending.call.name == "pay" else True
+
+
+def test_a_journal_holds_the_whole_loop(way: Way, tmp_path: Path):
+    path = tmp_path / "journal"
+    replies = [
+        ScriptedReply.tool_call("search_tools", {"query": "mail"}, usage=Usage(100, 10)),
+        ScriptedReply.tool_call("send_mail", {"to": "Ann"}, usage=Usage(100, 10)),
+        ScriptedReply.tool_call("look", {}, usage=Usage(100, 10)),
+        ScriptedReply.tool_call("pay", {"cents": 5}, usage=Usage(100, 10)),
+    ]
+    llm = create_llm("scripted", replies=replies, price=Price(input=1, output=10))
+    policy = ToolPolicy(approve=four_eyes, journal=path, content_labels=("private",))
+    response = way.generate(llm, tools=[pay, look, send_mail], run_tools=policy)
+    found = FileJournal(path).loop()
+    assert found.found == ("send_mail",)
+    assert (found.usage, found.cost) == (response.usage, Decimal("0.0008"))
+    assert (found.status, found.content_labels, found.needs_approval) == ("suspended", ("private",), True)
+    assert found.pending == response.loop.pending
+    assert found.replies == response.loop.replies
+    assert [step.result for step in found.steps] == [step.result for step in response.loop.steps]
+    assert [warning.code for warning in found.steps[2].warnings] == ["data_left_out"]
+    assert path.stat().st_mode & 0o077 == 0
+
+
+def test_output_attempts_are_kept(way: Way, tmp_path: Path):
+    path = tmp_path / "journal"
+    llm = create_llm("scripted", replies=["many", "7"])
+    response = way.generate(llm, response_model=int, tools=[look], run_tools=ToolPolicy(journal=path), output_retries=1)
+    assert response.output == 7
+    assert FileJournal(path).loop().output_attempts == response.output_attempts
+    assert len(response.output_attempts) == 1
+
+
+def test_a_loop_goes_on_from_its_journal_alone(way: Way, tmp_path: Path):
+    policy = ToolPolicy(approve=four_eyes, journal=tmp_path / "journal")
+    way.generate(scripted(calls(("pay", {"cents": 5}))), tools=[pay], run_tools=policy)
+    loop = FileJournal(tmp_path / "journal").loop()
+    response = way.resume(scripted("Done."), loop, [loop.pending[0].allow()], tools=[pay], run_tools=policy)
+    assert response.content == "Done."
+    assert FileJournal(tmp_path / "journal").loop().status == "answered"
+
+
+def test_answers_that_were_used_are_not_used_again(way: Way, tmp_path: Path):
+    ran: list[int] = []
+
+    @tool(name="pay")
+    def count(cents: int) -> str:
+        """Pays."""
+        ran.append(cents)
+        return "paid"
+
+    policy = ToolPolicy(approve=four_eyes, journal=tmp_path / "journal")
+    old = way.generate(scripted(calls(("pay", {"cents": 5}))), tools=[count], run_tools=policy).loop
+    assert old is not None
+    answers = [old.pending[0].allow()]
+    with pytest.raises(Exception, match="replies"):
+        way.resume(create_llm("scripted", replies=[]), old, answers, tools=[count], run_tools=policy)
+    response = way.resume(scripted("Done."), old, answers, tools=[count], run_tools=policy)
+    assert (response.content, ran) == ("Done.", [5])
+    again = way.resume(scripted(), old, answers, tools=[count], run_tools=policy)
+    assert (again.content, again.loop.status, ran) == ("Done.", "answered", [5])
+
+
+def test_a_call_that_was_cut_off_waits_and_an_old_answer_does_not_fit(way: Way, tmp_path: Path):
+    policy = ToolPolicy(approve=four_eyes, journal=tmp_path / "journal")
+    old = way.generate(scripted(calls(("pay", {"cents": 5}), ("look", {}))), tools=[pay, look], run_tools=policy).loop
+    assert old is not None
+    journal = FileJournal(tmp_path / "journal")
+    list(journal.open())
+    journal.append(JournalEntry("intent", call=old.pending[0].call))
+    journal.close()
+    (pending,) = journal.loop().pending
+    assert (pending.reason, pending.attempts, pending.call) == ("interrupted", 1, old.pending[0].call)
+    response = way.resume(scripted(), old, [old.pending[0].allow()], tools=[pay, look], run_tools=policy)
+    assert (response.loop.status, response.loop.pending[0].reason) == ("suspended", "interrupted")
+    asked: list[str] = []
+
+    def approve(pending: Any) -> bool:
+        asked.append(pending.reason)
+        return False
+
+    policy = ToolPolicy(approve=approve, journal=tmp_path / "journal")
+    response = way.resume(scripted("Done."), old, tools=[pay, look], run_tools=policy)
+    assert (response.content, asked) == ("Done.", ["interrupted"])
+    assert [step.outcome for step in response.tool_steps] == ["denied", "done"]
+
+
+def test_the_journal_of_another_loop_is_refused(way: Way, tmp_path: Path):
+    first, second = (ToolPolicy(approve=four_eyes, journal=tmp_path / name) for name in ("a", "b"))
+    one = way.generate(scripted(calls(("pay", {"cents": 5}))), tools=[pay], run_tools=first).loop
+    way.generate(scripted(calls(("pay", {"cents": 5}))), tools=[pay], run_tools=second)
+    before = (tmp_path / "a").read_bytes()
+    assert one is not None
+    with pytest.raises(JournalError, match="holds another loop") as caught:
+        way.generate(scripted("-"), tools=[pay], run_tools=first)
+    assert "llm.resume" in (caught.value.hint or "")
+    with pytest.raises(JournalError, match="holds the loop"):
+        way.resume(scripted("-"), one, tools=[pay], run_tools=second)
+    assert (tmp_path / "a").read_bytes() == before
+
+
+def test_a_journal_without_what_the_state_has_is_refused(way: Way, tmp_path: Path):
+    policy = ToolPolicy(approve=four_eyes, journal=tmp_path / "a")
+    loop = way.generate(scripted(calls(("pay", {"cents": 5}))), tools=[pay], run_tools=policy).loop
+    assert loop is not None
+    more = scripted(calls(("pay", {"cents": 6})))
+    later = way.resume(more, loop, [loop.pending[0].allow()], tools=[pay]).loop
+    assert later is not None
+    with pytest.raises(JournalError, match="lacks rounds or calls"):
+        way.resume(scripted("-"), later, tools=[pay], run_tools=policy)
+    fresh = ToolPolicy(journal=tmp_path / "b")
+    response = way.resume(scripted("Done."), later, [later.pending[0].allow()], tools=[pay], run_tools=fresh)
+    assert response.content == "Done."
+    assert FileJournal(tmp_path / "b").loop().replies == response.loop.replies
+
+
+def test_the_end_of_a_failed_loop_is_noted(way: Way, tmp_path: Path):
+    @tool(on_error="raise")
+    def strict() -> str:
+        """Raises."""
+        raise OSError("disk full")
+
+    policy = ToolPolicy(journal=tmp_path / "journal")
+    with pytest.raises(ToolError):
+        way.generate(scripted(calls(("strict", {}))), tools=[strict], run_tools=policy)
+    loop = FileJournal(tmp_path / "journal").loop()
+    assert (loop.status, [step.outcome for step in loop.steps]) == ("failed", ["failed"])
+    assert way.resume(scripted("Later."), loop, tools=[strict], run_tools=policy).content == "Later."
+
+
+def entries(path: Path) -> list[str]:
+    journal = FileJournal(path)
+    try:
+        return [entry.kind for entry in journal.open()]
+    finally:
+        journal.close()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    """The journal of an answered loop."""
+    path = tmp_path / "journal"
+    llm = scripted(calls(("pay", {"cents": 5})), "Done.")
+    llm.generate("Go.", tools=[pay], run_tools=ToolPolicy(journal=str(path)))
+    return path
+
+
+WHOLE = ["start", "reply", "decision", "intent", "step", "reply", "end"]
+
+
+def test_a_torn_last_line_is_ignored_and_removed_at_every_length(path: Path):
+    data = path.read_bytes()
+    begin = data.rstrip(b"\n").rfind(b"\n") + 1
+    for length in range(begin, len(data)):
+        path.write_bytes(data[:length])
+        assert entries(path) == WHOLE[:-1]
+        assert path.read_bytes() == data[:begin]
+    path.write_bytes(data + b"\0" * 100)
+    assert entries(path) == WHOLE
+
+
+def test_a_torn_first_line_is_an_empty_journal(tmp_path: Path):
+    journal = FileJournal(tmp_path / "journal")
+    assert list(journal.open()) == []
+    journal.close()
+    data = journal.path.read_bytes()
+    for length in range(len(data)):
+        journal.path.write_bytes(data[:length])
+        assert entries(journal.path) == []
+    with pytest.raises(JournalError, match="holds no loop"):
+        journal.loop()
+
+
+def test_a_line_that_was_changed_is_refused_with_its_number(path: Path):
+    lines = path.read_bytes().splitlines(keepends=True)
+    for number in range(1, len(lines) - 1):
+        path.write_bytes(b"".join([*lines[:number], b"{]\n", *lines[number + 1 :]]))
+        with pytest.raises(JournalError, match=f"line {number + 1} "):
+            entries(path)
+    path.write_bytes(b"".join([*lines, b'{"schema_version":1,"type":"journal_entry","kind":"pause"}\n']))
+    with pytest.raises(JournalError, match="pause"):
+        entries(path)
+    path.write_bytes(b"".join([lines[0], *lines[2:]]))
+    with pytest.raises(JournalError, match="before the start"):
+        FileJournal(path).loop()
+
+
+@pytest.mark.parametrize("data", [b"hello", b"{}\n", b"\0" * 1000, b'{"format":"other"}\n'])
+def test_a_file_that_is_not_a_journal_is_refused_and_kept(tmp_path: Path, data: bytes):
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with pytest.raises(JournalError, match="is not a journal"):
+        scripted("-").generate("Go.", tools=[pay], run_tools=ToolPolicy(journal=path))
+    assert path.read_bytes() == data
+
+
+def test_a_path_that_cannot_be_a_file_is_an_error(tmp_path: Path):
+    for path in (tmp_path, tmp_path / "none" / "journal"):
+        with pytest.raises(JournalError, match="cannot be opened"):
+            scripted("-").generate("Go.", tools=[pay], run_tools=ToolPolicy(journal=path))
+
+
+def test_an_open_journal_is_locked(path: Path):
+    journal = FileJournal(path)
+    assert len(list(journal.open())) == len(WHOLE)
+    for other in (journal, FileJournal(path)):
+        with pytest.raises(JournalError, match="is in use"):
+            other.open()
+    journal.close()
+    assert entries(path) == WHOLE
+
+
+def test_events_are_appended_to_an_open_journal_only(path: Path):
+    journal = FileJournal(path)
+    entry = JournalEntry("intent", call=ToolCall("1", "pay"))
+    with pytest.raises(JournalError, match="is not open"):
+        journal.append(entry)
+    opened = journal.open()
+    with pytest.raises(JournalError, match="is not open"):
+        journal.append(entry)
+    list(opened)
+    journal.append(entry)
+    journal.close()
+    assert entries(path) == [*WHOLE, "intent"]
+
+
+@pytest.mark.parametrize("journal", [3, b"path", object()])
+def test_a_journal_must_be_a_path_or_a_journal(journal: Any):
+    with pytest.raises(InvalidInputError, match=r"run_tools\.journal"):
+        ToolPolicy(journal=journal)
