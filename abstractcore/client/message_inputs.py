@@ -24,8 +24,9 @@ class Dumpable(Protocol):
 
 
 MessageInput: TypeAlias = Message | GenerateResponse[Any] | ModelReply | ToolResult | Mapping[str, Any] | Dumpable
-"""A message; a response, for the assistant's turn; a tool result (`call.result("sunny")`); or a message in the format
-of OpenAI's Chat Completions, as a mapping or an object of OpenAI's package: `{"role": "user", "content": "text"}`."""
+"""A message; a response, for the assistant's turn with the tools that were run in it; a tool result
+(`call.result("sunny")`); or a message in the format of OpenAI's Chat Completions, as a mapping or an object of OpenAI's
+package: `{"role": "user", "content": "text"}`."""
 
 _TEXT_ROLES = ("system", "user", "assistant")
 _EXPECTED = "expected a Message, a response, a tool result or a mapping"
@@ -45,7 +46,9 @@ def read_messages(messages: object, reader: Callable[[], MessageReader], model: 
             f"expected a list, got {type(messages).__name__}", path="messages", hint=_list_hint(messages)
         )
     items, once = cast("Sequence[object]", messages), cache(reader)
-    return tuple(_message(item, f"messages[{index}]", once, model) for index, item in enumerate(items))
+    return tuple(
+        message for index, item in enumerate(items) for message in _messages(item, f"messages[{index}]", once, model)
+    )
 
 
 def _list_hint(messages: object) -> str | None:
@@ -56,6 +59,14 @@ def _list_hint(messages: object) -> str | None:
     return None
 
 
+def _messages(item: object, path: str, reader: Callable[[], MessageReader], model: str) -> tuple[Message, ...]:
+    """Returns the messages of an item: those of all rounds for a response of a tool loop, otherwise one."""
+    if isinstance(item, GenerateResponse):
+        response = cast("GenerateResponse[Any]", item)
+        return response.messages if response.tool_steps else (_said(response.reply, path),)
+    return (_message(item, path, reader, model),)
+
+
 def _message(item: object, path: str, reader: Callable[[], MessageReader], model: str) -> Message:
     if isinstance(item, Message):
         return item
@@ -63,8 +74,6 @@ def _message(item: object, path: str, reader: Callable[[], MessageReader], model
         return _written(cast("Mapping[str, object]", item), path, reader, model)
     if isinstance(item, ToolResult):
         return Message.tool(item)
-    if isinstance(item, GenerateResponse):
-        item = cast("GenerateResponse[Any]", item).reply
     if isinstance(item, ModelReply):
         return _said(item, path)
     if not isinstance(item, type):

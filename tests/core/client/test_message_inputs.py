@@ -23,6 +23,7 @@ from abstractcore import (
     Services,
     TextPart,
     ToolCall,
+    ToolPolicy,
     ToolResult,
     create_llm,
 )
@@ -73,6 +74,32 @@ def test_response_message_equals_the_response_in_messages(call_style):
     assert response.message == Message.assistant("one")
     assert built(Message.user("hi"), response) == built(Message.user("hi"), response.message)
     assert built(response, Message.user("go on")) == built(response.reply, Message.user("go on"))
+
+
+def test_response_of_a_tool_loop_is_all_its_rounds_in_the_next_call(call_style):
+    def weather(city: str) -> str:
+        return f"sunny in {city}"
+
+    calls = [ScriptedReply.tool_call("weather", {"city": city}) for city in ("Ulm", "Oslo")]
+    llm = create_llm("scripted", replies=[*calls, "Sunny in both.", "Yes."])
+    question = Message.user("Is it sunny?")
+    response = call_style.generate(llm, messages=[question], tools=[weather], run_tools=True)
+    call_style.generate(llm, "Sure?", messages=[question, response])
+    sent = llm.calls[-1].messages
+    assert sent == (question, *response.messages, Message.user("Sure?"))
+    assert [message.role for message in sent] == ["user", "assistant", "tool", "assistant", "tool", "assistant", "user"]
+
+
+def test_response_of_a_loop_that_reached_its_limit_can_be_continued(call_style):
+    def weather(city: str) -> str:
+        return f"sunny in {city}"
+
+    asks = ScriptedReply.tool_call("weather", {"city": "Ulm"})
+    llm = create_llm("scripted", replies=[asks, asks, "Sunny."])
+    policy = ToolPolicy(max_rounds=2)
+    response = call_style.generate(llm, "Sunny?", tools=[weather], run_tools=policy)
+    assert call_style.generate(llm, "So?", messages=[Message.user("Sunny?"), response]).content == "Sunny."
+    assert "not run: the limit" in llm.calls[-1].messages[-2].parts[0].as_text
 
 
 def test_empty_answer_has_no_message(call_style):
