@@ -185,6 +185,8 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
         shown = {
             "output": self.output,
             "tool_calls": self.tool_calls or None,
+            "tool_steps": len(self.tool_steps) or None,
+            "loop": None if self.loop is None or self.loop.status == "answered" else self.loop.status,
             "finish_reason": self.finish_reason,
             "model": f"{self.provider}/{self.model}",
             "usage": self.usage,

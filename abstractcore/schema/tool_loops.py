@@ -121,6 +121,11 @@ class ToolLoop(HasDeferredCost, Immutable):
         object.__setattr__(self, "content_labels", check_labels(self.content_labels, "content_labels"))
         check_flag(self.needs_approval, "needs_approval")
 
+    def __repr__(self) -> str:
+        counts = {"rounds": self.replies, "steps": self.steps, "pending": self.pending}
+        shown = [f"{name}={len(items):,}" for name, items in counts.items() if items]
+        return f"ToolLoop({', '.join([repr(self.status), *shown, f'id={self.id!r}'])})"
+
     def with_(self, **changes: Any) -> ToolLoop:
         """Returns a copy with changed fields, which are validated like those of a new loop."""
         return replace(self, **changes)

@@ -24,9 +24,11 @@ from abstractcore import (
     ModelReply,
     OpaquePart,
     ReasoningPart,
+    Suspend,
     TextDelta,
     TextPart,
     ToolCall,
+    ToolPolicy,
     ToolResult,
     Usage,
     VideoPart,
@@ -58,6 +60,26 @@ def test_response_repr_is_one_informative_line():
     assert """tool_calls=(ToolCall(id='c1', name='weather', arguments_text='{"city": "Ulm"}'),)""" in asks
     assert "output={'a': 1}, finish_reason='stop'" in repr(answered('{"a": 1}', response_model=dict[str, int]))
     assert "warnings=1)" in repr(answered("a", voice_speed=1))
+
+
+def test_repr_of_a_response_names_its_tool_calls_and_the_limit_it_reached():
+    def clock() -> str:
+        return "12:30"
+
+    asks = ModelReply((ToolCall("c1", "clock"),), "tool_calls")
+    done = create_llm("scripted", replies=[asks, "Half past twelve."]).generate("hi", tools=[clock], run_tools=True)
+    assert "GenerateResponse('Half past twelve.', tool_steps=1, finish_reason='stop'" in repr(done)
+    stopped = answered(asks, tools=[clock], run_tools=ToolPolicy(max_rounds=1))
+    assert "tool_steps=1, loop='max_rounds', finish_reason='tool_calls'" in repr(stopped)
+
+
+def test_repr_of_a_loop_begins_with_its_status_and_counts():
+    def clock() -> str:
+        return "12:30"
+
+    asks = ModelReply((ToolCall("c1", "clock"),), "tool_calls")
+    loop = answered(asks, tools=[clock], run_tools=ToolPolicy(approve=lambda pending: Suspend())).loop
+    assert repr(loop) == f"ToolLoop('suspended', rounds=1, pending=1, id={loop.id!r})"
 
 
 @pytest.mark.parametrize(
@@ -93,7 +115,7 @@ def test_every_record_has_such_a_repr():
     records = [each for each in vars(schema).values() if isinstance(each, type) and is_dataclass(each)]
     assert len(records) > 40
     others = {each.__name__ for each in records if each.__repr__ is not short_repr}
-    assert others == {"Blob", "GenerateResponse"}
+    assert others == {"Blob", "GenerateResponse", "ToolLoop"}
     assert issubclass(Immutable, ShortRepr)
 
 
