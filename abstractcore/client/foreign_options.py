@@ -1,6 +1,7 @@
 """Option names of other libraries, and what to write here instead. Data only.
 
-Names are those of the clients of OpenAI, Anthropic, Google, Cohere and Ollama, of LiteLLM and LangChain.
+Names are those of the clients of OpenAI, Anthropic, Google, Cohere and Ollama, of LiteLLM, LangChain and
+pydantic-ai.
 """
 
 from __future__ import annotations
@@ -15,9 +16,12 @@ _SAME = {
     "thinking": "reasoning reasoning_effort reasoning_budget thinking_budget thinking_level thinking_config "
     "budget_tokens enable_thinking think effort",
     "response_model": "response_format response_schema response_json_schema output_schema output_format json_schema "
-    "text_format json_mode format schema output_type response_type",
+    "text_format json_mode format schema output_type response_type "
+    "result_type",
     "tools": "functions builtin_tools hosted_tools tool",
     "tool_choice": "function_call tool_config",
+    "run_tools": "execute_tools auto_execute auto_call tool_policy automatic_function_calling",
+    "deps": "dependencies context_variables tool_context",
     "media": "images image image_url files file attachments audio video documents document pdf",
     "messages": "history chat_history conversation memory contents",
     "stop": "stop_sequences stop_words stopSequences",
@@ -51,6 +55,19 @@ _FIELDS_OF_ONE_PROVIDER = (
     "repeat_penalty min_p top_a safety_settings web_search_options keep_alive truncation"
 )
 
+_POLICY_FIELDS = {
+    "max_rounds": "max_iterations max_iter max_turns max_steps max_tool_rounds max_tool_iterations max_loops "
+    "recursion_limit request_limit",
+    "max_calls": "max_tool_calls tool_calls_limit",
+    "max_uses": "max_tool_uses",
+    "max_failures": "max_tool_failures tool_retries",
+    "max_result": "max_result_length max_tool_output",
+    "approve": "approval approver require_approval interrupt_before interrupt_on human_in_the_loop",
+    "on_event": "event_handler event_stream_handler on_tool_start on_tool_end",
+    "on_limit": "early_stopping_method",
+    "journal": "checkpointer",
+}
+
 OTHER_NAMES: Mapping[str, str] = MappingProxyType(
     {name: ours for ours, names in _SAME.items() for name in names.split()}
 )
@@ -66,6 +83,13 @@ OTHER_WAYS: Mapping[str, str] = MappingProxyType(
         **dict.fromkeys(("n", "best_of", "candidate_count", "num_generations"), "one call per answer"),
         **dict.fromkeys(("prompt", "input", "message", "content", "question", "query"), "generate('the prompt')"),
         **dict.fromkeys(("stream", "streaming"), "llm.stream(...), or generate(..., stream=True)"),
+        **{
+            name: f"run_tools=ToolPolicy({field}=...)"
+            for field, names in _POLICY_FIELDS.items()
+            for name in names.split()
+        },
+        "handle_tool_errors": "@tool(on_error='report') or @tool(on_error='raise')",
+        "tool_timeout": "run_tools=ToolPolicy(timeout=...), or @tool(timeout=...)",
         "stream_options": "stream.response.usage, which is always requested",
         "extra_query": "create_llm(..., http_client=httpx2.Client(params={...}))",
         "organization": "headers={'OpenAI-Organization': '...'}",

@@ -134,8 +134,21 @@ def tool_choice(value: object) -> ToolChoice | None:
     raise InvalidInputError(
         f"{shown(value)} is not a valid tool choice",
         path="tool_choice",
-        hint="Use 'auto', 'none', 'required', or ToolChoice('tool', NAME).",
+        hint=f"Use 'auto', 'none', 'required', or {_forced(value)}.",
     )
+
+
+def _forced(value: object) -> str:
+    """Returns the tool choice that forces a tool, with the name that a function, a text or a mapping gives it."""
+    name: object = value
+    if isinstance(value, Mapping):
+        given = cast("Mapping[str, Any]", value)
+        inner = given.get("function", given)
+        name = cast("Mapping[str, Any]", inner).get("name") if isinstance(inner, Mapping) else inner
+    elif not isinstance(value, str):
+        name = getattr(value, "name", getattr(value, "__name__", None))
+    is_name = isinstance(name, str) and name not in ("", "any", "tool", "function", "validated")
+    return f"ToolChoice('tool', {shown(name)}) to force that tool" if is_name else "ToolChoice('tool', NAME)"
 
 
 def output_retries(value: object) -> int:

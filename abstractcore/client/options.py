@@ -240,6 +240,12 @@ def check_names(
             raise UnknownOptionError(f"{where} has no option {name!r}.", hint=_hint(name, known, provider))
 
 
+def _policy_fields() -> Collection[str]:
+    from ..tools.policy import ToolPolicy
+
+    return ToolPolicy.__dataclass_fields__
+
+
 def _hint(name: str, known: Collection[str], provider: str) -> str:
     """Returns what to write instead: our name, the function that takes it, an alternative, or similar names."""
     ours = OTHER_NAMES.get(name, name)
@@ -252,6 +258,8 @@ def _hint(name: str, known: Collection[str], provider: str) -> str:
         return f"It is an option of each call: llm.generate(..., {ours}=...)."
     if name in OTHER_WAYS:
         return f"Use {OTHER_WAYS[name].replace('PROVIDER_NAME', provider)}."
+    if name in _policy_fields():
+        return f"It is a field of ToolPolicy: run_tools=ToolPolicy({name}=...)."
     if ours in _CREATE_OPTIONS:
         return f"Only other providers support {ours}: see help(create_llm)."
     near = nearest_names(name, known)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from abstractcore import AbstractCoreError, Blob, ImagePart, Message, ModelCall, Services, ToolSpec, create_llm
+from abstractcore import AbstractCoreError, Blob, ImagePart, Message, ModelCall, Services, Tool, ToolSpec, create_llm
 from abstractcore.client.options import CALL_OPTIONS, CreateOptions
 from abstractcore.errors import ConfigurationError, InvalidInputError, MediaError, ModelStoreError, UnknownProviderError
 from abstractcore.ports import HasModelExamples
@@ -342,3 +342,32 @@ def test_string_passed_as_messages_hints_at_both_alternatives():
     ) as caught:
         llm.generate(messages="hi")  # type: ignore[arg-type]
     assert "messages=[Message.user('text')]" in (caught.value.hint or "")
+
+
+def get_weather(city: str) -> str:
+    return city
+
+
+@pytest.mark.parametrize(
+    "choice",
+    [
+        "get_weather",
+        get_weather,
+        Tool(get_weather),
+        {"type": "function", "function": {"name": "get_weather"}},
+        {"type": "tool", "name": "get_weather"},
+    ],
+)
+def test_tool_as_a_tool_choice_hints_at_the_choice_that_forces_it(choice: Any):
+    with pytest.raises(InvalidInputError) as caught:
+        create_llm("scripted", replies=["never"]).generate("hi", tools=[get_weather], tool_choice=choice)
+    assert caught.value.hint == (
+        "Use 'auto', 'none', 'required', or ToolChoice('tool', 'get_weather') to force that tool."
+    )
+
+
+@pytest.mark.parametrize("choice", ["any", "", 1, {"type": "any"}, {"function": 1}, {"name": None}])
+def test_other_tool_choice_hints_at_all_of_them(choice: Any):
+    with pytest.raises(InvalidInputError) as caught:
+        create_llm("scripted", replies=["never"]).generate("hi", tool_choice=choice)
+    assert caught.value.hint == "Use 'auto', 'none', 'required', or ToolChoice('tool', NAME)."

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import pytest
 
-from abstractcore import Services, UnknownOptionError, create_llm
+from abstractcore import Services, ToolPolicy, UnknownOptionError, create_llm
 from abstractcore.client.foreign_options import OTHER_NAMES, OTHER_WAYS
 from abstractcore.client.options import CALL_OPTIONS, LLM_OPTIONS, REQUEST_FIELDS, CreateOptions
 
@@ -37,6 +39,9 @@ def hint_of_llm(services: Services, **options) -> str:
         ("format", "response_model"),
         ("functions", "tools"),
         ("function_call", "tool_choice"),
+        ("execute_tools", "run_tools"),
+        ("dependencies", "deps"),
+        ("result_type", "response_model"),
         ("stop_sequences", "stop"),
         ("random_seed", "seed"),
         ("images", "media"),
@@ -71,6 +76,10 @@ def test_llm_option_in_a_call_hints_at_create_llm(name: str, ours: str):
         ("stream_options", "stream.response.usage, which is always requested"),
         ("extra_query", "create_llm(..., http_client=httpx2.Client(params={...}))"),
         ("web_search", "tools=[HostedTool('web_search')]"),
+        ("max_iterations", "run_tools=ToolPolicy(max_rounds=...)"),
+        ("max_tool_calls", "run_tools=ToolPolicy(max_calls=...)"),
+        ("approval", "run_tools=ToolPolicy(approve=...)"),
+        ("handle_tool_errors", "@tool(on_error='report') or @tool(on_error='raise')"),
     ],
 )
 def test_option_without_equivalent_hints_at_the_alternative(name: str, what: str):
@@ -127,6 +136,13 @@ def test_table_maps_to_existing_options_and_contains_none_of_ours():
     assert (OURS - {"model"}).isdisjoint(OTHER_WAYS)
     assert set(OTHER_NAMES).isdisjoint(OTHER_WAYS)
     assert CALL_OPTIONS <= LLM_OPTIONS
+
+
+def test_every_field_of_a_policy_hints_at_the_policy():
+    own = {field.name for field in dataclasses.fields(ToolPolicy)} - OURS
+    assert "max_rounds" in own
+    for name in own:
+        assert hint_of_call(**{name: 1}) == f"It is a field of ToolPolicy: run_tools=ToolPolicy({name}=...)."
 
 
 def test_no_name_in_the_table_falls_back_to_similar_names(services: Services):
