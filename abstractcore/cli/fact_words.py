@@ -10,6 +10,7 @@ _WORDS: Mapping[str, Mapping[object, str]] = {
     "tools": {
         "without_thinking": "only without thinking",
         "thinking_unset": "only if thinking is off or not set",
+        "never": "no tools of its own: tools are sent in the prompt, with a warning",
     },
     "forced_tools": {
         "without_thinking": "only without thinking",

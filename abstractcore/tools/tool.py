@@ -12,7 +12,7 @@ from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypedDict, TypeV
 from ..errors import InvalidInputError
 from ..ports import ToolContext
 from ..registry.suggestions import name_hint
-from ..schema import JSONObject, ToolCall, ToolLabel, ToolSpec
+from ..schema import JSONObject, SchemaError, ToolCall, ToolLabel, ToolSpec
 from ..schema.quoting import one_line, shown
 from .annotations import definition_of
 from .arguments import CONTEXT, AnyArguments, PreparedArguments
@@ -103,7 +103,8 @@ class Tool(Generic[P, R]):
         self._is_method = False
         found: Any = cast(Any, function).__func__ if self._is_classmethod or self._is_static else function
         if not callable(found):
-            raise InvalidInputError(f"expected a function, got {type(found).__name__}", path="tools")
+            hint = f"To name a tool: @tool(name={shown(found)})." if isinstance(found, str) else None
+            raise InvalidInputError(f"expected a function, got {type(found).__name__}", path="tools", hint=hint)
         self._function: Callable[..., Any] = found
         self._run: Run | None = None
         self._definition: Definition | None = None
@@ -301,7 +302,7 @@ def _itself(value: Any) -> Any:
 
 
 def _read(options: Mapping[str, Any], *, is_final: bool) -> tuple[dict[str, Any], _Settings]:
-    """Returns the options of a spec, and the others; raises `InvalidInputError` and `SchemaError`."""
+    """Returns the options of a spec, and the others; raises `InvalidInputError`."""
     given = dict(options)
     known = (*RunOptions.__annotations__, *ToolOptions.__annotations__)
     for name in given:
@@ -312,7 +313,10 @@ def _read(options: Mapping[str, Any], *, is_final: bool) -> tuple[dict[str, Any]
             )
     own = {name: given.pop(name) for name in RunOptions.__annotations__ if name in given}
     spec = {"name": "x", **{name: value for name, value in given.items() if value is not None}}
-    ToolSpec(**cast(Any, spec))
+    try:
+        ToolSpec(**cast(Any, spec))
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
     return given, _Settings(**cast(Any, {"final": is_final, **own}))
 
 

@@ -28,6 +28,8 @@ class ToolSet:
 
 
 _NO_TOOLS = ToolSet()
+_SCHEMA_KEYS = ("parameters", "input_schema", "inputSchema")
+"""Where the schema is in tools of OpenAI's Responses and Google, of Anthropic, and of MCP."""
 
 
 def tool_set(tools: object, registry: Registry) -> ToolSet:
@@ -116,7 +118,12 @@ def _place(tool: Tool[..., Any]) -> str:
 
 
 def _hint(given: object) -> str:
-    """Returns a hint; a mapping in the format of OpenAI's Chat Completions can be converted."""
-    if isinstance(given, Mapping) and isinstance(cast("Mapping[str, object]", given).get("function"), Mapping):
-        return "Use ToolSpec(**tool['function']) for a tool in the format of OpenAI's Chat Completions."
+    """Returns a hint: how to convert a mapping in the format of another library."""
+    if isinstance(given, Mapping):
+        tool = cast("Mapping[str, object]", given)
+        if isinstance(tool.get("function"), Mapping):
+            return "Use ToolSpec(**tool['function']) for a tool in the format of OpenAI's Chat Completions."
+        schema = next((key for key in _SCHEMA_KEYS if isinstance(tool.get(key), Mapping)), None)
+        if isinstance(tool.get("name"), str) and schema is not None:
+            return f"Use ToolSpec(tool['name'], tool['description'], tool['{schema}'])."
     return "Pass a function with annotated parameters, or ToolSpec(name, description, parameters) with a JSON Schema."

@@ -32,6 +32,7 @@ def test_words_are_of_facts_and_of_every_choice_that_is_not_plain():
     [
         ("tools", "thinking_unset", "only if thinking is off or not set"),
         ("tools", "always", "always"),
+        ("tools", "never", "no tools of its own: tools are sent in the prompt, with a warning"),
         ("structured_output", "schema", "by JSON Schema"),
         ("cache_points", 0, "none: the provider caches without them"),
         ("cache_points", 4, "4 (at most, in a request)"),

@@ -13,7 +13,6 @@ from typing_extensions import TypedDict
 import abstractcore
 from abstractcore import (
     InvalidInputError,
-    SchemaError,
     Services,
     Tool,
     ToolCall,
@@ -85,8 +84,13 @@ def test_invalid_options_are_refused(options, message):
 
 
 def test_unknown_label_is_refused():
-    with pytest.raises(SchemaError, match=r"labels\[0\]"):
+    with pytest.raises(InvalidInputError, match=r"labels\[0\]: 'secret' is not one of private, untrusted, sends"):
         tool(labels=("secret",))(len)  # type: ignore[arg-type]
+
+
+def test_name_in_place_of_the_function_hints_at_the_option():
+    with pytest.raises(InvalidInputError, match=r"To name a tool: @tool\(name='weather'\)\."):
+        tool("weather")  # type: ignore[call-overload]
 
 
 def test_methods_are_tools_of_their_object(call_style):

@@ -72,6 +72,14 @@ def test_openai_tool_mapping_hints_at_tool_spec(math):
     assert ToolSpec(**tool["function"]) == ToolSpec("add", "Adds.", {}, strict=True)
 
 
+@pytest.mark.parametrize("schema", ["parameters", "input_schema", "inputSchema"])
+def test_tool_mapping_of_another_format_hints_at_tool_spec(math, schema: str):
+    tool = {"type": "function", "name": "add", "description": "Adds.", schema: {"type": "object"}}
+    with pytest.raises(InvalidInputError) as caught:
+        sent(math, [tool])
+    assert caught.value.hint == f"Use ToolSpec(tool['name'], tool['description'], tool['{schema}'])."
+
+
 def test_failing_tool_source_affects_only_calls_that_name_it():
     services, tools = Services(environment={}), [ToolSpec("one")]
     services.registry.add_tool_source(thing("tool source", "fragile", tools=lambda: [tools[0]]))
