@@ -112,6 +112,9 @@ class CallContent(TypedDict, total=False):
     output_check: Callable[[Any], Awaitable[object] | object] | None
     """A sync or async function of the output. The model corrects its answer if it raises `ValueError` or `ToolRetry`,
     or returns a message."""
+    evidence: bool | None
+    """Whether `response.evidence` has a quote for each value of the output, checked against the text of the files and
+    messages: needs `response_model`."""
     deps: Any
     """An object of your own for tools, which get it in their `ToolContext`; never sent or stored."""
 

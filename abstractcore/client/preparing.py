@@ -14,6 +14,7 @@ from ..schema import CallWarning, MediaPart, ModelCall, ToolAnswer, ToolLoop
 from ..schema.quoting import shown
 from .building import build_call
 from .contexts import scoped, scoped_call
+from .evidence import evidence_check, quoted_output, resumed_output
 from .media_loading import load_media, media_items
 from .message_inputs import read_messages
 from .option_values import extra_headers, output_retries, seconds
@@ -31,6 +32,7 @@ from .pipelines import Pipelines
 from .rounds import RoundPlanner
 
 if TYPE_CHECKING:
+    from ..engine.evidence import EvidenceCheck
     from ..engine.tool_rounds import RoundsPlan
     from ..tools.toolset import ToolSet
 
@@ -46,6 +48,7 @@ class PendingCall(NamedTuple):
     timeout: float | None
     read_output: OutputReader
     rounds: RoundsPlan | None = None
+    evidence: EvidenceCheck | None = None
 
 
 class CallPreparer:
@@ -92,6 +95,8 @@ class CallPreparer:
         if "system_prompt" not in request and any(message.role == "system" for message in messages):
             system_prompt = None
         media = media_items(request.get("media"))
+        quoted = quoted_output(output, request.get("evidence"), media, messages)
+        requested = quoted or output
         others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
         warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
 
@@ -111,7 +116,7 @@ class CallPreparer:
                 system_prompt=system_prompt,
                 media=parts,
                 tools=() if tools is None else tools.specs,
-                output=output.schema if output is not None else None,
+                output=requested.schema if requested is not None else None,
                 options=options,
                 stream=stream,
             )
@@ -122,7 +127,10 @@ class CallPreparer:
         if run_tools or output is not None:
             retries = output_retries(options.get("output_retries"))
             check = request.get("output_check")
-            plan = self._rounds.plan(tools, run_tools, request.get("deps"), llm, retries, check, output)
+            plan = self._rounds.plan(tools, run_tools, request.get("deps"), llm, retries, check, quoted or output)
+        if quoted is not None:
+            evidence = evidence_check(quoted, prepare, timeout)
+            return PendingCall(evidence.prepare, timeout, evidence.read_output, plan, evidence)
         return PendingCall(prepare, timeout, output.read if output is not None else no_output, plan)
 
     def resumed(
@@ -143,6 +151,7 @@ class CallPreparer:
         given = self.given(loop.call, request.get("timeout", DEFAULT_TIMEOUT_SECONDS), stream=stream)
         given_tools = _tool_set(request.get("tools"), self._pipelines.registry)
         output = output_type(response_model) if response_model is not None else None
+        quoted = resumed_output(output, loop.call)
         runnable = () if given_tools is None else given_tools.tools
         plan = self._rounds.plan(
             given_tools,
@@ -150,7 +159,7 @@ class CallPreparer:
             request.get("deps"),
             llm,
             output_retries(None),
-            output=output,
+            output=quoted or output,
             loop=loop,
             answers=read_answers(answers, loop, runnable),
         )
@@ -160,6 +169,9 @@ class CallPreparer:
             first = await given.prepare(runtime)
             return Prepared(first.call, (*warnings, *first.warnings), first.headers)
 
+        if quoted is not None:
+            evidence = evidence_check(quoted, prepare, given.timeout, loop.call)
+            return PendingCall(evidence.prepare, given.timeout, evidence.read_output, plan, evidence)
         return PendingCall(prepare, given.timeout, output.read if output is not None else no_output, plan)
 
     def _message_reader(self) -> MessageReader:

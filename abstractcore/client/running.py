@@ -10,11 +10,21 @@ from ..schema import GenerateResponse
 from .preparing import PendingCall
 
 if TYPE_CHECKING:
+    from ..engine.evidence_stream import EvidenceStream
     from ..engine.round_stream import RoundStream
 
 
 def read_response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, Any, GenerateResponse[Any]]:
     """Returns a coroutine of the response."""
+    response = _response(pipeline, pending)
+    if pending.evidence is None:
+        return response
+    from ..engine.evidence import with_evidence
+
+    return with_evidence(response, pending.evidence, pipeline)
+
+
+def _response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, Any, GenerateResponse[Any]]:
     plan = pending.rounds
     if plan is None:
         return pipeline.generate(pending.prepare, pending.timeout, pending.read_output)
@@ -24,7 +34,7 @@ def read_response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, An
     return generate_in_rounds(rounds, pipeline)
 
 
-def stream_of(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStream:
+def stream_of(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStream | EvidenceStream:
     """Returns the stream of a call, which is sent at its first read."""
     plan = pending.rounds
     if plan is None:
@@ -32,4 +42,10 @@ def stream_of(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStr
     from ..engine.round_stream import RoundStream
     from ..engine.tool_rounds import Rounds
 
-    return RoundStream(pipeline, Rounds(pipeline, pending.prepare, pending.timeout, pending.read_output, plan))
+    rounds = Rounds(pipeline, pending.prepare, pending.timeout, pending.read_output, plan)
+    stream = RoundStream(pipeline, rounds)
+    if pending.evidence is None:
+        return stream
+    from ..engine.evidence_stream import EvidenceStream
+
+    return EvidenceStream(stream, pending.evidence, pipeline)

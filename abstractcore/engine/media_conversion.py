@@ -92,7 +92,10 @@ def _converted(decision: MediaDecision, part: MediaPart, handler: MediaHandler, 
     if part.cache is not None:
         parts = (*parts[:-1], replace(parts[-1], cache=part.cache))
     warnings = tuple(replace(warning, path=decision.part_path) for warning in conversion.warnings)
-    return _Executed(replace(decision, sent=sent_parts(parts, content), usage=conversion.usage), parts, warnings)
+    sent = sent_parts(parts, content)
+    if conversion.pages and sent.text is not None:
+        sent = replace(sent, pages=conversion.pages)
+    return _Executed(replace(decision, sent=sent, usage=conversion.usage), parts, warnings)
 
 
 def _fetched(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:

@@ -13,6 +13,7 @@ from ..ports import (
     Attempt,
     CallContext,
     Clock,
+    Conversion,
     DeltaStream,
     MediaContext,
     MediaHandler,
@@ -30,6 +31,7 @@ from ..schema import (
     Encoded,
     GenerateResponse,
     Lowered,
+    MediaPart,
     ModelCall,
     ModelReply,
     SchemaError,
@@ -150,6 +152,14 @@ class Pipeline:
                 await close_streams(context)
         end_call(context, "done", answer=answer)
         return result
+
+    async def extract_text(self, part: MediaPart) -> Conversion:
+        """Returns the text of a file, also of one that was sent natively; raises `MediaError` if it has none."""
+        from .text_extraction import extract_text
+
+        return await self.runtime.call(
+            extract_text, part, self._handlers, self._media_context(), self._artifact, kind="files"
+        )
 
     async def begin(self, operation: Operation[Any], prepare: Prepare, timeout: float | None) -> CallContext:
         """Begins the call that `prepare` builds. Errors before that are not recorded."""

@@ -47,13 +47,15 @@ class Conversion:
     `content` is a text, or texts and media parts in order; media parts hold their bytes, or name a local file. A text
     before an image is its label: `["[page 1]", ImagePart(...), "[page 2]", ImagePart(...)]`. `label` is a word or two
     for the model, such as "transcript" or "3 page images". `warnings` must not quote the file: records hold them also
-    without capture of content.
+    without capture of content. `pages` has the start and the end of each page in `text`, in order, if the file has
+    pages: evidence names them.
     """
 
     content: str | Sequence[str | ContentPart]
     label: str
     usage: Usage | None = None
     warnings: tuple[CallWarning, ...] = ()
+    pages: tuple[tuple[int, int], ...] = ()
 
     @property
     def parts(self) -> tuple[ContentPart, ...]:

@@ -35,6 +35,7 @@ from .deltas import (
     UsageDelta,
 )
 from .error_records import ErrorRecord
+from .evidence import Evidence, EvidenceMap, EvidenceMatch, EvidenceSource
 from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
 from .journal_entries import JournalEntry, JournalKind
 from .json_values import JSONObject, JSONValue
@@ -109,6 +110,10 @@ __all__ = [
     "DocumentPart",
     "Encoded",
     "ErrorRecord",
+    "Evidence",
+    "EvidenceMap",
+    "EvidenceMatch",
+    "EvidenceSource",
     "FinishReason",
     "FrozenDict",
     "FrozenList",

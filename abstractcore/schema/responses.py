@@ -12,6 +12,7 @@ from .base_error import SchemaError
 from .call_warnings import CallWarning
 from .deferred_costs import CostSource, HasDeferredCost, checked_cost
 from .display import Displayed, small_print
+from .evidence import EvidenceMap
 from .immutable import Immutable
 from .messages import Message
 from .output_attempts import OutputAttempt
@@ -23,6 +24,7 @@ from .tool_steps import ToolStep
 from .usage import Usage
 
 T = TypeVar("T")
+_NO_EVIDENCE = EvidenceMap()
 MediaRoute = Literal["native", "inline", "fallback"]
 
 
@@ -31,13 +33,15 @@ class MediaSent(Immutable):
     """The content sent in place of a file: its media type, its size in bytes, and its text, if it is text.
 
     The model gets the text with a label and delimiters around it. If a file became several parts, such as images of its
-    pages, `media_type` is "multipart/mixed", `size` is the total, and `parts` has one entry for each, in order.
+    pages, `media_type` is "multipart/mixed", `size` is the total, and `parts` has one entry for each, in order. `pages`
+    has the start and the end of each page in `text`, if the file has pages.
     """
 
     media_type: str
     size: int | None
     text: str | None = None
     parts: tuple[MediaSent, ...] = ()
+    pages: tuple[tuple[int, int], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +111,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     price rows that applied. `steps` has one reply for each round, `tool_steps` the tool calls of all rounds with their
     results, `output_attempts` the answers that were not valid; `loop` is the state of a call with `run_tools`.
     `output` is the answer validated as the `response_model`, else None. Read back from JSON,
-    it is JSON data.
+    it is JSON data. `evidence` has the quote for each of its values, checked, of a call with `evidence=True`.
     """
 
     reply: ModelReply
@@ -128,6 +132,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     tool_steps: tuple[ToolStep, ...] = ()
     output_attempts: tuple[OutputAttempt, ...] = ()
     loop: ToolLoop | None = None
+    evidence: EvidenceMap = _NO_EVIDENCE
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))

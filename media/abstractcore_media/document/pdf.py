@@ -69,9 +69,9 @@ class PdfHandler:
                 hint="Use a model that accepts PDF files, or add a text layer first: ocrmypdf scan.pdf text.pdf",
             )
         if len(pages) == 1:
-            return Conversion(pages[0], "text of 1 page")
-        text = "\n\n".join(f"[page {number}]\n{page}".rstrip() for number, page in enumerate(pages, 1))
-        return Conversion(text, f"text of {len(pages)} pages", warnings=_pages_without_text(pages, source))
+            return Conversion(pages[0], "text of 1 page", pages=((0, len(pages[0])),))
+        text, spans = _numbered(pages)
+        return Conversion(text, f"text of {len(pages)} pages", warnings=_pages_without_text(pages, source), pages=spans)
 
     def _pages(self, reader: PdfReader, source: str) -> list[str]:
         deadline = time.monotonic() + self.max_seconds
@@ -92,6 +92,20 @@ class PdfHandler:
                 if characters > self.max_characters:
                     raise _too_big(source, f"it has more than {self.max_characters} characters of text")
         return texts
+
+
+def _numbered(pages: list[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+    """Returns the pages, each under its number, and where each begins and ends."""
+    pieces: list[str] = []
+    spans: list[tuple[int, int]] = []
+    size = 0
+    for number, page in enumerate(pages, 1):
+        separator = "\n\n" if pieces else ""
+        piece = f"{separator}[page {number}]\n{page}" if page else f"{separator}[page {number}]"
+        size += len(piece)
+        pieces.append(piece)
+        spans.append((size - len(page), size))
+    return "".join(pieces), tuple(spans)
 
 
 def _check_ends(data: bytes, source: str) -> None:

@@ -1,0 +1,79 @@
+"""`EvidenceStream`: a streamed call whose response gets its evidence at the end."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import StreamInterruptedError
+from ..outputs import OutputType
+from ..schema import GenerateResponse, ModelReply, StreamEvent, ToolLoop
+from .evidence import EvidenceCheck
+from .pipeline import Pipeline
+from .round_stream import RoundStream
+
+
+class EvidenceStream:
+    """As `RoundStream`: the last read, which returns an empty list, checks the evidence."""
+
+    def __init__(self, stream: RoundStream, check: EvidenceCheck, pipeline: Pipeline) -> None:
+        self._stream = stream
+        self._check = check
+        self._pipeline = pipeline
+        self._is_closed = False
+        self._response: GenerateResponse[Any] | None = None
+
+    @property
+    def state(self) -> str:
+        """As that of `RoundStream`: "done" when the evidence is checked."""
+        if self._response is not None or self._stream.state != "done":
+            return self._stream.state
+        return "closed" if self._is_closed else "open"
+
+    @property
+    def output_type(self) -> OutputType | None:
+        """The type of the answer, with its quotes."""
+        return self._stream.output_type
+
+    def accept_answer(self) -> None:
+        """As `RoundStream.accept_answer`."""
+        self._stream.accept_answer()
+
+    @property
+    def loop(self) -> ToolLoop | None:
+        """The state of the tool loop so far."""
+        return self._stream.loop
+
+    @property
+    def response(self) -> GenerateResponse[Any]:
+        """The response; raises `StreamInterruptedError` while the stream has not been read to its end."""
+        if self._response is not None:
+            return self._response
+        if self._stream.state != "done":
+            return self._stream.response
+        hint = "Read it to its end first."
+        raise StreamInterruptedError("the evidence has not been checked", hint=hint, partial=self.partial())
+
+    async def read(self) -> list[StreamEvent]:
+        """Returns the next deltas and events; an empty list at the end."""
+        events = [*await self._stream.read()]
+        if not events and self._response is None:
+            self._response = await self._check.checked(self._stream.response, self._pipeline)
+        return events
+
+    async def close(self) -> None:
+        """As `RoundStream.close`."""
+        self._is_closed = True
+        await self._stream.close()
+
+    def drop(self) -> None:
+        """As `RoundStream.drop`."""
+        self._is_closed = True
+        self._stream.drop()
+
+    def abort(self) -> None:
+        """As `RoundStream.abort`."""
+        self._stream.abort()
+
+    def partial(self) -> ModelReply:
+        """Returns the reply so far."""
+        return self._stream.partial()

@@ -1,0 +1,119 @@
+"""Finds quotes in texts: exactly, else up to their form; never approximately. Knows no answers."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ...schema.evidence import EvidenceMatch
+from .normal_text import NormalText, normal
+
+MOST_OCCURRENCES = 100
+_MOST_CANDIDATES = 10_000
+_CANDIDATE_COST = 1000
+_GROUPING = ".,'\u2019\u00a0\u202f"
+_MINUS = "-\u2212"
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A place in a text. `occurrences` counts the places, up to 100."""
+
+    start: int
+    end: int
+    match: EvidenceMatch
+    occurrences: int
+
+
+class Budget:
+    """A limit of the work of all searches, about a character each; the answer of a model may hold any number of quotes.
+
+    `is_spent` says that further searches do nothing.
+    """
+
+    def __init__(self, work: int) -> None:
+        self.left = work
+
+    @property
+    def is_spent(self) -> bool:
+        """Whether nothing is left."""
+        return self.left <= 0
+
+
+class SearchedText:
+    """A text that quotes are searched in; its normal form is made at the first search that needs it."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self._normal: NormalText | None = None
+
+    def find(self, quote: str, budget: Budget) -> Found | None:
+        """Returns the first place of a quote that is not empty, whole words and numbers only; None if there is none."""
+        quote = quote.strip()
+        start, count = _first(self.text, quote, budget)
+        if count:
+            return Found(start, start + len(quote), "exact", count)
+        wanted = normal(quote)
+        if not wanted or budget.is_spent:
+            return None
+        if self._normal is None:
+            self._normal = NormalText(self.text)
+        start, count = _first(self._normal.text, wanted, budget)
+        if not count:
+            return None
+        last = start + len(wanted) - 1
+        return Found(self._normal.starts[start], self._normal.ends[last], "normalised", count)
+
+    def has_inside_words(self, quote: str, budget: Budget) -> bool:
+        """Returns whether a quote that was not found is a part of longer words or numbers."""
+        wanted = normal(quote)
+        if not wanted or self._normal is None or budget.is_spent:
+            return False
+        budget.left -= len(self._normal.text)
+        return wanted in self._normal.text
+
+
+def _first(text: str, quote: str, budget: Budget) -> tuple[int, int]:
+    """Returns the first place of a quote, and the number of places."""
+    first, count, position = -1, 0, 0
+    for _ in range(_MOST_CANDIDATES):
+        if budget.is_spent:
+            break
+        found = text.find(quote, position)
+        budget.left -= (len(text) if found < 0 else found) - position + _CANDIDATE_COST
+        if found < 0:
+            break
+        position = found + 1
+        if _is_whole(text, found, found + len(quote)):
+            first, count, position = (found if count == 0 else first), count + 1, found + len(quote)
+            if count == MOST_OCCURRENCES:
+                break
+    return first, count
+
+
+def _is_whole(text: str, start: int, end: int) -> bool:
+    """Returns whether a span neither begins nor ends inside a word or a number, as "50" does in "1.50" or "-50"."""
+    return not _is_inside(text, start) and not _is_inside(text, end) and not _drops_minus(text, start)
+
+
+def _is_inside(text: str, position: int) -> bool:
+    if not 0 < position < len(text):
+        return False
+    before, after = text[position - 1], text[position]
+    if before.isdigit():
+        if after.isdigit():
+            return True
+        return after in _GROUPING and text[position + 1 : position + 2].isdigit()
+    if after.isdigit():
+        return before in _GROUPING and text[max(position - 2, 0) : position - 1].isdigit()
+    return _is_cased(before) and _is_cased(after)
+
+
+def _is_cased(character: str) -> bool:
+    """Returns whether it is a letter of a script with upper and lower case, which are those that divide words."""
+    return character.isalpha() and character.lower() != character.upper()
+
+
+def _drops_minus(text: str, start: int) -> bool:
+    if start == 0 or not text[start : start + 1].isdigit() or text[start - 1] not in _MINUS:
+        return False
+    return start == 1 or text[start - 2].isspace() or text[start - 2] == "("

@@ -1,0 +1,109 @@
+"""`NormalText`: a text in a form in which quotes are compared, with the place of each character in the original."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from array import array
+from functools import lru_cache
+
+_HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d-"
+_UNSEEN = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_SPECIAL = re.compile("[^\x20-\x2c\x2e-\x7f]")
+"""What is not copied in lower case. One set of characters and nothing else: `re` skips to these by a table."""
+_SPACES = re.compile(r"\s+")
+_SEVERAL_SPACES = re.compile("  +")
+_LINE_END = re.compile(r"[ \t\r]*\n\s*")
+_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\u3099\u309a]+")
+_SHORT = 4
+_ALIKE = {
+    **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u00b4\u0060\u02bc\u2039\u203a"), "'"),
+    **dict.fromkeys(map(ord, "\u201c\u201d\u201e\u201f\u2033\u00ab\u00bb"), '"'),
+    **dict.fromkeys(map(ord, _HYPHENS), "-"),
+    **dict.fromkeys(map(ord, _UNSEEN), None),
+}
+
+
+class NormalText:
+    """A text in lower case, with single spaces, NFKC, one form of dashes and of quotation marks, and without hyphens
+    between letters, also at the end of a line.
+
+    `text` has the result; the character at `i` was at `starts[i]:ends[i]`. Takes time and memory linear in the length.
+    """
+
+    def __init__(self, original: str) -> None:
+        self._original = original
+        self._pieces: list[str] = []
+        self.starts, self.ends = array("l"), array("l")
+        copied = 0
+        while (special := _SPECIAL.search(original, copied)) is not None:
+            begin = special.start()
+            if begin > copied and _MARKS.match(original, begin):
+                begin -= 1  # a mark belongs to the letter before it
+            self._copy(copied, begin)
+            copied = self._add_special(begin)
+        self._copy(copied, len(original))
+        self.text = "".join(self._pieces)
+
+    def _add_special(self, begin: int) -> int:
+        """Adds what begins there, and returns its end."""
+        original, first = self._original, self._original[begin]
+        if (spaces := _SPACES.match(original, begin)) is not None:
+            self._add(" ", begin, spaces.end())
+            return spaces.end()
+        if first in _HYPHENS or first == "\u00ad":
+            end = self._end_of_hyphen(begin)
+            if end is not None:
+                return end
+        marks = _MARKS.match(original, begin + 1)
+        end = begin + 1 if marks is None else marks.end()
+        cluster = original[begin:end]
+        self._add(_common(cluster) if len(cluster) <= _SHORT else _folded(cluster), begin, end)
+        return end
+
+    def _end_of_hyphen(self, begin: int) -> int | None:
+        """Returns the end of a hyphen between letters with the line break after it; None for any other."""
+        original = self._original
+        line_end = _LINE_END.match(original, begin + 1)
+        end = begin + 1 if line_end is None else line_end.end()
+        between = begin > 0 and end < len(original) and original[begin - 1].isalpha() and original[end].isalpha()
+        return end if between else None
+
+    def _copy(self, begin: int, end: int) -> None:
+        """Adds a stretch of ASCII without line breaks."""
+        original = self._original
+        for spaces in _SEVERAL_SPACES.finditer(original, begin, end):
+            self._append(original[begin : spaces.start()].lower(), begin, spaces.start())
+            self._add(" ", *spaces.span())
+            begin = spaces.end()
+        self._append(original[begin:end].lower(), begin, end)
+
+    def _append(self, text: str, begin: int, end: int) -> None:
+        if text[:1] == " " and self._ends_with_space():
+            text, begin = text[1:], begin + 1
+        if text:
+            self._pieces.append(text)
+            self.starts.extend(range(begin, end))
+            self.ends.extend(range(begin + 1, end + 1))
+
+    def _add(self, text: str, begin: int, end: int) -> None:
+        if text and not (text == " " and self._ends_with_space()):
+            self._pieces.append(text)
+            self.starts.extend([begin] * len(text))
+            self.ends.extend([end] * len(text))
+
+    def _ends_with_space(self) -> bool:
+        return bool(self._pieces) and self._pieces[-1].endswith(" ")
+
+
+def _folded(cluster: str) -> str:
+    alike = cluster.translate(_ALIKE)
+    return unicodedata.normalize("NFKC", alike).casefold().translate(_ALIKE)
+
+
+_common = lru_cache(maxsize=4096)(_folded)
+
+
+def normal(text: str) -> str:
+    """Returns the text of `NormalText`, without spaces and quotation marks at its ends."""
+    return NormalText(text).text.strip(" \"'")

@@ -1,0 +1,217 @@
+"""The quotes beside a typed answer: what the model is asked for, and how its answer is divided. Knows no documents."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any, Final, NamedTuple, cast
+
+from ...errors import InvalidInputError
+from ...schema import JSONObject, OutputSchema
+from ..output_type import WRAPPER_KEY
+from .paths import Steps, read, written
+
+VALUE_KEY: Final = WRAPPER_KEY
+QUOTES_KEY: Final = "quotes"
+_REFERENCES = ("#/$defs/", "#/definitions/")
+_MOST_NAMED_PATHS = 60
+_DEEPEST = 8
+_ITEM = "[0]"
+_SPACES = " \t\r\n"
+
+
+class Quote(NamedTuple):
+    """A quote of the model: for the value at `steps`, from the file with the number `document`, from 1."""
+
+    steps: tuple[str, ...]
+    text: str
+    document: int | None = None
+
+
+class Answer(NamedTuple):
+    """An answer divided: the JSON text of the value, and the quotes."""
+
+    value: str
+    quotes: tuple[Quote, ...]
+
+
+def with_quotes(output: OutputSchema, *, is_wrapped: bool, files: int) -> OutputSchema:
+    """Returns the schema of an object with the answer as `value` and `quotes` for its values.
+
+    `is_wrapped` says that the schema is that of an object with the answer as `value` already. With several files each
+    quote names its file. Raises `InvalidInputError` for a schema that refers to its root.
+    """
+    schema = dict(output.schema)
+    for reference in _references(schema):
+        if not reference.startswith(_REFERENCES):
+            raise InvalidInputError(
+                f"evidence is not possible for a JSON Schema with the reference {reference!r}",
+                path="response_model",
+                hint="Move the schema that it names into $defs: {'$ref': '#/$defs/NAME'}.",
+            )
+    definitions = {key: schema.pop(key) for key in ("$defs", "definitions") if key in schema}
+    value: Any = cast(Any, schema)["properties"][VALUE_KEY] if is_wrapped else schema
+    wrapper = {
+        "type": "object",
+        "properties": {VALUE_KEY: value, QUOTES_KEY: _quotes_schema(files)},
+        "required": [VALUE_KEY, QUOTES_KEY],
+        "additionalProperties": False,
+        **definitions,
+    }
+    return OutputSchema(output.name, wrapper, output.description, output.strict)
+
+
+def _quotes_schema(files: int) -> JSONObject:
+    text = "A quote that states the value, copied character for character, whole words and numbers"
+    properties: dict[str, Any] = {
+        "path": {"type": "string", "description": "Path of the value, such as total or items[0].price"},
+        "quote": {"type": "string", "description": text},
+    }
+    if files > 1:
+        properties["document"] = {"type": "integer", "description": f"Number of the file, from 1 to {files}"}
+    item = {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+    return {"type": "array", "items": item}
+
+
+def instruction(schema: OutputSchema, files: int) -> str:
+    """Returns what the model is asked for besides the answer; `schema` is that of `with_quotes`."""
+    paths = list(dict.fromkeys(islice(_paths(schema.schema), _MOST_NAMED_PATHS)))
+    known = f" The paths are {', '.join(paths)}" + (", and so on" if any(_ITEM in path for path in paths) else "") + "."
+    number = " `document` is the number of the file that has it: 1 for the first." if files > 1 else ""
+    return (
+        f"Answer with a JSON object of `{VALUE_KEY}`, the answer, and `{QUOTES_KEY}`, the evidence for it. For each "
+        f"value in the answer, `{QUOTES_KEY}` has an object with `path`, the path of the value, and `quote`, the words "
+        "of the file or message that state it, copied exactly, with whole words and numbers, and as few as are clear."
+        f"{number} Leave out values that are stated nowhere.{known if paths else ''}"
+    )
+
+
+def _paths(schema: JSONObject) -> Iterator[str]:
+    """Yields the paths of the values of an answer, with the first item of every list."""
+    root = cast(Any, schema)["properties"][VALUE_KEY]
+    stack: list[tuple[Steps, Any]] = [((), root)]
+    while stack:
+        steps, node = stack.pop()
+        children: list[tuple[Steps, Any]] = []
+        nodes = list(_alternatives(node, schema)) if len(steps) < _DEEPEST else []
+        for each in nodes:
+            properties = each.get("properties")
+            if isinstance(properties, Mapping):
+                children += [((*steps, str(name)), child) for name, child in cast(Any, properties).items()]
+            elif isinstance(each.get("items"), Mapping):
+                children.append(((*steps, 0), each["items"]))
+        if children:
+            stack += reversed(children)
+        elif nodes:
+            yield written(steps)
+
+
+def is_choice(schema: JSONObject, steps: Steps) -> bool:
+    """Returns whether the schema of `with_quotes` has a choice of fixed values at a path of the answer."""
+    nodes = list(_alternatives(cast(Any, schema)["properties"][VALUE_KEY], schema))
+    for step in steps:
+        found: list[Any] = []
+        for node in nodes:
+            child = node.get("items") if isinstance(step, int) else cast(Any, node.get("properties") or {}).get(step)
+            child = node.get("additionalProperties") if child is None else child
+            found += _alternatives(child, schema)
+        nodes = found[:_MOST_NAMED_PATHS]
+    return any("enum" in node or "const" in node for node in nodes)
+
+
+def _alternatives(node: Any, root: JSONObject) -> Iterator[Mapping[str, Any]]:
+    """Yields a schema, or what it refers to, or is one of."""
+    pending, seen = [node], 0
+    while pending and seen < _MOST_NAMED_PATHS:
+        seen += 1
+        each = pending.pop()
+        if not isinstance(each, Mapping):
+            continue
+        schema = cast("Mapping[str, Any]", each)
+        if isinstance(schema.get("$ref"), str):
+            kind, _, name = schema["$ref"].removeprefix("#/").partition("/")
+            pending.append(cast(Any, root.get(kind) or {}).get(name))
+            continue
+        branches = [branch for key in ("anyOf", "oneOf", "allOf") for branch in schema.get(key) or ()]
+        if branches:
+            pending += reversed(branches)
+        else:
+            yield schema
+
+
+def _references(node: Any) -> Iterator[str]:
+    stack = [node]
+    while stack:
+        each = stack.pop()
+        if isinstance(each, Mapping):
+            mapping = cast("Mapping[str, Any]", each)
+            if isinstance(reference := mapping.get("$ref"), str):
+                yield reference
+            stack += mapping.values()
+        elif isinstance(each, list | tuple):
+            stack += cast("Sequence[Any]", each)
+
+
+def divide(text: str) -> Answer | None:
+    """Returns the parts of an answer; None for a text that is not an object of `value` and `quotes`.
+
+    The value is the model's own text, so that no digit of a number is lost. Quotes of another form are left out.
+    """
+    try:
+        members = _members(text)
+        quotes = json.loads(members.get(QUOTES_KEY, "[]"))
+    except (ValueError, RecursionError):
+        return None
+    if VALUE_KEY not in members or not members.keys() <= {VALUE_KEY, QUOTES_KEY}:
+        return None
+    return Answer(members[VALUE_KEY], tuple(_quotes(quotes)))
+
+
+def _members(text: str) -> dict[str, str]:
+    """Returns the members of a JSON object as texts; raises `ValueError` for anything else."""
+    decoder = json.JSONDecoder()
+    position = _after_spaces(text, 0)
+    if text[position : position + 1] != "{":
+        raise ValueError("not an object")
+    members: dict[str, str] = {}
+    position = _after_spaces(text, position + 1)
+    while text[position : position + 1] != "}":
+        key, position = decoder.raw_decode(text, position)
+        position = _after_spaces(text, position)
+        if text[position : position + 1] != ":" or not isinstance(key, str):
+            raise ValueError("not a member")
+        begin = _after_spaces(text, position + 1)
+        _, position = decoder.raw_decode(text, begin)
+        members[key] = text[begin:position]
+        position = _after_spaces(text, position)
+        if text[position : position + 1] == ",":
+            position = _after_spaces(text, position + 1)
+        elif text[position : position + 1] != "}":
+            raise ValueError("not the end of an object")
+    if text[position + 1 :].strip():
+        raise ValueError("more than an object")
+    return members
+
+
+def _after_spaces(text: str, position: int) -> int:
+    while text[position : position + 1] in _SPACES and position < len(text):
+        position += 1
+    return position
+
+
+def _quotes(data: Any) -> Iterator[Quote]:
+    """Yields the quotes of a list of objects, or of an object of paths and quotes."""
+    if isinstance(data, Mapping):
+        data = [{"path": path, "quote": quote} for path, quote in cast("Mapping[str, Any]", data).items()]
+    for each in cast("list[Any]", data) if isinstance(data, list) else ():
+        if not isinstance(each, Mapping):
+            continue
+        path, quote, document = (cast("Mapping[str, Any]", each).get(key) for key in ("path", "quote", "document"))
+        if isinstance(path, str) and isinstance(quote, str):
+            yield Quote(read(path), quote, document if type(document) is int else None)

@@ -1,0 +1,73 @@
+"""`Evidence`: where a value of a typed answer stands in the documents of the call, checked in code."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Literal
+
+from .immutable import Immutable
+from .json_values import check_items
+
+EvidenceMatch = Literal["exact", "normalised"]
+"""How a quote was found: character for character; or up to case, spaces, line breaks and hyphens at them, Unicode
+compatibility forms (NFKC), and the forms of dashes and quotation marks."""
+EvidenceSource = Literal["file", "message", "tool_result"]
+"""What a quote was found in: a file, the text of a user message, or the result of a tool."""
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence(Immutable):
+    """The quote that the model gave for the value at `path`, and where it stands in the texts of the call.
+
+    `verified` says that the quote was found there; the model has no part in that. `text` is what stands there, in our
+    own text of the source: `start` and `end` are character offsets in the text of `page` (from 1), for sources without
+    pages in the whole text. Of a quote that continues on the next page, `end` is the end of `page`. `occurrences`
+    counts the places in that source, up to 100; `start` is the first.
+
+    `document` is the index of the file in `media` of the response, None for other sources; `name` is that of the file
+    or the tool, or "user". `value_in_quote` says whether `text` has the value, in any common format of numbers and
+    dates; None if that cannot be judged, as for yes or no. `reason` says why a quote is not verified, or that the value
+    is not in it; it is None for evidence without a doubt.
+    """
+
+    path: str
+    quote: str | None = None
+    verified: bool = False
+    match: EvidenceMatch | None = None
+    source: EvidenceSource | None = None
+    document: int | None = None
+    name: str | None = None
+    page: int | None = None
+    start: int | None = None
+    end: int | None = None
+    text: str | None = None
+    occurrences: int = 0
+    value_in_quote: bool | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=True)
+class EvidenceMap(Immutable, Mapping[str, Evidence]):
+    """The evidence for each value of an answer, by its path: "total", "items[0].price"; "value" if it is one value."""
+
+    entries: tuple[Evidence, ...] = ()
+    _by_path: dict[str, Evidence] = field(init=False, repr=False, compare=False, default_factory=dict[str, Evidence])
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "entries", check_items(self.entries, Evidence, "entries"))
+        self._by_path.update((each.path, each) for each in self.entries)
+
+    def __getitem__(self, path: str) -> Evidence:
+        return self._by_path[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_path)
+
+    def __len__(self) -> int:
+        return len(self._by_path)
+
+    @property
+    def doubtful(self) -> tuple[Evidence, ...]:
+        """What is not verified, or has a quote without the value: each has a `reason`."""
+        return tuple(each for each in self.entries if each.reason is not None)
