@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...schema.evidence import EvidenceMatch
@@ -49,7 +50,7 @@ class SearchedText:
     def find(self, quote: str, budget: Budget) -> Found | None:
         """Returns the first place of a quote that is not empty, whole words and numbers only; None if there is none."""
         quote = quote.strip()
-        start, count = _first(self.text, quote, budget)
+        start, count = _first(self.text, quote, budget, _whole_in(self.text))
         if count:
             return Found(start, start + len(quote), "exact", count)
         wanted = normal(quote)
@@ -57,11 +58,16 @@ class SearchedText:
             return None
         if self._normal is None:
             self._normal = NormalText(self.text)
-        start, count = _first(self._normal.text, wanted, budget)
+        form, is_whole, was_whole = self._normal, _whole_in(self._normal.text), _whole_in(self.text)
+
+        def is_whole_in_both(start: int, end: int) -> bool:
+            # The original has the no-break spaces in numbers, the normal form the words divided by hyphens.
+            return is_whole(start, end) and was_whole(form.starts[start], form.ends[end - 1])
+
+        start, count = _first(form.text, wanted, budget, is_whole_in_both)
         if not count:
             return None
-        last = start + len(wanted) - 1
-        return Found(self._normal.starts[start], self._normal.ends[last], "normalised", count)
+        return Found(form.starts[start], form.ends[start + len(wanted) - 1], "normalised", count)
 
     def has_inside_words(self, quote: str, budget: Budget) -> bool:
         """Returns whether a quote that was not found is a part of longer words or numbers."""
@@ -72,8 +78,8 @@ class SearchedText:
         return wanted in self._normal.text
 
 
-def _first(text: str, quote: str, budget: Budget) -> tuple[int, int]:
-    """Returns the first place of a quote, and the number of places."""
+def _first(text: str, quote: str, budget: Budget, is_whole: Callable[[int, int], bool]) -> tuple[int, int]:
+    """Returns the first place of a quote that `is_whole`, and the number of places."""
     first, count, position = -1, 0, 0
     for _ in range(_MOST_CANDIDATES):
         if budget.is_spent:
@@ -83,16 +89,16 @@ def _first(text: str, quote: str, budget: Budget) -> tuple[int, int]:
         if found < 0:
             break
         position = found + 1
-        if _is_whole(text, found, found + len(quote)):
+        if is_whole(found, found + len(quote)):
             first, count, position = (found if count == 0 else first), count + 1, found + len(quote)
             if count == MOST_OCCURRENCES:
                 break
     return first, count
 
 
-def _is_whole(text: str, start: int, end: int) -> bool:
+def _whole_in(text: str) -> Callable[[int, int], bool]:
     """Returns whether a span neither begins nor ends inside a word or a number, as "50" does in "1.50" or "-50"."""
-    return not _is_inside(text, start) and not _is_inside(text, end) and not _drops_minus(text, start)
+    return lambda start, end: not (_is_inside(text, start) or _is_inside(text, end) or _drops_minus(text, start))
 
 
 def _is_inside(text: str, position: int) -> bool:

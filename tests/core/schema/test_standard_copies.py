@@ -13,6 +13,7 @@ import abstractcore.schema as schema
 from abstractcore import (
     Blob,
     CallWarning,
+    Evidence,
     GenerateResponse,
     ModelCall,
     ModelReply,
@@ -76,6 +77,7 @@ OTHERS = [
     Plan(warnings=(CallWarning("a", "b", "c"),)),
     Billing(separate=(SeparateUsage("m", 1),)),
     OutputAttempt(0, "{}", "missing"),
+    Evidence("total", "12 euros", verified=True, match="exact", source="file", document=0, start=9, end=17),
     PENDING.allow(),
     AllowedCall(TOOL_CALL),
     JournalEntry("intent", call=TOOL_CALL),
