@@ -325,6 +325,17 @@ def test_stream_has_no_response_before_the_evidence_is_checked(call_style):
         assert stream.response.evidence["total"].verified
 
 
+def test_partial_output_and_elements_grow_without_the_quotes():
+    llm = create_llm("scripted", replies=[answer([12, 13], {"[0]": "12 euros"})] * 2)
+    with llm.stream("Go.", media=[NOTICE], response_model=list[int], evidence=True) as stream:
+        grown = [stream.partial_output for _ in stream]
+        assert grown[-1] == [12, 13]
+        assert stream.response.evidence["[0]"].verified
+    with llm.stream("Go.", media=[NOTICE], response_model=list[int], evidence=True) as stream:
+        assert list(stream.elements()) == [12, 13]
+        assert stream.response.evidence["[0]"].verified
+
+
 def test_extraction_in_async_code_does_not_block_the_event_loop(monkeypatch):
     """The text is extracted in another thread than the one that the event loop runs in."""
     import asyncio
