@@ -15,7 +15,7 @@ from .connection import Connection, connected
 from .json_output import response_json
 from .plugins import registry
 from .reporting import reported
-from .screen import note, write
+from .screen import note, prints_to_stderr, write
 from .summary import summary
 from .toolbox import ToolChoices, final_result, is_final, toolbox, waits
 
@@ -52,7 +52,8 @@ def answer(
                 while waits(response):
                     response = _streamed(tools.resumed_stream(llm, response), silent)
             else:
-                response = llm.generate(prompt, **request)
+                with prints_to_stderr():
+                    response = llm.generate(prompt, **request)
                 while waits(response):
                     response = tools.resumed(llm, response)
         if as_json:
@@ -74,16 +75,18 @@ def write_stream(stream: abstractcore.Stream[Any], silent: bool) -> None:
     """Prints the answer to stdout as it is generated, and tool calls to stderr unless `silent`. Ends each line that was
     begun, also after an error.
     """
-    last = "\n"
+    last, stdout = "\n", sys.stdout
     try:
-        for event in stream:
-            if isinstance(event, abstractcore.TextDelta):
-                write(event.text)
-                last = event.text or last
-            elif not silent and event.type in _TOOL_EVENTS:
-                if not last.endswith("\n"):
-                    write(last := "\n")
-                show_event(event)
+        with prints_to_stderr():
+            for event in stream:
+                if isinstance(event, abstractcore.TextDelta):
+                    write(event.text, stdout)
+                    last = event.text or last
+                elif isinstance(event, abstractcore.ReplyEnd):  # before its tools print anything
+                    if not last.endswith("\n"):
+                        write(last := "\n", stdout)
+                elif not silent and event.type in _TOOL_EVENTS:
+                    show_event(event)
     finally:
         if not last.endswith("\n"):
             write("\n")

@@ -41,6 +41,7 @@ def converse(connection: Connection, choices: ToolChoices, system: str | None) -
                 if not interactive:
                     raise
                 print_error(error)
+                history += _messages_before(error, line)
 
 
 @contextlib.contextmanager
@@ -107,6 +108,14 @@ class _Turn:
 def _stopped(prompt: abstractcore.Message, messages: Sequence[abstractcore.Message]) -> list[abstractcore.Message]:
     note("stopped")
     return [prompt, *messages] if messages else []
+
+
+def _messages_before(error: abstractcore.AbstractCoreError, line: str) -> list[abstractcore.Message]:
+    """Returns the messages of a turn whose tools have run, if it can be sent again; otherwise the turn is left out."""
+    loop: abstractcore.ToolLoop | None = getattr(error, "loop", None)
+    if loop is None or not loop.steps or not error.retryable:
+        return []
+    return [abstractcore.Message.user(line), *loop.messages]
 
 
 def _messages_so_far(stream: abstractcore.Stream[Any]) -> list[abstractcore.Message]:

@@ -15,6 +15,7 @@ _CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
     (abstractcore.MediaError, 2),
     (abstractcore.ModelStoreError, 2),
     (abstractcore.ArtifactError, 2),
+    (abstractcore.JournalError, 2),
     (abstractcore.UnsupportedContentError, 2),
     (abstractcore.UnsupportedOptionError, 2),
 )

@@ -55,7 +55,8 @@ def _step(step: abstractcore.ToolStep) -> dict[str, object]:
 
 
 def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
-    """Returns an error as JSON; `partial` is the text of the answer so far."""
+    """Returns an error as JSON; `partial` is the text of the answer so far, `tool_steps` the tool calls before it."""
+    loop: abstractcore.ToolLoop | None = getattr(error, "loop", None)
     return _line(
         {
             "error": {
@@ -70,6 +71,7 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
                 "retry_after": error.retry_after,
                 "partial": error.partial.text if error.partial is not None else None,
             },
+            "tool_steps": [_step(step) for step in loop.steps] if loop is not None else [],
             "exit_code": code,
         }
     )

@@ -6,7 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
+from contextlib import AbstractContextManager, redirect_stdout, suppress
 from typing import TYPE_CHECKING, TextIO
 
 if TYPE_CHECKING:
@@ -45,10 +45,14 @@ def escaped(text: str) -> str:
     return _ESCAPED.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
-def write(text: str) -> None:
-    """Writes text to stdout and flushes it; unchanged unless stdout is a terminal."""
-    sys.stdout.write(shown(text) if sys.stdout.isatty() else text)
-    sys.stdout.flush()
+def write(text: str, stdout: TextIO | None = None) -> None:
+    """Writes text to stdout and flushes it; unchanged unless stdout is a terminal.
+
+    `stdout` is the stream to write to in the body of `prints_to_stderr`.
+    """
+    out = stdout or sys.stdout
+    out.write(shown(text) if out.isatty() else text)
+    out.flush()
 
 
 def note(line: str) -> None:
@@ -72,6 +76,11 @@ def ask_line(prompt: str) -> str | None:
     except EOFError:
         announce("")
         return None
+
+
+def prints_to_stderr() -> AbstractContextManager[object]:
+    """In its body, what tools print goes to stderr: stdout is for the answer."""
+    return redirect_stdout(sys.stderr)
 
 
 def complain(message: str, hint: str | None) -> None:

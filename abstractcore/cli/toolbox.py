@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 import abstractcore
 
 from ..client.preparing import DEFAULT_TIMEOUT_SECONDS
+from .screen import prints_to_stderr
 
 if TYPE_CHECKING:
     from ..registry import Registry
@@ -52,7 +53,8 @@ class Toolbox:
     def resumed(self, llm: abstractcore.LLM, waiting: Response) -> Response:
         """Asks the user about the calls that wait, and continues."""
         loop, answers = self._answered(waiting)
-        return llm.resume(loop, answers, tools=self.tools, run_tools=self.run_tools, timeout=self._timeout)
+        with prints_to_stderr():
+            return llm.resume(loop, answers, tools=self.tools, run_tools=self.run_tools, timeout=self._timeout)
 
     def resumed_stream(self, llm: abstractcore.LLM, waiting: Response) -> abstractcore.Stream[Any]:
         """Asks the user about the calls that wait, and returns the stream of what follows."""

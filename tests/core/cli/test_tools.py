@@ -45,6 +45,7 @@ CITY = "Oslo"
 @tool(read_only=True)
 def stock(item: str, context: ToolContext) -> ToolOutput:
     """Returns how many of an item there are."""
+    print("counting")
     context.progress(1, 2, "counted half")
     return ToolOutput(f"7 {item}", data={"shelf": 3})
 
@@ -192,8 +193,8 @@ def test_read_only_tool_runs_without_asking(run, server, to_server):
     result = run("ask", "How much tea?", "--tool", "shop:stock", *to_server)
     assert (result.exit_code, result.stdout) == (0, "Seven.\n")
     lines = result.stderr.splitlines()
-    assert lines[:3] == ['-> stock({"item": "tea"})', "   stock: 1 of 2 counted half", "<- 7 tea"]
-    assert lines[3].startswith("openai-compatible/m-1: 6 tokens in, 4 out")
+    assert lines[:4] == ['-> stock({"item": "tea"})', "counting", "   stock: 1 of 2 counted half", "<- 7 tea"]
+    assert lines[4].startswith("openai-compatible/m-1: 6 tokens in, 4 out")
     assert results(server) == ["7 tea"]
 
 
@@ -203,7 +204,7 @@ def test_json_has_the_steps_and_nothing_else_is_printed(run, server, to_server):
     result = run("ask", "How much tea?", "--json", "--tool", "shop:stock", *to_server)
     data = json.loads(result.stdout)
     (step,) = data["tool_steps"]
-    assert (result.stderr, data["content"], data["loop_status"]) == ("", "Seven.", "answered")
+    assert (result.stderr, data["content"], data["loop_status"]) == ("counting\n", "Seven.", "answered")
     assert step.pop("seconds") >= 0
     assert step == {
         "round": 0,
@@ -288,7 +289,7 @@ def test_at_the_limit_of_rounds_the_model_must_answer(run, server, to_server):
         server.script(calling("stock", item=f"tea {count}"))
     server.script(completion("About seven."))
     result = run("ask", "How much tea?", "--tool", "shop:stock", "--max-rounds", "2", "-q", *to_server)
-    assert (result.exit_code, result.stdout, result.stderr) == (0, "About seven.\n", "")
+    assert (result.exit_code, result.stdout, result.stderr) == (0, "About seven.\n", "counting\n" * 2)
     assert server.requests[-1].json["tool_choice"] == "none"
 
 
@@ -418,13 +419,34 @@ def test_ctrl_c_leaves_the_chat_usable_and_the_conversation_sendable(terminal, s
         assert "Traceback" not in window.screen
     messages = server.requests[-1].json["messages"]
     assert [message["role"] for message in messages] == ["user", "assistant", "tool", "user"]
-    assert results(server) == ["not run: cancelled"]
+    (result,) = results(server)
+    assert result.startswith("interrupted: cancelled while it ran" if during == "tool" else "not run: cancelled")
+
+
+def test_json_of_an_error_has_the_steps_before_it(run, server, to_server):
+    server.script(calling("stock", item="tea"))
+    server.script(failure(400, "not that"))
+    result = run("ask", "How much tea?", "--json", "--tool", "shop:stock", *to_server)
+    data = json.loads(result.stdout)
+    assert (result.exit_code, data["error"]["type"]) == (3, "BadRequestError")
+    assert [(step["name"], step["result"]) for step in data["tool_steps"]] == [("stock", "7 tea")]
+
+
+def test_what_a_tool_prints_is_not_in_the_streamed_answer(run, server, to_server):
+    server.script(streamed_call("stock", "Let me see. ", item="tea"))
+    server.script(streamed("Seven."))
+    result = run("ask", "How much tea?", "--stream", "--tool", "shop:stock", *to_server)
+    assert (result.exit_code, result.stdout) == (0, "Let me see. \nSeven.\n")
+    assert "counting\n" in result.stderr
 
 
 @needs_terminal
-def test_an_error_after_a_tool_leaves_the_chat_usable(terminal, server, to_server):
+@pytest.mark.parametrize(("status", "kept"), [(400, []), (503, ["7 tea"])])
+def test_an_error_after_a_tool_leaves_the_chat_usable(terminal, server, to_server, status, kept):
+    """What a tool has done stays in the conversation, unless the conversation itself was refused."""
     server.script(streamed_call("stock", item="tea"))
-    server.script(failure(400, "not that"))
+    for _ in range(1 if status == 400 else 3):
+        server.script(failure(status, "not that", **{"retry-after": "0"}))
     server.script(streamed("Still here."))
     with terminal("chat", "--tool", "shop:stock", *to_server) as window:
         window.wait_for("> ")
@@ -434,6 +456,7 @@ def test_an_error_after_a_tool_leaves_the_chat_usable(terminal, server, to_serve
         window.wait_for("> ", window.wait_for("Still here."))
         window.type("/exit\n")
         assert window.wait_for_end() == 0
+    assert results(server) == kept
 
 
 @needs_terminal
