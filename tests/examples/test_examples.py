@@ -103,6 +103,16 @@ def test_scripted_tests_pass(run):
     assert " passed in " in run("-m", "pytest", "-q", "-p", "no:cacheprovider", str(EXAMPLES / "scripted_test.py"))
 
 
+def test_approve_later_goes_on_in_another_process(run):
+    assert run(str(EXAMPLES / "approve_later.py")).splitlines() == [
+        "first process:  suspended",
+        'second process: pay {"to": "Ann", "euros": 80} - waits for the treasurer',
+        "second process: balance -> 250",
+        "second process: pay -> paid 80 euros to Ann",
+        "second process: Ann has been paid.",
+    ]
+
+
 def test_every_example_is_tested():
     tested = Path(__file__).read_text()
     assert all(f'"{path.name}"' in tested for path in EXAMPLES.glob("*.py"))
