@@ -155,7 +155,7 @@ class CallPreparer:
         runnable = () if given_tools is None else given_tools.tools
         plan = self._rounds.plan(
             given_tools,
-            request.get("run_tools") or True,
+            request.get("run_tools", True),
             request.get("deps"),
             llm,
             output_retries(None),

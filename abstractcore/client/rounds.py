@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from ..errors import InvalidInputError
 from ..outputs import OutputType
 from ..schema import EMPTY, ToolAnswer, ToolLoop
+from ..schema.quoting import shown
 from .pipelines import Pipelines
 
 if TYPE_CHECKING:
@@ -34,12 +36,21 @@ class RoundPlanner:
         loop: ToolLoop | None = None,
         answers: Mapping[str, ToolAnswer] = EMPTY,  # type: ignore[assignment]
     ) -> RoundsPlan:
-        """Returns the plan; raises `InvalidInputError` for an invalid `run_tools`."""
+        """Returns the plan; raises `InvalidInputError` for an invalid `run_tools`, and for tools with the names of the
+        loop's own."""
         from ..engine.tool_decisions import ToolSetup
         from ..engine.tool_rounds import RoundsPlan
+        from ..tools.loop import check_names_of_tools
         from ..tools.policy import read_policy
 
         policy = read_policy(run_tools)
+        if policy is None and loop is not None:
+            raise InvalidInputError(
+                f"expected True or a ToolPolicy, got {shown(run_tools)}: to continue a loop is to run its tools",
+                path="run_tools",
+            )
+        if policy is not None and tools is not None:
+            check_names_of_tools(tools.specs)
         setup = None
         if policy is not None:
             services = self._pipelines.services

@@ -156,25 +156,26 @@ class ToolCalls:
             is_final = ready.tool.final and step.outcome == "done"
             if is_final or ready.requested is not None:
                 step = replace(step, requested=ready.requested, final=is_final)
-            step = shortened_step(step, self._policy.max_result, self._setup.artifacts)
             await self._add(step)
 
         return run
 
     def _context(self, call: ToolCall) -> ToolContext[Any]:
         def progress(done: float, total: float | None, message: str | None) -> None:
-            self._tell(ToolProgress(call, done, total, message))
+            if call.id in self._begun:  # after its time limit, a tool may run on
+                self._tell(ToolProgress(call, done, total, message))
 
         setup = self._setup
         return ToolContext(setup.deps, setup.llm, call, self._loop.id, self._runtime, self._deadline, progress)
 
     def _tool(self, name: str) -> Tool[..., Any] | None:
         """Returns the tool that runs calls of `name`, also those that the loop itself offers."""
-        if name not in self._specs:
+        spec = self._specs.get(name)
+        if spec is None:
             return None
-        if name == SEARCH_TOOLS.name:
+        if spec is SEARCH_TOOLS:
             return Tool.of(SEARCH_TOOLS, self._search)
-        if name == READ_RESULT.name:
+        if spec is READ_RESULT:
             return Tool.of(READ_RESULT, self._read_result)
         return self._setup.tools.get(name)
 
@@ -205,6 +206,7 @@ class ToolCalls:
         return len(self._loop.replies) - 1
 
     async def _add(self, step: ToolStep) -> None:
+        step = shortened_step(step, self._policy.max_result, self._setup.artifacts)
         self._steps.append(step)
         self._begun.discard(step.call.id)
         if self._note is not None:

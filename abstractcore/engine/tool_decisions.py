@@ -33,7 +33,7 @@ from ..tools.policy import ToolPolicy
 from ..tools.search import SEARCH_TOOLS
 from ..tools.tool import Tool
 
-_OWN_TOOLS = (SEARCH_TOOLS.name, READ_RESULT.name)
+_OWN_TOOLS = (SEARCH_TOOLS, READ_RESULT)
 """Tools of the loop itself, which need no approval: they read what it has already."""
 
 
@@ -110,7 +110,7 @@ class ToolDecisions:
 
     async def _approved(self, call: ToolCall, prepared: PreparedArguments | None) -> Decided:
         """Asks the approver, if there is one, and the call needs approval."""
-        if call.name in _OWN_TOOLS:
+        if any(self._specs[call.name] is own for own in _OWN_TOOLS):
             return self._ready(call, prepared=prepared)
         labels = self._loop.labels
         sends_private = "sends" in self._specs[call.name].labels and {"private", "untrusted"} <= set(labels)

@@ -197,7 +197,9 @@ class Rounds:
         self.loop = loop
         if self._journal is not None:
             attempt = None if corrected is None else corrected.output_attempts[-1]
-            await self._journal.note(JournalEntry("reply", None, reply, loop.usage, attempt, *self._totals.cost()))
+            await self._journal.note(
+                JournalEntry("reply", None, loop.replies[-1], loop.usage, attempt, *self._totals.cost())
+            )
 
     async def run_calls(
         self, emit: Callable[[ToolEvent], object] = _ignore, answers: Mapping[str, ToolAnswer] = _NOTHING

@@ -27,7 +27,7 @@ class ToolContext(Generic[D]):
     runtime's clock, in seconds, or None.
     """
 
-    deps: D
+    deps: D = field(repr=False)
     llm: Any
     call: ToolCall
     trace_id: str

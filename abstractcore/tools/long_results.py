@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
+from ..errors import ArtifactError
 from ..ports import ArtifactStore
-from ..schema import TextPart, ToolResult, ToolSpec, ToolStep
+from ..schema import CallWarning, TextPart, ToolResult, ToolSpec, ToolStep
 
 _TAIL_SHARE = 4
 """One part in so many of the characters that are kept is the end of the text."""
@@ -31,24 +32,27 @@ READ_RESULT = ToolSpec(
 def shortened_step(step: ToolStep, most: int, artifacts: Callable[[], ArtifactStore]) -> ToolStep:
     """Returns the step with texts of its result of `most` characters together, and the whole text as an artifact.
 
-    The head and the tail are kept, with a note between them. Raises `ArtifactError` if it cannot be stored.
+    The head and the tail are kept, with a note between them. A text that cannot be stored is lost, with a warning.
     """
     texts = [part.text for part in step.result.content if isinstance(part, TextPart)]
     length = sum(map(len, texts))
     if length <= most:
         return step
     whole = "\n".join(texts)
-    artifact = artifacts().put(whole.encode(), "text/plain; charset=utf-8").sha256
+    artifact, warnings = None, step.warnings
+    try:
+        artifact = artifacts().put(whole.encode(), "text/plain; charset=utf-8").sha256
+    except ArtifactError as error:
+        lost = f"the whole result of {step.call.name} could not be stored: {error.message}"
+        warnings = (*warnings, CallWarning("result_not_stored", "", lost))
     tail = most // _TAIL_SHARE
     head = most - tail
-    note = (
-        f"\n[{len(whole) - most:,} of {len(whole):,} characters left out here. "
-        f'To read them: {READ_RESULT.name}(id="{step.call.id}", offset={head})]\n'
-    )
+    way = f' To read them: {READ_RESULT.name}(id="{step.call.id}", offset={head})' if artifact is not None else ""
+    note = f"\n[{len(whole) - most:,} of {len(whole):,} characters left out here.{way}]\n"
     media = tuple(part for part in step.result.content if not isinstance(part, TextPart))
     content = (TextPart(f"{whole[:head]}{note}{whole[-tail:]}"), *media)
     result = ToolResult(step.result.call_id, content, step.result.is_error)
-    return replace(step, result=result, artifact=artifact)
+    return replace(step, result=result, artifact=artifact, warnings=warnings)
 
 
 def page_of_result(text: str, offset: int, most: int) -> str:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import replace
+from itertools import count
 from typing import Any, cast
 
+from ..errors import InvalidInputError
 from ..schema import (
+    HostedTool,
     JSONValue,
     LoopStatus,
     ModelCall,
     ModelReply,
+    Part,
     ToolCall,
     ToolChoice,
     ToolLoop,
@@ -32,12 +37,44 @@ from .search import SEARCH_TOOLS
 ENDED: tuple[LoopStatus, ...] = ("answered", "final")
 """The states of a loop that cannot go on."""
 _FREE_CHOICE = ("auto", "none")
-_CONTINUES = ("tool_calls", "paused")
+_STOPPED = ("content_filter", "refusal", "error")
+"""Finish reasons of replies that are not to be acted on."""
 
 
 def with_reply(loop: ToolLoop, reply: ModelReply, usage: Usage, status: LoopStatus = "running") -> ToolLoop:
-    """Returns the loop with the reply of one more round."""
+    """Returns the loop with the reply of one more round. Its calls get ids of their own where the model repeats one."""
+    reply = _with_unique_ids(reply, loop)
     return with_valid(loop, replies=(*loop.replies, reply), usage=loop.usage + usage, status=status)
+
+
+def _with_unique_ids(reply: ModelReply, loop: ToolLoop) -> ModelReply:
+    """Returns the reply with calls whose ids are unique in the conversation: results are found by them."""
+    if not reply.tool_calls:
+        return reply
+    earlier = (part for each in (*loop.call.messages, *loop.replies) for part in each.parts)
+    used = {part.id for part in earlier if isinstance(part, ToolCall)}
+    parts: list[Part] = []
+    for part in reply.parts:
+        if isinstance(part, ToolCall):
+            if not part.id or part.id in used:
+                names = (f"{part.id or 'call'}_{number}" for number in count(1))
+                part = replace(part, id=next(name for name in names if name not in used))
+            used.add(part.id)
+        parts.append(part)
+    return reply if tuple(parts) == reply.parts else replace(reply, parts=tuple(parts))
+
+
+def check_names_of_tools(tools: Sequence[ToolSpec | HostedTool]) -> None:
+    """Raises `InvalidInputError` for a tool with the name of one that the loop may add."""
+    specs = [tool for tool in tools if isinstance(tool, ToolSpec)]
+    own = {READ_RESULT.name} | ({SEARCH_TOOLS.name} if any(spec.defer for spec in specs) else set[str]())
+    for index, spec in enumerate(specs):
+        if spec.name in own:
+            raise InvalidInputError(
+                f"{spec.name!r} is the name of a tool of the loop itself",
+                path=f"tools[{index}].name",
+                hint="Give the tool another name, as in @tool(name='my_tool').",
+            )
 
 
 def offered_tools(loop: ToolLoop) -> tuple[ToolSpec, ...]:
@@ -77,8 +114,10 @@ def next_call(loop: ToolLoop, *, stream: bool = False, answer_now: bool = False)
 
 
 def continues(reply: ModelReply) -> bool:
-    """Returns whether the model waits for results of tools, or has paused its turn."""
-    return bool(reply.tool_calls) or reply.finish_reason == "paused"
+    """Returns whether the model waits for results of tools, or has paused its turn. Calls of a reply that was stopped
+    by a filter, a refusal or an error are not run.
+    """
+    return (bool(reply.tool_calls) and reply.finish_reason not in _STOPPED) or reply.finish_reason == "paused"
 
 
 def limit_reached(loop: ToolLoop, policy: ToolPolicy) -> LoopStatus | None:
@@ -96,7 +135,15 @@ def calls_run(steps: Sequence[ToolStep]) -> int:
 
 
 def refusal(loop: ToolLoop, call: ToolCall, before: Sequence[ToolCall], policy: ToolPolicy) -> str | None:
-    """Returns why a limit forbids `call`, or None. `before` are the calls of its round that come before it."""
+    """Returns why `call` must not run: a limit, a tool choice, or a reply that was cut off; None if it may.
+
+    `before` are the calls of its round that come before it.
+    """
+    reply, choice = loop.replies[-1], loop.call.tool_choice
+    if reply.finish_reason == "length" and reply.parts[-1] == call:
+        return "the reply ended at its limit of tokens, so that the call may be incomplete"
+    if choice is not None and choice.mode == "none":
+        return "this conversation does not allow tool calls"
     most = policy.max_uses.get(call.name)
     if most is not None:
         uses = Counter(step.call.name for step in loop.steps if step.outcome != "not_run")

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from os import PathLike
 from typing import Any, Literal, get_args
 
+from ..concurrency.functions import is_async
 from ..errors import InvalidInputError
 from ..schema import EMPTY, ToolEvent, ToolLabel, check_labels
 from ..schema.quoting import shown
@@ -62,6 +63,8 @@ class ToolPolicy:
         for name in ("approve", "on_event"):
             if getattr(self, name) is not None and not callable(getattr(self, name)):
                 raise _wrong(name, "a function", getattr(self, name))
+        if self.on_event is not None and is_async(self.on_event):
+            raise _wrong("on_event", "a function that is not async", self.on_event)
 
 
 def read_policy(value: object) -> ToolPolicy | None:
