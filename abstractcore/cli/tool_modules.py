@@ -6,7 +6,6 @@ import importlib
 import inspect
 import sys
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stdout
 from pathlib import Path
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
@@ -15,6 +14,7 @@ from abstractcore import InvalidInputError
 
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..tools.tool import Tool, tool_of
+from .screen import prints_to_stderr
 
 if TYPE_CHECKING:
     from ..ports import ToolSource
@@ -58,20 +58,25 @@ def _functions(name: str, registry: Registry) -> Iterator[Any]:
 
 def _imported(name: str, registry: Registry) -> ModuleType:
     """Imports a module; what it prints goes to stderr."""
+    if name.startswith(".") or "/" in name or "\\" in name:
+        raise _unknown(name, registry)
     try:
-        with redirect_stdout(sys.stderr):
+        with prints_to_stderr():
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if error.name is None or not f"{name}.".startswith(f"{error.name}."):
             raise _broken(name, error) from error
-        file = name.removesuffix(".py").replace("/", ".").replace("\\", ".").strip(".")
-        near = nearest_names(name, registry.tool_sources)
-        hint = did_you_mean(near) if near else "Modules are looked up in the current folder and in installed packages."
-        if name.endswith(".py"):
-            hint = f"Write the module's name in place of its file's: --tool {file}"
-        raise InvalidInputError(f"no module and no tool source is called {name!r}", path=_OPTION, hint=hint) from None
+        raise _unknown(name, registry) from None
     except (Exception, SystemExit) as error:
         raise _broken(name, error) from error
+
+
+def _unknown(name: str, registry: Registry) -> InvalidInputError:
+    near = nearest_names(name, registry.tool_sources)
+    hint = did_you_mean(near) if near else "Modules are looked up in the current folder and in installed packages."
+    if name.endswith(".py"):
+        hint = f"Write the module's name in place of its file's: --tool {Path(name).stem}"
+    return InvalidInputError(f"no module and no tool source is called {name!r}", path=_OPTION, hint=hint)
 
 
 def _broken(name: str, error: BaseException) -> InvalidInputError:

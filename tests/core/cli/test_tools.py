@@ -258,6 +258,8 @@ def test_modules_functions_and_tool_sources_are_tools(run, server, to_server, fo
     [
         ("shopp", "no module and no tool source is called 'shopp'", "the current folder and in installed packages"),
         ("shop.py:order", "no module and no tool source is called 'shop.py'", "--tool shop"),
+        ("./shop.py", "no module and no tool source is called './shop.py'", "--tool shop"),
+        ("..", "no module and no tool source is called '..'", "installed packages"),
         ("shop:ordr", "shop has no function 'ordr'", "Did you mean order?"),
         ("shop:CITY", "shop:CITY is not a function but str", "MODULE:FUNCTION"),
         ("shop:", "'shop:' is not the name of a tool", "MODULE:FUNCTION"),
