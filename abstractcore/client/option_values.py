@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 from ..errors import InvalidInputError
-from ..schema import MediaKind, Sampling, ToolChoice, freeze
+from ..registry.suggestions import name_hint
+from ..schema import HostedTool, MediaKind, Sampling, ToolChoice, ToolSpec, freeze
 from ..schema.quoting import shown
 
 SAMPLING_OPTIONS = (
@@ -136,6 +137,17 @@ def tool_choice(value: object) -> ToolChoice | None:
         path="tool_choice",
         hint=f"Use 'auto', 'none', 'required', or {_forced(value)}.",
     )
+
+
+def check_forced_tool(choice: object, tools: Sequence[ToolSpec | HostedTool]) -> None:
+    """Raises `InvalidInputError` for a choice of a tool that the call does not have; `choice` may be of any type."""
+    if not tools or not isinstance(choice, ToolChoice) or choice.tool is None:
+        return
+    names = [tool.name if isinstance(tool, ToolSpec) else tool.kind for tool in tools]
+    is_searched_for = any(isinstance(tool, ToolSpec) and tool.defer for tool in tools)
+    if choice.tool not in names and not is_searched_for:
+        hint = name_hint(choice.tool, names, "tools", "tools=[...]")
+        raise InvalidInputError(f"the call has no tool {shown(choice.tool)}", path="tool_choice", hint=hint)
 
 
 def _forced(value: object) -> str:

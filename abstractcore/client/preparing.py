@@ -17,7 +17,7 @@ from .contexts import scoped, scoped_call
 from .evidence import evidence_check, quoted_output, resumed_output
 from .media_loading import load_media, media_items
 from .message_inputs import read_messages
-from .option_values import extra_headers, output_retries, seconds
+from .option_values import check_forced_tool, extra_headers, output_retries, seconds
 from .options import (
     CALL_OPTIONS,
     REQUEST_FIELDS,
@@ -101,6 +101,8 @@ class CallPreparer:
         warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
 
         tools = _tool_set(request.get("tools"), registry)
+        if tools is not None and "provider_options" not in options:
+            check_forced_tool(options.get("tool_choice"), tools.specs)
         timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
 
         async def prepare(runtime: Runtime) -> Prepared:
@@ -148,6 +150,8 @@ class CallPreparer:
 
         check_names(request, RESUME_FIELDS, "resume", provider=self._provider)
         check_loop(loop)
+        named = f"{loop.call.provider}/{loop.call.model}"
+        self._check_model(loop.call, "loop.call", f"Resume it with create_llm({named!r}).")
         given = self.given(loop.call, request.get("timeout", DEFAULT_TIMEOUT_SECONDS), stream=stream)
         given_tools = _tool_set(request.get("tools"), self._pipelines.registry)
         output = output_type(response_model) if response_model is not None else None
@@ -189,12 +193,8 @@ class CallPreparer:
         """Returns a given call; raises `InvalidInputError` for one of another provider or model."""
         if not isinstance(call, ModelCall):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
-        if (call.provider, call.model) != (self._provider, self._model):
-            raise InvalidInputError(
-                f"the call is for {call.provider}/{call.model}, this LLM is {self._provider}/{self._model}",
-                path="call.model",
-                hint=f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here.",
-            )
+        hint = f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here."
+        self._check_model(call, "call", hint)
         headers = self._defaults.get("headers", {})
         prepared = _checked(scoped_call(call.with_(stream=stream)), self._unused, headers)
 
@@ -202,6 +202,14 @@ class CallPreparer:
             return prepared
 
         return PendingCall(prepare, seconds(timeout, "timeout"), no_output)
+
+    def _check_model(self, call: ModelCall, path: str, hint: str) -> None:
+        if (call.provider, call.model) != (self._provider, self._model):
+            raise InvalidInputError(
+                f"the call is for {call.provider}/{call.model}, this LLM is {self._provider}/{self._model}",
+                path=f"{path}.model",
+                hint=hint,
+            )
 
 
 def _output(response_model: ResponseModel | None, request: CallRequest) -> OutputType | None:

@@ -9,7 +9,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel
 
-from abstractcore import AbstractCoreError, Blob, ImagePart, Message, ModelCall, Services, Tool, ToolSpec, create_llm
+from abstractcore import (
+    AbstractCoreError,
+    Blob,
+    HostedTool,
+    ImagePart,
+    Message,
+    ModelCall,
+    Services,
+    Tool,
+    ToolChoice,
+    ToolSpec,
+    create_llm,
+)
 from abstractcore.client.options import CALL_OPTIONS, CreateOptions
 from abstractcore.errors import ConfigurationError, InvalidInputError, MediaError, ModelStoreError, UnknownProviderError
 from abstractcore.ports import HasModelExamples
@@ -324,7 +336,7 @@ def test_answer_100_000_levels_deep_fails_validation():
     deep = '{"children":[' * 100_000
     llm = create_llm("scripted", replies=[deep, json.dumps({"children": []})])
     with pytest.raises(AbstractCoreError, match="not a valid Tree"):
-        llm.generate("hi", response_model=Tree)
+        llm.generate("hi", response_model=Tree, output_retries=0)
     assert llm.generate("hi", response_model=Tree).output == Tree(children=[])
 
 
@@ -371,3 +383,17 @@ def test_other_tool_choice_hints_at_all_of_them(choice: Any):
     with pytest.raises(InvalidInputError) as caught:
         create_llm("scripted", replies=["never"]).generate("hi", tool_choice=choice)
     assert caught.value.hint == "Use 'auto', 'none', 'required', or ToolChoice('tool', NAME)."
+
+
+def test_choice_of_a_tool_that_the_call_does_not_have_is_refused():
+    llm = create_llm("scripted", replies=["hi"] * 5)
+    with pytest.raises(InvalidInputError) as caught:
+        llm.generate("hi", tools=[get_weather], tool_choice=ToolChoice("tool", "get_wether"))
+    assert str(caught.value) == "tool_choice: the call has no tool 'get_wether'. Did you mean get_weather?"
+    llm.generate("hi", tools=[get_weather], tool_choice=ToolChoice("tool", "get_weather"))
+    llm.generate("hi", tools=[HostedTool("web_search")], tool_choice=ToolChoice("tool", "web_search"))
+    theirs = {"scripted": {"tools": [{"type": "shell"}]}}
+    llm.generate("hi", tools=[get_weather], tool_choice=ToolChoice("tool", "shell"), provider_options=theirs)
+    llm.generate("hi", tools=[Tool(get_weather, defer=True)], tool_choice=ToolChoice("tool", "search_tools"))
+    llm.generate("hi", tool_choice=ToolChoice("tool", "get_weather"))
+    assert len(llm.calls) == 5

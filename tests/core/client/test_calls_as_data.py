@@ -14,11 +14,14 @@ from abstractcore import (
     InvalidInputError,
     Message,
     ModelCall,
+    Suspend,
+    ToolPolicy,
     ToolSpec,
     create_llm,
     from_json,
     to_json,
 )
+from abstractcore.testing import ScriptedReply
 from tests.chaos_server import PATIENCE_SECONDS, completion, streamed
 
 TOOL = ToolSpec("look", "Looks.", {"type": "object", "properties": {"x": {"type": "number"}}})
@@ -141,3 +144,17 @@ def test_call_survives_a_json_round_trip():
     llm = create_llm("scripted", replies=["ok"])
     call = llm.build("hi", tags={"a": "b"})
     assert from_json(to_json(call)) == call
+
+
+def test_loop_of_another_model_names_the_llm_that_can_resume_it():
+    def clock() -> str:
+        return "12:30"
+
+    asks = ScriptedReply.tool_call("clock", {})
+    policy = ToolPolicy(approve=lambda call: Suspend())
+    loop = create_llm("scripted", replies=[asks]).generate("hi", tools=[clock], run_tools=policy).loop
+    assert loop is not None
+    with pytest.raises(InvalidInputError, match="the call is for scripted/scripted") as caught:
+        create_llm("openai/gpt-5.4", api_key="k").resume(loop)
+    assert caught.value.path == "loop.call.model"
+    assert caught.value.hint == "Resume it with create_llm('scripted/scripted')."
