@@ -149,7 +149,7 @@ def refusal(loop: ToolLoop, call: ToolCall, before: Sequence[ToolCall], policy: 
         uses = Counter(step.call.name for step in loop.steps if step.outcome != "not_run")
         uses.update(each.name for each in before)
         if uses[call.name] >= most:
-            return f"{call.name} may be used {most} times, and has been"
+            return f"the limit of {most} {'use' if most == 1 else 'uses'} of {call.name} is reached"
     if calls_run(loop.steps) + len(before) >= policy.max_calls:
         return f"the limit of {policy.max_calls} tool calls is reached"
     return None

@@ -23,6 +23,7 @@ from abstractcore import (
     tool,
 )
 from abstractcore.concurrency import SyncRuntime
+from abstractcore.tools import ToolOptions
 from tests.core.tools import postponed_signatures as postponed
 from tests.core.tools.calls import run_tool, text_of
 
@@ -81,6 +82,14 @@ def test_invalid_options_are_refused(options, message):
     with pytest.raises(InvalidInputError) as caught:
         tool(**options)(lambda: None)
     assert str(caught.value) == message
+
+
+def test_help_of_the_decorator_names_every_option():
+    text = tool.__doc__ or ""
+    names = {
+        name.strip() for line in text.split("Options,")[1].splitlines()[1:] for name in line.split(":")[0].split(",")
+    }
+    assert names - {""} == set(ToolOptions.__annotations__)
 
 
 def test_unknown_label_is_refused():

@@ -287,6 +287,7 @@ def test_uses_of_one_tool_are_limited_while_others_go_on(way: Way):
     llm = scripted(calls(("forecast", {"city": "a"}), ("forecast", {"city": "b"})), "Fine.")
     response = way.generate(llm, tools=[forecast], run_tools=ToolPolicy(max_uses={"forecast": 1}))
     assert [step.outcome for step in response.tool_steps] == ["done", "not_run"]
+    assert response.tool_steps[1].result.as_text == "not run: the limit of 1 use of forecast is reached"
     assert response.content == "Fine."
 
 
