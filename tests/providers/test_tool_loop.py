@@ -119,5 +119,7 @@ def test_two_calls_of_one_reply_are_run_and_answered_in_order(format, streamed, 
     )
     made = [call.id for reply in response.steps for call in reply.tool_calls]
     assert [step.call.id for step in response.tool_steps] == made
+    kept = [part for message in response.messages for part in message.parts if isinstance(part, ToolResult)]
+    assert [result.call_id for result in kept] == made
     reasoning = [part for part in third.messages[1].parts if isinstance(part, ReasoningPart)]
     assert len(reasoning) == (1 if format == "anthropic_messages" else 0)
