@@ -34,9 +34,7 @@ _BASE64_HINT = "If it is base64, pass data:image/png;base64,..., or the bytes: b
 
 
 def media_items(media: object) -> Sequence[MediaInput]:
-    """Returns the items of `media`, none for None; raises `InvalidInputError` unless it is a list."""
-    if media is None:
-        return ()
+    """Returns the items of `media`; raises `InvalidInputError` unless it is a list."""
     if isinstance(media, list | tuple):
         return cast("Sequence[MediaInput]", media)
     hint = None

@@ -39,8 +39,6 @@ def read_messages(messages: object, reader: Callable[[], MessageReader], model: 
 
     Raises `InvalidInputError` with the path of an invalid item.
     """
-    if messages is None:
-        return ()
     if not isinstance(messages, list | tuple):
         raise InvalidInputError(
             f"expected a list, got {type(messages).__name__}", path="messages", hint=_list_hint(messages)

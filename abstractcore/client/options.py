@@ -11,8 +11,6 @@ from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import JSONObject, JSONValue, MediaKind, MediaPolicy, Modality, OutputMode, ThinkingLevel, ToolChoice
 from ..schema.quoting import shown
 from .foreign_options import OTHER_NAMES, OTHER_WAYS
-from .media_loading import MediaInput
-from .message_inputs import MessageInput
 
 if TYPE_CHECKING:
     from ..ports import Price, Script
@@ -20,6 +18,8 @@ if TYPE_CHECKING:
     from ..tools.policy import ToolPolicy
     from ..transport import HttpClient
     from .connections import TransportName
+    from .media_loading import MediaInput
+    from .message_inputs import MessageInput
 
 KNOWN_CAPABILITIES = ("music", "vision", "voice")
 """Capabilities whose options are accepted even if their plugin is not installed."""

@@ -10,13 +10,11 @@ from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output, output_type
 from ..ports import MessageReader, Runtime
 from ..registry import Registry
-from ..schema import CallWarning, MediaPart, ModelCall, ToolAnswer, ToolLoop
+from ..schema import CallWarning, MediaPart, Message, ModelCall, ToolAnswer, ToolLoop
 from ..schema.quoting import shown
 from .building import build_call
 from .contexts import scoped, scoped_call
 from .evidence import evidence_check, quoted_output, resumed_output
-from .media_loading import load_media, media_items
-from .message_inputs import read_messages
 from .option_values import check_forced_tool, extra_headers, output_retries, seconds
 from .options import (
     CALL_OPTIONS,
@@ -35,6 +33,7 @@ if TYPE_CHECKING:
     from ..engine.evidence import EvidenceCheck
     from ..engine.tool_rounds import RoundsPlan
     from ..tools.toolset import ToolSet
+    from .media_loading import MediaInput
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 _MESSAGES_FORMAT = "openai_chat"
@@ -90,11 +89,11 @@ class CallPreparer:
         options = merged(defaults, {**given, **request}) if request else defaults
         output = _output(response_model, request)
         headers = _headers(defaults.get("headers", {}), options.get("headers"))
-        messages = read_messages(request.get("messages"), self._message_reader, self._model)
+        messages = self._messages(request.get("messages"))
         system_prompt = options.get("system_prompt")
         if "system_prompt" not in request and any(message.role == "system" for message in messages):
             system_prompt = None
-        media = media_items(request.get("media"))
+        media = _media_items(request.get("media"))
         quoted = quoted_output(output, request.get("evidence"), media, messages)
         requested = quoted or output
         others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
@@ -108,6 +107,8 @@ class CallPreparer:
         async def prepare(runtime: Runtime) -> Prepared:
             parts: Sequence[MediaPart] = ()
             if media:
+                from .media_loading import load_media
+
                 async with InTime(runtime, timeout):
                     parts = await runtime.call(load_media, media, self._pipelines.handlers, kind="files")
             call = build_call(
@@ -178,6 +179,14 @@ class CallPreparer:
             return PendingCall(evidence.prepare, given.timeout, evidence.read_output, plan, evidence)
         return PendingCall(prepare, given.timeout, output.read if output is not None else no_output, plan)
 
+    def _messages(self, messages: object) -> tuple[Message, ...]:
+        """Returns the messages of a call; what reads them is imported by a call that has some."""
+        if messages is None:
+            return ()
+        from .message_inputs import read_messages
+
+        return read_messages(messages, self._message_reader, self._model)
+
     def _message_reader(self) -> MessageReader:
         """The reader of mappings in `messages`: the provider's own format if it is OpenAI's chat, so that the vendor's
         own fields are kept; else OpenAI's.
@@ -233,6 +242,15 @@ def _tool_set(tools: object, registry: Registry) -> ToolSet | None:
     from ..tools import tool_set
 
     return tool_set(tools, registry)
+
+
+def _media_items(media: object) -> Sequence[MediaInput]:
+    """Returns the files of a call; what reads them is imported by a call that has some."""
+    if media is None:
+        return ()
+    from .media_loading import media_items
+
+    return media_items(media)
 
 
 def _checked(call: ModelCall, warnings: tuple[CallWarning, ...], headers: Mapping[str, str]) -> Prepared:

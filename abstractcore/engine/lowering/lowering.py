@@ -13,12 +13,11 @@ from .cache_points import lower_cache
 from .media_routes import lower_media
 from .modalities import lower_modalities
 from .prefill import refuse_prefill
-from .prompted_tools import lower_tools
 from .retirement import retirement_warning
 from .sampling_options import SAMPLING_OPTIONS, lower_options
 from .structured_output import lower_instruction, lower_output_tool
 from .thinking import lower_thinking, room_to_think
-from .tools import lower_tool_choice, thinking_beside_tools
+from .tools import lower_tool_choice, lower_tools, thinking_beside_tools
 
 
 def lower(

@@ -7,8 +7,8 @@ from typing import Literal, TypeAlias
 from ...errors import UnsupportedOptionError
 from ...ports import ModelProfile
 from ...schema import ModelCall
-from .prompted_tools import prompt_format
 from .thinking import lower_thinking, thinks
+from .tools import prompt_format
 
 OutputStrategy: TypeAlias = Literal["native", "tool", "prompted", "separate"]
 """With the request, as the arguments of a tool, by an instruction, or in a call of its own after those with tools."""

@@ -20,31 +20,23 @@ from ...schema import (
     ToolResult,
 )
 from ...schema.parts import MEDIA_PARTS
+from .tools import forbids_tools
 
 if TYPE_CHECKING:
     from ...tools.prompted import ToolFormat
 
-DEFAULT_FORMAT = "hermes"
-"""The format for models whose own is not known: plain JSON between tags."""
 _CONSTRAINS = frozenset({"grammar", "json_schema", "response_format"})
 """Fields with which the user constrains the reply."""
 _MOST_STOPS = 4
 """The number of stop sequences that all providers accept (OpenAI's API reference, "Create chat completion", stop)."""
 
 
-def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, ReplyReading | None, list[CallWarning]]:
-    """Returns the call with its tools in a system message and its history as text, how to read the reply, and warnings,
-    if the call or the profile says so. Raises `InvalidInputError` for an unknown format.
-
-    Without a prompt of tools, a reply may have native calls as text: from servers of which the profile says so.
+def write_tools(
+    call: ModelCall, name: str, profile: ModelProfile
+) -> tuple[ModelCall, ReplyReading | None, list[CallWarning]]:
+    """Returns the call with its tools in a system message and its history as text in the format `name`, how to read the
+    reply, and warnings. Raises `InvalidInputError` for an unknown format.
     """
-    name = prompt_format(call, profile)
-    if name is None:
-        reading = None
-        if profile.calls_as_text and call.rescue and call.tools and not _forbids(call):
-            reading = ReplyReading(tools=call.tools, rescue=True)
-        changed = call.tool_format is not None or not call.rescue
-        return call.with_(tool_format=None, rescue=True) if changed else call, reading, []
     from ...tools.prompted import tool_format
 
     chosen = tool_format(name)
@@ -57,7 +49,7 @@ def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, Repl
         message = f"{call.model} has its tools described in a system message, in the format {name!r}"
         warnings.append(CallWarning("tools_as_prompt", "tools", message, sent=name))
         warnings += _not_enforced(call)
-        if not _forbids(call):
+        if not forbids_tools(call):
             reading = ReplyReading(name, call.tools, call.rescue)
     sampling = call.sampling
     if reading is not None and (stop := _stops(call, chosen, profile)):
@@ -73,24 +65,6 @@ def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, Repl
         rescue=True,
     )
     return lowered, reading, warnings
-
-
-def prompt_format(call: ModelCall, profile: ModelProfile) -> str | None:
-    """Returns the format of the call's tools in the prompt; None if they are sent as such."""
-    name = call.tool_format
-    if name is None:
-        if profile.tools != "never" or (profile.tools_provider is not None and call.tools):
-            return None
-        name = profile.tool_prompt or DEFAULT_FORMAT
-    return name if name != "native" and (call.tools or _has_calls(call)) else None
-
-
-def _has_calls(call: ModelCall) -> bool:
-    return any(message.role == "tool" or message.tool_calls for message in call.messages)
-
-
-def _forbids(call: ModelCall) -> bool:
-    return call.tool_choice is not None and call.tool_choice.mode == "none"
 
 
 def _described(call: ModelCall, chosen: ToolFormat) -> TextPart:

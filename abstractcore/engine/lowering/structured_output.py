@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from ...ports import ModelProfile
 from ...schema import CallWarning, Message, ModelCall, OutputSchema, ToolChoice, ToolSpec
-from .output_modes import may_force_output_tool, output_strategy
 
 if TYPE_CHECKING:
     from .output_modes import OutputStrategy
@@ -28,6 +27,8 @@ def lower_output_tool(
     output = call.output
     if output is None:
         return call.with_(output_mode=None) if call.output_mode is not None else call, None, "native", []
+    from .output_modes import may_force_output_tool, output_strategy
+
     strategy = output_strategy(call, profile)
     requested, call = call.output_mode, call.with_(output_mode=None) if call.output_mode is not None else call
     if strategy != "tool":

@@ -1,4 +1,4 @@
-"""Lowers what depends on the tools of a call: thinking beside them, and a tool choice that forces a call."""
+"""Lowers the tools of a call, and what depends on them: thinking, and a tool choice that forces a call."""
 
 from __future__ import annotations
 
@@ -6,11 +6,50 @@ from typing import NoReturn
 
 from ...errors import UnsupportedContentError
 from ...ports import ModelProfile
-from ...schema import CallWarning, ModelCall, ToolChoice, to_data
+from ...schema import CallWarning, ModelCall, ReplyReading, ToolChoice, to_data
 from .changes import change_warning
 from .thinking import Asked, thinks
 
+DEFAULT_FORMAT = "hermes"
+"""The format for models whose own is not known: plain JSON between tags."""
 _AUTO = ToolChoice("auto")
+
+
+def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, ReplyReading | None, list[CallWarning]]:
+    """Returns the call with its tools in a system message and its history as text, how to read the reply, and warnings,
+    if the call or the profile says so. Raises `InvalidInputError` for an unknown format.
+
+    Without a prompt of tools, a reply may have native calls as text: from servers of which the profile says so.
+    """
+    name = prompt_format(call, profile)
+    if name is not None:
+        from .prompted_tools import write_tools
+
+        return write_tools(call, name, profile)
+    reading = None
+    if profile.calls_as_text and call.rescue and call.tools and not forbids_tools(call):
+        reading = ReplyReading(tools=call.tools, rescue=True)
+    changed = call.tool_format is not None or not call.rescue
+    return call.with_(tool_format=None, rescue=True) if changed else call, reading, []
+
+
+def prompt_format(call: ModelCall, profile: ModelProfile) -> str | None:
+    """Returns the format of the call's tools in the prompt; None if they are sent as such."""
+    name = call.tool_format
+    if name is None:
+        if profile.tools != "never" or (profile.tools_provider is not None and call.tools):
+            return None
+        name = profile.tool_prompt or DEFAULT_FORMAT
+    return name if name != "native" and (call.tools or _has_calls(call)) else None
+
+
+def _has_calls(call: ModelCall) -> bool:
+    return any(message.role == "tool" or message.tool_calls for message in call.messages)
+
+
+def forbids_tools(call: ModelCall) -> bool:
+    """Returns whether the tool choice forbids calls."""
+    return call.tool_choice is not None and call.tool_choice.mode == "none"
 
 
 def thinking_beside_tools(call: ModelCall, thinking: Asked, profile: ModelProfile) -> tuple[Asked, CallWarning | None]:

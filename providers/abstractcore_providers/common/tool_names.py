@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, Message, ModelCall, ToolCall
@@ -20,15 +20,10 @@ class ToolNames:
     alphabet: str = "a-zA-Z0-9_-"
     longest: int = 64
     first: str = "a-zA-Z0-9_-"
-    _pattern: re.Pattern[str] = field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        pattern = f"[{self.first}][{self.alphabet}]{{0,{self.longest - 1}}}"
-        object.__setattr__(self, "_pattern", re.compile(pattern))
 
     def allow(self, name: str) -> bool:
         """Whether the vendor accepts the name."""
-        return self._pattern.fullmatch(name) is not None
+        return re.fullmatch(f"[{self.first}][{self.alphabet}]{{0,{self.longest - 1}}}", name) is not None
 
     def nearest(self, name: str) -> str:
         """Returns the closest valid name."""
