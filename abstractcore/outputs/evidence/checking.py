@@ -12,13 +12,14 @@ from ...schema import JSONObject
 from ...schema.evidence import Evidence, EvidenceMap
 from ...schema.quoting import shown
 from .matching import Budget
-from .paths import Steps, leaves, written
+from .paths import Steps, leaves, read, written
 from .quotes import VALUE_KEY, Answer, Quote, is_choice
 from .sources import TextSource
 from .stated_values import states
 
 MOST_WORK = 10_000_000_000
 """Characters that all searches may visit: some ten seconds. 10,000 quotes in a document of 500 pages take less."""
+_QUOTE_KEY = "quote"
 _MOST_QUOTES = 8
 """Quotes of a value that are tried."""
 
@@ -46,13 +47,19 @@ def _key(steps: Steps) -> tuple[str, ...]:
 
 
 def _by_path(quotes: Sequence[Quote], known: set[tuple[str, ...]]) -> dict[tuple[str, ...], list[Quote]]:
-    """Returns the quotes by path. A path from the root of the whole object, `value.total`, is read as `total`."""
+    """Returns the quotes by path. A path from the root of the whole object, `value.total`, is read as `total`, a path
+    as a key as what it says, and `quote` in place of a value as the quote of that value.
+    """
     nodes = known | {path[:length] for path in known for length in range(len(path))}
     found: dict[tuple[str, ...], list[Quote]] = {}
     for quote in quotes:
         path = quote.steps
         if path not in nodes and path[:1] == (VALUE_KEY,):
             path = path[1:]
+        if path not in nodes and path[-1:] == (_QUOTE_KEY,):
+            path = path[:-1]
+        if path not in nodes:
+            path = tuple(step for key in path for step in read(key))
         if path in nodes and len(same := found.setdefault(path, [])) < _MOST_QUOTES:
             same.append(quote)
     return found

@@ -10,12 +10,13 @@ from typing import Any, Final, NamedTuple, cast
 from ...errors import InvalidInputError
 from ...schema import JSONObject, OutputSchema
 from ..output_type import WRAPPER_KEY
-from .paths import Steps, read, written
+from .paths import Steps, leaves, read, written
 
 VALUE_KEY: Final = WRAPPER_KEY
 QUOTES_KEY: Final = "quotes"
 _REFERENCES = ("#/$defs/", "#/definitions/")
 _MOST_NAMED_PATHS = 60
+_MOST_VISITS = 2000
 _DEEPEST = 8
 _ITEM = "[0]"
 _SPACES = " \t\r\n"
@@ -54,7 +55,7 @@ def with_quotes(output: OutputSchema, *, is_wrapped: bool, files: int) -> Output
     value: Any = cast(Any, schema)["properties"][VALUE_KEY] if is_wrapped else schema
     wrapper = {
         "type": "object",
-        "properties": {VALUE_KEY: value, QUOTES_KEY: _quotes_schema(files)},
+        "properties": {VALUE_KEY: value, QUOTES_KEY: _quotes_schema(value, output.schema, files)},
         "required": [VALUE_KEY, QUOTES_KEY],
         "additionalProperties": False,
         **definitions,
@@ -62,44 +63,85 @@ def with_quotes(output: OutputSchema, *, is_wrapped: bool, files: int) -> Output
     return OutputSchema(output.name, wrapper, output.description, output.strict)
 
 
-def _quotes_schema(files: int) -> JSONObject:
+def _quotes_schema(value: Any, root: JSONObject, files: int) -> JSONObject:
+    """Returns the schema of the quotes: of the same shape as the answer, else a list of paths with quotes.
+
+    The shape needs no paths, which small models get wrong, and fewer tokens.
+    """
     text = "A quote that states the value, copied character for character, whole words and numbers"
-    properties: dict[str, Any] = {
-        "path": {"type": "string", "description": "Path of the value, such as total or items[0].price"},
-        "quote": {"type": "string", "description": text},
-    }
-    if files > 1:
-        properties["document"] = {"type": "integer", "description": f"Number of the file, from 1 to {files}"}
-    item = {
-        "type": "object",
-        "properties": properties,
-        "required": list(properties),
-        "additionalProperties": False,
-    }
-    return {"type": "array", "items": item}
+    quote: dict[str, Any] = {"type": "string", "description": text}
+    document = {"type": "integer", "description": f"Number of the file, from 1 to {files}"}
+    found = _object({"quote": quote, "document": document}) if files > 1 else {"type": "string"}
+    shape = _shape(value, root, found, _DEEPEST)
+    if shape is not None and sum(1 for _ in islice(_paths(value, root), _MOST_NAMED_PATHS + 1)) <= _MOST_NAMED_PATHS:
+        return shape
+    path = {"type": "string", "description": "Path of the value, such as total or items[0].price"}
+    properties = {"path": path, "quote": quote, **({"document": document} if files > 1 else {})}
+    return {"type": "array", "items": _object(properties)}
+
+
+def _object(properties: Mapping[str, Any]) -> dict[str, Any]:
+    names = list(properties)
+    return {"type": "object", "properties": dict(properties), "required": names, "additionalProperties": False}
+
+
+def _shape(node: Any, root: JSONObject, leaf: JSONObject, depth: int) -> dict[str, Any] | None:
+    """Returns the schema with `leaf` for every value; None for one with other keys or several shapes, or too deep."""
+    nodes = [each for each in _alternatives(node, root) if each.get("type") != "null"]
+    if (
+        depth == 0
+        or not nodes
+        or any("additionalProperties" in each and each["additionalProperties"] for each in nodes)
+    ):
+        return None
+    if all("properties" not in each and "items" not in each for each in nodes):
+        is_scalar = all(each.get("type") not in ("object", "array") for each in nodes)
+        return dict(leaf) if is_scalar else None
+    if len(nodes) > 1:
+        return None
+    items = nodes[0].get("items")
+    if isinstance(items, Mapping):
+        shape = _shape(items, root, leaf, depth - 1)
+        return None if shape is None else {"type": "array", "items": shape}
+    shapes: dict[str, Any] = {}
+    for name, child in cast("Mapping[str, Any]", nodes[0].get("properties") or {}).items():
+        shape = _shape(child, root, leaf, depth - 1)
+        if shape is None:
+            return None
+        shapes[name] = shape
+    return _object(shapes) if shapes else None
 
 
 def instruction(schema: OutputSchema, files: int) -> str:
     """Returns what the model is asked for besides the answer; `schema` is that of `with_quotes`."""
-    paths = list(dict.fromkeys(islice(_paths(schema.schema), _MOST_NAMED_PATHS)))
-    known = f" The paths are {', '.join(paths)}" + (", and so on" if any(_ITEM in path for path in paths) else "") + "."
+    properties = cast(Any, schema.schema)["properties"]
+    copied = (
+        "the words of the file or message that state it, copied exactly, whole words and numbers, as few as are clear"
+    )
+    is_list = "path" in cast(Any, properties[QUOTES_KEY].get("items") or {}).get("properties", ())
     number = " `document` is the number of the file that has it: 1 for the first." if files > 1 else ""
+    begin = f"Answer with a JSON object of `{VALUE_KEY}`, the answer, and `{QUOTES_KEY}`, the evidence for it."
+    if not is_list:
+        return (
+            f"{begin} `{QUOTES_KEY}` has the same shape as `{VALUE_KEY}`, with a quote in place of each value: "
+            f"{copied}.{number} The quote is empty for a value that is stated nowhere."
+        )
+    paths = list(dict.fromkeys(islice(_paths(properties[VALUE_KEY], schema.schema), _MOST_NAMED_PATHS)))
+    more = ", and so on" if any(_ITEM in path for path in paths) else ""
     return (
-        f"Answer with a JSON object of `{VALUE_KEY}`, the answer, and `{QUOTES_KEY}`, the evidence for it. For each "
-        f"value in the answer, `{QUOTES_KEY}` has an object with `path`, the path of the value, and `quote`, the words "
-        "of the file or message that state it, copied exactly, with whole words and numbers, and as few as are clear."
-        f"{number} Leave out values that are stated nowhere.{known if paths else ''}"
+        f"{begin} For each value, `{QUOTES_KEY}` has an object with `path`, the path of the value, and `quote`: "
+        f"{copied}.{number} Leave out values that are stated nowhere. The paths are {', '.join(paths)}{more}."
     )
 
 
-def _paths(schema: JSONObject) -> Iterator[str]:
+def _paths(value: Any, root: JSONObject) -> Iterator[str]:
     """Yields the paths of the values of an answer, with the first item of every list."""
-    root = cast(Any, schema)["properties"][VALUE_KEY]
-    stack: list[tuple[Steps, Any]] = [((), root)]
-    while stack:
+    stack: list[tuple[Steps, Any]] = [((), value)]
+    visits = 0
+    while stack and (visits := visits + 1) < _MOST_VISITS:
         steps, node = stack.pop()
         children: list[tuple[Steps, Any]] = []
-        nodes = list(_alternatives(node, schema)) if len(steps) < _DEEPEST else []
+        nodes = list(_alternatives(node, root)) if len(steps) < _DEEPEST else []
         for each in nodes:
             properties = each.get("properties")
             if isinstance(properties, Mapping):
@@ -206,12 +248,17 @@ def _after_spaces(text: str, position: int) -> int:
 
 
 def _quotes(data: Any) -> Iterator[Quote]:
-    """Yields the quotes of a list of objects, or of an object of paths and quotes."""
-    if isinstance(data, Mapping):
-        data = [{"path": path, "quote": quote} for path, quote in cast("Mapping[str, Any]", data).items()]
-    for each in cast("list[Any]", data) if isinstance(data, list) else ():
-        if not isinstance(each, Mapping):
-            continue
-        path, quote, document = (cast("Mapping[str, Any]", each).get(key) for key in ("path", "quote", "document"))
-        if isinstance(path, str) and isinstance(quote, str):
-            yield Quote(read(path), quote, document if type(document) is int else None)
+    """Yields the quotes of a list of objects with `path` and `quote`, or of data in the shape of the answer."""
+    if isinstance(data, list) and any(isinstance(each, Mapping) and "path" in each for each in cast("list[Any]", data)):
+        for each in cast("list[Any]", data):
+            entry: Mapping[str, Any] = cast("Mapping[str, Any]", each) if isinstance(each, Mapping) else {}
+            path, quote, document = (entry.get(key) for key in ("path", "quote", "document"))
+            if isinstance(path, str) and isinstance(quote, str):
+                yield Quote(read(path), quote, document if type(document) is int else None)
+        return
+    found = list(leaves(data))
+    numbers = {steps[:-1]: value for steps, value in found if steps[-1:] == ("document",) and type(value) is int}
+    for steps, value in found:
+        if isinstance(value, str) and value.strip():
+            number = numbers.get(steps[:-1]) if steps[-1:] == ("quote",) else None
+            yield Quote(tuple(map(str, steps)), value, number)

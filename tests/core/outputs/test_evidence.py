@@ -11,6 +11,8 @@ from typing import Any, Literal
 
 import pypdf
 import pytest
+from pydantic import BaseModel, create_model
+from typing_extensions import TypedDict
 
 from abstractcore import (
     Blob,
@@ -40,6 +42,7 @@ INVOICE = ROOT / "examples/media/invoice.pdf"
 NOTICE = ROOT / "examples/media/notice.pdf"
 FILES = ROOT / "tests/media/files"
 QUOTE_TOTAL = "Total due: EUR 1,234.50"
+WIDE: dict[str, Any] = {f"field_{n}": (int, ...) for n in range(61)}
 
 
 @dataclass
@@ -248,7 +251,8 @@ def test_an_invalid_answer_names_the_path_without_the_wrapper():
         f"```json\n{json.dumps(VALUE)}\n```",
         json.dumps({"value": VALUE}),
         answer(quotes=[1, {"path": 3, "quote": "x"}, {"path": "total"}]),
-        answer(quotes="none"),
+        answer(quotes=7),
+        answer(quotes=None),
         answer(quotes={"nowhere[3]": QUOTE_TOTAL}),
     ],
 )
@@ -278,14 +282,61 @@ def test_the_model_is_asked_for_quotes_of_the_paths():
     llm.generate("Go.", media=[INVOICE], response_model=Invoice, evidence=True, system_prompt="Be exact.")
     (call,) = llm.calls
     assert [message.role for message in call.messages] == ["system", "system", "user"]
-    assert "number, date, total, items[0].name, items[0].amount, paid, and so on" in call.messages[1].text
+    assert "the same shape as `value`" in call.messages[1].text
     assert call.output.name == "Invoice"
     assert set(call.output.schema["properties"]) == {"value", "quotes"}
-    quote = call.output.schema["properties"]["quotes"]["items"]["properties"]
-    assert set(quote) == {"path", "quote"}
+    text = {"type": "string"}
+    quotes = call.output.schema["properties"]["quotes"]["properties"]
+    assert quotes == {
+        **dict.fromkeys(["number", "date", "total", "paid"], text),
+        "items": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"name": text, "amount": text},
+                "required": ["name", "amount"],
+                "additionalProperties": False,
+            },
+        },
+    }
     two = llm.build("Go.", media=[INVOICE, NOTICE], response_model=Invoice, evidence=True)
-    assert "document" in two.output.schema["properties"]["quotes"]["items"]["properties"]
+    total = two.output.schema["properties"]["quotes"]["properties"]["total"]
+    assert list(total["properties"]) == ["quote", "document"]
     assert "1 for the first" in two.messages[0].text
+
+
+class Tree(BaseModel):
+    name: str
+    parts: list[Tree] = []
+    notes: dict[str, int] = {}
+
+
+@pytest.mark.parametrize("type_", [Tree, dict[str, int], list[Invoice | Item], create_model("Wide", **WIDE)])
+def test_quotes_of_types_without_one_shape_are_a_list_of_paths(type_):
+    llm = create_llm("scripted", replies=[])
+    call = llm.build("Go.", media=[INVOICE], response_model=type_, evidence=True)
+    entry = call.output.schema["properties"]["quotes"]["items"]
+    assert list(entry["properties"]) == ["path", "quote"]
+    assert "The paths are " in call.messages[0].text
+
+
+def test_quotes_in_the_shape_of_the_answer_are_read():
+    item = {"name": "Delivery", "amount": "Delivery 54.50"}
+    quotes = {"number": "Invoice HL-2093", "date": "", "total": QUOTE_TOTAL, "items": [item], "paid": ""}
+    evidence = ask(json.dumps({"value": {**VALUE, "items": VALUE["items"][1:]}, "quotes": quotes})).evidence
+    assert [path for path, each in evidence.items() if each.reason is None] == [
+        *("number", "total", "items[0].name", "items[0].amount")
+    ]
+    assert evidence["date"].reason == "the model gave no quote"
+
+
+def test_quotes_in_shape_name_their_file(tmp_path):
+    paths = [tmp_path / "a.txt", tmp_path / "b.md"]
+    for path in paths:
+        path.write_text("The total is 12 euros.")
+    reply = json.dumps({"value": [{"a": 12}], "quotes": [{"a": {"quote": "12 euros", "document": 2}}]})
+    response = ask(reply, media=paths, type_=list[TypedDict("A", {"a": int})])
+    assert (response.evidence["[0].a"].name, response.evidence["[0].a"].verified) == ("b.md", True)
 
 
 def test_response_with_evidence_is_json_both_ways():
