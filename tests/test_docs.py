@@ -25,6 +25,7 @@ def test_pages_with_python_blocks_are_known():
         "README.md",
         "architecture.md",
         "catalogue.md",
+        "evidence.md",
         "models.md",
         "plugins.md",
         "prompt-caching.md",

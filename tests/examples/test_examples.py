@@ -113,6 +113,21 @@ def test_approve_later_goes_on_in_another_process(run):
     ]
 
 
+def test_extract_invoice_shows_where_each_value_stands(run):
+    output, *evidence = run(str(EXAMPLES / "extract_invoice.py")).splitlines()
+    assert output.startswith("Invoice(number='HL-2093', date='14 March 2026', items=[Item(name='Desk lamp, brass'")
+    assert evidence == [
+        "number          page 1, 0-17: Harbour Lamps Ltd (DOUBTFUL: the quote does not contain the value 'HL-2093')",
+        "date            page 1, 62-75: 14 March 2026",
+        "items[0].name   page 1, 121-137: Desk lamp, brass",
+        "items[0].amount page 1, 138-146: 1,180.00",
+        "items[1].name   page 1, 147-155: Delivery",
+        "items[1].amount page 1, 156-161: 54.50",
+        "total           page 1, 177-185: 1,234.50",
+        "currency        page 1, 116-119: EUR",
+    ]
+
+
 def test_every_example_is_tested():
     tested = Path(__file__).read_text()
     assert all(f'"{path.name}"' in tested for path in EXAMPLES.glob("*.py"))
