@@ -430,7 +430,7 @@ CHANGES = [
     (other_tool, "loop.steps[0]"),
     (other_loop, "loop.pending[0]"),
     (pending_twice, "loop.pending[1]"),
-    (other_model, "call.model"),
+    (other_model, "loop.call.model"),
 ]
 
 
