@@ -62,6 +62,7 @@ def read_decision(value: object) -> Decision:
     if isinstance(value, Allow | Deny | Edit | Suspend):
         return value
     raise InvalidInputError(
-        f"the approver returned {shown(value)}: expected Allow(), Deny(reason), Edit(arguments) or Suspend()",
+        f"the approver returned {shown(value)}: expected True or Allow(), False or Deny(reason), Edit(arguments) or "
+        "Suspend()",
         path="run_tools.approve",
     )

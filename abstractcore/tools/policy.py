@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 from ..concurrency.functions import is_async
 from ..errors import InvalidInputError
-from ..schema import EMPTY, ToolEvent, ToolLabel, check_labels
+from ..schema import EMPTY, SchemaError, ToolEvent, ToolLabel, check_labels
 from ..schema.quoting import shown
 from .approval import Approver
 from .journal import Journal
@@ -59,7 +59,11 @@ class ToolPolicy:
             raise _wrong("on_limit", '"stop" or "answer"', self.on_limit)
         if self.journal is not None and not isinstance(self.journal, Journal | str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise _wrong("journal", "a path or a Journal", self.journal)
-        object.__setattr__(self, "content_labels", check_labels(self.content_labels, "run_tools.content_labels"))
+        try:
+            labels = check_labels(self.content_labels, "run_tools.content_labels")
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
+        object.__setattr__(self, "content_labels", labels)
         for name in ("approve", "on_event"):
             if getattr(self, name) is not None and not callable(getattr(self, name)):
                 raise _wrong(name, "a function", getattr(self, name))

@@ -6,8 +6,8 @@ import pytest
 
 from abstractcore import (
     HostedTool,
+    InvalidInputError,
     Message,
-    SchemaError,
     Suspend,
     ToolLoop,
     ToolPolicy,
@@ -100,7 +100,7 @@ def test_content_of_the_call_counts_if_the_policy_says_so_and_stays_in_the_state
     assert loop.content_labels == ("private",)
     response = way.resume(scripted(SEND), loop, [loop.pending[0].allow()], tools=TOOLS)
     assert [pending.reason for pending in response.loop.pending] == ["data_flow"]
-    with pytest.raises(SchemaError, match="secret"):
+    with pytest.raises(InvalidInputError, match="secret"):
         ToolPolicy(content_labels=("secret",))  # type: ignore[arg-type]
 
 

@@ -399,6 +399,7 @@ BAD_FIELDS: list[tuple[str, Any]] = [
     ("approve", "yes"),
     ("on_event", 1),
     ("max_failures", 0),
+    ("content_labels", "private"),
 ]
 
 
