@@ -136,7 +136,7 @@ class ResumeRequest(TypedDict, total=False):
     deps: Any
     """An object of your own for tools, given anew."""
     timeout: float | None
-    """Timeout in seconds for the whole call including retries; default 600."""
+    """Timeout in seconds for the whole call including retries; default: that of the LLM, or 600."""
 
 
 class LLMOptions(CallOptions, total=False):

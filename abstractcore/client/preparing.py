@@ -153,7 +153,8 @@ class CallPreparer:
         check_loop(loop)
         named = f"{loop.call.provider}/{loop.call.model}"
         self._check_model(loop.call, "loop.call", f"Resume it with create_llm({named!r}).")
-        given = self.given(loop.call, request.get("timeout", DEFAULT_TIMEOUT_SECONDS), stream=stream)
+        timeout = request.get("timeout", self._defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS))
+        given = self.given(loop.call, timeout, stream=stream)
         given_tools = _tool_set(request.get("tools"), self._pipelines.registry)
         output = output_type(response_model) if response_model is not None else None
         quoted = resumed_output(output, loop.call)

@@ -426,3 +426,20 @@ def test_arguments_are_validated_once(way: Way):
 
     response = way.generate(scripted(calls(("look", {"city": "Oslo"})), "Done."), tools=[look], run_tools=True)
     assert (texts(response), validated) == (["Oslo"], ["Oslo"])
+
+
+def test_a_resumed_loop_has_the_time_limit_of_its_llm(way: Way):
+    from abstractcore import RequestTimeoutError, Services, Suspend
+    from abstractcore.testing import VirtualClock
+
+    @tool
+    def ask() -> str:
+        """Asks."""
+        return "yes"
+
+    policy = ToolPolicy(approve=lambda pending: Suspend())
+    loop = way.generate(scripted(calls(("ask", {}))), tools=[ask], run_tools=policy).loop
+    slow = ScriptedReply.text("Late.", delay=30)
+    llm = create_llm("scripted", replies=[slow], services=Services(clock=VirtualClock()), timeout=5)
+    with pytest.raises(RequestTimeoutError):
+        way.resume(llm, loop, [pending.allow() for pending in loop.pending], tools=[ask])
