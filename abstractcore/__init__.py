@@ -146,10 +146,13 @@ if TYPE_CHECKING:
     from .tools.file_journal import FileJournal
     from .tools.policy import ToolPolicy
     from .tools.results import ToolOutput
+    from .tools.rules import ApprovalRule, ApprovalRules
     from .tools.tool import Tool
 
 _LATER = {
     "Allow": "tools.approval",
+    "ApprovalRule": "tools.rules",
+    "ApprovalRules": "tools.rules",
     "AsyncStream": "client.streams",
     "CallOptions": "client.options",
     "CallRequest": "client.options",
@@ -195,6 +198,8 @@ __all__ = [
     "AbstractCoreError",
     "AccessDeniedError",
     "Allow",
+    "ApprovalRule",
+    "ApprovalRules",
     "ArtifactError",
     "AsyncStream",
     "AttemptRecord",

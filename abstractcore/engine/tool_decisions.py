@@ -21,7 +21,7 @@ from ..schema import (
     ToolSpec,
     ToolStep,
 )
-from ..schema.quoting import one_line
+from ..schema.quoting import one_line, shown_seconds
 from ..scrubbing import Secrets
 from ..tools.approval import Allow, Decision, Deny, Suspend, read_decision
 from ..tools.arguments import PreparedArguments
@@ -133,12 +133,15 @@ class ToolDecisions:
     async def _decision(self, pending: PendingCall) -> Decision:
         assert self._policy.approve is not None
         try:
-            return read_decision(await self._runtime.invoke(self._policy.approve, pending))
+            timeout = self._policy.approve_timeout
+            return read_decision(await self._runtime.invoke(self._policy.approve, pending, timeout=timeout))
         except (AbstractCoreError, CancelledError):
             raise
         except Exception as error:
             if isinstance(error, TimeoutError) and is_of_call(error):
                 raise
+            if isinstance(error, TimeoutError) and self._policy.approve_timeout is not None:
+                return Deny(f"no approval in {shown_seconds(self._policy.approve_timeout)}")
             what = f"the approver failed for {one_line(pending.call.name)!r}: {message_of(error, self._secrets.text)}"
             raise ToolError(what) from self._secrets.cleaned(error)
 

@@ -25,11 +25,12 @@ class ToolPolicy:
     A round is one reply of the model. `max_uses` limits the calls of single tools, by name. `timeout` is in seconds for
     each call of a tool that has none of its own; None means no limit but that of the whole call. The text of a result
     longer than `max_result` characters is shortened in the middle; the model can read the rest with `read_result`.
-    `approve` decides about each call before it runs. At `max_rounds` or `max_calls`, the loop stops, or with
-    `on_limit="answer"` asks the model once more for an answer without tools. The loop stops if the same call fails
-    `max_failures` times. `on_event` is called with each event as it happens, from the thread in which it happens.
-    `journal` notes each call before and after it runs: the path of a file, or a `Journal`. `content_labels` are those
-    of the messages and files of the call, beside those of what tools return.
+    `approve` decides about each call before it runs; without an answer in `approve_timeout` seconds it is denied.
+    At `max_rounds` or `max_calls`, the loop stops, or with `on_limit="answer"` asks the model once more for an answer
+    without tools. The loop stops if the same call fails `max_failures` times. `on_event` is called
+    with each event as it happens, from the thread in which it happens. `journal` notes each call before and after it
+    runs: the path of a file, or a `Journal`. `content_labels` are those of the messages and files of the call, beside
+    those of what tools return.
     """
 
     max_rounds: int = 16
@@ -38,6 +39,7 @@ class ToolPolicy:
     timeout: float | None = 60.0
     max_result: int = 50_000
     approve: Approver | None = None
+    approve_timeout: float | None = None
     journal: Journal | str | PathLike[str] | None = None
     on_limit: OnLimit = "stop"
     max_failures: int = 3
@@ -51,10 +53,11 @@ class ToolPolicy:
             raise _wrong("max_uses", "a mapping of tool names to numbers", self.max_uses)
         for name, most in self.max_uses.items():
             _check_whole(most, 0, f"max_uses[{name!r}]")
-        timeout: Any = self.timeout
-        is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
-        if timeout is not None and not (is_number and timeout > 0):
-            raise _wrong("timeout", "seconds above 0, or None", timeout)
+        for name in ("timeout", "approve_timeout"):
+            timeout: Any = getattr(self, name)
+            is_number = isinstance(timeout, int | float) and not isinstance(timeout, bool)
+            if timeout is not None and not (is_number and timeout > 0):
+                raise _wrong(name, "seconds above 0, or None", timeout)
         if self.on_limit not in get_args(OnLimit):
             raise _wrong("on_limit", '"stop" or "answer"', self.on_limit)
         if self.journal is not None and not isinstance(self.journal, Journal | str | PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
