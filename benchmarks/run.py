@@ -15,6 +15,7 @@ import conversations
 import formats
 import imports
 import making
+import outputs
 import prompted_tools
 import server
 import stages
@@ -42,6 +43,8 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "stages": stages.stages,
     "tool-round": tool_rounds.tool_rounds,
     "prompted-tools": prompted_tools.characters,
+    "partial-output": outputs.partial_outputs,
+    "json-schemas": outputs.json_schemas,
 }
 
 

@@ -29,6 +29,7 @@ def test_pages_with_python_blocks_are_known():
         "models.md",
         "plugins.md",
         "prompt-caching.md",
+        "structured-output.md",
         "testing.md",
         "tools.md",
     }

@@ -20,12 +20,12 @@ _WORDS: Mapping[str, Mapping[object, str]] = {
     "structured_output": {
         "schema": "by JSON Schema",
         "json": "JSON, but no schema",
-        "none": "none: a schema is sent as an instruction",
+        "none": "none: a schema becomes a tool or an instruction",
     },
     "cache_points": {0: "none: the provider caches without them"},
     "accepts_prefill": {False: "no: the last message must not be the assistant's"},
     "media_after_results": {True: "yes: files of tool results are sent after them, in a user message"},
-    "output_with_tools": {False: "no: beside tools, a schema is sent as an instruction"},
+    "output_with_tools": {False: "no: beside tools, a schema becomes a tool, or has a call of its own"},
     "parallel_tools": {False: "no: one tool call at a time"},
     "cache_tools": {False: "no: not behind tools"},
 }

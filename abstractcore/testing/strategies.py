@@ -565,10 +565,6 @@ def tool_loops() -> SearchStrategy[ToolLoop]:
     )
 
 
-def _output_attempts() -> SearchStrategy[OutputAttempt]:
-    return st.builds(OutputAttempt, st.integers(0, 3), TEXT, TEXT, TEXT, usages())
-
-
 def journal_entries() -> SearchStrategy[JournalEntry]:
     """Events of tool loops."""
     attempts = st.none() | _output_attempts()

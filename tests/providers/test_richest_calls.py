@@ -19,7 +19,7 @@ from abstractcore.schema import CallWarning, HostedTool, Message
 from abstractcore_providers.plugin import register_catalogues, register_providers
 from tests.providers.catalogue_rows import rows
 from tests.providers.strict_fakes import cohere_chat, gemini, gemini_interactions, ollama, openai_chat, openai_responses
-from tests.providers.strict_fakes.calls import TOOLS, Answer, RichCall, rich_calls
+from tests.providers.strict_fakes.calls import TOOLS, Answer, RichCall, rich_calls, without_output_tool
 from tests.providers.strict_fakes.fake import TEXT, Fake, Row, StrictServer, refused, strict_server
 
 FAKES: dict[str, Fake] = {
@@ -98,7 +98,7 @@ def _answered(llm: LLM, call: RichCall, *, stream: bool) -> Any:
 
 def check_arrival(call: RichCall, row: Row, body: Any, warnings: Sequence[CallWarning], fake: Fake) -> None:
     """Checks that each option arrives, or has a warning; one that the row accepts and the format has must arrive."""
-    arrived, where = fake.sent(body), f"{call.name}: {[warning.path for warning in warnings]}"
+    arrived, where = without_output_tool(fake.sent(body)), f"{call.name}: {[warning.path for warning in warnings]}"
     for name, value in options_of(call).items():
         if name == "thinking":
             assert arrived.get(name) in accepted_thinking(call, row, value, fake), where

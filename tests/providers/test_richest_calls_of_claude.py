@@ -28,7 +28,7 @@ from abstractcore.schema import (
 from abstractcore_providers.plugin import register_catalogues, register_providers
 from tests.providers.catalogue_rows import rows
 from tests.providers.strict_fakes import anthropic_messages, bedrock_converse, claude
-from tests.providers.strict_fakes.calls import TOOLS, Answer, RichCall, rich_calls
+from tests.providers.strict_fakes.calls import TOOLS, Answer, RichCall, rich_calls, without_output_tool
 from tests.providers.strict_fakes.fake import TEXT, Fake, Row, StrictServer, strict_server
 
 FAKES: dict[str, Fake] = {"anthropic": anthropic_messages.FAKE, "bedrock": bedrock_converse.FAKE}
@@ -104,7 +104,7 @@ def test_nothing_is_refused_and_what_is_dropped_has_a_warning(
 
 def check_arrival(call: RichCall, row: Row, body: Any, warnings: Sequence[CallWarning], fake: Fake) -> None:
     """Checks that each option arrives or has a warning, and that one that the row accepts arrives."""
-    arrived, where = fake.sent(body), f"{call.name}: {[warning.path for warning in warnings]}"
+    arrived, where = without_output_tool(fake.sent(body)), f"{call.name}: {[warning.path for warning in warnings]}"
     options = {name: value for name, value in call.arguments.items() if name not in CONTENT}
     if "tools" in options:
         options["tools"] = [tool.name for tool in options["tools"]]

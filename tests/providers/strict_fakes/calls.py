@@ -105,3 +105,13 @@ def _blob(media_type: str) -> Blob:
 def content_of(media_type: str) -> bytes:
     """The content of a file of this type."""
     return b"\x89PNG\r\n\x1a\n of a test" if media_type == "image/png" else b"content of a test"
+
+
+def without_output_tool(arrived: dict[str, Any]) -> dict[str, Any]:
+    """What arrived, without the tool for an answer by a schema that the model is not sent, and its choice."""
+    names = arrived.get("tools") or []
+    if "final_answer" not in names:
+        return arrived
+    kept = {name: value for name, value in arrived.items() if name not in ("tools", "tool_choice")}
+    others = [name for name in names if name != "final_answer"]
+    return {**kept, "tools": others} if others else kept
