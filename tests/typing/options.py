@@ -140,6 +140,7 @@ llm.generate(
     output_retries=0,
     output_mode="native",
     validation_context={"year": 2026},
+    evidence=True,
     output_check=lambda output: None,
 )
 with open("a.pdf", "rb") as file, open("a.txt") as text:

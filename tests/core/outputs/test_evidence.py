@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Generator
 from dataclasses import dataclass
@@ -33,6 +35,7 @@ from abstractcore import (
 )
 from abstractcore.outputs.evidence import Answer, TextSource, check_quotes, divide, with_quotes
 from abstractcore.outputs.output_type import output_type
+from abstractcore.ports import Conversion
 from abstractcore.testing import ScriptedReply
 from abstractcore.tools.approval import Suspend
 from tests.core.tools.loops import WAYS, Way
@@ -406,6 +409,31 @@ def test_extraction_in_async_code_does_not_block_the_event_loop(monkeypatch):
     assert response.evidence["total"].verified
     assert threads
     assert threading.get_ident() not in threads
+
+
+def test_the_answer_stands_if_its_check_takes_longer_than_the_call_may(call_style, monkeypatch):
+    from abstractcore_media import PdfHandler
+
+    released = threading.Event()
+    monkeypatch.setattr(PdfHandler, "convert", lambda *_: released.wait() and Conversion("12 euros", "text"))
+    llm = create_llm("scripted", replies=[answer(12, {"value": "12 euros"})], accepts=["application/pdf"])
+    try:
+        response = call_style.generate(llm, "Go.", media=[NOTICE], response_model=int, evidence=True, timeout=3)
+    finally:
+        released.set()
+    found = response.evidence["value"]
+    assert (response.output, found.quote, found.verified) == (12, "12 euros", False)
+    assert found.reason == "the quote was not searched: the time limit of the call had passed"
+
+
+def test_a_call_without_evidence_loads_none_of_it():
+    code = (
+        "import sys; from abstractcore import create_llm\n"
+        "create_llm('scripted', replies=['3']).generate('Go.', response_model=int)\n"
+        "print([name for name in sys.modules if name.startswith('abstractcore.') and 'evidence' in name])"
+    )
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded.strip() == "['abstractcore.schema.evidence', 'abstractcore.client.evidence']"
 
 
 class Ticket:
