@@ -7,6 +7,7 @@ import math
 import re
 from typing import Any, Final
 
+from ...errors import AbstractCoreError
 from .string_escapes import unescaped
 
 _SPACE: Final = re.compile(r"\s*")
@@ -25,7 +26,7 @@ _MOST_NESTED: Final = 100
 GEMMA_QUOTE: Final = '<|"|>'
 
 
-class UnreadableError(ValueError):
+class UnreadableError(AbstractCoreError, ValueError):
     """The text is not a value, or cannot be completed to one."""
 
 
