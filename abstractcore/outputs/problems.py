@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from ..errors import AbstractCoreError
 from ..schema.quoting import one_line, shortened, shown
 
 if TYPE_CHECKING:
@@ -29,11 +30,11 @@ class Problem(NamedTuple):
         return f"{self.path}: {self.message}{f', got {self.got}' if self.got else ''}"
 
 
-class InvalidAnswerError(Exception):
+class InvalidAnswerError(AbstractCoreError):
     """Raised inside this package for an answer that does not match its type."""
 
     def __init__(self, problems: Iterable[Problem], *, is_no_json: bool = False) -> None:
-        super().__init__()
+        super().__init__("the answer does not match its type")
         self.problems = _bounded(problems)
         self.is_no_json = is_no_json
 

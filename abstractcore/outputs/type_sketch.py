@@ -6,6 +6,7 @@ import json
 from collections.abc import Mapping
 from typing import Any, Final, cast
 
+from ..errors import AbstractCoreError
 from ..schema import JSONObject, canonical_json
 
 _SKETCH: Final = "Answer with JSON alone, of this form (? marks fields that may be left out, // are comments):\n"
@@ -33,7 +34,7 @@ _READABLE: Final = _IGNORED | _STRUCTURE | _LIMITS.keys() | {"description", "uni
 _INDENT: Final = "  "
 
 
-class _NotSketchableError(Exception):
+class _NotSketchableError(AbstractCoreError):
     """The schema has a keyword without a short form."""
 
 
@@ -96,17 +97,17 @@ class _Sketch:
         for step in reference.removeprefix("#/").split("/"):
             node = cast("Mapping[str, Any]", node).get(step) if isinstance(node, Mapping) else None
         if not reference.startswith("#/") or not isinstance(node, Mapping):
-            raise _NotSketchableError
+            raise _NotSketchableError("the schema cannot be sketched")
         return cast("Mapping[str, Any]", node)
 
     def _type(self, node: Any, indent: str) -> str:
         if node is True or node == {}:
             return "any"
         if not isinstance(node, Mapping):
-            raise _NotSketchableError
+            raise _NotSketchableError("the schema cannot be sketched")
         fields = cast("Mapping[str, Any]", node)
         if not fields.keys() <= _READABLE:
-            raise _NotSketchableError
+            raise _NotSketchableError("the schema cannot be sketched")
         if "$ref" in fields:
             return self._reference(str(fields["$ref"]), indent)
         if "const" in fields:
@@ -132,7 +133,7 @@ class _Sketch:
             return "any"
         scalar = _SCALARS.get(str(kind))
         if scalar is None:
-            raise _NotSketchableError
+            raise _NotSketchableError("the schema cannot be sketched")
         return scalar
 
     def _object(self, fields: Mapping[str, Any], indent: str) -> str:
