@@ -7,13 +7,15 @@ from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInputError
 from ..outputs import OutputType
-from ..schema import EMPTY, ToolAnswer, ToolLoop
+from ..registry.suggestions import did_you_mean, nearest_names
+from ..schema import EMPTY, ToolAnswer, ToolLoop, ToolSpec
 from ..schema.quoting import shown
 from .pipelines import Pipelines
 
 if TYPE_CHECKING:
     from ..engine.output_rounds import OutputCheck
     from ..engine.tool_rounds import RoundsPlan
+    from ..tools.policy import ToolPolicy
     from ..tools.tool import Tool
     from ..tools.toolset import ToolSet
 
@@ -51,9 +53,23 @@ class RoundPlanner:
             )
         if policy is not None and tools is not None:
             check_names_of_tools(tools.specs)
+            _check_limited_tools(policy, tools)
         setup = None
         if policy is not None:
             services = self._pipelines.services
             runnable: Mapping[str, Tool[..., Any]] = EMPTY if tools is None else tools.tools  # type: ignore[assignment]
-            setup = ToolSetup(runnable, policy, deps, llm, lambda: services.artifacts, self._pipelines.secrets)
+            pipelines = self._pipelines
+            setup = ToolSetup(
+                runnable, policy, deps, llm, lambda: services.artifacts, pipelines.secrets, pipelines.lowered
+            )
         return RoundsPlan(setup, output_retries, output_check, output, loop, answers)
+
+
+def _check_limited_tools(policy: ToolPolicy, tools: ToolSet) -> None:
+    """Raises `InvalidInputError` for a limit on the uses of a tool that the call does not have."""
+    names = [spec.name for spec in tools.specs if isinstance(spec, ToolSpec)]
+    for name in policy.max_uses:
+        if name not in names:
+            near = nearest_names(name, names)
+            hint = did_you_mean(near) if near else f"The tools are: {', '.join(names)}."
+            raise InvalidInputError(f"the call has no tool {shown(name)}", path="run_tools.max_uses", hint=hint)

@@ -30,6 +30,7 @@ from ..tools.loop import offered_tools, with_steps
 from ..tools.search import SEARCH_TOOLS, found_tools
 from ..tools.tool import Tool
 from .tool_decisions import ReadyCall, ToolDecisions, ToolSetup
+from .tool_result_files import without_unsupported_files
 
 _log = logging.getLogger("abstractcore")
 Note: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
@@ -206,7 +207,10 @@ class ToolCalls:
         return len(self._loop.replies) - 1
 
     async def _add(self, step: ToolStep) -> None:
+        step = without_unsupported_files(step, self._loop.call, self._setup.lower)
         step = shortened_step(step, self._policy.max_result, self._setup.artifacts)
+        if step.traceback is not None:
+            _log.warning("the tool %r failed: %s", step.call.name, step.result.as_text)
         self._steps.append(step)
         self._begun.discard(step.call.id)
         if self._note is not None:

@@ -11,6 +11,7 @@ from ..concurrency.limits import is_of_call
 from ..errors import AbstractCoreError, ToolError
 from ..ports import ArtifactStore, Runtime
 from ..schema import (
+    ModelCall,
     PendingCall,
     PendingReason,
     ToolAnswer,
@@ -39,7 +40,10 @@ _OWN_TOOLS = (SEARCH_TOOLS, READ_RESULT)
 
 @dataclass(frozen=True, slots=True)
 class ToolSetup:
-    """What a loop runs its calls with: the tools by name, the policy, and what their contexts hold."""
+    """What a loop runs its calls with: the tools by name, the policy, and what their contexts hold.
+
+    `lower` adapts a call to the model, and raises errors for files that it does not support.
+    """
 
     tools: Mapping[str, Tool[..., Any]]
     policy: ToolPolicy
@@ -47,6 +51,7 @@ class ToolSetup:
     llm: Any
     artifacts: Callable[[], ArtifactStore]
     secrets: Secrets
+    lower: Callable[[ModelCall], object]
 
 
 @dataclass(frozen=True, slots=True)

@@ -443,3 +443,32 @@ def test_a_resumed_loop_has_the_time_limit_of_its_llm(way: Way):
     llm = create_llm("scripted", replies=[slow], services=Services(clock=VirtualClock()), timeout=5)
     with pytest.raises(RequestTimeoutError):
         way.resume(llm, loop, [pending.allow() for pending in loop.pending], tools=[ask])
+
+
+def test_a_file_that_the_model_cannot_be_sent_is_a_note_in_the_result(way: Way):
+    from abstractcore import Blob, ImagePart
+
+    @tool
+    def draw() -> list[Any]:
+        """Draws."""
+        return ["a dot", ImagePart(Blob.from_bytes(b"\x89PNG\r\n\x1a\n", "image/png"))]
+
+    llm = create_llm("scripted", replies=[calls(("draw", {})), "A dot."], accepts=["application/pdf"])
+    response = way.generate(llm, tools=[draw], run_tools=True)
+    assert response.content == "A dot."
+    (step,) = response.tool_steps
+    assert [warning.code for warning in step.warnings] == ["result_file_left_out"]
+    assert "a dot" in step.result.as_text
+    assert "image/png" in step.result.as_text
+
+
+def test_a_failure_of_a_tool_is_logged(way: Way, caplog: pytest.LogCaptureFixture):
+    llm = scripted(calls(("failing", {"reason": "no disk"})), "Sorry.")
+    way.generate(llm, tools=[failing], run_tools=True)
+    assert "the tool 'failing' failed: ValueError: no disk" in caplog.text
+
+
+def test_a_limit_on_a_tool_that_the_call_lacks_is_an_error():
+    with pytest.raises(InvalidInputError, match="forecast") as caught:
+        scripted("-").generate("x", tools=[forecast], run_tools=ToolPolicy(max_uses={"forcast": 1}))
+    assert caught.value.path == "run_tools.max_uses"
