@@ -34,9 +34,13 @@ def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, Repl
 
 
 def prompt_format(call: ModelCall, profile: ModelProfile) -> str | None:
-    """Returns the format of the call's tools in the prompt; None if they are sent as such."""
+    """Returns the format of the call's tools in the prompt; None if they are sent as such, or refused: beside hosted
+    tools, which cannot be in a prompt, a model without tools has a prompt only if the call names its format.
+    """
     name = call.tool_format
     if name is None:
+        if call.tools and call.hosted_tools:
+            return None
         if profile.tools != "never" or (profile.tools_provider is not None and call.tools):
             return None
         name = profile.tool_prompt or DEFAULT_FORMAT
@@ -98,6 +102,8 @@ def lower_tool_choice(
 
 def _refuse_tools(call: ModelCall, profile: ModelProfile) -> NoReturn:
     hint = "Choose another model, leave the tools out, or leave out tool_format='native'."
+    if call.hosted_tools:
+        hint = "Choose another model, or leave out the hosted tools: the others are then described in the prompt."
     if profile.tools_provider is not None:
         hint = f"Use the provider {profile.tools_provider!r}, or tool_format='hermes' for tools in the prompt."
     raise UnsupportedContentError(

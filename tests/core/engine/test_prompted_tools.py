@@ -202,9 +202,14 @@ def test_other_calls_have_no_grammar_but_the_users(fields: dict[str, Any]):
     assert found.provider_options == fields.get("provider_options", {})
 
 
-def test_hosted_tools_and_their_choice_stay():
+def test_model_without_tools_refuses_hosted_tools_beside_functions():
+    with pytest.raises(UnsupportedContentError, match="leave out the hosted tools"):
+        lowered(hosted_tools=(HostedTool("web_search"),), tool_choice=ToolChoice("required"))
+
+
+def test_hosted_tools_and_their_choice_stay_beside_a_format_that_the_call_names():
     search = HostedTool("web_search")
-    found = lowered(hosted_tools=(search,), tool_choice=ToolChoice("required"))
+    found = lowered(hosted_tools=(search,), tool_choice=ToolChoice("required"), tool_format="llama3")
     assert found.call.hosted_tools == (search,)
     assert found.call.tool_choice == ToolChoice("required")
 

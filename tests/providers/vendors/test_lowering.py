@@ -1,5 +1,6 @@
 """What sessions change for their models: every change has a warning, and every warning a change."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -8,10 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from abstractcore.engine.lowering.tools import lower_tools
 from abstractcore.errors import UnsupportedContentError
-from abstractcore.ports import ProviderConfig, ProviderSession
+from abstractcore.ports import ModelProfile, ProviderConfig, ProviderSession
 from abstractcore.schema import (
     CachePoint,
+    CallWarning,
     Message,
     ModelCall,
     Sampling,
@@ -23,6 +26,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import check_call_losses, check_encode_again
 from abstractcore.testing.changes import changed_as_warned, full_data
+from abstractcore.tools.prompted import tool_format
 from abstractcore_providers.plugin import register_providers
 from tests.properties import examples
 from tests.providers.catalogue_rows import PROVIDERS as WITH_ROWS
@@ -95,10 +99,12 @@ def test_warnings_match_changes_exactly_and_lowering_is_idempotent(provider: str
     try:
         lowered = lowered_for(made, call)
     except UnsupportedContentError:
-        assert made.profile.tools == "never"
+        assert (made.profile.tools, made.profile.tools_provider is None) == ("never", False)
         assert call.tools
         return
-    changed: Any = changed_as_warned(cast(Any, full_data(call)), lowered.warnings)
+    written = with_prompted_tools(call, made.profile, lowered.warnings)
+    others = [warning for warning in lowered.warnings if warning.code != "tools_as_prompt"]
+    changed: Any = changed_as_warned(cast(Any, full_data(written)), others)
     expected = from_data(ModelCall, changed)
     if is_same_thinking(expected.thinking, lowered.call.thinking):
         expected = expected.with_(thinking=lowered.call.thinking)
@@ -113,6 +119,35 @@ def test_warnings_match_changes_exactly_and_lowering_is_idempotent(provider: str
     assert (again.call, again.warnings) == (lowered.call, ())
     check_call_losses(made.transpiler, lowered.call)
     check_encode_again(made.transpiler, lowered.call)
+
+
+def with_prompted_tools(call: ModelCall, profile: ModelProfile, warnings: Sequence[CallWarning]) -> ModelCall:
+    """The call with its tools in the prompt, if a warning says so: the paths of the other warnings are those of its
+    messages. Nothing but the tools and what goes with them differs from `call`.
+    """
+    sent = [warning.sent for warning in warnings if warning.code == "tools_as_prompt"]
+    written, _, found = lower_tools(call, profile)
+    assert [warning.sent for warning in found] == sent
+    if not sent:
+        assert written == call
+        return call
+    assert call.tools
+    chosen, points = tool_format(cast(Any, sent[0])), [tool.cache for tool in call.tools if tool.cache is not None]
+    text = chosen.describe(call.tools, call.tool_choice, call.parallel_tool_calls)
+    described = Message("system", (TextPart(text, cache=points[-1] if points else None),))
+    assert written.messages == (call.messages[0], described, *call.messages[1:])
+    assert set(written.sampling.stop) - set(call.sampling.stop) <= set(chosen.stop)
+    assert {*written.provider_options.get(call.provider, {})} <= {"grammar"}
+    expected = call.with_(
+        messages=written.messages,
+        tools=(),
+        tool_choice=None,
+        parallel_tool_calls=None,
+        sampling=replace(call.sampling, stop=written.sampling.stop),
+        provider_options=written.provider_options,
+    )
+    assert written == expected
+    return written
 
 
 def is_same_thinking(asked: Any, sent: Any) -> bool:
