@@ -25,10 +25,12 @@ from tests.core.stores.split_weights import HUB_FILE, PART, PARTS, WEIGHTS, buil
 
 DEADLINE = 60.0
 FETCH = """
+import signal
 import sys
 from pathlib import Path
 from abstractcore.errors import AbstractCoreError
 from tests.core.stores.split_weights import HUB_FILE, split_store
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits it ignored
 try:
     print(split_store(Path(sys.argv[1]), HUB_FILE if "hub" in sys.argv else None).path("split"))
 except AbstractCoreError as error:

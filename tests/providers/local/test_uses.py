@@ -139,7 +139,7 @@ def test_idle_process_ends_and_the_next_call_restarts_it(call_style, local):
 def test_failed_start_leaves_no_lease(call_style, models, local, tmp_path):
     llm_of, provider = local()
     (tmp_path / "x.gguf").write_bytes(b"GGUF")
-    services = llm_of(256)._pipelines._services
+    services = llm_of(256)._pipelines.services
     llm = create_llm("local", model=str(tmp_path / "x.gguf"), services=services)
     with pytest.raises(ModelCrashedError):
         call_style.generate(llm, "Hi.")

@@ -81,5 +81,7 @@ def test_strict_call_with_a_refused_option_is_not_sent():
 
 def test_unknown_setting_of_a_model_is_an_error_that_lists_those_that_there_are():
     facts = {"settings": {"encrypted": False}}
-    with pytest.raises(ConfigurationError, match=r"settings\.encrypted: no such setting\. .* encrypted_reasoning, "):
+    with pytest.raises(
+        ConfigurationError, match=r"settings\.encrypted: no such setting .* settings are encrypted_reasoning, "
+    ):
         create_llm("openai-responses", "gpt-5.4", api_key="k", facts=facts)
