@@ -9,6 +9,7 @@ import pickle
 import signal
 import sys
 import threading
+from contextlib import suppress
 from dataclasses import replace
 from typing import IO, Any
 
@@ -48,7 +49,10 @@ def main() -> None:
     os.dup2(2, 1)
     atexit.register(_end_group)
     threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
-    _send(output, "step", to_json(_step_of(pickle.loads(request), output)))
+    step = to_json(_step_of(pickle.loads(request), output))
+    with suppress(OSError, ValueError, AttributeError):  # the tool may have closed or replaced it
+        sys.stdout.flush()  # this process may be killed once the step is sent
+    _send(output, "step", step)
 
 
 def _end_with_parent(parent: int) -> None:
