@@ -72,7 +72,7 @@ class BillingTable:
             group: Any = data
             for name in path:
                 group = group.get(name)
-                if group.__class__ is not dict:
+                if not issubclass(group.__class__, dict):  # metadata hold read-only subclasses
                     break
             else:
                 for name, field in names:
