@@ -28,7 +28,9 @@ def approve(pending: PendingCall) -> bool | Deny | Suspend:
     if pending.tool is not None and pending.tool.read_only:
         return True
     euros = (pending.call.arguments or {})["euros"]
-    return Deny("payments are limited to 100 euros") if euros > 100 else Suspend("waits for the treasurer")
+    if not isinstance(euros, int | float) or euros > 100:
+        return Deny("payments are limited to 100 euros")
+    return Suspend("waits for the treasurer")
 
 
 def ask(state: Path) -> None:
@@ -37,6 +39,7 @@ def ask(state: Path) -> None:
     llm = create_llm("scripted", replies=[calls])
     policy = ToolPolicy(approve=approve, journal=state.with_suffix(".journal"))
     response = llm.generate("Can we pay Ann 80 euros?", tools=TOOLS, run_tools=policy)
+    assert response.loop is not None
     print("first process: ", response.loop.status)
     state.write_text(to_json(response.loop), encoding="utf-8")
 
