@@ -11,6 +11,7 @@ import pytest
 
 from abstractcore import ToolCall, ToolContext, ToolError, ToolFailed, ToolRetry, tool
 from abstractcore.scrubbing import Secrets
+from abstractcore.testing import AsyncCalls
 from abstractcore.tools import execute
 from tests.core.tools.calls import run_call, run_tool, text_of
 
@@ -95,15 +96,25 @@ def test_ctrl_c_of_a_tool_propagates(call_style):
         run_tool(call_style, interrupt)
 
 
-def test_cancellation_of_a_tool_propagates():
-    from abstractcore.testing import AsyncCalls
+@pytest.mark.parametrize("timeout", [None, 60.0])
+def test_cancellation_propagates_through_a_tool(timeout):
+    style = AsyncCalls()
+    has_begun = asyncio.Event()
 
-    @tool
-    async def cancelled() -> None:
-        raise asyncio.CancelledError
+    async def waits() -> None:
+        has_begun.set()
+        await asyncio.Event().wait()
 
-    with AsyncCalls() as style, pytest.raises(asyncio.CancelledError):
-        run_tool(style, cancelled)
+    async def cancel() -> None:
+        call = ToolCall.of("c1", "waits", {})
+        context = ToolContext(deps=None, llm=None, call=call, trace_id="t", runtime=style.runtime)
+        task = asyncio.create_task(execute(tool(waits), call, context, style.runtime, timeout=timeout))
+        await has_begun.wait()
+        task.cancel()
+        await task
+
+    with style, pytest.raises(asyncio.CancelledError):
+        style.run(cancel())
 
 
 def test_tool_retry_and_tool_failed_speak_to_the_model(call_style):

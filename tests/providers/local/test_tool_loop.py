@@ -38,7 +38,7 @@ def llm(models: FileModelStore) -> Iterator[LLM]:
 @pytest.mark.parametrize("streamed", [False, True])
 def test_default_model_calls_a_tool_and_is_given_its_result(call_style: Any, llm: LLM, streamed: bool):
     """It has too few parameters to answer well: it may call the tool again."""
-    options: dict[str, Any] = {"tools": [weather], "tool_choice": "required", "max_output_tokens": 30}
+    options: dict[str, Any] = {"tools": [weather], "tool_choice": "required", "max_output_tokens": 60}
     options["run_tools"] = ToolPolicy(max_rounds=2)
     if streamed:
         with call_style.stream(llm, "What is the weather in Oslo?", **options) as stream:

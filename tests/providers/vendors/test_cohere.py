@@ -103,9 +103,10 @@ def test_tool_choice_is_left_out_for_models_before_command_r7b():
     assert warnings == [("unsupported_option", "tool_choice", None)]
 
 
-def test_schema_beside_tools_is_sent_as_an_instruction():
+def test_schema_beside_tools_is_sent_as_a_tool():
     """`TextResponseFormatV2` in the cohere package: "not supported when used in combinations with [...] `tools`"."""
     body, warnings = sent(MODEL, tools=(ToolSpec("f"),), output=OutputSchema("o", {"type": "object"}))
     assert "response_format" not in body
-    assert body["messages"][0]["role"] == "system"
-    assert [code for code, _, _ in warnings] == ["schema_as_instruction"]
+    assert [tool["function"]["name"] for tool in body["tools"]] == ["f", "final_answer"]
+    assert body["tool_choice"] == "REQUIRED"
+    assert [code for code, _, _ in warnings] == ["schema_as_tool"]
