@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple, cast
+from typing import TypeAlias, cast
 
 from ..errors import MediaError
-from ..ports import MediaContext, MediaHandler, Runtime
+from ..ports import CallContext, ConvertedFile, MediaContext, MediaHandler
 from ..schema import (
     Blob,
-    CallWarning,
     ContentPart,
     Lowered,
     MediaDecision,
@@ -25,42 +24,56 @@ from ..schema import (
 from .lowering.media_routes import media_parts
 from .untrusted_content import as_untrusted, sent_parts
 
-
-class _Executed(NamedTuple):
-    """An executed decision, the content that replaces the file (None: the file itself), and warnings."""
-
-    decision: MediaDecision
-    parts: tuple[ContentPart, ...] | None = None
-    warnings: tuple[CallWarning, ...] = ()
+_Key: TypeAlias = tuple[MediaPart, str, MediaDecision]
 
 
 async def execute_decisions(
     lowered: Lowered,
     handlers: Sequence[MediaHandler],
-    context: MediaContext,
+    media: MediaContext,
     artifact: Callable[[str], bytes],
-    runtime: Runtime,
+    context: CallContext,
 ) -> Lowered:
     """Returns the call with every decision executed: files sent natively are checked, the others converted.
 
-    `artifact` gives the content that has a hash. Raises `MediaError`, `ArtifactError` or `MissingExtraError`; nothing
-    has been sent by then.
+    What is in `context.converted` is not executed again, and what is executed is added there. `artifact` gives the
+    content that has a hash. Raises `MediaError`, `ArtifactError` or `MissingExtraError`; nothing has been sent by then.
     """
     parts = dict(media_parts(lowered.call))
     named = {handler.name: handler for handler in handlers}
+    runtime, converted = context.runtime, context.converted
+    keys = [_key(parts[decision.part_path], decision) for decision in lowered.decisions]
 
-    def thunk(decision: MediaDecision):
+    def thunk(part: MediaPart, form: str, decision: MediaDecision):
         handler = named.get(decision.handler or "")
-        part = parts[decision.part_path]
-        return lambda: runtime.call(_handle, decision, part, handler, context, artifact, kind="files")
+        return lambda: runtime.call(_handle, decision, part, handler, media, artifact, context.trace_id, kind="files")
 
-    executed = await runtime.gather(*(thunk(decision) for decision in lowered.decisions))
-    replaced = {decision.part_path: parts for decision, parts, _ in executed if parts is not None}
-    return Lowered(
-        _with_parts(lowered.call, replaced),
-        tuple(each.decision for each in executed),
-        (*lowered.warnings, *(warning for each in executed for warning in each.warnings)),
-    )
+    missing = [key for key in dict.fromkeys(keys) if key not in converted]
+    converted.update(zip(missing, await runtime.gather(*(thunk(*key) for key in missing)), strict=True))
+    replaced: dict[str, tuple[ContentPart, ...]] = {}
+    decisions: list[MediaDecision] = []
+    warnings = [*lowered.warnings]
+    charged: set[_Key] = set()
+    for decision, key in zip(lowered.decisions, keys, strict=True):
+        path, file = decision.part_path, converted[key]
+        if file.parts is not None:
+            replaced[path] = _with_cache_point(file.parts, parts[path])
+        is_charged = file.trace_id == context.trace_id and key not in charged
+        charged.add(key)
+        decisions.append(replace(file.decision, part_path=path, usage=file.decision.usage if is_charged else None))
+        warnings += (replace(warning, path=path) for warning in file.warnings)
+    call = _with_parts(lowered.call, replaced)
+    return replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings))
+
+
+def _key(part: MediaPart, decision: MediaDecision) -> _Key:
+    plain = part if part.cache is None else replace(part, cache=None)
+    return plain, part.blob.form, replace(decision, part_path="")
+
+
+def _with_cache_point(parts: tuple[ContentPart, ...], file: MediaPart) -> tuple[ContentPart, ...]:
+    """Returns the parts that replace `file`, the last one with the cache point of the file."""
+    return parts if file.cache is None else (*parts[:-1], replace(parts[-1], cache=file.cache))
 
 
 def _handle(
@@ -69,7 +82,8 @@ def _handle(
     handler: MediaHandler | None,
     context: MediaContext,
     artifact: Callable[[str], bytes],
-) -> _Executed:
+    trace_id: str,
+) -> ConvertedFile:
     fetched = part.blob.form == "artifact"
     part = _fetched(part, artifact) if fetched else part
     try:
@@ -77,25 +91,25 @@ def _handle(
             if handler is not None and part.blob.form in ("bytes", "file"):
                 handler.check(part)
             executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
-            return _Executed(executed, (part,) if fetched else None)
+            return ConvertedFile(trace_id, executed, (part,) if fetched else None)
         if handler is None:
             raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
-        return _converted(decision, part, handler, context)
+        return _converted(decision, part, handler, context, trace_id)
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
 
 
-def _converted(decision: MediaDecision, part: MediaPart, handler: MediaHandler, context: MediaContext) -> _Executed:
+def _converted(
+    decision: MediaDecision, part: MediaPart, handler: MediaHandler, context: MediaContext, trace_id: str
+) -> ConvertedFile:
     conversion = handler.convert(part, replace(context, accepted_outputs=frozenset(decision.outputs)))
     content = conversion.parts
     parts = as_untrusted(decision.source, conversion.label, content)
-    if part.cache is not None:
-        parts = (*parts[:-1], replace(parts[-1], cache=part.cache))
-    warnings = tuple(replace(warning, path=decision.part_path) for warning in conversion.warnings)
     sent = sent_parts(parts, content)
     if conversion.pages and sent.text is not None:
         sent = replace(sent, pages=conversion.pages)
-    return _Executed(replace(decision, sent=sent, usage=conversion.usage), parts, warnings)
+    executed = replace(decision, sent=sent, usage=conversion.usage)
+    return ConvertedFile(trace_id, executed, parts, tuple(replace(each, path="") for each in conversion.warnings))
 
 
 def _fetched(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:

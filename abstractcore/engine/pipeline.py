@@ -14,6 +14,7 @@ from ..ports import (
     CallContext,
     Clock,
     Conversion,
+    ConvertedFiles,
     DeltaStream,
     MediaContext,
     MediaHandler,
@@ -63,12 +64,13 @@ R = TypeVar("R")
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A call to make, warnings for what it could not include, and the user's headers, which are not part of it since
-    they may be secret.
+    they may be secret. `converted` has the files that earlier rounds of the call have converted.
     """
 
     call: ModelCall
     warnings: tuple[CallWarning, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    converted: ConvertedFiles | None = field(default=None, repr=False)
 
 
 Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]
@@ -173,6 +175,8 @@ class Pipeline:
         )
         context.warnings += prepared.warnings
         context.headers = prepared.headers
+        if prepared.converted is not None:
+            context.converted = prepared.converted
         return context
 
     async def open(self, context: CallContext) -> DeltaStream:
@@ -214,16 +218,16 @@ class Pipeline:
         if not lowered.decisions:
             return lowered, encode(lowered.call)
         async with InTime(self.runtime, remaining(context), time_given(context)):
-            return await self._with_converted_files(lowered, encode)
+            return await self._with_converted_files(lowered, encode, context)
 
     async def _with_converted_files(
-        self, lowered: Lowered, encode: Callable[[ModelCall], Encoded]
+        self, lowered: Lowered, encode: Callable[[ModelCall], Encoded], context: CallContext
     ) -> tuple[Lowered, Encoded]:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
         from .media_conversion import execute_decisions
         from .tool_result_media import move_files_after_results
 
-        executed = await execute_decisions(lowered, self._handlers, self._media_context(), self._artifact, self.runtime)
+        executed = await execute_decisions(lowered, self._handlers, self._media_context(), self._artifact, context)
         if self._session.profile.media_after_results:
             executed = move_files_after_results(executed)
         return executed, await self.runtime.call(encode, executed.call, kind="files")

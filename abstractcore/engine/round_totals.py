@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from decimal import Context
 from typing import Any, Final
 
@@ -53,7 +54,7 @@ class RoundTotals:
         for each in self._responses:
             attempts += each.attempts
             warnings += (warning for warning in each.warnings if warning not in warnings)
-            media += (decision for decision in each.media if decision not in media)
+            media += _further(each.media, media)
         response: GenerateResponse[Any] = GenerateResponse(
             reply=reply,
             output=output,
@@ -73,3 +74,22 @@ class RoundTotals:
         )
         defer_cost(response, self.cost)
         return response
+
+
+def _further(decisions: Sequence[MediaDecision], known: Sequence[MediaDecision]) -> list[MediaDecision]:
+    """Returns the decisions of a round for files that earlier rounds did not send. Paths may differ between rounds, and
+    only the round that converted a file has the usage.
+    """
+    left = [_of_file(decision) for decision in known]
+    further: list[MediaDecision] = []
+    for decision in decisions:
+        file = _of_file(decision)
+        if file in left:
+            left.remove(file)
+        else:
+            further.append(decision)
+    return further
+
+
+def _of_file(decision: MediaDecision) -> MediaDecision:
+    return replace(decision, part_path="", usage=None)

@@ -24,7 +24,7 @@ def move_files_after_results(lowered: Lowered) -> Lowered:
     if not warnings:
         return lowered
     call = lowered.call.with_(messages=tuple(messages))
-    return Lowered(call, lowered.decisions, (*lowered.warnings, *warnings))
+    return replace(lowered, call=call, warnings=(*lowered.warnings, *warnings))
 
 
 def _without_files(message: Message, path: str, beside: list[ContentPart], warnings: list[CallWarning]) -> Message:

@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import JournalError
 from ..outputs import OutputType
-from ..ports import Interruption, Runtime
+from ..ports import ConvertedFiles, Interruption, Runtime
 from ..schema import (
     EMPTY,
     CallWarning,
@@ -76,6 +76,7 @@ class Rounds:
         self._start = pipeline.runtime.now()
         self._deadline = None if timeout is None else self._start + timeout
         self._totals = RoundTotals(plan.loop)
+        self._converted: ConvertedFiles = {}
         self._first: Prepared | None = None
         self._output: Any = None
         self._answers_now = False
@@ -145,7 +146,7 @@ class Rounds:
         warnings: tuple[CallWarning, ...] = () if loop.replies else first.warnings
 
         async def prepare(runtime: Runtime) -> Prepared:
-            return Prepared(call, warnings, first.headers)
+            return Prepared(call, warnings, first.headers, self._converted)
 
         return prepare
 

@@ -5,7 +5,15 @@ from typing import TYPE_CHECKING, Any
 
 from .catalogues import CatalogueFile, Openable
 from .interruptions import Interruption, current_interruption, interruptible
-from .media_handlers import Conversion, HasExtensions, MediaContext, MediaHandler, Recognised
+from .media_handlers import (
+    Conversion,
+    ConvertedFile,
+    ConvertedFiles,
+    HasExtensions,
+    MediaContext,
+    MediaHandler,
+    Recognised,
+)
 from .middleware import (
     Answer,
     Attempt,
@@ -74,6 +82,8 @@ __all__ = [
     "Charge",
     "Clock",
     "Conversion",
+    "ConvertedFile",
+    "ConvertedFiles",
     "DeltaStream",
     "Endpoint",
     "Feed",

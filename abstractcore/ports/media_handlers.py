@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from typing import Protocol, TypeAlias, runtime_checkable
 
 from ..schema import (
     EMPTY,
     CallWarning,
     ContentPart,
     JSONObject,
+    MediaDecision,
     MediaKind,
     MediaPart,
     TextPart,
@@ -69,6 +70,24 @@ class Conversion:
     def text(self) -> str:
         """The joined texts."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+
+@dataclass(frozen=True, slots=True)
+class ConvertedFile:
+    """An executed decision: the content that replaces the file (None: the file itself), and warnings without paths.
+
+    `trace_id` is that of the call that executed it, which is charged for it.
+    """
+
+    trace_id: str
+    decision: MediaDecision
+    parts: tuple[ContentPart, ...] | None = None
+    warnings: tuple[CallWarning, ...] = ()
+
+
+ConvertedFiles: TypeAlias = dict[tuple[MediaPart, str, MediaDecision], ConvertedFile]
+"""Converted files by what decides the conversion: the part without its cache point, the form of its blob, and the
+decision without its path."""
 
 
 @runtime_checkable

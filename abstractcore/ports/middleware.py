@@ -17,6 +17,7 @@ from ..schema import (
     WireRequest,
 )
 from ..scrubbing import Secrets
+from .media_handlers import ConvertedFiles
 from .operations import Operation, OperationResult
 from .pricing import NO_TERMS, BilledResponse, Terms
 from .runtimes import Runtime
@@ -83,7 +84,8 @@ class CallContext:
     middleware returned instead; streamed ones are in `streams`. A middleware that answers without a request adds to
     neither: its answer costs nothing. `terms` are what the requests ask for that changes their price. `headers` are the
     user's HTTP headers, with lower-case names, which are added last to every request. `secrets` are the credentials of
-    the LLM: `secrets.text(...)` returns a text without them.
+    the LLM: `secrets.text(...)` returns a text without them. `converted` has the files that were checked or converted
+    for this call, and for earlier rounds of its loop: none of them is converted again.
     """
 
     call: ModelCall
@@ -103,6 +105,7 @@ class CallContext:
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
     secrets: Secrets = field(default_factory=Secrets, repr=False)
+    converted: ConvertedFiles = field(default_factory=dict[Any, Any], repr=False)
 
 
 @dataclass(slots=True)
