@@ -45,8 +45,12 @@ class RoundTotals:
         sources = {each.cost_source for each in rounds}
         return Cost(dollars, next((each for each in _WEAKEST_FIRST if each in sources), None), None, rows)
 
-    def response(self, loop: ToolLoop, output: Any, seconds: float, *, with_state: bool) -> GenerateResponse[Any]:
-        """Returns the response for all rounds: the last reply, with all steps, tokens and costs."""
+    def response(
+        self, loop: ToolLoop, output: Any, seconds: float, further: Sequence[CallWarning] = (), *, with_state: bool
+    ) -> GenerateResponse[Any]:
+        """Returns the response for all rounds: the last reply, with all steps, tokens and costs, and `further` warnings
+        of the loop itself.
+        """
         reply = loop.replies[-1]
         attempts: list[AttemptRecord] = []
         warnings: list[CallWarning] = [*self._warnings]
@@ -64,7 +68,7 @@ class RoundTotals:
             loop=loop if with_state else None,
             attempts=tuple(attempts),
             usage=loop.usage,
-            warnings=tuple(warnings),
+            warnings=(*warnings, *further),
             media=tuple(media),
             provider=loop.call.provider,
             model=reply.model or loop.call.model,

@@ -22,7 +22,8 @@ from ..schema import (
     ToolLoop,
 )
 from ..tools.file_journal import journal_of
-from ..tools.loop import ENDED, closed, continues, has_failed_repeatedly, limit_reached, next_call, with_reply
+from ..tools.limit_warnings import limit_warning
+from ..tools.loop import ENDED, closed, continues, failed_repeatedly, limit_reached, next_call, with_reply
 from .deadlines import InTime, out_of_time
 from .loop_journal import LoopJournal
 from .output_rounds import OutputCheck, OutputRounds
@@ -231,7 +232,7 @@ class Rounds:
         if final:
             self._output = final[-1].data
             self.loop = loop.with_(status="final")
-        elif has_failed_repeatedly(loop, policy):
+        elif failed_repeatedly(loop, policy):
             self.loop = loop.with_(status="repeated_failure")
         elif (status := limit_reached(loop, policy)) is not None:
             self._answers_now = policy.on_limit == "answer"
@@ -245,7 +246,9 @@ class Rounds:
             await self._journal.finish(self._state)
         seconds = self._runtime.now() - self._start
         self.loop = self._totals.with_cost(self._state)
-        return self._totals.response(self.loop, self._output, seconds, with_state=self._runs_tools)
+        warning = None if self._plan.setup is None else limit_warning(self.loop, self._plan.setup.policy)
+        warnings = () if warning is None else (warning,)
+        return self._totals.response(self.loop, self._output, seconds, warnings, with_state=self._runs_tools)
 
     def ended(self, error: BaseException, *, closed_early: bool = False) -> None:
         """Gives every open call a result, and the state of the loop to `error` as its attribute `loop`.

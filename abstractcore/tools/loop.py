@@ -189,10 +189,11 @@ def _cut_off(call: ToolCall, why: str, round: int) -> ToolStep:
     return ToolStep(call, ToolResult.text(call.id, text, is_error=True), round, "interrupted")
 
 
-def has_failed_repeatedly(loop: ToolLoop, policy: ToolPolicy) -> bool:
-    """Returns whether the same call, with the same arguments, has failed `max_failures` times."""
-    failures = Counter(_same_call(step.call) for step in loop.steps if step.failed)
-    return any(count >= policy.max_failures for count in failures.values())
+def failed_repeatedly(loop: ToolLoop, policy: ToolPolicy) -> list[ToolCall]:
+    """Returns the calls that have failed `max_failures` times with the same arguments."""
+    failed = [step.call for step in loop.steps if step.failed]
+    failures = Counter(map(_same_call, failed))
+    return [call for call in failed if failures[_same_call(call)] >= policy.max_failures]
 
 
 def _same_call(call: ToolCall) -> tuple[str, str]:

@@ -297,6 +297,43 @@ def test_the_same_failing_call_stops_the_loop(way: Way):
     assert (response.loop.status, len(response.steps)) == ("repeated_failure", 3)
 
 
+@pytest.mark.parametrize(
+    ("limits", "status", "what"),
+    [
+        ({"max_rounds": 2}, "max_rounds", "the model has replied 2 times"),
+        ({"max_rounds": 1}, "max_rounds", "the model has replied once"),
+        ({"max_calls": 3}, "max_calls", "tools were called 3 times"),
+        ({"max_failures": 2}, "repeated_failure", "the same call of failing failed 2 times"),
+    ],
+)
+def test_loop_that_stops_at_a_limit_has_a_warning_that_names_it(
+    way: Way, limits: dict[str, int], status: str, what: str
+):
+    llm = scripted(*[calls(("forecast", {"city": "a"}), ("failing", {"reason": "x"}))] * 3)
+    response = way.generate(llm, tools=[forecast, failing], run_tools=ToolPolicy(**limits))  # type: ignore[arg-type]
+    assert (response.loop.status, response.content) == (status, "")
+    ((name, limit),) = limits.items()
+    (warning,) = response.warnings
+    assert (warning.code, warning.path, warning.requested) == ("tool_limit_reached", f"run_tools.{name}", limit)
+    assert what in warning.message
+    assert f"ToolPolicy({name}=...)" in warning.message
+    assert ('on_limit="answer"' in warning.message) == (name != "max_failures")
+
+
+def test_loop_that_answers_at_its_limit_has_no_warning(way: Way):
+    llm = scripted(calls(("forecast", {"city": "a"})), "Enough.")
+    response = way.generate(llm, tools=[forecast], run_tools=ToolPolicy(max_rounds=1, on_limit="answer"))
+    assert (response.content, response.warnings) == ("Enough.", ())
+
+
+def test_loop_that_stopped_at_a_limit_answers_when_it_is_resumed_with_on_limit(way: Way):
+    llm = scripted(calls(("forecast", {"city": "a"})), "Enough.")
+    stopped = way.generate(llm, tools=[forecast], run_tools=ToolPolicy(max_rounds=1))
+    policy = ToolPolicy(max_rounds=1, on_limit="answer")
+    response = way.resume(llm, stopped.loop, tools=[forecast], run_tools=policy)
+    assert (response.content, response.warnings) == ("Enough.", ())
+
+
 def test_a_forced_choice_holds_for_the_first_round_only(way: Way):
     llm = scripted(calls(("forecast", {"city": "Oslo"})), "Rain.")
     way.generate(llm, tools=[forecast], run_tools=True, tool_choice="required")
