@@ -6,7 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from ..errors import InvalidInputError
-from ..schema import AllowedCall, CallWarning, PendingCall, ToolAnswer, ToolCall, ToolLoop, ToolSpec
+from ..schema import AllowedCall, CallWarning, OutputSchema, PendingCall, ToolAnswer, ToolCall, ToolLoop, ToolSpec
 from ..schema.quoting import shown
 
 _ENDED = ("answered", "final")
@@ -127,3 +127,12 @@ def changed_tools(loop: ToolLoop, given: Sequence[object]) -> tuple[CallWarning,
             message = f"the {what} of {spec.name} have changed since the call: the model is given those of then"
             warnings.append(CallWarning("tool_changed", f"tools.{spec.name}", message))
     return tuple(warnings)
+
+
+def changed_output(loop: ToolLoop, given: OutputSchema) -> tuple[CallWarning, ...]:
+    """Returns a warning for a type of the answer that is not as the loop asks for it, which stays what it asks for."""
+    asked = loop.call.output
+    if asked is None or (asked.schema, asked.name) == (given.schema, given.name):
+        return ()
+    message = "the type of the answer has changed since the call: the model is given the schema of then"
+    return (CallWarning("output_changed", "response_model", message),)

@@ -135,6 +135,13 @@ class ResumeRequest(TypedDict, total=False):
     """The limits and the approver from here on; default: those of `ToolPolicy()`."""
     deps: Any
     """An object of your own for tools, given anew."""
+    validation_context: Any
+    """The context of pydantic's validators of `response_model`, given anew."""
+    output_check: Callable[[Any], Awaitable[object] | object] | None
+    """A sync or async function of the output, given anew: see `generate`."""
+    output_retries: int | None
+    """How often the model is asked again if its answer does not match `response_model`, attempts before included;
+    default: that of the LLM, or 1."""
     timeout: float | None
     """Timeout in seconds for the whole call including retries; default: that of the LLM, or 600."""
 
@@ -218,6 +225,8 @@ REQUEST_FIELDS = frozenset(CallRequest.__annotations__)
 RESUME_FIELDS = frozenset(ResumeRequest.__annotations__)
 LLM_OPTIONS = frozenset(LLMOptions.__annotations__)
 _CREATE_OPTIONS = frozenset(CreateOptions.__annotations__)
+_KEPT_BY_LOOPS = REQUEST_FIELDS - RESUME_FIELDS - {"headers"}
+"""Fields of a call that `resume` does not take, since they are in the state of the loop."""
 _PARAMETERS = frozenset({"response_model"})
 """Parameters of `generate` that are options in other libraries."""
 
@@ -252,6 +261,8 @@ def _policy_fields() -> Collection[str]:
 def _hint(name: str, known: Collection[str], provider: str) -> str:
     """Returns what to write instead: our name, the function that takes it, an alternative, or similar names."""
     ours = OTHER_NAMES.get(name, name)
+    if known is RESUME_FIELDS and ours not in known and ours in _KEPT_BY_LOOPS:
+        return f"The loop keeps that of its first call: llm.generate(..., {ours}=...)."
     on_a_call = REQUEST_FIELDS.issuperset(known)
     if ours in known or (on_a_call and ours in _PARAMETERS):
         return f"Here it is named {ours}: {ours}=..."
@@ -266,8 +277,13 @@ def _hint(name: str, known: Collection[str], provider: str) -> str:
     if ours in _CREATE_OPTIONS:
         return f"Only other providers support {ours}: see help(create_llm)."
     near = nearest_names(name, known)
-    where = "llm.generate" if on_a_call else "create_llm"
-    return did_you_mean(near) if near else f"help({where}) lists the options."
+    if near:
+        return did_you_mean(near)
+    of_policy = nearest_names(name, _policy_fields()) if on_a_call else []
+    if of_policy:
+        return did_you_mean([f"run_tools=ToolPolicy({field}=...)" for field in of_policy])
+    where = "llm.resume" if known is RESUME_FIELDS else "llm.generate" if on_a_call else "create_llm"
+    return f"help({where}) lists the options."
 
 
 def _is_capability_option(name: str, capabilities: Collection[str]) -> bool:

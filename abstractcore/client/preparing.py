@@ -78,8 +78,7 @@ class CallPreparer:
         registry = self._pipelines.registry
         if request:
             check_names(request, REQUEST_FIELDS, "a call", registry.capabilities, provider=self._provider)
-        if not isinstance(stream, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"expected True or False, got {type(stream).__name__}", path="stream")
+        _check_stream(stream)
         given = request.get("options")
         if given is None:
             given = CallOptions()
@@ -147,16 +146,20 @@ class CallPreparer:
         stream: bool,
     ) -> PendingCall:
         """Returns the continuation of a tool loop; raises `InvalidInputError` if it does not fit."""
-        from .loop_inputs import changed_tools, check_loop, read_answers
+        from .loop_inputs import changed_output, changed_tools, check_loop, read_answers
 
         check_names(request, RESUME_FIELDS, "resume", provider=self._provider)
+        _check_stream(stream)
         check_loop(loop)
         named = f"{loop.call.provider}/{loop.call.model}"
         self._check_model(loop.call, "loop.call", f"Resume it with create_llm({named!r}).")
         timeout = request.get("timeout", self._defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS))
         given = self.given(loop.call, timeout, stream=stream)
         given_tools = _tool_set(request.get("tools"), self._pipelines.registry)
-        output = output_type(response_model) if response_model is not None else None
+        output = _output(response_model, request)
+        if output is not None and loop.call.output is None:
+            hint = "Pass response_model to the call of generate that begins the loop."
+            raise InvalidInputError("the loop was begun without response_model", path="response_model", hint=hint)
         quoted = resumed_output(output, loop.call)
         runnable = () if given_tools is None else given_tools.tools
         plan = self._rounds.plan(
@@ -164,12 +167,15 @@ class CallPreparer:
             request.get("run_tools", True),
             request.get("deps"),
             llm,
-            output_retries(None),
-            output=quoted or output,
+            output_retries(request.get("output_retries", self._defaults.get("output_retries"))),
+            request.get("output_check"),
+            quoted or output,
             loop=loop,
             answers=read_answers(answers, loop, runnable),
         )
         warnings = () if given_tools is None else changed_tools(loop, given_tools.specs)
+        if output is not None and quoted is None:
+            warnings += changed_output(loop, output.schema)
 
         async def prepare(runtime: Runtime) -> Prepared:
             first = await given.prepare(runtime)
@@ -222,7 +228,12 @@ class CallPreparer:
             )
 
 
-def _output(response_model: ResponseModel | None, request: CallRequest) -> OutputType | None:
+def _check_stream(stream: object) -> None:
+    if not isinstance(stream, bool):
+        raise InvalidInputError(f"expected True or False, got {type(stream).__name__}", path="stream")
+
+
+def _output(response_model: ResponseModel | None, request: CallRequest | ResumeRequest) -> OutputType | None:
     """Returns the type of the answer, if one is requested; raises `InvalidInputError` for what only that could use."""
     context, check = request.get("validation_context"), request.get("output_check")
     if response_model is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from ..concurrency import drive
@@ -51,7 +51,40 @@ class ResumableLLM(LLMBase):
         loop: ToolLoop,
         answers: Sequence[ToolAnswer] = (),
         *,
-        response_model: ResponseModel | None = None,
+        response_model: Mapping[str, Any],
+        stream: Literal[False] = False,
+        **request: Unpack[ResumeRequest],
+    ) -> GenerateResponse[Any]: ...
+
+    @overload
+    def resume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        response_model: None = None,
+        stream: Literal[True],
+        **request: Unpack[ResumeRequest],
+    ) -> Stream[None]: ...
+
+    @overload
+    def resume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        response_model: TypeForm[T],
+        stream: Literal[True],
+        **request: Unpack[ResumeRequest],
+    ) -> Stream[T]: ...
+
+    @overload
+    def resume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        response_model: Mapping[str, Any],
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
     ) -> Stream[Any]: ...
@@ -70,10 +103,13 @@ class ResumableLLM(LLMBase):
 
         `loop` is `response.loop`, `error.loop`, or one that `from_json` read in another process; it is not changed.
         Answers are made by its pending calls: `[pending.allow() for pending in loop.pending]`. Calls without an answer
-        keep waiting. `tools` are those of the call, for their functions; what the model is offered is in the loop.
+        keep waiting. Functions and types are not part of the state: `tools`, `deps`, `response_model` and the options
+        of the answer are given again; what the model is offered and asked for is in the loop. With `stream=True` it
+        returns a stream, as `llm.stream` does.
 
-        Raises `InvalidInputError` for a loop of another model, one that has ended, and answers to other calls; and
-        errors as `generate` does.
+        Raises `InvalidInputError` for a loop of another model, one that has ended, answers to other calls, and a
+        `response_model` where the loop was begun without one; `UnknownOptionError` for an option of the first call,
+        which the loop keeps; and errors as `generate` does.
         """
         pending = self._resumed(loop, answers, response_model, request, stream)
         if stream:
@@ -108,7 +144,40 @@ class ResumableLLM(LLMBase):
         loop: ToolLoop,
         answers: Sequence[ToolAnswer] = (),
         *,
-        response_model: ResponseModel | None = None,
+        response_model: Mapping[str, Any],
+        stream: Literal[False] = False,
+        **request: Unpack[ResumeRequest],
+    ) -> GenerateResponse[Any]: ...
+
+    @overload
+    async def aresume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        response_model: None = None,
+        stream: Literal[True],
+        **request: Unpack[ResumeRequest],
+    ) -> AsyncStream[None]: ...
+
+    @overload
+    async def aresume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        response_model: TypeForm[T],
+        stream: Literal[True],
+        **request: Unpack[ResumeRequest],
+    ) -> AsyncStream[T]: ...
+
+    @overload
+    async def aresume(
+        self,
+        loop: ToolLoop,
+        answers: Sequence[ToolAnswer] = (),
+        *,
+        response_model: Mapping[str, Any],
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
     ) -> AsyncStream[Any]: ...
@@ -123,7 +192,9 @@ class ResumableLLM(LLMBase):
         stream: bool = False,
         **request: Unpack[ResumeRequest],
     ) -> GenerateResponse[Any] | AsyncStream[Any]:
-        """The async version of `resume`."""
+        """The async version of `resume`. With `stream=True` it returns what `llm.astream` does:
+        `async with await llm.aresume(..., stream=True) as stream`.
+        """
         pending = self._resumed(loop, answers, response_model, request, stream)
         if stream:
             return AsyncStream(stream_of(self._pipelines.asynchronous, pending))

@@ -10,13 +10,16 @@ from ..errors import InvalidInputError
 from ..schema import JSONObject, PendingCall, freeze_object
 from ..schema.json_values import check_text
 from ..schema.quoting import shown
+from .option_names import checks_option_names
 
 
+@checks_option_names
 @dataclass(frozen=True, slots=True)
 class Allow:
     """The call may run."""
 
 
+@checks_option_names
 @dataclass(frozen=True, slots=True)
 class Deny:
     """The call must not run; the model is given the reason."""
@@ -27,6 +30,7 @@ class Deny:
         check_text(self.reason, "reason")
 
 
+@checks_option_names
 @dataclass(frozen=True, slots=True)
 class Edit:
     """The call may run with other arguments, which are validated before."""
@@ -37,6 +41,7 @@ class Edit:
         object.__setattr__(self, "arguments", freeze_object(self.arguments, "arguments"))
 
 
+@checks_option_names
 @dataclass(frozen=True, slots=True)
 class Suspend:
     """The loop ends, and its state waits for an answer from elsewhere: `llm.resume`."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ParamSpec, TypeVar, Unpack, overload
 
-from .tool import Tool, ToolOptions
+from .tool import Tool, ToolOptions, read_options
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -21,7 +21,8 @@ def tool(
     """Makes a tool of a function, which is called as before: `@tool`, or with options `@tool(timeout=5)`.
 
     The model gets the function's name, the prose of its docstring, and its parameters with their types, defaults and
-    texts. Raises `InvalidInputError` for a function that cannot be a tool.
+    texts. Raises `InvalidInputError` for a function that cannot be a tool, and for an invalid value of an option;
+    `UnknownOptionError` for an option of another name.
 
     Options, all of them keywords (`abstractcore.tools.ToolOptions` describes each):
         name, description: In place of the function's name and docstring.
@@ -37,4 +38,5 @@ def tool(
     """
     if function is not None:
         return Tool(function, **options)
+    read_options(options)
     return lambda function: Tool(function, **options)

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 from weakref import WeakKeyDictionary
 
-from ..errors import InvalidInputError
 from .annotations import definition_of
 from .arguments import Arguments
 from .docstrings import documentation_of
@@ -80,10 +79,6 @@ def name_of_tool(function: Callable[..., Any]) -> str:
 
 def _made(function: Callable[..., Any], reader: SignatureReader | None) -> Definition:
     name = name_of_tool(function)
-    if name == "<lambda>":
-        raise InvalidInputError(
-            "a lambda has no name", path="tools", hint='Give it one: Tool(lambda city: ..., name="weather").'
-        )
     if is_argument_type(function):
         from .validation import TypeArguments
 

@@ -13,14 +13,16 @@ from ..schema import EMPTY, SchemaError, ToolEvent, ToolLabel, check_labels
 from ..schema.quoting import shown
 from .approval import Approver
 from .journal import Journal
+from .option_names import checks_option_names
 
 OnLimit = Literal["stop", "answer"]
 _NOTHING: Any = EMPTY
 
 
+@checks_option_names
 @dataclass(frozen=True, slots=True)
 class ToolPolicy:
-    """How tool calls are run. Raises `InvalidInputError` for an invalid value.
+    """How tool calls are run. Raises `InvalidInputError` for an invalid value, `UnknownOptionError` for another name.
 
     A round is one reply of the model. `max_uses` limits the calls of single tools, by name. `timeout` is in seconds for
     each call of a tool that has none of its own; None means no limit but that of the whole call. The text of a result
@@ -52,6 +54,8 @@ class ToolPolicy:
         if not isinstance(self.max_uses, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise _wrong("max_uses", "a mapping of tool names to numbers", self.max_uses)
         for name, most in self.max_uses.items():
+            if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise _wrong("max_uses", "names of tools", name)
             _check_whole(most, 0, f"max_uses[{name!r}]")
         for name in ("timeout", "approve_timeout"):
             timeout: Any = getattr(self, name)

@@ -24,11 +24,13 @@ from ..schema import (
     media_kind_of,
 )
 from ..schema.quoting import one_line
+from .option_names import checks_option_names
 
 _PARTS = (TextPart, ImagePart, AudioPart, VideoPart, DocumentPart)
 _MAX_IMAGE_BYTES = 256 * 1024 * 1024
 
 
+@checks_option_names
 @dataclass(frozen=True, slots=True)
 class ToolOutput:
     """What a tool returns to give the model less than the caller: the model reads `content` only.

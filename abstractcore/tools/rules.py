@@ -10,6 +10,7 @@ from ..errors import InvalidInputError
 from ..schema import EMPTY, JSONValue, PendingCall, canonical_json
 from ..schema.quoting import shown
 from .approval import Allow, Approver, Decision, Deny, Suspend
+from .option_names import checks_option_names
 
 RuleAction: TypeAlias = Literal["allow", "deny", "suspend", "ask"]
 """What a rule does with a call: it runs; it does not; it waits; the function `ask` decides."""
@@ -18,6 +19,7 @@ _FIELDS = ("tool", "action", "arguments", "reason")
 _LONGEST_PATTERN = 1000
 
 
+@checks_option_names
 @dataclass(frozen=True, slots=True)
 class ApprovalRule:
     """What happens to calls of the tools whose name matches `tool`, with arguments that match `arguments`.
@@ -57,6 +59,7 @@ class ApprovalRule:
         return {"tool": self.tool, "action": self.action, "arguments": dict(self.arguments), "reason": self.reason}
 
 
+@checks_option_names
 class ApprovalRules:
     """An approver: the first rule that matches a call decides, then `allow_read_only`, then `default`.
 
@@ -79,6 +82,8 @@ class ApprovalRules:
         self.rules = tuple(_rule(each, f"rules[{index}]") for index, each in enumerate(items))
         _check_action(default, "default")
         self.default: RuleAction = default
+        if not isinstance(allow_read_only, bool):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected True or False, got {shown(allow_read_only)}", path="allow_read_only")
         self.allow_read_only = allow_read_only
         if ask is not None and not callable(ask):
             raise InvalidInputError(f"expected a function, got {shown(ask)}", path="ask")

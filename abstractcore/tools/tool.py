@@ -11,12 +11,13 @@ from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypedDict, TypeV
 
 from ..errors import InvalidInputError
 from ..ports import ToolContext
-from ..registry.suggestions import name_hint
 from ..schema import JSONObject, SchemaError, ToolCall, ToolLabel, ToolSpec
-from ..schema.quoting import one_line, shown
+from ..schema.quoting import shown
 from .annotations import definition_of
 from .arguments import CONTEXT, AnyArguments, PreparedArguments
 from .definitions import Definition, definition_for, is_argument_type, name_of_tool
+from .names import check_name
+from .option_names import checks_option_names, unknown_option
 from .signatures import SignatureReader
 
 P = ParamSpec("P")
@@ -47,7 +48,8 @@ class ToolOptions(RunOptions, total=False):
     """The options of a tool. What is not given comes from the function: its name, docstring and parameters."""
 
     name: str | None
-    """Name of the tool; default: that of the function."""
+    """Name of the tool; default: that of the function. 1 to 64 ASCII letters, digits, "_" and "-", the first a letter
+    or "_", since every provider accepts these."""
     description: str | None
     """Description for the model; default: the docstring without its sections."""
     defer: bool
@@ -85,19 +87,21 @@ class _Settings:
             raise InvalidInputError(f'expected "report" or "raise", got {shown(self.on_error)}', path="on_error")
 
 
+@checks_option_names
 class Tool(Generic[P, R]):
     """A function that a model can call. Calling the tool calls the function.
 
     `function` is a function, a method, a `functools.partial`, an object with `__call__`, sync or async; or a pydantic
     model, a dataclass or a TypedDict, which is `final`: the loop ends with a value of it. The function is examined when
     it is made a tool, its types are when they are first needed. In a class it becomes a tool of each object:
-    `tools=[shop.buy]`. Raises `InvalidInputError` for a function that cannot be a tool.
+    `tools=[shop.buy]`. Raises `InvalidInputError` for a function that cannot be a tool, and for a name that some
+    provider does not accept; `UnknownOptionError` for an option of another name.
     """
 
     def __init__(self, function: Callable[P, R], **options: Unpack[ToolOptions]) -> None:
         self.is_type = is_argument_type(function)
         """Whether `function` is a type: a call makes a value of it."""
-        self._options, self._settings = _read(options, is_final=self.is_type)
+        self._options, self._settings = read_options(options, is_final=self.is_type)
         self._is_classmethod = isinstance(function, classmethod)
         self._is_static = isinstance(function, staticmethod)
         self._is_method = False
@@ -111,6 +115,7 @@ class Tool(Generic[P, R]):
         self._spec: ToolSpec | None = None
         if self.isolate:
             self._check_isolated()
+        self._check_name()
         self._reader = None if self.is_type or self._is_unbound() else SignatureReader(found)
         if not self.is_type:
             functools.update_wrapper(self, found, updated=())
@@ -150,7 +155,7 @@ class Tool(Generic[P, R]):
 
     def of_function(self, function: Callable[..., R]) -> Tool[..., R]:
         """Returns a tool of another function with the options of this one."""
-        made: Tool[..., R] = Tool(function)
+        made: Tool[..., R] = Tool(function, name=self._options.get("name"))
         made._options, made._settings = self._options, self._settings
         return made
 
@@ -245,6 +250,12 @@ class Tool(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<Tool {self.name}>"
 
+    def _check_name(self) -> None:
+        if self.name == "<lambda>":
+            hint = 'Give it one: Tool(lambda city: ..., name="weather").'
+            raise InvalidInputError("a lambda has no name", path="tools", hint=hint)
+        check_name(self.name)
+
     def _check_isolated(self) -> None:
         """Raises `InvalidInputError` for a function that a process of its own cannot import."""
         from .isolation import check_has_name
@@ -301,17 +312,16 @@ def _itself(value: Any) -> Any:
     return value
 
 
-def _read(options: Mapping[str, Any], *, is_final: bool) -> tuple[dict[str, Any], _Settings]:
-    """Returns the options of a spec, and the others; raises `InvalidInputError`."""
+def read_options(options: Mapping[str, Any], *, is_final: bool = False) -> tuple[dict[str, Any], _Settings]:
+    """Returns the options of a spec, and the others; raises `UnknownOptionError` and `InvalidInputError`."""
     given = dict(options)
-    known = (*RunOptions.__annotations__, *ToolOptions.__annotations__)
+    known = ToolOptions.__annotations__
     for name in given:
         if name not in known:
-            names = sorted(set(known))
-            raise InvalidInputError(
-                f"{one_line(name)!r} is not an option of a tool", hint=name_hint(name, names, "options", "ToolOptions")
-            )
+            raise unknown_option(name, known, "a tool", "help(abstractcore.tool)")
     own = {name: given.pop(name) for name in RunOptions.__annotations__ if name in given}
+    if given.get("name") is not None:
+        check_name(given["name"])
     spec = {"name": "x", **{name: value for name, value in given.items() if value is not None}}
     try:
         ToolSpec(**cast(Any, spec))

@@ -86,7 +86,9 @@ def _found(given: object, path: str, registry: Registry) -> Iterator[tuple[ToolS
         tool = tool_of(given)
         spec = tool.spec
     except InvalidInputError as error:
-        raise InvalidInputError(error.message.removeprefix("tools: "), path=path, hint=error.hint) from error.__cause__
+        inner = "" if error.path in ("", "tools") else f".{error.path}"
+        message = error.message.removeprefix(f"{error.path}: ")
+        raise InvalidInputError(message, path=path + inner, hint=error.hint) from error.__cause__
     yield spec, tool, f"{path} ({_place(tool)})"
 
 

@@ -4,11 +4,25 @@ from __future__ import annotations
 
 import functools
 from dataclasses import dataclass
-from typing import Literal, assert_type
+from typing import Any, Literal, assert_type
 
 from pydantic import BaseModel
 
-from abstractcore import Tool, ToolContext, ToolFailed, ToolOutput, ToolRetry, ToolSpec, create_llm, tool
+from abstractcore import (
+    AsyncStream,
+    GenerateResponse,
+    Stream,
+    Tool,
+    ToolContext,
+    ToolFailed,
+    ToolLoop,
+    ToolOutput,
+    ToolPolicy,
+    ToolRetry,
+    ToolSpec,
+    create_llm,
+    tool,
+)
 
 
 @dataclass
@@ -65,3 +79,31 @@ llm.generate(
 )
 llm.generate("hi", tools=[ToolSpec("a"), "pack", len], run_tools=True, deps=Shop({}))
 llm.generate("hi", tools=[3])  # pyright: ignore[reportArgumentType]
+ToolPolicy(max_round=3)  # pyright: ignore[reportCallIssue]
+ToolPolicy(max_rounds="3")  # pyright: ignore[reportArgumentType]
+ToolOutput("text", dat=3)  # pyright: ignore[reportCallIssue]
+
+
+def check(city: City) -> str | None:
+    return None
+
+
+def resumed(loop: ToolLoop) -> None:
+    assert_type(llm.resume(loop), GenerateResponse[None])
+    assert_type(llm.resume(loop, tools=[weather], response_model=City).output, City)
+    assert_type(llm.resume(loop, response_model=list[City] | None).output, list[City] | None)
+    assert_type(llm.resume(loop, response_model={"type": "object"}), GenerateResponse[Any])
+    assert_type(llm.resume(loop, stream=True), Stream[None])
+    assert_type(llm.resume(loop, stream=True, response_model=list[City]), Stream[list[City]])
+    assert_type(llm.resume(loop, stream=True, response_model={"type": "object"}), Stream[Any])
+    llm.resume(loop, response_model=City, output_check=check, validation_context={1}, output_retries=2)
+    llm.resume(loop, temperature=1)  # pyright: ignore[reportCallIssue]
+
+
+async def resumed_async(loop: ToolLoop) -> None:
+    assert_type(await llm.aresume(loop), GenerateResponse[None])
+    assert_type(await llm.aresume(loop, response_model=City), GenerateResponse[City])
+    assert_type(await llm.aresume(loop, response_model={"type": "object"}), GenerateResponse[Any])
+    assert_type(await llm.aresume(loop, stream=True), AsyncStream[None])
+    assert_type(await llm.aresume(loop, stream=True, response_model=City), AsyncStream[City])
+    assert_type(await llm.aresume(loop, stream=True, response_model={"type": "object"}), AsyncStream[Any])

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import functools
+import inspect
+from collections.abc import Mapping
 from typing import Any
 
 import pytest
@@ -12,18 +14,26 @@ from typing_extensions import TypedDict
 
 import abstractcore
 from abstractcore import (
+    ApprovalRule,
+    ApprovalRules,
+    Deny,
+    Edit,
     InvalidInputError,
     Services,
+    Suspend,
     Tool,
     ToolCall,
     ToolContext,
+    ToolOutput,
+    ToolPolicy,
     ToolResult,
     ToolSpec,
+    UnknownOptionError,
     create_llm,
     tool,
 )
 from abstractcore.concurrency import SyncRuntime
-from abstractcore.tools import ToolOptions
+from abstractcore.tools import ToolOptions, tool_of, tool_set
 from tests.core.tools import postponed_signatures as postponed
 from tests.core.tools.calls import run_tool, text_of
 
@@ -75,13 +85,124 @@ def test_options_are_in_the_spec_and_on_the_tool():
         ({"timeout": True}, "timeout: expected seconds above 0, or None, got True"),
         ({"final": 1}, "final: expected True or False, got 1"),
         ({"on_error": "ignore"}, 'on_error: expected "report" or "raise", got \'ignore\''),
-        ({"timout": 3}, "'timout' is not an option of a tool. Did you mean timeout?"),
+        ({"timeout": -1}, "timeout: expected seconds above 0, or None, got -1"),
+        ({"read_only": "yes"}, "read_only: expected True or False, got str"),
+        ({"name": 5}, "name: expected text, got int"),
+        ({"description": b"x"}, "description: expected text, got bytes"),
     ],
 )
-def test_invalid_options_are_refused(options, message):
+def test_invalid_options_are_refused_before_there_is_a_function(options, message):
     with pytest.raises(InvalidInputError) as caught:
-        tool(**options)(lambda: None)
+        tool(**options)
     assert str(caught.value) == message
+
+
+WRONG_NAMES = [
+    (lambda: tool(timout=3), "a tool has no option 'timout'. Did you mean timeout?"),
+    (lambda: Tool(len, nam="x"), "a tool has no option 'nam'. Did you mean name?"),
+    (lambda: ToolPolicy(max_round=3), "ToolPolicy has no option 'max_round'. Did you mean max_rounds?"),
+    (lambda: ToolOutput("x", dat=1), "ToolOutput has no option 'dat'. Did you mean data?"),
+    (lambda: ApprovalRules([], defalt="deny"), "ApprovalRules has no option 'defalt'. Did you mean default?"),
+    (lambda: ApprovalRule("x", "deny", args={}), "ApprovalRule has no option 'args'. "),
+    (lambda: Deny(because="no"), "Deny has no option 'because'. The options are reason."),
+    (lambda: Suspend(not_="no"), "Suspend has no option 'not_'. Did you mean note?"),
+    (lambda: Edit(argument={}), "Edit has no option 'argument'. Did you mean arguments?"),
+]
+
+
+@pytest.mark.parametrize(("make", "message"), WRONG_NAMES)
+def test_wrong_names_of_options_hint_at_the_nearest(make, message):
+    with pytest.raises(UnknownOptionError) as caught:
+        make()
+    assert str(caught.value).startswith(message)
+    assert isinstance(caught.value, TypeError)
+    assert caught.value.__suppress_context__ or caught.value.__context__ is None
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: Tool(), "Tool: missing a required argument: 'function'"),
+        (lambda: Tool(len, "length"), "Tool: too many positional arguments"),
+        (lambda: ToolOutput(), "ToolOutput: missing a required argument: 'content'. Arguments are content, data."),
+        (lambda: ToolPolicy(*range(1, 20)), "ToolPolicy: too many positional arguments"),
+    ],
+)
+def test_missing_and_surplus_arguments_are_typed_errors(make, message):
+    with pytest.raises(InvalidInputError) as caught:
+        make()
+    assert str(caught.value).startswith(message)
+
+
+def test_type_error_within_a_constructor_stays_what_it_is():
+    class Odd(Mapping):
+        def __getitem__(self, name):
+            raise KeyError(name)
+
+        def __iter__(self):
+            raise TypeError("an odd mapping")
+
+        def __len__(self):
+            return 1
+
+    with pytest.raises(TypeError, match="an odd mapping"):
+        ToolPolicy(max_uses=Odd())
+
+
+def test_checked_classes_show_their_own_signature():
+    assert list(inspect.signature(ToolOutput).parameters) == ["content", "data"]
+    assert list(inspect.signature(Tool).parameters) == ["function", "options"]
+
+
+@pytest.mark.parametrize(
+    ("name", "nearest"),
+    [
+        ("", "tool"),
+        ("bad name", "bad_name"),
+        ("a\nb\x00c", "a_b_c"),
+        ("1st", "_1st"),
+        ("files.read", "files_read"),
+        ("größe", "gro_e"),
+        ("café", "cafe"),
+        ("天气", "tool"),
+        ("x" * 10_000, "x" * 64),
+        ("-x", "_-x"),
+    ],
+)
+def test_name_that_some_provider_refuses_is_refused_with_a_valid_one(name, nearest):
+    for make in (lambda: tool(name=name), lambda: Tool(len, name=name)):
+        with pytest.raises(InvalidInputError, match="is not a name that all providers accept for a tool") as caught:
+            make()
+        assert (caught.value.path, caught.value.hint) == ("name", f'Use @tool(name="{nearest}").')
+        assert len(str(caught.value)) < 400
+    assert Tool(len, name=nearest).name == nearest
+
+
+@pytest.mark.parametrize("name", ["a", "_", "get-weather", "GetWeather2", "x" * 64])
+def test_names_that_all_providers_accept_are_accepted(name):
+    assert tool(name=name)(lambda: None).spec.name == name
+
+
+def test_name_of_a_function_is_checked_where_it_becomes_a_tool():
+    def größe() -> None: ...
+
+    with pytest.raises(InvalidInputError, match='name="gro_e"') as caught:
+        tool(größe)
+    assert caught.value.path == "name"
+    with pytest.raises(InvalidInputError) as caught:
+        tool_set([len, größe], Services().registry)
+    assert caught.value.path == "tools[1].name"
+    named = tool(name="size")(größe)
+    assert tool_of(functools.partial(named)).spec.name == "size"
+
+
+def test_method_of_another_name_is_a_tool_of_its_object():
+    class Shop:
+        @tool(name="size")
+        def größe(self) -> int:
+            return 3
+
+    assert Shop().größe.spec.name == "size"
 
 
 def test_help_of_the_decorator_names_every_option():

@@ -437,6 +437,16 @@ BAD_FIELDS: list[tuple[str, Any]] = [
     ("on_event", 1),
     ("max_failures", 0),
     ("content_labels", "private"),
+    ("max_rounds", "3"),
+    ("max_rounds", 2.0),
+    ("timeout", -1),
+    ("timeout", float("nan")),
+    ("approve", 5),
+    ("approve_timeout", "1"),
+    ("max_uses", {3: 4}),
+    ("max_uses", {"look": "4"}),
+    ("max_result", None),
+    ("journal", 5),
 ]
 
 

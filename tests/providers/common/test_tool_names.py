@@ -14,6 +14,8 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Transpiler
 from abstractcore.schema import CallWarning, Message, ModelCall, ToolCall, ToolChoice, ToolResult, ToolSpec
 from abstractcore.testing import check_call_losses, check_encode_again
+from abstractcore.tools.names import LONGEST_NAME, nearest_name
+from abstractcore.tools.prompted import TOOL_FORMATS, ParsedCall, tool_format
 from abstractcore_providers.common import tool_names
 from abstractcore_providers.common.tool_names import ToolNames, with_valid_names
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages
@@ -197,3 +199,28 @@ def test_invalid_name_is_refused_before_sending():
     llm = create_llm("mistral/mistral-large-latest", api_key="k", base_url="http://127.0.0.1:9/v1")
     with pytest.raises(InvalidInputError, match=r"tools\[0\]\.name"):
         llm.generate("hi", tools=[ToolSpec("get weather!")])
+
+
+FUNCTION_NAMES = st.from_regex(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}", fullmatch=True)
+"""Names that functions may have as tools."""
+
+
+@given(FUNCTION_NAMES)
+def test_every_vendor_accepts_the_names_that_functions_may_have(name: str) -> None:
+    assert all(rule.allow(name) for rule in RULES)
+    assert all(re.fullmatch(legal, name) for legal in LEGAL.values())
+
+
+@given(st.text(max_size=100))
+def test_suggested_name_of_a_function_is_accepted_by_every_vendor(name: str) -> None:
+    assert all(rule.allow(nearest_name(name)) for rule in RULES)
+
+
+@pytest.mark.parametrize("written_as", TOOL_FORMATS)
+@pytest.mark.parametrize("name", ["get-weather", "_private", "a--b_", "X" * LONGEST_NAME])
+def test_prompted_formats_carry_the_names_that_functions_may_have(written_as: str, name: str) -> None:
+    chosen = tool_format(written_as)
+    parser = chosen.parser([ToolSpec(name)])
+    pieces = [*parser.feed(chosen.write_calls([ToolCall.of("call_0_0", name, {"city": "Lima"})])), *parser.finish()]
+    calls = [piece for piece in pieces if isinstance(piece, ParsedCall)]
+    assert [(call.name, json.loads(call.arguments_text)) for call in calls] == [(name, {"city": "Lima"})]
