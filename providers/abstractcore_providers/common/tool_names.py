@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
 
 from abstractcore.errors import InvalidInputError
@@ -51,7 +51,7 @@ GEMINI = ToolNames(
 def with_valid_names(call: ModelCall, names: ToolNames, warnings: list[CallWarning]) -> ModelCall:
     """Returns the call with valid tool names: calls in its messages are renamed, with a warning each.
 
-    Different names stay different. Raises `InvalidInputError` with the path and a valid suggestion for a tool that the
+    Different names of calls stay different. Raises `InvalidInputError` with the path and a valid suggestion for a tool that the
     call defines or chooses.
     """
     for index, tool in enumerate(call.tools):
@@ -76,22 +76,17 @@ def _check(name: str, path: str, names: ToolNames) -> None:
 
 def _renamed(messages: Iterable[Message], names: ToolNames) -> dict[str, str]:
     """Maps each invalid name in calls to a unique valid one."""
-    seen: set[str] = set()
+    spoken = (message for message in messages if message.role == "assistant")
+    called = dict.fromkeys(part.name for message in spoken for part in message.parts if type(part) is ToolCall)
     found: dict[str, str] = {}
-    for message in messages:
-        if message.role != "assistant":
-            continue
-        for part in message.parts:
-            if type(part) is not ToolCall or part.name in seen:
-                continue
-            seen.add(part.name)
-            if not names.allow(part.name):
-                found[part.name] = _unused(names.nearest(part.name), found.values(), names.longest)
+    for name in called:
+        if not names.allow(name):
+            found[name] = _unused(names.nearest(name), {*called, *found.values()}, names.longest)
     return found
 
 
-def _unused(name: str, used: Iterable[str], longest: int) -> str:
-    taken, unused, number = set(used), name, 1
+def _unused(name: str, taken: Container[str], longest: int) -> str:
+    unused, number = name, 1
     while unused in taken:
         number += 1
         unused = f"{name[: longest - len(str(number)) - 1]}_{number}"
