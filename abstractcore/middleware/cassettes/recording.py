@@ -19,6 +19,7 @@ from ...schema import Delta, JSONObject, ModelReply, SchemaError, WireResponse, 
 from ...scrubbing import Secrets
 from .exchanges import RecordedError, RecordedExchange, RecordedResponse, line_of
 from .scrubbing import Scrubber
+from .stream_texts import with_whole_texts
 
 _BEGINNING = re.compile(rb'\s*\{\s*"cassette"\s*:')
 
@@ -67,6 +68,9 @@ class Recording:
         return _RecordedStream(answer, exchange(), write)
 
     def _write(self, secrets: Secrets, exchange: RecordedExchange) -> None:
+        if exchange.batches:
+            batches = with_whole_texts(exchange.batches, lambda text: secrets.text(self._scrubber.text(text)))
+            exchange = replace(exchange, batches=batches)
         try:
             data = secrets.value(self._scrubber.value(to_data(exchange)))
         except SchemaError as error:

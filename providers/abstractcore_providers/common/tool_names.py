@@ -51,8 +51,8 @@ GEMINI = ToolNames(
 def with_valid_names(call: ModelCall, names: ToolNames, warnings: list[CallWarning]) -> ModelCall:
     """Returns the call with valid tool names: calls in its messages are renamed, with a warning each.
 
-    Different names of calls stay different. Raises `InvalidInputError` with the path and a valid suggestion for a tool that the
-    call defines or chooses.
+    Different names of calls stay different. Raises `InvalidInputError` with the path and a valid suggestion for a tool
+    that the call defines or chooses.
     """
     for index, tool in enumerate(call.tools):
         _check(tool.name, f"tools[{index}].name", names)

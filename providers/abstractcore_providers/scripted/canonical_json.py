@@ -28,19 +28,28 @@ from abstractcore.schema import (
     from_json,
     to_json,
 )
+from abstractcore.schema.immutable import with_valid
 
 from ..common.json_reading import as_object, read_answer, text_of
 
 T = TypeVar("T")
 _DELTAS: tuple[type[Delta], ...] = get_args(Delta)
+_PARENT = "parent-id"
+"""The header of the id of the parent operation."""
 
 
 class CanonicalJson:
-    """A lossless transpiler: the identity."""
+    """A lossless transpiler: the identity. The id of the parent operation, a new one in each run, is in a header, so
+    that a recorded call has the same body in a later run.
+    """
 
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the call as JSON."""
-        return Encoded(WireRequest("/call", {"content-type": "application/json"}, to_json(call).encode()))
+        headers = {"content-type": "application/json"}
+        if call.parent_id is not None:
+            headers[_PARENT] = call.parent_id
+            call = with_valid(call, parent_id=None)
+        return Encoded(WireRequest("/call", headers, to_json(call).encode()))
 
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply."""
@@ -66,7 +75,8 @@ class CanonicalJson:
             raise InvalidInputError(error.message, path=error.path) from None
         if not isinstance(call, ModelCall):
             raise InvalidInputError(f"expected a ModelCall, got a {type(call).__name__}", path="type")
-        return Parsed(call)
+        parent = request.headers.get(_PARENT)
+        return Parsed(call if parent is None else call.with_(parent_id=parent))
 
     def render(self, reply: ModelReply) -> Rendered:
         """Returns the reply as JSON."""

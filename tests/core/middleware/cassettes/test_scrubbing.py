@@ -7,13 +7,32 @@ from urllib.parse import quote
 
 import pytest
 
-from abstractcore import AuthenticationError, InvalidInputError, ReplayMismatchError, record, replay
+from abstractcore import (
+    AuthenticationError,
+    InvalidInputError,
+    ReplayMismatchError,
+    TextDelta,
+    create_llm,
+    record,
+    replay,
+)
 from abstractcore.middleware.cassettes.scrubbing import SCRUBBED, Scrubber, keys_in
 from abstractcore.schema import WireRequest
-from tests.chaos_server import completion, failure, streamed
+from abstractcore.testing import ScriptedReply
+from tests.chaos_server import DONE, LAST_CHUNK, chunk, completion, event, failure, stream_head, streamed
 from tests.core.middleware.cassettes.lines import CLOSED, lines
 
 CANARY = "canary-1f6b2c9d8e7a"
+
+
+def tool_call_stream(name: str, *arguments: str) -> bytes:
+    """A streamed chat completion with one call, whose arguments arrive in pieces."""
+    calls = [{"index": 0, "id": "c1", "type": "function", "function": {"name": name, "arguments": ""}}]
+    calls += [{"index": 0, "function": {"arguments": each}} for each in arguments]
+    choices = [{"index": 0, "delta": {"tool_calls": [each]}, "finish_reason": None} for each in calls]
+    choices.append({"index": 0, "delta": {}, "finish_reason": "tool_calls"})
+    events = [event({"id": "chat-1", "model": "m", "choices": [choice]}) for choice in choices]
+    return stream_head() + b"".join(map(chunk, [*events, DONE])) + LAST_CHUNK
 
 
 def test_cassette_contains_no_key(call_style, server, connect, path):
@@ -48,6 +67,41 @@ def test_named_secret_is_not_in_the_cassette(call_style, server, connect, path):
         call_style.generate(llm, "My key is quite another")
     with pytest.raises(Exception, match=r"Bad header \[scrubbed\]"):
         call_style.generate(llm, "My key is another key")
+
+
+@pytest.mark.parametrize("size", [1, 3, 7, 100])
+def test_key_divided_over_the_deltas_of_a_stream_is_not_in_the_cassette(call_style, path, size):
+    text = f"My key is {CANARY}, and {CANARY[:12]} is its beginning. Keep it."
+    pieces = [text[i : i + size] for i in range(0, len(text), size)]
+    llm = create_llm("scripted", replies=[ScriptedReply.chunks(pieces)], middleware=[record(path, secrets=[CANARY])])
+    with call_style.stream(llm, "hi") as stream:
+        assert "".join(stream.text()) == text
+    (line,) = lines(path)
+    deltas = [each["text"] for batch in line["batches"] for each in batch if each["type"] == "text_delta"]
+    assert "".join(deltas) == f"My key is {SCRUBBED}, and {SCRUBBED} is its beginning. Keep it."
+    assert len(deltas) == len(pieces)
+    assert deltas[0] == pieces[0] or size > 7
+    llm = create_llm("scripted", middleware=[replay(path)])
+    with call_style.stream(llm, "hi") as stream:
+        assert [each.text for each in stream if isinstance(each, TextDelta)] == deltas
+
+
+def test_key_divided_over_the_arguments_of_a_streamed_call_is_not_in_the_cassette(call_style, server, connect, path):
+    server.script(tool_call_stream("login", '{"with": "canary-1f6', "b2c9d", '8e7a"}'))
+    server.script(streamed("Fine."))
+    used = []
+
+    def login(**arguments: str) -> None:
+        used.append(arguments["with"])
+
+    llm = connect(api_key=CANARY, middleware=[record(path)])
+    with call_style.stream(llm, "hi", tools=[login], run_tools=True) as stream:
+        assert "".join(stream.text()) == "Fine."
+    assert used == [CANARY]
+    sent = [each for line in lines(path) for batch in line["batches"] for each in batch]
+    arguments = "".join(each.get("arguments_text", "") for each in sent)
+    assert json.loads(arguments) == {"with": SCRUBBED}
+    assert CANARY.encode() not in path.read_bytes()
 
 
 def test_environment_keys_are_redacted_unless_secrets_are_named(call_style, server, connect, path, monkeypatch):
