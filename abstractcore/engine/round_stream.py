@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable
 from typing import Any, Literal
 
 from ..errors import InvalidInputError, StreamInterruptedError
@@ -11,6 +12,7 @@ from ..schema import GenerateResponse, ModelReply, StreamEvent, ToolEvent, ToolL
 from .call_stream import CallStream
 from .endings import close_all
 from .pipeline import Pipeline
+from .tool_event_buffer import ToolEventBuffer
 from .tool_rounds import Rounds
 
 
@@ -21,7 +23,8 @@ class RoundStream:
         self._pipeline = pipeline
         self._rounds = rounds
         self._call: CallStream | None = None
-        self._feed: Feed[ToolEvent] | None = None
+        self._feed: Feed[None] | None = None
+        self._events = ToolEventBuffer()
         self._reading = False
         self._interruption = Interruption()
         self.state: Literal["new", "open", "done", "broken", "closed"] = "new"
@@ -85,9 +88,9 @@ class RoundStream:
     async def _step(self) -> list[StreamEvent]:
         """Reads from what is open: the calls of a round, or its reply; opens the next one at its end."""
         if self._feed is not None:
-            events = await self._feed.read()
-            self._feed = self._feed if events else None
-            return [*events]
+            if not await self._feed.read():
+                self._feed = None
+            return [*self._events.take()]
         if self._call is not None:
             deltas = await self._call.read()
             if deltas:
@@ -95,14 +98,23 @@ class RoundStream:
             await self._rounds.check_output(self._call.response)
             await self._rounds.take(self._call.response)
             self._call = None
-            self._feed = self._pipeline.runtime.feed(self._rounds.run_calls)
+            self._run(self._rounds.run_calls)
             return []
         if self.state == "new":
             self.state = "open"
-            self._feed = self._pipeline.runtime.feed(self._rounds.begin)
+            self._run(self._rounds.begin)
             return []
         await self._open_round()
         return []
+
+    def _run(self, calls: Callable[[Callable[[ToolEvent], object]], Awaitable[None]]) -> None:
+        """Has the next reads return the events of calls that run."""
+        self._events = events = ToolEventBuffer()
+
+        def produce(wake: Callable[[None], None]) -> Awaitable[None]:
+            return events.fill(wake, calls)
+
+        self._feed = self._pipeline.runtime.feed(produce)
 
     async def _open_round(self) -> None:
         prepare = self._rounds.next_round()

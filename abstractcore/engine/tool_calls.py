@@ -59,6 +59,7 @@ class ToolCalls:
         self._emit = emit
         self._note = note
         self._failure: ToolError | None = None
+        self._has_ended = False
         self._specs = {spec.name: spec for spec in offered_tools(loop)}
 
     @property
@@ -77,6 +78,10 @@ class ToolCalls:
     def begun(self) -> Collection[str]:
         """The ids of the calls that have begun, and have no result yet."""
         return frozenset(self._begun)
+
+    def end(self) -> None:
+        """Has events of tools that run on ignored."""
+        self._has_ended = True
 
     async def run(self, answers: Mapping[str, ToolAnswer]) -> None:
         """Decides about each open call, runs those that may run, and keeps those that wait as pending.
@@ -218,6 +223,8 @@ class ToolCalls:
         self._tell(ToolEnded(step))
 
     def _tell(self, event: ToolEvent) -> None:
+        if self._has_ended:
+            return
         self._emit(event)
         if self._policy.on_event is not None:
             try:

@@ -262,6 +262,8 @@ class Rounds:
         if self._has_begun and not self._has_ended:
             self._has_ended = True
             calls = self._calls
+            if calls is not None:
+                calls.end()
             loop, begun = (self.loop, ()) if calls is None else (calls.loop, calls.begun)
             cancelled = closed_early or not isinstance(error, Exception)
             why = "cancelled" if cancelled else "the call ended with an error"

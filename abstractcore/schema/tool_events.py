@@ -22,13 +22,18 @@ class ToolStarted(ShortRepr):
 
 @dataclass(frozen=True, slots=True)
 class ToolProgress(ShortRepr):
-    """A tool reports its progress: `done` of `total`, in units of its own, and a message."""
+    """A tool reports its progress: `done` of `total`, in units of its own, and a message.
+
+    `dropped` is the number of the call's earlier events that a stream left out just before this one, since its reader
+    was slow.
+    """
 
     type: ClassVar[str] = "tool_progress"
     call: ToolCall
     done: float
     total: float | None = None
     message: str | None = None
+    dropped: int = 0
 
 
 @dataclass(frozen=True, slots=True)
