@@ -20,6 +20,7 @@ from .errors import (
     ContentFilterError,
     ContextOverflowError,
     FallbackExhaustedError,
+    InputRequired,
     InvalidInputError,
     JournalError,
     MediaError,
@@ -42,6 +43,7 @@ from .errors import (
     ToolError,
     ToolFailed,
     ToolRetry,
+    ToolServerError,
     UnexpectedResponseError,
     UnknownCapabilityError,
     UnknownOptionError,
@@ -72,6 +74,8 @@ from .schema import (
     HostedToolCall,
     HostedToolResult,
     ImagePart,
+    InputRequest,
+    InputResponse,
     MediaDecision,
     MediaKind,
     MediaPart,
@@ -90,6 +94,7 @@ from .schema import (
     PartDelta,
     PendingCall,
     Plan,
+    Question,
     ReasoningDelta,
     ReasoningEnd,
     ReasoningPart,
@@ -141,7 +146,7 @@ if TYPE_CHECKING:
     from .outputs.decisions import Decision, Score
     from .ports import Price, ToolContext
     from .telemetry import Subscription
-    from .tools.approval import Allow, Deny, Edit, Suspend
+    from .tools.approval import Allow, Deny, Edit, Respond, Suspend
     from .tools.decorator import tool
     from .tools.file_journal import FileJournal
     from .tools.policy import ToolPolicy
@@ -165,6 +170,7 @@ _LATER = {
     "MediaInput": "client.media_loading",
     "MessageInput": "client.message_inputs",
     "Price": "ports",
+    "Respond": "tools.approval",
     "Score": "outputs.decisions",
     "Services": "client.services",
     "Stream": "client.streams",
@@ -237,6 +243,9 @@ __all__ = [
     "HostedToolCall",
     "HostedToolResult",
     "ImagePart",
+    "InputRequest",
+    "InputRequired",
+    "InputResponse",
     "InvalidInputError",
     "JournalError",
     "LLMOptions",
@@ -271,6 +280,7 @@ __all__ = [
     "PluginError",
     "Price",
     "ProviderError",
+    "Question",
     "QuotaError",
     "RateLimitError",
     "ReasoningDelta",
@@ -281,6 +291,7 @@ __all__ = [
     "ReplyEnd",
     "ReplyStart",
     "RequestTimeoutError",
+    "Respond",
     "Role",
     "Sampling",
     "SchemaError",
@@ -317,6 +328,7 @@ __all__ = [
     "ToolProgress",
     "ToolResult",
     "ToolRetry",
+    "ToolServerError",
     "ToolSpec",
     "ToolStarted",
     "ToolStep",

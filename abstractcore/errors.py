@@ -14,7 +14,9 @@ AbstractCoreError
 |- MediaError                       a file cannot be read, or is not of its declared type
 |- ToolError                        a tool failed, and the failure cannot be sent to the model
 |  |- ToolRetry                     raised by a tool: the model should call it again, differently
-|  `- ToolFailed                    raised by a tool: the model should go on without it
+|  |- ToolFailed                    raised by a tool: the model should go on without it
+|  |- InputRequired                 raised by a tool: it needs answers of the user
+|  `- ToolServerError               a server of tools cannot be reached, or breaks its protocol
 |- OutputValidationError            the answer does not match `response_model`
 |- ModelStoreError                  model weights cannot be found, downloaded or stored
 |- ArtifactError                    an artifact cannot be found, read or written
@@ -44,9 +46,14 @@ AbstractCoreError
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from .schema import AbstractCoreError as AbstractCoreError
 from .schema import OutputAttempt
 from .schema import SchemaError as SchemaError
+
+if TYPE_CHECKING:
+    from .schema import JSONValue, Question
 
 
 class ConfigurationError(AbstractCoreError):
@@ -109,6 +116,25 @@ class ToolRetry(ToolError):  # noqa: N818 - raised as a request to the model
 
 class ToolFailed(ToolError):  # noqa: N818 - raised as a message to the model
     """Raised by a tool: its message tells the model why there is no result."""
+
+
+class InputRequired(ToolError):  # noqa: N818 - raised as a request to the user
+    """Raised by a tool that needs answers of the user: the call is suspended, and run again with them.
+
+    The tool finds the answers in `ToolContext.input`. `state` is JSON, and given back to it with them.
+    """
+
+    def __init__(self, *questions: Question, state: JSONValue = None) -> None:
+        from .schema.input_requests import InputRequest
+
+        super().__init__("input is required: " + "; ".join(question.message for question in questions))
+        self.request: InputRequest = InputRequest(questions, state)
+
+
+class ToolServerError(ToolError):
+    """A server of tools cannot be reached, was lost, or breaks its protocol. `server` is its name."""
+
+    server: str | None = None
 
 
 class OutputValidationError(AbstractCoreError):

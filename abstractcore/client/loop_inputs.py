@@ -71,10 +71,8 @@ def _changed(path: str, problem: str) -> InvalidInputError:
     return InvalidInputError(f"{problem}: the state was changed", path=path, hint=hint)
 
 
-def read_answers(answers: object, loop: ToolLoop, runnable: Collection[str]) -> Mapping[str, ToolAnswer]:
-    """Returns the answers by the id of their call; raises `InvalidInputError` for one to no pending call, and one that
-    lets a tool run that is not in `runnable`.
-    """
+def read_answers(answers: object, loop: ToolLoop) -> Mapping[str, ToolAnswer]:
+    """Returns the answers by the id of their call; raises `InvalidInputError` for one to no pending call."""
     if not isinstance(answers, Sequence):
         hint = "For example: [pending.allow() for pending in loop.pending]."
         raise InvalidInputError(f"expected a list, got {type(answers).__name__}", path="answers", hint=hint)
@@ -101,14 +99,20 @@ def read_answers(answers: object, loop: ToolLoop, runnable: Collection[str]) -> 
             )
         if answer.call_id in read:
             raise InvalidInputError(f"two answers to the call {shown(answer.call_id)}", path=path)
-        if answer.kind in ("allow", "edit") and waits.call.name not in runnable:
-            raise InvalidInputError(
-                f"{shown(waits.call.name)} cannot be run here: its function is not among the tools",
-                path=path,
-                hint="Pass it with tools=[...], or answer with pending.result(...).",
-            )
         read[answer.call_id] = answer
     return read
+
+
+def check_runnable(answers: Mapping[str, ToolAnswer], loop: ToolLoop, runnable: Collection[str]) -> None:
+    """Raises `InvalidInputError` for an answer that lets a tool run that is not in `runnable`."""
+    names = {pending.call.id: pending.call.name for pending in loop.pending}
+    for index, answer in enumerate(answers.values()):
+        if answer.kind in ("allow", "edit", "input") and names[answer.call_id] not in runnable:
+            raise InvalidInputError(
+                f"{shown(names[answer.call_id])} cannot be run here: its function is not among the tools",
+                path=f"answers[{index}]",
+                hint="Pass it with tools=[...], or answer with pending.result(...).",
+            )
 
 
 def changed_tools(loop: ToolLoop, given: Sequence[object]) -> tuple[CallWarning, ...]:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output, output_type
 from ..ports import MessageReader, Runtime
-from ..registry import Registry
 from ..schema import CallWarning, MediaPart, Message, ModelCall, ToolAnswer, ToolLoop
 from ..schema.quoting import shown
 from .building import build_call
+from .call_tools import CallTools
 from .contexts import scoped, scoped_call
 from .evidence import evidence_check, quoted_output, resumed_output
 from .option_values import check_forced_tool, extra_headers, output_retries, seconds
@@ -27,7 +28,7 @@ from .options import (
     merged,
 )
 from .pipelines import Pipelines
-from .rounds import RoundPlanner
+from .rounds import RoundPlanner, check_run_tools
 
 if TYPE_CHECKING:
     from ..engine.evidence import EvidenceCheck
@@ -98,9 +99,15 @@ class CallPreparer:
         others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
         warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
 
-        tools = _tool_set(request.get("tools"), registry)
-        if tools is not None and "provider_options" not in options:
-            check_forced_tool(options.get("tool_choice"), tools.specs)
+        run_tools, deps = request.get("run_tools"), request.get("deps")
+
+        def check_tools(tools: ToolSet) -> None:
+            if "provider_options" not in options:
+                check_forced_tool(options.get("tool_choice"), tools.specs)
+            if run_tools:
+                check_run_tools(run_tools, tools)
+
+        tools = CallTools(request.get("tools"), registry, deps, check_tools)
         timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
 
         async def prepare(runtime: Runtime) -> Prepared:
@@ -110,6 +117,7 @@ class CallPreparer:
 
                 async with InTime(runtime, timeout):
                     parts = await runtime.call(load_media, media, self._pipelines.handlers, kind="files")
+            found, served_warnings = await tools.complete(runtime, timeout)
             call = build_call(
                 provider=self._provider,
                 model=self._model,
@@ -117,19 +125,19 @@ class CallPreparer:
                 messages=messages,
                 system_prompt=system_prompt,
                 media=parts,
-                tools=() if tools is None else tools.specs,
+                tools=() if found is None else found.specs,
                 output=requested.schema if requested is not None else None,
                 options=options,
                 stream=stream,
             )
-            return _checked(call, warnings, headers)
+            prepared = _checked(call, (*served_warnings, *warnings), headers)
+            return prepared if found is None else replace(prepared, tools=found.tools)
 
-        run_tools = request.get("run_tools")
         plan = None
         if run_tools or output is not None:
             retries = output_retries(options.get("output_retries"))
             check = request.get("output_check")
-            plan = self._rounds.plan(tools, run_tools, request.get("deps"), llm, retries, check, quoted or output)
+            plan = self._rounds.plan(run_tools, deps, llm, retries, check, quoted or output)
         if quoted is not None:
             evidence = evidence_check(quoted, prepare, timeout)
             return PendingCall(evidence.prepare, timeout, evidence.read_output, plan, evidence)
@@ -146,40 +154,50 @@ class CallPreparer:
         stream: bool,
     ) -> PendingCall:
         """Returns the continuation of a tool loop; raises `InvalidInputError` if it does not fit."""
-        from .loop_inputs import changed_output, changed_tools, check_loop, read_answers
+        from .loop_inputs import changed_output, changed_tools, check_loop, check_runnable, read_answers
 
         check_names(request, RESUME_FIELDS, "resume", provider=self._provider)
         _check_stream(stream)
         check_loop(loop)
         named = f"{loop.call.provider}/{loop.call.model}"
         self._check_model(loop.call, "loop.call", f"Resume it with create_llm({named!r}).")
-        timeout = request.get("timeout", self._defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS))
-        given = self.given(loop.call, timeout, stream=stream)
-        given_tools = _tool_set(request.get("tools"), self._pipelines.registry)
+        given = self.given(
+            loop.call,
+            request.get("timeout", self._defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS)),
+            stream=stream,
+        )
+        run_tools, deps = request.get("run_tools", True), request.get("deps")
+        given_answers = read_answers(answers, loop)
+
+        def check_tools(tools: ToolSet) -> None:
+            check_run_tools(run_tools, tools)
+            check_runnable(given_answers, loop, tools.tools)
+
         output = _output(response_model, request)
         if output is not None and loop.call.output is None:
             hint = "Pass response_model to the call of generate that begins the loop."
             raise InvalidInputError("the loop was begun without response_model", path="response_model", hint=hint)
         quoted = resumed_output(output, loop.call)
-        runnable = () if given_tools is None else given_tools.tools
+        given_tools = request.get("tools")
+        tools = CallTools(() if given_tools is None else given_tools, self._pipelines.registry, deps, check_tools)
         plan = self._rounds.plan(
-            given_tools,
-            request.get("run_tools", True),
-            request.get("deps"),
+            run_tools,
+            deps,
             llm,
             output_retries(request.get("output_retries", self._defaults.get("output_retries"))),
             request.get("output_check"),
             quoted or output,
             loop=loop,
-            answers=read_answers(answers, loop, runnable),
+            answers=given_answers,
         )
-        warnings = () if given_tools is None else changed_tools(loop, given_tools.specs)
-        if output is not None and quoted is None:
-            warnings += changed_output(loop, output.schema)
+        changed = () if output is None or quoted is not None else changed_output(loop, output.schema)
 
         async def prepare(runtime: Runtime) -> Prepared:
             first = await given.prepare(runtime)
-            return Prepared(first.call, (*warnings, *first.warnings), first.headers)
+            found, warnings = await tools.complete(runtime, given.timeout)
+            assert found is not None
+            warnings += (*changed_tools(loop, found.specs), *changed)
+            return Prepared(first.call, (*warnings, *first.warnings), first.headers, tools=found.tools)
 
         if quoted is not None:
             evidence = evidence_check(quoted, prepare, given.timeout, loop.call)
@@ -245,15 +263,6 @@ def _output(response_model: ResponseModel | None, request: CallRequest | ResumeR
             hint = "Pass response_model=TYPE too."
             raise InvalidInputError("there is no output without response_model", path=name, hint=hint)
     return None
-
-
-def _tool_set(tools: object, registry: Registry) -> ToolSet | None:
-    """Returns the tools of a call; what makes tools of functions is imported by a call that has some."""
-    if tools is None:
-        return None
-    from ..tools import tool_set
-
-    return tool_set(tools, registry)
 
 
 def _media_items(media: object) -> Sequence[MediaInput]:

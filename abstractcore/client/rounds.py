@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidInputError
 from ..outputs import OutputType
@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from ..engine.output_rounds import OutputCheck
     from ..engine.tool_rounds import RoundsPlan
     from ..tools.policy import ToolPolicy
-    from ..tools.tool import Tool
     from ..tools.toolset import ToolSet
 
 
@@ -28,7 +27,6 @@ class RoundPlanner:
 
     def plan(
         self,
-        tools: ToolSet | None,
         run_tools: object,
         deps: object,
         llm: object,
@@ -38,11 +36,11 @@ class RoundPlanner:
         loop: ToolLoop | None = None,
         answers: Mapping[str, ToolAnswer] = EMPTY,  # type: ignore[assignment]
     ) -> RoundsPlan:
-        """Returns the plan; raises `InvalidInputError` for an invalid `run_tools`, and for tools with the names of the
-        loop's own."""
+        """Returns the plan, to which the prepared call adds the tools; raises `InvalidInputError` for an invalid
+        `run_tools`.
+        """
         from ..engine.tool_decisions import ToolSetup
         from ..engine.tool_rounds import RoundsPlan
-        from ..tools.loop import check_names_of_tools
         from ..tools.policy import read_policy
 
         policy = read_policy(run_tools)
@@ -51,18 +49,23 @@ class RoundPlanner:
                 f"expected True or a ToolPolicy, got {shown(run_tools)}: to continue a loop is to run its tools",
                 path="run_tools",
             )
-        if policy is not None and tools is not None:
-            check_names_of_tools(tools.specs)
-            _check_limited_tools(policy, tools)
         setup = None
         if policy is not None:
             services = self._pipelines.services
-            runnable: Mapping[str, Tool[..., Any]] = EMPTY if tools is None else tools.tools  # type: ignore[assignment]
             pipelines = self._pipelines
-            setup = ToolSetup(
-                runnable, policy, deps, llm, lambda: services.artifacts, pipelines.secrets, pipelines.lowered
-            )
+            setup = ToolSetup({}, policy, deps, llm, lambda: services.artifacts, pipelines.secrets, pipelines.lowered)
         return RoundsPlan(setup, output_retries, output_check, output, loop, answers)
+
+
+def check_run_tools(run_tools: object, tools: ToolSet) -> None:
+    """Raises `InvalidInputError` for tools with the names of the loop's own, and limits on tools that a call lacks."""
+    from ..tools.loop import check_names_of_tools
+    from ..tools.policy import read_policy
+
+    policy = read_policy(run_tools)
+    if policy is not None:
+        check_names_of_tools(tools.specs)
+        _check_limited_tools(policy, tools)
 
 
 def _check_limited_tools(policy: ToolPolicy, tools: ToolSet) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from ..errors import AbstractCoreError, ConfigurationError, ServerError, UnsupportedOptionError
 from ..ports import (
@@ -48,6 +48,9 @@ from .reasoning_origins import with_origin
 from .responses import as_response
 from .rings import compose
 
+if TYPE_CHECKING:
+    from ..tools.tool import Tool
+
 
 class OutputReader(Protocol):
     """Returns the user's `output` of a reply; raises `OutputValidationError`."""
@@ -64,13 +67,15 @@ R = TypeVar("R")
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A call to make, warnings for what it could not include, and the user's headers, which are not part of it since
-    they may be secret. `converted` has the files that earlier rounds of the call have converted.
+    they may be secret. `converted` has the files that earlier rounds of the call have converted; `tools` can be run
+    here, by name.
     """
 
     call: ModelCall
     warnings: tuple[CallWarning, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     converted: ConvertedFiles | None = field(default=None, repr=False)
+    tools: Mapping[str, Tool[..., Any]] | None = field(default=None, repr=False)
 
 
 Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]

@@ -7,10 +7,11 @@ from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from ..errors import ToolError
+from ..errors import InputRequired, ToolError
 from ..ports import Runtime, ToolContext, current_interruption
 from ..schema import (
     AllowedCall,
+    InputResponse,
     JournalEntry,
     PendingCall,
     ToolAnswer,
@@ -23,7 +24,7 @@ from ..schema import (
     ToolStarted,
     ToolStep,
 )
-from ..tools.arguments import PreparedArguments
+from ..schema.quoting import one_line
 from ..tools.execution import execute
 from ..tools.long_results import READ_RESULT, page_of_result, shortened_step
 from ..tools.loop import offered_tools, with_steps
@@ -33,6 +34,8 @@ from .tool_decisions import ReadyCall, ToolDecisions, ToolSetup
 from .tool_result_files import without_unsupported_files
 
 _log = logging.getLogger("abstractcore")
+_MOST_QUESTIONS = 10
+"""How often a tool may ask the approver in one call: one that never stops must not hang the loop."""
 Note: TypeAlias = Callable[[JournalEntry], Awaitable[None]]
 """Notes an event in the journal."""
 
@@ -61,6 +64,8 @@ class ToolCalls:
         self._failure: ToolError | None = None
         self._has_ended = False
         self._specs = {spec.name: spec for spec in offered_tools(loop)}
+        self._decisions = ToolDecisions(loop, self._specs, self._tool, setup, runtime)
+        self._asking: list[PendingCall] = []
 
     @property
     def loop(self) -> ToolLoop:
@@ -89,13 +94,12 @@ class ToolCalls:
         Raises `ToolError` for an exception of a tool with `on_error="raise"`, when the calls that run beside it have
         ended; those after them are not run. Raises `StreamInterruptedError` if the call is interrupted.
         """
-        decisions = ToolDecisions(self._loop, self._specs, self._tool, self._setup, self._runtime)
         ready: list[ReadyCall] = []
         pending: list[PendingCall] = []
         before: list[ToolCall] = []
         for call in self._loop.open_calls:
             _check_interrupted()
-            decided = await decisions.decide(call, answers.get(call.id), before)
+            decided = await self._decisions.decide(call, answers.get(call.id), before)
             if isinstance(decided, ReadyCall):
                 ready.append(decided)
             elif isinstance(decided, PendingCall):
@@ -107,7 +111,7 @@ class ToolCalls:
                     continue
             before.append(call)
         if self._note is not None:
-            allowed = tuple(AllowedCall(each.call, each.requested) for each in ready)
+            allowed = tuple(AllowedCall(each.call, each.requested, each.input) for each in ready)
             self._take_steps(pending=tuple(pending), allowed=allowed)
             await self._note(JournalEntry("decision", allowed=allowed, pending=self._loop.pending))
         groups = self._groups(ready)
@@ -117,21 +121,24 @@ class ToolCalls:
                 raise self._failure
             if index < len(groups) - 1:
                 self._take_steps()
+        pending += self._asking
         self._take_steps(pending=tuple(pending), allowed=(), status="suspended" if pending else "running")
+        if self._note is not None and self._asking:
+            await self._note(JournalEntry("decision", pending=self._loop.pending))
 
     def _executed(
-        self, tool: Tool[..., Any] | None, call: ToolCall, prepared: PreparedArguments | None = None
+        self, tool: Tool[..., Any] | None, call: ToolCall, ready: ReadyCall | None = None
     ) -> Awaitable[ToolStep]:
         return execute(
             tool,
             call,
-            self._context(call),
+            self._context(call, None if ready is None else ready.input),
             self._runtime,
             round=self._round,
             timeout=self._policy.timeout,
             secrets=self._setup.secrets,
             known=self._specs,
-            prepared=prepared,
+            prepared=None if ready is None else ready.prepared,
         )
 
     def _groups(self, ready: Sequence[ReadyCall]) -> list[list[ReadyCall]]:
@@ -154,7 +161,11 @@ class ToolCalls:
             self._begun.add(call.id)
             self._tell(ToolStarted(call, self._round))
             try:
-                step = await self._executed(ready.tool, call, ready.prepared)
+                step = await self._step(ready)
+                if isinstance(step, PendingCall):
+                    self._asking.append(step)
+                    self._begun.discard(call.id)
+                    return
             except ToolError as error:
                 self._failure = self._failure or error
                 result = ToolResult.text(call.id, error.message, is_error=True)
@@ -166,13 +177,26 @@ class ToolCalls:
 
         return run
 
-    def _context(self, call: ToolCall) -> ToolContext[Any]:
+    async def _step(self, ready: ReadyCall) -> ToolStep | PendingCall:
+        """Runs a call until it has a result, or waits for the user's answers to what its tool asks."""
+        for _ in range(_MOST_QUESTIONS):
+            try:
+                return await self._executed(ready.tool, ready.call, ready)
+            except InputRequired as error:
+                decided = await self._decisions.asked_for_input(ready, error.request)
+            if not isinstance(decided, ReadyCall):
+                return decided
+            ready = decided
+        problem = f"{one_line(ready.call.name)} asked for input {_MOST_QUESTIONS} times"
+        return ToolStep(ready.call, ToolResult.text(ready.call.id, problem, is_error=True), self._round, "failed")
+
+    def _context(self, call: ToolCall, input: InputResponse | None) -> ToolContext[Any]:
         def progress(done: float, total: float | None, message: str | None) -> None:
             if call.id in self._begun:  # after its time limit, a tool may run on
                 self._tell(ToolProgress(call, done, total, message))
 
         setup = self._setup
-        return ToolContext(setup.deps, setup.llm, call, self._loop.id, self._runtime, self._deadline, progress)
+        return ToolContext(setup.deps, setup.llm, call, self._loop.id, self._runtime, self._deadline, progress, input)
 
     def _tool(self, name: str) -> Tool[..., Any] | None:
         """Returns the tool that runs calls of `name`, also those that the loop itself offers."""

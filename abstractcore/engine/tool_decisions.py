@@ -11,6 +11,8 @@ from ..concurrency.limits import is_of_call
 from ..errors import AbstractCoreError, ToolError
 from ..ports import ArtifactStore, Runtime
 from ..schema import (
+    InputRequest,
+    InputResponse,
     ModelCall,
     PendingCall,
     PendingReason,
@@ -24,7 +26,7 @@ from ..schema import (
 )
 from ..schema.quoting import one_line, shown_seconds
 from ..scrubbing import Secrets
-from ..tools.approval import Allow, Decision, Deny, Suspend, read_decision
+from ..tools.approval import Allow, Decision, Deny, Edit, Respond, Suspend, read_decision
 from ..tools.arguments import PreparedArguments
 from ..tools.execution import prepared_or_refused
 from ..tools.failures import message_of
@@ -57,12 +59,13 @@ class ToolSetup:
 @dataclass(frozen=True, slots=True)
 class ReadyCall:
     """A call that will be run. `requested` is the model's call, if an approval changed its arguments; `prepared` are
-    the arguments, if they have been validated."""
+    the arguments, if they have been validated; `input` answers what the tool has asked."""
 
     call: ToolCall
     tool: Tool[..., Any]
     requested: ToolCall | None = None
     prepared: PreparedArguments | None = None
+    input: InputResponse | None = None
 
 
 Decided: TypeAlias = "ReadyCall | PendingCall | ToolStep"
@@ -101,7 +104,7 @@ class ToolDecisions:
             asks = waiting.reason == "interrupted" and self._policy.approve is not None
             return await self._asked(waiting) if asks else waiting
         if allowed is not None:
-            return self._ready(allowed.call, allowed.requested)
+            return self._ready(allowed.call, allowed.requested, input=allowed.input)
         tool = self._tool_of(call.name)
         limit = refusal(self._loop, call, before, self._policy)
         if limit is not None:
@@ -129,6 +132,10 @@ class ToolDecisions:
         decision = await self._decision(pending)
         if isinstance(decision, Suspend):
             return replace(pending, note=decision.note)
+        if pending.input is not None and isinstance(decision, Allow | Edit):
+            return pending
+        if isinstance(decision, Respond):
+            return self._answered(pending, pending.respond(*decision.answers))
         if isinstance(decision, Deny):
             return self._denied(pending, decision.reason)
         if isinstance(decision, Allow):
@@ -161,6 +168,8 @@ class ToolDecisions:
             labels: tuple[ToolLabel, ...] = () if spec is None else spec.labels
             labels = tuple(label for label in labels if label != "sends")
             return ToolStep(waiting.call, result, self._round, outcome, labels=labels, requested=waiting.requested)
+        if answer.input is not None:
+            return self._ready(waiting.call, waiting.requested, input=answer.input)
         if answer.arguments is not None:
             return self._edited(waiting, ToolCall.of(waiting.call.id, waiting.call.name, answer.arguments))
         return self._ready(waiting.call, waiting.requested)
@@ -173,14 +182,33 @@ class ToolDecisions:
             return replace(prepared, requested=requested)
         return self._ready(changed, requested, prepared)
 
+    async def asked_for_input(self, ready: ReadyCall, request: InputRequest) -> Decided:
+        """Returns what becomes of a call whose tool has asked for input: the approver may answer."""
+        spec, loop = self._specs.get(ready.call.name), self._loop
+        pending = PendingCall(
+            ready.call,
+            "input",
+            labels=loop.labels,
+            tool=spec,
+            loop=loop.id,
+            round=self._round,
+            requested=ready.requested,
+            input=request,
+        )
+        return pending if self._policy.approve is None else await self._asked(pending)
+
     def _ready(
-        self, call: ToolCall, requested: ToolCall | None = None, prepared: PreparedArguments | None = None
+        self,
+        call: ToolCall,
+        requested: ToolCall | None = None,
+        prepared: PreparedArguments | None = None,
+        input: InputResponse | None = None,
     ) -> Decided:
         """Returns a call that may run; one whose function is not here waits for whoever has it."""
         tool = self._tool_of(call.name)
         if tool is None:
             return replace(self._pending(call, "execution"), requested=requested)
-        return ReadyCall(call, tool, requested, prepared)
+        return ReadyCall(call, tool, requested, prepared, input)
 
     @property
     def _round(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ..errors import JournalError
@@ -91,6 +91,9 @@ class Rounds:
     async def begin(self, emit: Callable[[ToolEvent], object] = _ignore) -> None:
         """Prepares the first call, and runs the calls of a resumed loop that have an answer."""
         self._first = await self._prepare(self._runtime)
+        if self._plan.setup is not None and self._first.tools is not None:
+            setup = replace(self._plan.setup, tools=self._first.tools)
+            self._plan = replace(self._plan, setup=setup)
         is_separate = self._pipeline.separates_output(self._first.call)
         check, retries = self._plan.output_check, self._plan.output_retries
         self._outputs = OutputRounds(self._read, retries, check, is_separate=is_separate)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Generic, TypeVar
 from ..schema import ToolCall
 
 if TYPE_CHECKING:
+    from ..schema import InputResponse
     from .runtimes import Runtime
 
 D = TypeVar("D")
@@ -24,7 +25,8 @@ class ToolContext(Generic[D]):
 
     `deps` is the caller's own object, given as `generate(deps=...)`; it is never serialised, and given anew on resume.
     `llm` is the LLM of the call. `trace_id` is that of the loop, `deadline` the end of the call of `generate` on the
-    runtime's clock, in seconds, or None.
+    runtime's clock, in seconds, or None. `input` holds the answers to what the tool asked before, by raising
+    `InputRequired`.
     """
 
     deps: D = field(repr=False)
@@ -34,6 +36,7 @@ class ToolContext(Generic[D]):
     runtime: Runtime = field(repr=False)
     deadline: float | None = None
     on_progress: Callable[[float, float | None, str | None], None] = field(default=_no_progress, repr=False)
+    input: InputResponse | None = None
 
     @property
     def call_id(self) -> str:

@@ -37,6 +37,7 @@ from .deltas import (
 from .error_records import ErrorRecord
 from .evidence import Evidence, EvidenceMap, EvidenceMatch, EvidenceSource
 from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
+from .input_requests import InputRequest, InputResponse, Question
 from .journal_entries import JournalEntry, JournalKind
 from .json_values import JSONObject, JSONValue
 from .media_kinds import MEDIA_PART_BY_KIND, media_kind_of
@@ -123,6 +124,8 @@ __all__ = [
     "HostedToolKind",
     "HostedToolResult",
     "ImagePart",
+    "InputRequest",
+    "InputResponse",
     "JSONObject",
     "JSONValue",
     "JournalEntry",
@@ -153,6 +156,7 @@ __all__ = [
     "PendingReason",
     "Plan",
     "ProviderOptions",
+    "Question",
     "ReasoningDelta",
     "ReasoningEnd",
     "ReasoningPart",

@@ -43,6 +43,8 @@ from ..schema import (
     GenerateResponse,
     HostedTool,
     HostedToolKind,
+    InputRequest,
+    InputResponse,
     JournalEntry,
     JSONValue,
     LoopStatus,
@@ -61,6 +63,7 @@ from ..schema import (
     PendingCall,
     PendingReason,
     ProviderOptions,
+    Question,
     ReasoningDelta,
     ReasoningPart,
     Sampling,
@@ -506,6 +509,7 @@ def tool_answers() -> SearchStrategy[ToolAnswer]:
     pending = _pending_calls()
     return st.one_of(
         pending.map(PendingCall.allow),
+        st.builds(lambda response: ToolAnswer("c", "d", "input", input=response), _input_responses()),
         st.builds(PendingCall.deny, pending, TEXT),
         st.builds(PendingCall.edit, pending, json_objects()),
         st.builds(PendingCall.result, pending, SOME_TEXT, is_error=FLAG),
@@ -513,23 +517,36 @@ def tool_answers() -> SearchStrategy[ToolAnswer]:
 
 
 def _pending_calls() -> SearchStrategy[PendingCall]:
-    reasons = st.sampled_from(get_args(PendingReason))
-    return st.builds(
-        PendingCall,
-        tool_calls(),
-        reasons,
-        note=st.none() | TEXT,
-        labels=_labels(),
-        tool=st.none() | tool_specs(),
-        loop=TEXT,
-        round=st.integers(0, 3),
-        attempts=st.integers(0, 3),
-        requested=st.none() | tool_calls(),
+    reasons = st.sampled_from([reason for reason in get_args(PendingReason) if reason != "input"])
+    given = {
+        "note": st.none() | TEXT,
+        "labels": _labels(),
+        "tool": st.none() | tool_specs(),
+        "loop": TEXT,
+        "round": st.integers(0, 3),
+        "attempts": st.integers(0, 3),
+        "requested": st.none() | tool_calls(),
+    }
+    asking = st.builds(PendingCall, tool_calls(), st.just("input"), input=_input_requests(), **given)
+    return asking | st.builds(PendingCall, tool_calls(), reasons, **given)
+
+
+def _input_requests() -> SearchStrategy[InputRequest]:
+    question = st.builds(Question, NAME, TEXT, json_objects(), st.none() | TEXT)
+    questions = st.lists(question, max_size=2, unique_by=lambda question: question.key)
+    return st.builds(InputRequest, questions, json_values())
+
+
+def _input_responses() -> SearchStrategy[InputResponse]:
+    return _input_requests().flatmap(
+        lambda request: st.builds(
+            InputResponse, st.just(request), st.tuples(*[st.none() | json_objects() for _ in request.questions])
+        )
     )
 
 
 def _allowed_calls() -> SearchStrategy[AllowedCall]:
-    return st.builds(AllowedCall, tool_calls(), st.none() | tool_calls())
+    return st.builds(AllowedCall, tool_calls(), st.none() | tool_calls(), st.none() | _input_responses())
 
 
 def _labels() -> SearchStrategy[tuple[ToolLabel, ...]]:

@@ -13,15 +13,18 @@ if TYPE_CHECKING:
     from .arguments import ArgumentsError, PreparedArguments
     from .execution import execute
     from .results import ToolOutput
+    from .servers import ServedTools, ToolServer
     from .tool import OnError, Tool, ToolOptions, tool_of
 
 _LATER = {
     "ArgumentsError": "arguments",
     "OnError": "tool",
     "PreparedArguments": "arguments",
+    "ServedTools": "servers",
     "Tool": "tool",
     "ToolOptions": "tool",
     "ToolOutput": "results",
+    "ToolServer": "servers",
     "execute": "execution",
     "tool_of": "tool",
 }
@@ -31,10 +34,12 @@ __all__ = [
     "ArgumentsError",
     "OnError",
     "PreparedArguments",
+    "ServedTools",
     "Tool",
     "ToolInput",
     "ToolOptions",
     "ToolOutput",
+    "ToolServer",
     "ToolSet",
     "execute",
     "tool_of",

@@ -53,7 +53,17 @@ class Suspend:
             check_text(self.note, "note")
 
 
-Decision: TypeAlias = Allow | Deny | Edit | Suspend
+@dataclass(frozen=True, slots=True)
+class Respond:
+    """Answers to what the tool has asked (`pending.input`), in the order of its questions; None declines one."""
+
+    answers: tuple[JSONObject | None, ...]
+
+    def __init__(self, *answers: JSONObject | None) -> None:
+        object.__setattr__(self, "answers", answers)
+
+
+Decision: TypeAlias = Allow | Deny | Edit | Suspend | Respond
 Approver: TypeAlias = Callable[[PendingCall], "Decision | bool | Awaitable[Decision | bool]"]
 """A function, or coroutine function, that decides about a tool call; True allows it, False denies it."""
 
@@ -64,10 +74,10 @@ def read_decision(value: object) -> Decision:
         return Allow()
     if value is False:
         return Deny()
-    if isinstance(value, Allow | Deny | Edit | Suspend):
+    if isinstance(value, Allow | Deny | Edit | Suspend | Respond):
         return value
     raise InvalidInputError(
-        f"the approver returned {shown(value)}: expected True or Allow(), False or Deny(reason), Edit(arguments) or "
-        "Suspend()",
+        f"the approver returned {shown(value)}: expected True or Allow(), False or Deny(reason), Edit(arguments), "
+        "Respond(answers) or Suspend()",
         path="run_tools.approve",
     )

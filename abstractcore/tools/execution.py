@@ -11,7 +11,7 @@ from typing import Any, cast
 from ..concurrency import name_of
 from ..concurrency.functions import is_async
 from ..concurrency.limits import is_of_call
-from ..errors import StreamInterruptedError, ToolError, ToolFailed, ToolRetry
+from ..errors import InputRequired, StreamInterruptedError, ToolError, ToolFailed, ToolRetry
 from ..ports import Runtime, ToolContext
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import (
@@ -72,7 +72,7 @@ async def execute(
 
     `timeout` is in seconds, for a tool without one. Whatever goes wrong is an error result for the model, without
     credentials: only cancellation, the time limit of the whole call and Ctrl-C are raised, and exceptions of a tool
-    with `on_error="raise"`, as `ToolError`.
+    with `on_error="raise"`, as `ToolError`; and `InputRequired`, for a tool that asks the user.
     """
     start, started_at = runtime.now(), time.time()
     ending = await _ended(tool, call, context, runtime, timeout, secrets or _NO_SECRETS, known, prepared)
@@ -140,6 +140,8 @@ async def _ended(
     except Exception as error:  # the runtime could not call it
         return _failed(tool, error, secrets)
     if isinstance(value, _Raised):
+        if isinstance(value.error, InputRequired):
+            raise value.error
         return _failed(tool, value.error, secrets)
     if tool.isolate:
         return _ended_elsewhere(tool, value, secrets)

@@ -57,6 +57,8 @@ class _History:
             self._begun.clear()
         elif entry.kind == "decision":
             loop = loop.with_(allowed=entry.allowed, pending=entry.pending)
+            for pending in entry.pending:
+                self._begun.pop(pending.call.id, None)
         elif entry.call is not None:
             self._begun[entry.call.id] = entry.call
             self._attempts[last, entry.call.id] += 1

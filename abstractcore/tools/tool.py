@@ -149,6 +149,13 @@ class Tool(Generic[P, R]):
             return self
         return self.of_object(owner or type(instance) if self._is_classmethod else instance)
 
+    def renamed(self, name: str) -> Tool[P, R]:
+        """Returns the tool with another name for the model."""
+        made = copy.copy(self)
+        made._options = {**self._options, "name": name}
+        made._spec = replace(self.spec, name=name)
+        return made
+
     def of_object(self, owner: Any) -> Tool[..., R]:
         """Returns the tool that calls the function as a method of `owner`."""
         return self.of_function(self._function.__get__(owner))

@@ -2,29 +2,67 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeAlias, cast
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
 
 from ..errors import InvalidInputError
-from ..ports import ToolSource
+from ..ports import Runtime, ToolSource
 from ..registry import Registry, tools_of
-from ..schema import HostedTool, ToolCall, ToolResult, ToolSpec
+from ..schema import CallWarning, HostedTool, ToolCall, ToolResult, ToolSpec
 
 if TYPE_CHECKING:
+    from .servers import ServedTools, ToolServer
     from .tool import Tool
 
-ToolInput: TypeAlias = "ToolSpec | HostedTool | Tool[..., Any] | Callable[..., Any] | ToolSource | str"
+ToolInput: TypeAlias = "ToolSpec | HostedTool | Tool[..., Any] | Callable[..., Any] | ToolSource | ToolServer | str"
 """A function, method, `Tool`, pydantic model, dataclass or TypedDict; a spec of a tool that is run elsewhere; a hosted
-tool; a tool source or its name, for all of its tools."""
+tool; a tool source or its name, or a tool server, for all of its tools."""
 
 
 @dataclass(frozen=True, slots=True)
 class ToolSet:
-    """The tools of a call: `specs` for the model, and `tools` that can be run here, by name."""
+    """The tools of a call: `specs` for the model, and `tools` that can be run here, by name.
+
+    It lacks the tools of `servers` until they have been asked for them.
+    """
 
     specs: tuple[ToolSpec | HostedTool, ...] = ()
     tools: Mapping[str, Tool[..., Any]] = field(default_factory=dict[str, "Tool[..., Any]"])
+    servers: tuple[ToolServer, ...] = ()
+
+    async def complete(self, runtime: Runtime, deps: object) -> tuple[ToolSet, tuple[CallWarning, ...]]:
+        """Returns the set with the tools of its servers, which are asked at once, and warnings.
+
+        Their tools follow the others, in the order of the servers. A name that is used twice gets the server's name
+        before it. Raises `ToolServerError`.
+        """
+        if not self.servers:
+            return self, ()
+        asked = [partial(runtime.invoke, server.served_tools, deps) for server in self.servers]
+        served: list[ServedTools] = await runtime.gather(*asked)
+        return self._with_served(served), tuple(warning for each in served for warning in each.warnings)
+
+    def _with_served(self, served: list[ServedTools]) -> ToolSet:
+        uses = Counter(spec.name for spec in self.specs if isinstance(spec, ToolSpec))
+        uses.update(tool.name for each in served for tool in each.tools)
+        specs = {spec.name: spec for spec in self.specs if isinstance(spec, ToolSpec)}
+        tools = dict(self.tools)
+        for server, each in zip(self.servers, served, strict=True):
+            for tool in each.tools:
+                named = tool if uses[tool.name] == 1 else tool.renamed(f"{server.name}_{tool.name}")
+                if named.name in specs:
+                    raise InvalidInputError(
+                        f"two tools are named {named.name!r}: one comes from the server {server.name!r}",
+                        path="tools",
+                        hint="Give each server a name of its own.",
+                    )
+                specs[named.name] = named.spec
+                tools[named.name] = named
+        hosted = [spec for spec in self.specs if isinstance(spec, HostedTool)]
+        return ToolSet((*specs.values(), *hosted), tools)
 
 
 _NO_TOOLS = ToolSet()
@@ -46,11 +84,15 @@ def tool_set(tools: object, registry: Registry) -> ToolSet:
     specs: dict[str, ToolSpec] = {}
     runnable: dict[str, Tool[..., Any]] = {}
     hosted: list[HostedTool] = []
+    servers: list[ToolServer] = []
     origins: dict[str, str] = {}
     for index, given in enumerate(cast("list[object]", tools)):
         path = f"tools[{index}]"
         if isinstance(given, HostedTool):
             hosted.append(given)
+            continue
+        if _is_server(given):
+            servers.append(given)
             continue
         for spec, tool, origin in _found(given, path, registry):
             other = origins.setdefault(spec.name, origin)
@@ -61,7 +103,11 @@ def tool_set(tools: object, registry: Registry) -> ToolSet:
             specs[spec.name] = spec
             if tool is not None:
                 runnable[spec.name] = tool
-    return ToolSet((*specs.values(), *hosted), runnable)
+    return ToolSet((*specs.values(), *hosted), runnable, tuple(servers))
+
+
+def _is_server(given: object) -> TypeGuard[ToolServer]:
+    return callable(getattr(given, "served_tools", None)) and not isinstance(given, type)
 
 
 def _found(given: object, path: str, registry: Registry) -> Iterator[tuple[ToolSpec, Tool[..., Any] | None, str]]:
