@@ -39,15 +39,14 @@ def ask(state: Path) -> None:
     llm = create_llm("scripted", replies=[calls])
     policy = ToolPolicy(approve=approve, journal=state.with_suffix(".journal"))
     response = llm.generate("Can we pay Ann 80 euros?", tools=TOOLS, run_tools=policy)
-    assert response.loop is not None
-    print("first process: ", response.loop.status)
+    for pending in response.pending:
+        print("first process: ", pending.call.name, "waits")
     state.write_text(to_json(response.loop), encoding="utf-8")
 
 
 def go_on(state: Path) -> None:
     """Answers what waits, days later."""
-    loop = from_json(state.read_text(encoding="utf-8"))
-    assert isinstance(loop, ToolLoop)
+    loop = from_json(state.read_text(encoding="utf-8"), ToolLoop)
     for pending in loop.pending:
         print("second process:", pending.call.name, pending.call.arguments_text, "-", pending.note)
     llm = create_llm("scripted", replies=["Ann has been paid."])

@@ -10,7 +10,7 @@ from ..engine import shown_url
 from ..errors import ConfigurationError, UnsupportedOptionError
 from ..outputs import ResponseModel
 from ..ports import Endpoint, HasOperations, KnownUrl, Operation
-from ..schema import EMPTY, ModelCall, ToolAnswer, ToolLoop
+from ..schema import EMPTY, GenerateResponse, ModelCall, ToolAnswer, ToolLoop
 from .capabilities import Capabilities
 from .operations import find_operation
 from .options import CallRequest, ResumeRequest
@@ -91,7 +91,7 @@ class LLMBase:
 
     def _resumed(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer],
         response_model: ResponseModel | None,
         request: ResumeRequest,

@@ -6,22 +6,35 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import cast
 
 from ..errors import InvalidInputError
-from ..schema import AllowedCall, CallWarning, OutputSchema, PendingCall, ToolAnswer, ToolCall, ToolLoop, ToolSpec
+from ..schema import (
+    AllowedCall,
+    CallWarning,
+    GenerateResponse,
+    OutputSchema,
+    PendingCall,
+    ToolAnswer,
+    ToolCall,
+    ToolLoop,
+    ToolSpec,
+)
 from ..schema.quoting import shown
 
 _ENDED = ("answered", "final")
 
 
-def check_loop(loop: object) -> None:
-    """Raises `InvalidInputError` unless `loop` is the state of a loop that can go on."""
+def read_loop(given: object) -> ToolLoop:
+    """Returns the loop that `given` is or has; raises `InvalidInputError` unless it can go on."""
+    loop = cast("GenerateResponse[object]", given).loop if isinstance(given, GenerateResponse) else given
     if not isinstance(loop, ToolLoop):
-        hint = "Pass response.loop, or from_json(text) of a loop that to_json(response.loop) wrote."
-        raise InvalidInputError(f"expected a ToolLoop, got {shown(loop)}", path="loop", hint=hint)
+        hint = "Pass a response of a call with run_tools, or from_json(text) of what to_json(response.loop) wrote."
+        got = "a response of a call without run_tools" if loop is not given else shown(cast(object, given))
+        raise InvalidInputError(f"expected a ToolLoop, got {got}", path="loop", hint=hint)
     if loop.status in _ENDED:
         hint = "For a further question: llm.generate(prompt, messages=[*messages, *response.messages])."
         raise InvalidInputError(f"the loop has ended: {loop.status}", path="loop.status", hint=hint)
     _check_steps(loop)
     _check_waiting(loop)
+    return loop
 
 
 def _check_steps(loop: ToolLoop) -> None:

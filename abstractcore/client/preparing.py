@@ -10,7 +10,7 @@ from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output, output_type
 from ..ports import MessageReader, Runtime
-from ..schema import CallWarning, MediaPart, Message, ModelCall, ToolAnswer, ToolLoop
+from ..schema import CallWarning, GenerateResponse, MediaPart, Message, ModelCall, ToolAnswer, ToolLoop
 from ..schema.quoting import shown
 from .building import build_call
 from .call_tools import CallTools
@@ -145,7 +145,7 @@ class CallPreparer:
 
     def resumed(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer],
         response_model: ResponseModel | None,
         request: ResumeRequest,
@@ -154,11 +154,11 @@ class CallPreparer:
         stream: bool,
     ) -> PendingCall:
         """Returns the continuation of a tool loop; raises `InvalidInputError` if it does not fit."""
-        from .loop_inputs import changed_output, changed_tools, check_loop, check_runnable, read_answers
+        from .loop_inputs import changed_output, changed_tools, check_runnable, read_answers, read_loop
 
         check_names(request, RESUME_FIELDS, "resume", provider=self._provider)
         _check_stream(stream)
-        check_loop(loop)
+        loop = read_loop(loop)
         named = f"{loop.call.provider}/{loop.call.model}"
         self._check_model(loop.call, "loop.call", f"Resume it with create_llm({named!r}).")
         given = self.given(

@@ -26,7 +26,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: None = None,
@@ -37,7 +37,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: TypeForm[T],
@@ -48,7 +48,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
@@ -59,7 +59,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: None = None,
@@ -70,7 +70,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: TypeForm[T],
@@ -81,7 +81,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
@@ -92,7 +92,7 @@ class ResumableLLM(LLMBase):
     @takes(ResumeRequest)
     def resume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: ResponseModel | None = None,
@@ -101,11 +101,11 @@ class ResumableLLM(LLMBase):
     ) -> GenerateResponse[Any] | Stream[Any]:
         """Continues a tool loop: with `answers` to its pending calls, after a limit, a failure or a cancellation.
 
-        `loop` is `response.loop`, `error.loop`, or one that `from_json` read in another process; it is not changed.
-        Answers are made by its pending calls: `[pending.allow() for pending in loop.pending]`. Calls without an answer
-        keep waiting. Functions and types are not part of the state: `tools`, `deps`, `response_model` and the options
-        of the answer are given again; what the model is offered and asked for is in the loop. With `stream=True` it
-        returns a stream, as `llm.stream` does.
+        `loop` is a response, its `loop`, `error.loop`, or one that `from_json` read in another process; it is not
+        changed. Answers are made by its pending calls: `[pending.allow() for pending in response.pending]`. Calls
+        without an answer keep waiting. Functions and types are not part of the state: `tools`, `deps`, `response_model`
+        and the options of the answer are given again; what the model is offered and asked for is in the loop. With
+        `stream=True` it returns a stream, as `llm.stream` does.
 
         Raises `InvalidInputError` for a loop of another model, one that has ended, answers to other calls, and a
         `response_model` where the loop was begun without one; `UnknownOptionError` for an option of the first call,
@@ -119,7 +119,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: None = None,
@@ -130,7 +130,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: TypeForm[T],
@@ -141,7 +141,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
@@ -152,7 +152,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: None = None,
@@ -163,7 +163,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: TypeForm[T],
@@ -174,7 +174,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
@@ -185,7 +185,7 @@ class ResumableLLM(LLMBase):
     @takes(ResumeRequest)
     async def aresume(
         self,
-        loop: ToolLoop,
+        loop: ToolLoop | GenerateResponse[Any],
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: ResponseModel | None = None,

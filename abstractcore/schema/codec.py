@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import replace
-from typing import cast, get_args
+from typing import TypeVar, cast, get_args, overload
 
 from .base_error import SchemaError
 from .blobs import Blob
@@ -28,6 +28,7 @@ from .tools import ToolSpec
 from .writing import written
 
 SCHEMA_VERSION = 1
+T = TypeVar("T")
 
 _DOCUMENTS: dict[str, type] = {
     "model_call": ModelCall,
@@ -67,10 +68,15 @@ def to_json(value: object) -> str:
     return f'{{"schema_version":{SCHEMA_VERSION}{tag}{"" if fields == "}" else ","}{fields}'
 
 
-def from_json(text: str | bytes) -> object:
-    """Returns the schema object of a document that `to_json` wrote.
+@overload
+def from_json(text: str | bytes) -> object: ...
+@overload
+def from_json(text: str | bytes, expected: type[T]) -> T: ...
+def from_json(text: str | bytes, expected: type = object) -> object:
+    """Returns the schema object of a document that `to_json` wrote; with `expected`, it must be of that class.
 
-    Raises `SchemaError` for invalid JSON, an unknown type or version, and invalid values, with their path.
+    Raises `SchemaError` for invalid JSON, an unknown type or version, a document of another class, and invalid values,
+    with their path.
     """
     try:
         data = json.loads(text)
@@ -87,6 +93,8 @@ def from_json(text: str | bytes) -> object:
     cls = _DOCUMENTS.get(str(document.get("type")))
     if cls is None:
         raise SchemaError(f"unknown type {shown(document.get('type'))}", "type")
+    if not issubclass(cls, expected):
+        raise SchemaError(f"expected a {expected.__name__}, got a {cls.__name__}", "type")
     if not hasattr(cls, "type"):
         del document["type"]
     return from_data(cast("type[object]", cls), document)

@@ -17,6 +17,7 @@ from .immutable import Immutable
 from .messages import Message
 from .output_attempts import OutputAttempt
 from .parts import MediaKind, Part, ToolCall
+from .pending_calls import PendingCall
 from .replies import FinishReason, ModelReply
 from .reprs import ShortRepr, short_repr
 from .tool_loops import ToolLoop, added_messages
@@ -109,9 +110,9 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     `cost` is in US dollars, exact; it is None for the `cost_reason`. `cost_source` is "vendor" if the provider reported
     it, "computed" from the price list, or "estimate" if that took assumptions. `price_rows` are the digests of the
     price rows that applied. `steps` has one reply for each round, `tool_steps` the tool calls of all rounds with their
-    results, `output_attempts` the answers that were not valid; `loop` is the state of a call with `run_tools`.
-    `output` is the answer validated as the `response_model`, else None. Read back from JSON,
-    it is JSON data. `evidence` has the quote for each of its values, checked, of a call with `evidence=True`.
+    results, `output_attempts` the answers that were not valid; `loop` is the state of a call with `run_tools`, else
+    None. `output` is the answer validated as the `response_model`, else None. Read back from JSON, it is JSON data.
+    `evidence` has the quote for each of its values, checked, of a call with `evidence=True`.
     """
 
     reply: ModelReply
@@ -167,6 +168,11 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The tool calls of the model, in order."""
         return self.reply.tool_calls
+
+    @property
+    def pending(self) -> tuple[PendingCall, ...]:
+        """The tool calls that wait for an answer, or for a result from elsewhere: `llm.resume(response, answers)`."""
+        return () if self.loop is None else self.loop.pending
 
     @property
     def reasoning(self) -> str:

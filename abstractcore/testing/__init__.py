@@ -1,4 +1,5 @@
-"""Helpers for tests: scripted replies, a virtual clock, sync and async calls with one interface, laws of wire formats.
+"""Helpers for tests: scripted replies, a virtual clock, contexts of tools, sync and async calls with one interface,
+laws of wire formats.
 
 Authors of wire formats call `check_laws(MyTranspiler(), provider="mine")` in a test, which checks all laws with
 generated calls and replies. It needs Hypothesis (the `test` extra), which is imported only then. For authors of
@@ -27,14 +28,17 @@ if TYPE_CHECKING:
     from . import strategies
     from .checking import check_laws
     from .sync_and_async import CALL_STYLES, AsyncCalls, BlockingStream, CallStyle, SyncCalls
+    from .tool_contexts import RecordedContext, tool_context
 
 _LATER = {
     "CALL_STYLES": "sync_and_async",
     "AsyncCalls": "sync_and_async",
     "BlockingStream": "sync_and_async",
     "CallStyle": "sync_and_async",
+    "RecordedContext": "tool_contexts",
     "SyncCalls": "sync_and_async",
     "check_laws": "checking",
+    "tool_context": "tool_contexts",
 }
 """Names whose modules are imported on first use: they import HTTP libraries or Hypothesis."""
 
@@ -46,6 +50,7 @@ __all__ = [
     "CallStyle",
     "Law",
     "LawBrokenError",
+    "RecordedContext",
     "ScriptedReply",
     "SyncCalls",
     "VirtualClock",
@@ -57,6 +62,7 @@ __all__ = [
     "check_reply_losses",
     "check_stream",
     "strategies",
+    "tool_context",
 ]
 
 

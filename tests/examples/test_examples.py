@@ -105,7 +105,7 @@ def test_scripted_tests_pass(run):
 
 def test_approve_later_goes_on_in_another_process(run):
     assert run(str(EXAMPLES / "approve_later.py")).splitlines() == [
-        "first process:  suspended",
+        "first process:  pay waits",
         'second process: pay {"to": "Ann", "euros": 80} - waits for the treasurer',
         "second process: balance -> 250",
         "second process: pay -> paid 80 euros to Ann",

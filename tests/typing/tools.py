@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from abstractcore import (
     AsyncStream,
     GenerateResponse,
+    PendingCall,
     Stream,
     Tool,
     ToolContext,
@@ -21,8 +22,10 @@ from abstractcore import (
     ToolRetry,
     ToolSpec,
     create_llm,
+    from_json,
     tool,
 )
+from abstractcore.testing import RecordedContext, tool_context
 
 
 @dataclass
@@ -66,6 +69,8 @@ class Stall:
 
 assert_type(weather("Oslo", unit="f"), float)
 assert_type(weather.spec, ToolSpec)
+assert_type(tool_context(Shop({})), RecordedContext[Shop])
+assert_type(tool_context(), RecordedContext[Any])
 assert_type(Tool(City)(name="Oslo"), City)
 weather(3)  # pyright: ignore[reportArgumentType]
 weather("Oslo", unit="k")  # pyright: ignore[reportArgumentType]
@@ -89,7 +94,10 @@ def check(city: City) -> str | None:
 
 
 def resumed(loop: ToolLoop) -> None:
+    assert_type(from_json("{}", ToolLoop), ToolLoop)
+    assert_type(from_json("{}"), object)
     assert_type(llm.resume(loop), GenerateResponse[None])
+    assert_type(llm.resume(llm.resume(loop), response_model=City).pending, tuple[PendingCall, ...])
     assert_type(llm.resume(loop, tools=[weather], response_model=City).output, City)
     assert_type(llm.resume(loop, response_model=list[City] | None).output, list[City] | None)
     assert_type(llm.resume(loop, response_model={"type": "object"}), GenerateResponse[Any])
@@ -101,6 +109,9 @@ def resumed(loop: ToolLoop) -> None:
 
 
 async def resumed_async(loop: ToolLoop) -> None:
+    assert_type(await price("tea", tool_context(Shop({}))), int)
+    await price("tea", tool_context())
+    await price("tea", tool_context("shop"))  # pyright: ignore[reportArgumentType]
     assert_type(await llm.aresume(loop), GenerateResponse[None])
     assert_type(await llm.aresume(loop, response_model=City), GenerateResponse[City])
     assert_type(await llm.aresume(loop, response_model={"type": "object"}), GenerateResponse[Any])

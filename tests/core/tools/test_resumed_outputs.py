@@ -9,7 +9,9 @@ from pydantic import BaseModel, ValidationInfo, field_validator
 
 from abstractcore import (
     InvalidInputError,
+    Message,
     OutputValidationError,
+    SchemaError,
     Suspend,
     ToolLoop,
     ToolPolicy,
@@ -162,3 +164,26 @@ def test_invalid_values_of_resume_have_their_path(given: dict[str, Any], path: s
 def test_misspelt_field_of_a_policy_is_found_among_the_options_of_a_call():
     with pytest.raises(UnknownOptionError, match=r"Did you mean run_tools=ToolPolicy\(max_rounds=\.\.\.\)\?"):
         scripted("3").generate("x", run_tools=True, max_round=3)  # type: ignore[call-arg]
+
+
+def test_response_is_continued_as_its_loop_is(way: Way):
+    policy = ToolPolicy(approve=lambda pending: Suspend())
+    response = way.generate(scripted(calls(("look", {}))), tools=[look], run_tools=policy)
+    assert response.loop is not None
+    assert response.pending == response.loop.pending != ()
+    answers = [pending.allow() for pending in response.pending]
+    done = way.resume(scripted("Done."), response, answers, tools=[look], run_tools=policy)
+    assert (done.content, done.pending) == ("Done.", ())
+
+
+def test_response_without_a_loop_cannot_be_resumed(way: Way):
+    response = way.generate(scripted("Hello."))
+    assert response.pending == ()
+    with pytest.raises(InvalidInputError, match="got a response of a call without run_tools") as caught:
+        way.resume(scripted("-"), response)
+    assert caught.value.path == "loop"
+
+
+def test_state_of_another_class_names_both():
+    with pytest.raises(SchemaError, match="expected a ToolLoop, got a Message"):
+        from_json(to_json(Message.user("hi")), ToolLoop)
