@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 
 from ..errors import JournalError
@@ -19,6 +20,9 @@ class LoopJournal:
         self._runtime = runtime
         self._noted: set[tuple[int, str]] = set()
         self._is_open = False
+        self._opening = threading.Lock()
+        self._is_locked = False
+        self._is_given_up = False
 
     async def open(self, given: ToolLoop | None) -> ToolLoop | None:
         """Returns the state of the loop that the journal holds; None for an empty journal.
@@ -26,7 +30,11 @@ class LoopJournal:
         `given` is the state that will be continued, None for a new loop. Raises `JournalError` for a journal of another
         loop, and one that lacks what `given` has.
         """
-        found = await self._runtime.call(self._opened, kind="files")
+        try:
+            found = await self._runtime.call(self._opened, kind="files")
+        except BaseException:
+            self._give_up()
+            raise
         try:
             if found is not None:
                 _check_same(found, given)
@@ -41,10 +49,22 @@ class LoopJournal:
     def _opened(self) -> ToolLoop | None:
         entries = self._journal.open()
         try:
-            return recovered_loop(entries)
+            found = recovered_loop(entries)
         except BaseException:
             self._journal.close()
             raise
+        with self._opening:
+            self._is_locked = not self._is_given_up
+        if not self._is_locked:
+            self._journal.close()
+        return found
+
+    def _give_up(self) -> None:
+        """Closes the journal: a cancelled call does not wait for the thread that opens it, which may go on."""
+        with self._opening:
+            self._is_given_up = True
+        if self._is_locked:
+            self._journal.close()
 
     async def note(self, entry: JournalEntry) -> None:
         """Notes an event; it is on the disk when this returns."""

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
+from collections.abc import Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -23,6 +26,7 @@ from abstractcore import (
 )
 from abstractcore.schema import JournalEntry, ToolCall
 from abstractcore.testing import ScriptedReply
+from tests.chaos_server import PATIENCE_SECONDS
 from tests.core.tools.loops import Way, calls, scripted
 
 
@@ -256,6 +260,39 @@ def test_an_open_journal_is_locked(path: Path):
             other.open()
     journal.close()
     assert entries(path) == WHOLE
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_call_cancelled_while_its_journal_is_opened_leaves_it_unlocked(tmp_path: Path, when: str):
+    cancelled, opening, closed = threading.Event(), threading.Event(), threading.Event()
+
+    class SlowJournal(FileJournal):
+        """A journal that opens, or is about to open, when the call is cancelled."""
+
+        def open(self) -> Iterator[JournalEntry]:
+            entries = super().open() if when == "after" else iter(())
+            opening.set()
+            assert cancelled.wait(PATIENCE_SECONDS)
+            return entries if when == "after" else super().open()
+
+        def close(self) -> None:
+            super().close()
+            closed.set()
+
+    journal = SlowJournal(tmp_path / "journal")
+    policy = ToolPolicy(journal=journal)
+
+    async def main() -> str:
+        call = asyncio.create_task(scripted("-").agenerate("Go.", tools=[pay], run_tools=policy))
+        assert await asyncio.to_thread(opening.wait, PATIENCE_SECONDS)
+        call.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await call
+        cancelled.set()
+        assert await asyncio.to_thread(closed.wait, PATIENCE_SECONDS)
+        return (await scripted("Done.").agenerate("Go.", tools=[pay], run_tools=policy)).content
+
+    assert asyncio.run(main()) == "Done."
 
 
 def test_events_are_appended_to_an_open_journal_only(path: Path):
