@@ -213,7 +213,7 @@ class Rounds:
         setup = self._plan.setup
         if setup is None or self._state.status != "running" or not self._state.open_calls:
             return
-        policy = setup.policy
+        policy, setup = setup.policy, self._with_credentials_of_call(setup)
         if len(self._state.replies) >= policy.max_rounds and policy.on_limit == "stop":
             self.loop = closed(self._state, f"the limit of {policy.max_rounds} rounds is reached", "max_rounds")
             return
@@ -225,6 +225,12 @@ class Rounds:
         if not self._has_ended:
             self.loop, self._calls = calls.loop, None
             self._apply_limits(setup)
+
+    def _with_credentials_of_call(self, setup: ToolSetup) -> ToolSetup:
+        """Returns the setup with the credentials in the headers of this call, which tools may quote in their errors."""
+        if self._first is None or not self._first.headers:
+            return setup
+        return replace(setup, secrets=setup.secrets.and_those_in(self._first.headers))
 
     def _apply_limits(self, setup: ToolSetup) -> None:
         loop, policy = self._state, setup.policy
