@@ -49,11 +49,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from .schema import AbstractCoreError as AbstractCoreError
-from .schema import OutputAttempt
 from .schema import SchemaError as SchemaError
 
 if TYPE_CHECKING:
-    from .schema import JSONValue, Question
+    from .schema import GenerateResponse, JSONValue, Question
 
 
 class ConfigurationError(AbstractCoreError):
@@ -141,10 +140,11 @@ class OutputValidationError(AbstractCoreError):
     """The answer does not match `response_model`; `partial` holds the answer, `output_attempts` all that were made.
 
     `problems` has a line for each problem of the answer, with its path and the beginning of the invalid value.
+    `response` is the response of the last round, with its usage and cost, if that is complete; its output is None.
     """
 
     problems: tuple[str, ...] = ()
-    output_attempts: tuple[OutputAttempt, ...] = ()
+    response: GenerateResponse[None] | None = None
 
 
 class ModelStoreError(AbstractCoreError):

@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from ..errors import AbstractCoreError, ConfigurationError, ServerError, UnsupportedOptionError
+from ..errors import AbstractCoreError, ConfigurationError, OutputValidationError, ServerError, UnsupportedOptionError
 from ..ports import (
     CHAT,
     Answer,
@@ -240,7 +240,12 @@ class Pipeline:
     def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
         """Returns the response for a complete reply."""
         seconds = self.runtime.now() - context.monotonic_start
-        return as_response(reply, context, read_output(reply), self._pricing, seconds)
+        try:
+            output = read_output(reply)
+        except OutputValidationError as error:
+            error.response = as_response(reply, context, None, self._pricing, seconds)
+            raise
+        return as_response(reply, context, output, self._pricing, seconds)
 
     def _respond(self, answer: Answer, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
         if not isinstance(answer, ModelReply):

@@ -27,6 +27,11 @@ class RoundTotals:
         """Adds the response of one round."""
         self._responses.append(response)
 
+    @property
+    def attempts(self) -> tuple[AttemptRecord, ...]:
+        """The attempts of all rounds, those of `loop` left out."""
+        return tuple(attempt for each in self._responses for attempt in each.attempts)
+
     def with_cost(self, loop: ToolLoop) -> ToolLoop:
         """Returns the loop with the cost of all rounds, which is computed when it is read."""
         costed = with_valid(loop)
@@ -52,11 +57,9 @@ class RoundTotals:
         of the loop itself.
         """
         reply = loop.replies[-1]
-        attempts: list[AttemptRecord] = []
         warnings: list[CallWarning] = [*self._warnings]
         media: list[MediaDecision] = []
         for each in self._responses:
-            attempts += each.attempts
             warnings += (warning for warning in each.warnings if warning not in warnings)
             media += _further(each.media, media)
         response: GenerateResponse[Any] = GenerateResponse(
@@ -66,7 +69,7 @@ class RoundTotals:
             tool_steps=loop.steps,
             output_attempts=loop.output_attempts,
             loop=loop if with_state else None,
-            attempts=tuple(attempts),
+            attempts=self.attempts,
             usage=loop.usage,
             warnings=(*warnings, *further),
             media=tuple(media),

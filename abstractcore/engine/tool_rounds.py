@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from ..errors import JournalError
+from ..errors import AbstractCoreError, JournalError, OutputValidationError
 from ..outputs import OutputType
 from ..ports import ConvertedFiles, Interruption, Runtime
 from ..schema import (
@@ -173,8 +173,12 @@ class Rounds:
         """Calls the user's check of a valid answer; raises as `read_output` does."""
         reply = response.reply
         if self._plan.output_check is not None and not self._calls_tools(reply):
-            async with InTime(self._runtime, self.seconds_left(), self._timeout):
-                await self._reader.check(reply, self._state, self._runtime)
+            try:
+                async with InTime(self._runtime, self.seconds_left(), self._timeout):
+                    await self._reader.check(reply, self._state, self._runtime)
+            except OutputValidationError as error:
+                error.response, error.attempts = replace(response, output=None), response.attempts
+                raise
 
     def _calls_tools(self, reply: ModelReply) -> bool:
         if self._runs_tools:
@@ -260,13 +264,14 @@ class Rounds:
         return self._totals.response(self.loop, self._output, seconds, warnings, with_state=self._runs_tools)
 
     def ended(self, error: BaseException, *, closed_early: bool = False) -> None:
-        """Gives every open call a result, and the state of the loop to `error` as its attribute `loop`.
+        """Gives every open call a result, and `error` the state of the loop as its attribute `loop`, with the attempts
+        of all rounds. An error of the first round of a call without tools gets none.
 
         What the calls wait for is interrupted: in sync calls their tools may run on in other threads. With
         `closed_early` the reader of a stream has closed it.
         """
         self._interruption.set()
-        if self.loop is None or not self._runs_tools:
+        if self.loop is None or not (self._runs_tools or self.loop.replies):
             return
         if self._has_begun and not self._has_ended:
             self._has_ended = True
@@ -277,6 +282,12 @@ class Rounds:
             cancelled = closed_early or not isinstance(error, Exception)
             why = "cancelled" if cancelled else "the call ended with an error"
             loop = closed(loop, why, "cancelled" if cancelled else "failed", begun)
+            if isinstance(error, AbstractCoreError):
+                error.attempts = (*self._totals.attempts, *error.attempts)
+                error.output_attempts = error.output_attempts or loop.output_attempts
+            if isinstance(error, OutputValidationError) and error.response is not None:
+                self._totals.add(error.response)
+                loop = loop.with_(usage=loop.usage + error.response.usage)
             self.loop = self._totals.with_cost(loop)
             self._note_end()
         error.loop = self.loop  # pyright: ignore[reportAttributeAccessIssue]

@@ -8,8 +8,10 @@ from typing import TYPE_CHECKING, ClassVar, Final
 from .quoting import shortened
 
 if TYPE_CHECKING:
+    from .output_attempts import OutputAttempt
     from .replies import ModelReply
     from .responses import AttemptRecord
+    from .tool_loops import ToolLoop
 
 
 _LONGEST_HINT: Final = 400
@@ -24,9 +26,15 @@ class AbstractCoreError(Exception):
     `retryable` is True if the same call may succeed later, `retry_after` the provider's delay in seconds, if given.
     `partial` holds what arrived of the reply, `attempts` the attempts made. Quoted text is shortened: a message has
     fewer than 2,000 characters.
+
+    Of a call of several rounds, `loop` is the state that the error ended, with the usage and cost of the rounds so far:
+    of a tool loop, and of a typed answer that was being corrected. `output_attempts` are its answers that were not
+    valid.
     """
 
     retryable = False
+    loop: ToolLoop | None = None
+    output_attempts: tuple[OutputAttempt, ...] = ()
     _longest_message: ClassVar[int] = 1200
 
     def __init__(

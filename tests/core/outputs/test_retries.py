@@ -10,6 +10,7 @@ from abstractcore import (
     InvalidInputError,
     ModelReply,
     OutputValidationError,
+    OverloadedError,
     Price,
     TextPart,
     ToolRetry,
@@ -17,6 +18,7 @@ from abstractcore import (
     create_llm,
     from_json,
     to_json,
+    tool,
 )
 from abstractcore.outputs.corrections import correction_of
 from abstractcore.testing import ScriptedReply
@@ -26,6 +28,12 @@ from tests.core.tools.loops import Way, scripted
 class City(BaseModel):
     name: str
     people: int
+
+
+@tool(read_only=True)
+def look() -> str:
+    """Looks."""
+    return "seen"
 
 
 VALID = '{"name": "Bern", "people": 134000}'
@@ -200,3 +208,82 @@ def test_constraint_of_a_field_is_in_the_correction(way: Way):
     llm = scripted('{"stars": 9}', '{"stars": 5}')
     assert way.generate(llm, response_model=Rating).output.stars == 5
     assert "stars: Input should be less than or equal to 5, got 9" in llm.calls[1].messages[-1].text
+
+
+PAID = [
+    ScriptedReply.text(WRONG, usage=Usage(100, 10)),
+    ScriptedReply.text('{"name": 4}', usage=Usage(200, 20)),
+    ScriptedReply.text('{"name": 5}', usage=Usage(400, 40)),
+]
+
+
+def paid(*replies: Any) -> Any:
+    return create_llm("scripted", replies=list(replies), price=Price(input=1, output=10), max_retries=0)
+
+
+def test_error_between_attempts_has_the_earlier_ones_with_their_usage_and_cost(way: Way):
+    llm = paid(*PAID[:2], OverloadedError("busy"))
+    with pytest.raises(OverloadedError) as caught:
+        way.generate(llm, response_model=City, output_retries=5)
+    error = caught.value
+    assert [each.text for each in error.output_attempts] == [WRONG, '{"name": 4}']
+    assert [each.error for each in error.attempts] == [None, None, "OverloadedError"]
+    assert error.loop is not None
+    assert (error.loop.status, error.loop.usage) == ("failed", Usage(300, 30))
+    assert error.loop.cost == Decimal("0.0006")
+
+
+def test_typed_answer_that_an_error_interrupted_is_continued(way: Way):
+    llm = paid(PAID[0], OverloadedError("busy"), VALID)
+    with pytest.raises(OverloadedError) as caught:
+        way.generate(llm, response_model=City)
+    assert caught.value.loop is not None
+    response = way.resume(llm, caught.value.loop, response_model=City)
+    assert response.output == City(name="Bern", people=134000)
+    assert [each.text for each in response.output_attempts] == [WRONG]
+    assert response.usage.input > 100
+
+
+def test_last_invalid_answer_is_in_the_usage_and_cost_of_its_error(way: Way):
+    with pytest.raises(OutputValidationError) as caught:
+        way.generate(paid(*PAID), response_model=City, output_retries=2)
+    error = caught.value
+    assert error.loop is not None
+    assert (error.loop.usage, error.loop.cost) == (Usage(700, 70), Decimal("0.0014"))
+    assert error.response is not None
+    assert (error.response.content, error.response.cost) == ('{"name": 5}', Decimal("0.0008"))
+    assert len(error.attempts) == 3
+
+
+def test_answer_that_a_check_refuses_is_in_the_usage_of_its_error(way: Way):
+    replies = [ScriptedReply.text(VALID, usage=Usage(100, 10)), ScriptedReply.text(VALID, usage=Usage(200, 20))]
+    with pytest.raises(OutputValidationError) as caught:
+        way.generate(paid(*replies), response_model=City, output_check=lambda city: "too small")
+    error = caught.value
+    assert error.loop is not None
+    assert (error.loop.usage, error.loop.cost, len(error.attempts)) == (Usage(300, 30), Decimal("0.0006"), 2)
+
+
+def test_first_invalid_answer_has_its_response(way: Way):
+    with pytest.raises(OutputValidationError) as caught:
+        way.generate(paid(*PAID), response_model=City, output_retries=0)
+    error = caught.value
+    assert (error.loop, error.response is not None and error.response.cost) == (None, Decimal("0.0002"))
+
+
+def test_error_of_the_first_answer_has_no_attempts(way: Way):
+    with pytest.raises(OverloadedError) as caught:
+        way.generate(paid(OverloadedError("busy")), response_model=City)
+    assert (caught.value.output_attempts, caught.value.loop, len(caught.value.attempts)) == ((), None, 1)
+
+
+def test_error_in_a_loop_has_the_attempts_usage_and_cost_of_earlier_rounds(way: Way):
+    called = ScriptedReply.tool_call("look", {}, usage=Usage(100, 10))
+    llm = paid(called, PAID[1], OverloadedError("busy"))
+    with pytest.raises(OverloadedError) as caught:
+        way.generate(llm, response_model=City, tools=[look], run_tools=True)
+    error = caught.value
+    assert error.loop is not None
+    assert (error.loop.usage, error.loop.cost) == (Usage(300, 30), Decimal("0.0006"))
+    assert ([step.call.name for step in error.loop.steps], len(error.attempts)) == (["look"], 3)
+    assert [each.text for each in error.output_attempts] == ['{"name": 4}']
