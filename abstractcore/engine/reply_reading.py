@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, TypeAlias
 
+from ..errors import AbstractCoreError
 from ..outputs.reply_texts import OUTPUT_CALL
 from ..ports import Answer, CallContext, DeltaStream, OperationResult
 from ..schema import (
@@ -33,6 +34,7 @@ from ..schema import (
     accumulate,
     deltas_of,
     freeze_object,
+    partial_reply,
 )
 from ..tools.prompted import CallParser, ParsedCall, ParsedReasoning, Piece, tool_format
 from ..tools.prompted.rescue import ALL_FORMATS, JSON_FORMATS, RescueParser
@@ -60,24 +62,33 @@ def read_reply(reply: ModelReply, reader: ReplyReader) -> ModelReply:
 
 
 class ReadStream:
-    """A stream whose text is read. Warnings of what was repaired are added to those of the call."""
+    """A stream whose text is read. Warnings of what was repaired are added to those of the call. The `partial` of an
+    error holds what was read so far: complete calls as calls, and nothing of one that is cut off.
+    """
 
     def __init__(self, stream: DeltaStream, reader: ReplyReader, context: CallContext) -> None:
         self._stream = stream
         self._reader = reader
         self._context = context
+        self._deltas: list[Delta] = []
         self._ended = False
 
     async def read(self) -> list[Delta]:
         """Returns the next deltas; an empty list at the end."""
         while not self._ended:
-            batch = await self._stream.read()
+            try:
+                batch = await self._stream.read()
+            except AbstractCoreError as error:
+                if error.partial is not None:
+                    error.partial = partial_reply(self._deltas)
+                raise
             self._ended = not batch
             read = self._reader.feed(batch) if batch else self._reader.finish()
             if self._reader.warnings:
                 self._context.warnings += self._reader.warnings
                 self._reader.warnings = []
             if read:
+                self._deltas += read
                 return read
         return []
 

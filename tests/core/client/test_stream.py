@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import pytest
 
 from abstractcore import (
+    AbstractCoreError,
     InvalidInputError,
     ModelReply,
     OutputValidationError,
@@ -21,6 +22,7 @@ from abstractcore import (
     StreamInterruptedError,
     TextDelta,
     TextPart,
+    ToolSpec,
     Usage,
     accumulate,
     create_llm,
@@ -260,6 +262,69 @@ def test_malformed_event_is_a_typed_error_with_its_position_and_partial_text(cal
     with pytest.raises(ServerError, match=r"event \d of the stream") as caught:
         read_all(call_style.stream(connect(), "hi"))
     assert caught.value.partial.text == "hello"
+
+
+CALL = '<tool_call>\n{"name": "clock", "arguments": {"city": "Lima"}}\n</tool_call>'
+
+
+class SeesErrors:
+    """A middleware that notes the `partial` of the error that ends a stream."""
+
+    def __init__(self) -> None:
+        self.partials: list[ModelReply | None] = []
+
+    async def around_call(self, context, next):
+        return Watched(await next(context), self.partials)
+
+
+class Watched:
+    """A stream that notes the `partial` of its error."""
+
+    def __init__(self, stream, partials: list[ModelReply | None]) -> None:
+        self._stream = stream
+        self._partials = partials
+
+    async def read(self):
+        try:
+            return await self._stream.read()
+        except AbstractCoreError as error:
+            self._partials.append(error.partial)
+            raise
+
+    async def close(self):
+        await self._stream.close()
+
+    def abort(self):
+        self._stream.abort()
+
+
+@pytest.mark.parametrize("tool_format", ["hermes", "native"])
+@pytest.mark.parametrize(
+    ("texts", "text", "calls"),
+    [
+        (["Let me look.\n", CALL], "Let me look.", 1),
+        (["Let me look.\n", CALL, "\n", CALL[:30]], "Let me look.", 1),
+        (["Let me look.", CALL[:5]], "Let me look.", 0),
+        ([CALL[:20]], "", 0),
+        (["It is 3 < 4"], "It is 3 < 4", 0),
+    ],
+    ids=["after a call", "in a second call", "in a tag", "in a call", "in text"],
+)
+def test_partial_of_an_interrupted_stream_has_calls_in_text_as_its_reader_saw_them(
+    call_style, server, connect, texts: list[str], text: str, calls: int, tool_format: str
+):
+    server.script(HEAD + b"".join(chunk(delta(each)) for each in texts), CUT)
+    tools, middleware = [ToolSpec("clock")], SeesErrors()
+    llm = connect(middleware=[middleware])
+    stream = call_style.stream(llm, "hi", tools=tools, tool_format=tool_format, rescue=False)
+    with pytest.raises(StreamInterruptedError) as caught:
+        read_all(stream)
+    partial = caught.value.partial
+    assert partial == stream.partial == middleware.partials[0]
+    if tool_format == "native":
+        assert (partial.text, partial.tool_calls) == ("".join(texts), ())
+    else:
+        assert (partial.text, [call.arguments for call in partial.tool_calls]) == (text, [{"city": "Lima"}] * calls)
 
 
 class HalfACharacter:
