@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Awaitable, Callable
 from functools import partial
+from types import FunctionType
 from typing import TYPE_CHECKING, NoReturn, TypeVar
 
 from .abandoned import name_of
@@ -17,7 +18,11 @@ T = TypeVar("T")
 
 def is_async(function: Callable[..., object]) -> bool:
     """Returns whether the function is a coroutine function, which does not block when called."""
-    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(type(function).__call__)
+    while isinstance(function, partial):
+        function = function.func
+    if inspect.iscoroutinefunction(function):
+        return True
+    return not isinstance(function, FunctionType) and inspect.iscoroutinefunction(type(function).__call__)
 
 
 def late(function: Callable[..., object], timeout: float | None) -> TimeoutError:

@@ -118,14 +118,14 @@ class ToolDecisions:
 
     async def _approved(self, call: ToolCall, prepared: PreparedArguments | None) -> Decided:
         """Asks the approver, if there is one, and the call needs approval."""
-        if any(self._specs[call.name] is own for own in _OWN_TOOLS):
+        spec = self._specs[call.name]
+        if any(spec is own for own in _OWN_TOOLS):
             return self._ready(call, prepared=prepared)
-        labels = self._loop.labels
-        sends_private = "sends" in self._specs[call.name].labels and {"private", "untrusted"} <= set(labels)
+        sends_private = "sends" in spec.labels and {"private", "untrusted"} <= set(self._loop.labels)
+        if self._policy.approve is None and not sends_private and not self._loop.needs_approval:
+            return self._ready(call, prepared=prepared)
         pending = self._pending(call, "data_flow" if sends_private else "approval")
-        if self._policy.approve is not None:
-            return await self._asked(pending, prepared)
-        return pending if sends_private or self._loop.needs_approval else self._ready(call, prepared=prepared)
+        return pending if self._policy.approve is None else await self._asked(pending, prepared)
 
     async def _asked(self, pending: PendingCall, prepared: PreparedArguments | None = None) -> Decided:
         """Returns what the approver makes of a call."""

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import fields
+from functools import cache
+from operator import attrgetter
 from typing import Any, TypeVar, cast
 
 from .reprs import ShortRepr
@@ -28,6 +32,16 @@ def with_valid(record: T, **changes: object) -> T:
     """
     cls = type(record)
     made = object.__new__(cls)
-    for name in cast(Any, cls).__dataclass_fields__:
-        object.__setattr__(made, name, changes[name] if name in changes else getattr(record, name))
+    values_of, setters = _accessors(cls)
+    for setter, value in zip(setters.values(), values_of(record), strict=True):
+        setter(made, value)
+    for name, value in changes.items():
+        setters[name](made, value)
     return made
+
+
+@cache
+def _accessors(cls: type) -> tuple[Callable[[object], tuple[Any, ...]], dict[str, Callable[[object, Any], None]]]:
+    """Returns what gets the values of the fields of a record, and what sets each: its slots, since it is frozen."""
+    names = [field.name for field in fields(cast(Any, cls))]
+    return attrgetter(*names), {name: getattr(cls, name).__set__ for name in names}

@@ -33,6 +33,7 @@ LoopStatus = Literal[
 ]
 """Where a loop stands: it runs; the model answered; a final tool ended it; calls wait for an answer; a limit was
 reached; the same call failed too often; it was cancelled; an error ended it."""
+_STATUSES = get_args(LoopStatus)
 _NO_USAGE = Usage()
 _ITEMS = (
     ("replies", ModelReply),
@@ -115,7 +116,7 @@ class ToolLoop(HasDeferredCost, Immutable):
         for name, kind in _ITEMS:
             object.__setattr__(self, name, check_items(getattr(self, name), kind, name))
         object.__setattr__(self, "found", check_items(self.found, str, "found"))
-        check_choice(self.status, get_args(LoopStatus), "status")
+        check_choice(self.status, _STATUSES, "status")
         check_class(self.usage, Usage, "usage")
         object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "content_labels", check_labels(self.content_labels, "content_labels"))

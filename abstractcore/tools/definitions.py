@@ -43,15 +43,24 @@ def definition_for(function: Callable[..., Any], reader: SignatureReader | None 
 
     Raises `InvalidInputError` for one that cannot be a tool.
     """
+    known = _definitions_of(function)
     is_method = inspect.ismethod(function)
-    key = cast(Any, function).__func__ if is_method else function
-    try:
-        known = _known.setdefault(key, {})
-    except TypeError:  # an object that cannot be a key, or not weakly
-        known = {}
     if is_method not in known:
         known[is_method] = _made(function, reader)
     return known[is_method]
+
+
+def is_defined(function: Callable[..., Any]) -> bool:
+    """Returns whether the definition of a function or type has been made."""
+    return inspect.ismethod(function) in _definitions_of(function)
+
+
+def _definitions_of(function: Callable[..., Any]) -> dict[bool, Definition]:
+    key = cast(Any, function).__func__ if inspect.ismethod(function) else function
+    try:
+        return _known.setdefault(key, {})
+    except TypeError:  # an object that cannot be a key, or not weakly
+        return {}
 
 
 def is_argument_type(given: object) -> TypeGuard[type]:

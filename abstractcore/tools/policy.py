@@ -85,7 +85,7 @@ def read_policy(value: object) -> ToolPolicy | None:
     if value is None or value is False:
         return None
     if value is True:
-        return ToolPolicy()
+        return _DEFAULT
     hint = "For limits: run_tools=ToolPolicy(max_rounds=4)."
     raise InvalidInputError(f"expected True, False or a ToolPolicy, got {shown(value)}", path="run_tools", hint=hint)
 
@@ -97,3 +97,6 @@ def _check_whole(value: object, least: int, name: str) -> None:
 
 def _wrong(name: str, expected: str, value: object) -> InvalidInputError:
     return InvalidInputError(f"expected {expected}, got {shown(value)}", path=f"run_tools.{name}")
+
+
+_DEFAULT = ToolPolicy()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
@@ -27,6 +26,8 @@ from ..schema.quoting import one_line
 from .option_names import checks_option_names
 
 _PARTS = (TextPart, ImagePart, AudioPart, VideoPart, DocumentPart)
+_WRITTEN_AS_JSON = frozenset({bool, int, float, dict})
+"""The most frequent types but text, which hold no files."""
 _MAX_IMAGE_BYTES = 256 * 1024 * 1024
 
 
@@ -64,6 +65,8 @@ def content_of(value: Any, *, returns_none: bool = False) -> ToolContent:
     """
     if type(value) is str:
         return _of_text(value)
+    if type(value) in _WRITTEN_AS_JSON:
+        return _of_text(_json(value))
     if isinstance(value, ToolOutput):
         inner = content_of(value.content, returns_none=False)
         return ToolContent(inner.parts, value.data, inner.is_error, inner.warnings)
@@ -162,7 +165,7 @@ def _refuse(value: Any) -> None:
         raise NoContentError(
             f"{name} have no media type: return text, or Blob.from_bytes(data, 'image/png') with their type"
         )
-    if inspect.isgenerator(value) or inspect.isasyncgen(value) or hasattr(value, "__next__"):
+    if hasattr(value, "__next__") or hasattr(value, "__anext__"):
         raise NoContentError(f"a value of type {name} gives its items one by one: return a list")
 
 

@@ -15,7 +15,7 @@ from ..schema import JSONObject, SchemaError, ToolCall, ToolLabel, ToolSpec
 from ..schema.quoting import shown
 from .annotations import definition_of
 from .arguments import CONTEXT, AnyArguments, PreparedArguments
-from .definitions import Definition, definition_for, is_argument_type, name_of_tool
+from .definitions import Definition, definition_for, is_argument_type, is_defined, name_of_tool
 from .names import check_name
 from .option_names import checks_option_names, unknown_option
 from .signatures import SignatureReader
@@ -116,7 +116,8 @@ class Tool(Generic[P, R]):
         if self.isolate:
             self._check_isolated()
         self._check_name()
-        self._reader = None if self.is_type or self._is_unbound() else SignatureReader(found)
+        needs_no_reader = self.is_type or self._is_unbound() or is_defined(found)
+        self._reader = None if needs_no_reader else SignatureReader(found)
         if not self.is_type:
             functools.update_wrapper(self, found, updated=())
 

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 
 from ..errors import InvalidInputError
 from ..registry.suggestions import did_you_mean, nearest_names
-from ..schema import JSONObject
+from ..schema import JSONObject, freeze_object
 from ..schema.quoting import one_line, shortened, shown
 from .arguments import CONTEXT, ArgumentsError, PreparedArguments
 from .docstrings import documentation_of
@@ -60,7 +60,7 @@ class FunctionArguments:
         self._keys = {argument.key for argument in arguments}
         try:
             self._model = create_model("Arguments", __base__=_base(signature.others), **fields)
-            self.schema = object_schema(self._model)
+            self.schema = freeze_object(object_schema(self._model))
         except Exception as error:  # hooks of types may raise any exception
             raise _without_schema(label, signature, error) from error
 
@@ -115,14 +115,15 @@ class TypeArguments:
     def __init__(self, given: type) -> None:
         try:
             self._adapter: TypeAdapter[Any] = TypeAdapter(given)
-            self.schema = object_schema(self._adapter)
+            schema = object_schema(self._adapter)
+            documented = documentation_of(schema.pop("description", None))
+            for name, text in documented.arguments.items():
+                if name in schema["properties"]:
+                    schema["properties"][name].setdefault("description", text)
+            self.schema = freeze_object(schema)
         except Exception as error:  # hooks of the type may raise any exception
             raise _no_schema(given.__name__, error) from error
-        documented = documentation_of(self.schema.pop("description", None))
         self.description = documented.description
-        for name, text in documented.arguments.items():
-            if name in self.schema["properties"]:
-                self.schema["properties"][name].setdefault("description", text)
 
     def prepare(self, tool: str, arguments: JSONObject) -> PreparedArguments:
         """Returns the value as the only argument."""

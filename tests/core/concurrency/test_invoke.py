@@ -14,6 +14,7 @@ import pytest
 
 from abstractcore import ConfigurationError
 from abstractcore.concurrency import AsyncRuntime, SyncRuntime, drive
+from abstractcore.concurrency.functions import is_async
 from tests.chaos_server import PATIENCE_SECONDS
 
 VARIABLE: contextvars.ContextVar[str] = contextvars.ContextVar("variable", default="unset")
@@ -38,7 +39,14 @@ class CalledAsync:
         return await asynchronous(number)
 
 
-FUNCTIONS = [plain, asynchronous, gives_awaitable, CalledAsync(), functools.partial(asynchronous)]
+FUNCTIONS = {
+    "plain": plain,
+    "async": asynchronous,
+    "awaitable": gives_awaitable,
+    "object": CalledAsync(),
+    "partial": functools.partial(asynchronous),
+    "partial-of-object": functools.partial(CalledAsync()),
+}
 
 
 @pytest.fixture
@@ -67,9 +75,14 @@ def release():
 
 
 @pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])
-@pytest.mark.parametrize("function", FUNCTIONS, ids=["plain", "async", "awaitable", "object", "partial"])
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=list(FUNCTIONS))
 def test_result_of_any_kind_of_function_is_returned(call_style, runtime, function, timeout):
     assert call_style.run(runtime.invoke(function, 41, timeout=timeout)) == 42
+
+
+def test_partial_of_an_async_object_counts_as_async():
+    assert is_async(functools.partial(CalledAsync(), 1))
+    assert not is_async(functools.partial(plain, 1))
 
 
 @pytest.mark.parametrize("timeout", [None, PATIENCE_SECONDS])

@@ -43,6 +43,17 @@ def properties(given: Any) -> dict[str, Any]:
     return dict((given if isinstance(given, Tool) else Tool(given)).spec.parameters["properties"])
 
 
+def test_function_has_the_same_schema_object_in_every_call():
+    """Wire formats keep what they have made of a schema by the identity of its object."""
+
+    def add(a: int, b: int = 1) -> int:
+        return a + b
+
+    llm = create_llm("scripted", replies=["a"])
+    first, second = (llm.build("x", tools=[add]) for _ in range(2))
+    assert first.tools[0].parameters is second.tools[0].parameters
+
+
 def test_tool_is_called_as_its_function():
     @tool
     def add(a: int, b: int = 1) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from copy import deepcopy
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError, ToolSpec, freeze_object
@@ -25,7 +26,8 @@ _RECENT = Recent()
 def fit_tool(
     tool: ToolSpec, path: str, rules: SchemaRules, warnings: list[CallWarning]
 ) -> tuple[JSONObject, bool | None]:
-    """Returns the parameters of the tool at `path`, and whether they are strict.
+    """Returns the parameters of the tool at `path`, and whether they are strict. The parameters are shared by all
+    calls, and must not be changed.
 
     Raises `InvalidInputError` with the path of parameters that cannot be sent.
     """
@@ -42,7 +44,7 @@ def fit_tool(
 
 
 def fit_output(output: OutputSchema, rules: SchemaRules, warnings: list[CallWarning]) -> tuple[JSONObject, bool]:
-    """Returns the schema of an answer, and whether it is strict; raises as `fit_tool` does."""
+    """Returns the schema of an answer, and whether it is strict, as `fit_tool` does."""
     strict = rules.strict_outputs if output.strict else None
     if strict is not None:
         reason = _try(output.schema, strict, "output.schema", warnings)
@@ -76,7 +78,7 @@ def _fit(
         _RECENT.keep(schema, rules, is_tool, rewriting, changes.parts)
     if rewriting.effect is not None:
         warnings.append(CallWarning(_CODES[rewriting.effect], path, rewriting.message, schema, rewriting.sent))
-    return rewriting.sent
+    return rewriting.plain
 
 
 def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: Changes, is_tool: bool) -> Rewriting:
@@ -88,4 +90,4 @@ def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: Changes, is_t
         subpath = error.path.removeprefix(ROOT)
         message = error.message.removeprefix(f"{error.path}: ")
         raise InvalidInputError(message, path=f"{path}{subpath}", hint=error.hint or _HINT) from None
-    return Rewriting(sent, changes.effect if changes.recorded else None, str(changes))
+    return Rewriting(sent, deepcopy(sent), changes.effect if changes.recorded else None, str(changes))
