@@ -288,7 +288,8 @@ def fail(
 _NO_LOSSES = frozenset(
     {
         *("unknown_model", "retired_model", "media_type_mismatch", "no_effect", "cache_too_short"),
-        *("schema_normalized", "schema_narrowed", "tools_as_prompt", "schema_as_tool"),
+        *("schema_normalized", "schema_narrowed", "tools_as_prompt", "calls_not_constrained"),
+        "schema_as_tool",
     }
 )
 

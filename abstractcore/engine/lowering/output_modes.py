@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal, TypeAlias
+from typing import Literal, NoReturn, TypeAlias
 
 from ...errors import UnsupportedOptionError
 from ...ports import ModelProfile
@@ -21,26 +21,33 @@ def output_strategy(call: ModelCall, profile: ModelProfile) -> OutputStrategy:
     where the model has tools, or follows an instruction. Beside tools that exclude a schema it is such a tool too; a
     model whose tools are in the prompt could not write a call under a schema, and has a call of its own for the answer.
 
-    Raises `UnsupportedOptionError` for "native" and "grammar" where the provider has no structured output.
+    Raises `UnsupportedOptionError` for "native" and "grammar" where the provider has no structured output, and for
+    "grammar" where its server accepts no grammars.
     """
     mode = call.output_mode
     if mode in ("tool", "prompted"):
         return mode
     if profile.structured_output == "none":
         if mode is not None:
-            raise UnsupportedOptionError(
-                f"output_mode={mode!r}: {call.model} has no structured output at the provider {call.provider!r}.",
-                hint="Leave output_mode out, or use 'tool' or 'prompted'.",
-                provider=call.provider or None,
-                model=call.model,
-            )
+            _refuse(call, "has no structured output", "'tool' or 'prompted'")
         return "tool" if may_have_output_tool(call, profile) else "prompted"
+    if mode == "grammar" and profile.grammar is None:
+        _refuse(call, "is not constrained by grammars", "'native', 'tool' or 'prompted'")
     in_prompt = bool(call.tools) and prompt_format(call, profile) is not None
     if in_prompt:
         return "separate"
     if profile.output_with_tools is not False or not (call.tools or call.hosted_tools):
         return "native"
     return "tool" if mode is None and call.tools and may_have_output_tool(call, profile) else "separate"
+
+
+def _refuse(call: ModelCall, why: str, modes: str) -> NoReturn:
+    raise UnsupportedOptionError(
+        f"output_mode={call.output_mode!r}: {call.model} {why} at the provider {call.provider!r}.",
+        hint=f"Leave output_mode out, or use {modes}.",
+        provider=call.provider or None,
+        model=call.model,
+    )
 
 
 def may_have_output_tool(call: ModelCall, profile: ModelProfile) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import TYPE_CHECKING
 
+from ...errors import InvalidInputError
 from ...ports import ModelProfile
 from ...schema import (
     CachePoint,
@@ -18,8 +19,10 @@ from ...schema import (
     TextPart,
     ToolCall,
     ToolResult,
+    to_data,
 )
 from ...schema.parts import MEDIA_PARTS
+from ...schema.quoting import shown
 from .tools import forbids_tools
 
 if TYPE_CHECKING:
@@ -27,6 +30,8 @@ if TYPE_CHECKING:
 
 _CONSTRAINS = frozenset({"grammar", "json_schema", "response_format"})
 """Fields with which the user constrains the reply."""
+GRAMMAR_FORMATS = frozenset({"hermes"})
+"""Formats with a grammar of their calls."""
 _MOST_STOPS = 4
 """The number of stop sequences that all providers accept (OpenAI's API reference, "Create chat completion", stop)."""
 
@@ -35,20 +40,21 @@ def write_tools(
     call: ModelCall, name: str, profile: ModelProfile
 ) -> tuple[ModelCall, ReplyReading | None, list[CallWarning]]:
     """Returns the call with its tools in a system message and its history as text in the format `name`, how to read the
-    reply, and warnings. Raises `InvalidInputError` for an unknown format.
+    reply, and warnings. Raises `InvalidInputError` for an unknown format, and for a tool that it cannot call.
     """
     from ...tools.prompted import tool_format
 
     chosen = tool_format(name)
+    _refuse_names(call, chosen)
     messages = _written_messages(call, chosen)
-    warnings: list[CallWarning] = []
+    provider_options, warnings = _with_grammar(call, name, profile)
     reading = None
     if call.tools:
         position = sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
         messages.insert(position, Message("system", (_described(call, chosen),)))
         message = f"{call.model} has its tools described in a system message, in the format {name!r}"
-        warnings.append(CallWarning("tools_as_prompt", "tools", message, sent=name))
-        warnings += _not_enforced(call)
+        warnings.insert(0, CallWarning("tools_as_prompt", "tools", message, sent=name))
+        warnings += _not_enforced(call, constrained=provider_options is not call.provider_options)
         if not forbids_tools(call):
             reading = ReplyReading(name, call.tools, call.rescue)
     sampling = call.sampling
@@ -60,11 +66,21 @@ def write_tools(
         tool_choice=call.tool_choice if call.hosted_tools else None,
         parallel_tool_calls=call.parallel_tool_calls if call.hosted_tools else None,
         sampling=sampling,
-        provider_options=_with_grammar(call, name, profile),
+        provider_options=provider_options,
         tool_format=None,
         rescue=True,
     )
     return lowered, reading, warnings
+
+
+def _refuse_names(call: ModelCall, chosen: ToolFormat) -> None:
+    for index, tool in enumerate(call.tools):
+        if not chosen.can_call(tool.name):
+            raise InvalidInputError(
+                f"a tool named {shown(tool.name)} cannot be called in the format {chosen.name!r}",
+                path=f"tools[{index}].name",
+                hint="Use letters, digits, _ and - in the name, or tool_format='hermes'.",
+            )
 
 
 def _described(call: ModelCall, chosen: ToolFormat) -> TextPart:
@@ -74,13 +90,19 @@ def _described(call: ModelCall, chosen: ToolFormat) -> TextPart:
     return TextPart(text, cache=points[-1] if points else None)
 
 
-def _not_enforced(call: ModelCall) -> list[CallWarning]:
+def _not_enforced(call: ModelCall, *, constrained: bool) -> list[CallWarning]:
+    """Returns a warning for each tool that is strict, and of a choice that forces a call, unless a grammar does."""
     message = "the arguments of a tool in the prompt are not enforced"
-    return [
+    warnings = [
         CallWarning("unsupported_option", f"tools[{index}].strict", message, True)
         for index, tool in enumerate(call.tools)
         if tool.strict
     ]
+    choice = call.tool_choice
+    if choice is not None and choice.mode in ("required", "tool") and not constrained:
+        message = "the prompt says that the model must call a tool, but nothing enforces it"
+        warnings.append(CallWarning("unsupported_option", "tool_choice", message, to_data(choice)))
+    return warnings
 
 
 def _stops(call: ModelCall, chosen: ToolFormat, profile: ModelProfile) -> tuple[str, ...]:
@@ -92,18 +114,23 @@ def _stops(call: ModelCall, chosen: ToolFormat, profile: ModelProfile) -> tuple[
     return stops if chosen.stop and len(stops) <= _MOST_STOPS else ()
 
 
-def _with_grammar(call: ModelCall, name: str, profile: ModelProfile) -> ProviderOptions:
-    """Returns the provider options with a grammar of the calls, where the server accepts one and the call has none."""
+def _with_grammar(call: ModelCall, name: str, profile: ModelProfile) -> tuple[ProviderOptions, list[CallWarning]]:
+    """Returns the provider options with a grammar of the calls, where the server accepts one and the call has none, and
+    a warning where it accepts one and the format has none.
+    """
     given = call.provider_options.get(call.provider, {})
     constrained = _CONSTRAINS.isdisjoint(given) and call.output is None and not call.hosted_tools
-    if profile.grammar is None or name != "hermes" or not call.tools or not constrained:
-        return call.provider_options
+    if profile.grammar is None or not call.tools or not constrained or forbids_tools(call):
+        return call.provider_options, []
+    if name not in GRAMMAR_FORMATS:
+        message = f"the format {name!r} has no grammar: calls are not held to the schemas of their tools"
+        return call.provider_options, [CallWarning("calls_not_constrained", "tool_format", message, sent=name)]
     from ...tools.prompted.grammar import call_grammar
 
     grammar = call_grammar(call.tools, call.tool_choice, call.parallel_tool_calls, plain=call.rescue)
     if grammar is None:
-        return call.provider_options
-    return {**call.provider_options, call.provider: {**given, "grammar": grammar}}
+        return call.provider_options, []
+    return {**call.provider_options, call.provider: {**given, "grammar": grammar}}, []
 
 
 def _written_messages(call: ModelCall, chosen: ToolFormat) -> list[Message]:

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -15,12 +16,14 @@ from . import descriptions, writing
 from .harmony import HarmonyParser
 from .marked_parser import MarkedParser
 from .offered import Offered
-from .parsed import CallParser
+from .parsed import CallParser, ParsedCall
 from .react import ReactParser
 from .rows import GLM_TAGS, MARKINGS, MINIMAX_TAGS, QWEN_TAGS
 
 Named: TypeAlias = Sequence[tuple[str, ToolResult]]
 """Results, each with the name of its tool."""
+_PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_-]*")
+"""Names that every format can call."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +53,14 @@ class ToolFormat:
             if choice is not None and choice.mode == "none"
             else f"{listed}\n\n{self.how}\n\n{when}"
         )
+
+    def can_call(self, name: str) -> bool:
+        """Returns whether a call of a tool named `name` can be read: not if markers or separators are in the name."""
+        if _PLAIN_NAME.fullmatch(name) is not None:
+            return True
+        tool, parser = ToolSpec(name), self.parser((ToolSpec(name),))
+        found = parser.feed(self.write_calls((ToolCall.of("call", name, {}),), (tool,))) + parser.finish()
+        return [piece.name for piece in found if isinstance(piece, ParsedCall)] == [name]
 
     def write_calls(self, calls: Sequence[ToolCall], tools: Sequence[ToolSpec] = ()) -> str:
         """Returns calls as the text of an assistant turn. Some formats write values by the schemas of `tools`."""

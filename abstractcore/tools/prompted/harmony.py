@@ -9,6 +9,7 @@ from .json_calls import argument_call
 from .marked_parser import joined
 from .offered import Offered
 from .parsed import ParsedReasoning, Piece
+from .thinking import Thinking
 from .value_ends import Tokens
 
 _CONTROLS: Final = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>", "<|return|>", "<|constrain|>")
@@ -37,6 +38,7 @@ class HarmonyParser:
         self._content: list[str] = []
         self._called = self._strip = False
         self._raw_header = ""
+        self._thinking = Thinking()
         self.cut_at: str | None = None
         self.visits = 0
 
@@ -56,7 +58,9 @@ class HarmonyParser:
             index += 1
             self.visits += 1
             token = self._tokens.add(before[-1])
-            if token:
+            if token and self._thinking.inside:
+                self._add(token)
+            elif token:
                 self._control(token)
             else:
                 self._add(before[: len(before) - len(self._tokens.seen)])
@@ -124,6 +128,7 @@ class HarmonyParser:
             self._content.append(text)
         elif text := text.lstrip() if self._strip else text:
             self._strip = False
+            self._thinking.follow(text)
             self._out.append(text)
 
     def _begin(self, text: str) -> None:

@@ -11,6 +11,7 @@ from .bodies import Body
 from .markers import Marker, Markers
 from .offered import Offered
 from .parsed import ParsedCall, Piece
+from .thinking import TAGS, Thinking
 from .value_ends import MORE
 
 FENCE: Final = "```"
@@ -44,7 +45,7 @@ class Marking:
     """What is dropped between calls."""
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "markers", tuple(self.begins))
+        object.__setattr__(self, "markers", (*self.begins, *TAGS))
         object.__setattr__(self, "between", (*self.ends, *self.separators))
 
 
@@ -59,6 +60,7 @@ class MarkedParser:
         self._spaces: list[str] = []
         self._held = ""
         self._body: Body | None = None
+        self._thinking = Thinking()
         self._raw = ""
         self._pieces: list[str] = []
         self._found: list[ParsedCall] | None = None
@@ -79,6 +81,8 @@ class MarkedParser:
             while index < len(text) and self.cut_at is None:
                 if self._body is not None:
                     again, index = self._read_body(self._body, text, index)
+                elif self._thinking.inside:
+                    again, index = "", self._read_thinking(text, index)
                 elif self._found is not None:
                     again, index = self._read_between(text, index)
                 else:
@@ -132,7 +136,18 @@ class MarkedParser:
                 return "", index
         return "", index
 
+    def _read_thinking(self, text: str, index: int) -> int:
+        """Puts out reasoning as text. Returns the index behind it."""
+        end = self._thinking.end(text, index)
+        self.own_visits += end - index
+        self._emit(text[index:end])
+        return end
+
     def _begin(self, marker: Marker) -> None:
+        if marker.text in TAGS:
+            self._thinking.open(marker.text)
+            self._emit(marker.raw)
+            return
         grammar = self._marking.begins.get(marker.text)
         if grammar is None:
             self.cut_at = marker.text

@@ -10,6 +10,7 @@ from .marked_parser import joined
 from .offered import Offered
 from .parsed import ParsedCall, ParsedReasoning, Piece
 from .pythonic_bodies import CallReader
+from .thinking import Thinking
 from .value_ends import MORE, ValueEnd
 
 _LABELS: Final = ("Thought:", "Action:", "Action Input:", "Final Answer:", "Observation:")
@@ -42,6 +43,7 @@ class ReactParser:
         self._strip = False
         self._any_text = False
         self._after_call = False
+        self._thinking = Thinking()
         self.cut_at: str | None = None
         self.visits = 0
 
@@ -87,10 +89,10 @@ class ReactParser:
         """Decides whether the line begins with a label."""
         line = self._line or ""
         label = line.lstrip(_MARKUP)
-        if label in _LABELS:
+        if label in _LABELS and not self._thinking.inside:
             self._line = None
             self._label(label, line)
-        elif label not in _BEGINNINGS and label:
+        elif (label not in _BEGINNINGS and label) or self._thinking.inside:
             self._line = "" if line.endswith("\n") else None
             if self._mode == "action" and self._name and line.strip():
                 self._end_action()
@@ -118,6 +120,8 @@ class ReactParser:
 
     def _add(self, text: str) -> None:
         """Adds text behind a label, or a line without one."""
+        if self._mode in ("text", "thought"):
+            self._thinking.follow(text)
         if self._mode == "text":
             self._emit(text)
             return
@@ -184,7 +188,7 @@ class ReactParser:
                 return None
             return calls[0] if len(calls) == 1 and calls[0].name in self._offered else None
         name = self._offered.named(name_text)
-        if name is None or name.lower() in _NO_ACTION:
+        if name is None or (name.lower() in _NO_ACTION and name not in self._offered):
             return None
         parameters = self._offered.parameters(name)
         if arguments.startswith("{"):

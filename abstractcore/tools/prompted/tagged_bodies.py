@@ -68,6 +68,12 @@ class TagGrammar:
         return text
 
 
+def _without_begun(text: str, tags: tuple[str, ...]) -> str:
+    """Returns a text without the beginning of a tag at its end."""
+    begin = text.rfind("<")
+    return text[:begin] if begin >= 0 and any(tag.startswith(text[begin:]) for tag in tags) else text
+
+
 def _as_escaped_json(text: str) -> str:
     return as_json(text).replace("<", _ESCAPED).replace(">", "\\u003e")
 
@@ -185,6 +191,8 @@ class _TaggedBody:
         if at_end and grammar.end in text:
             before, _, rest = whole.rpartition(grammar.end)
             whole = before + grammar.end
+        elif at_end:
+            whole = _without_begun(whole, (grammar.opens, grammar.closes, grammar.end))
         head = grammar.head.match(whole)
         name = self._offered.named(head["name"]) if head is not None else None
         if head is None or name is None:
@@ -193,7 +201,10 @@ class _TaggedBody:
         closed = True
         for match in grammar.parameter.finditer(whole, head.end()):
             key = grammar.read_key(match["key"])
-            found[key] = read_value(match["value"], self._offered.types(name, key))
+            value = match["value"]
+            if not match["closed"] and value[:1] == "\n" and (value == "\n" or value[-1] != "\n"):
+                value += "\n"
+            found[key] = read_value(value, self._offered.types(name, key))
             closed = closed and bool(match["closed"])
         if not found and (self._arguments or at_end):
             return None

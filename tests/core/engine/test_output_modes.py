@@ -55,7 +55,7 @@ ROWS = [
     Row({}, {"output_mode": "tool"}, "tool"),
     Row({}, {"output_mode": "prompted"}, "instruction"),
     Row({}, {"output_mode": "native"}, "schema"),
-    Row({}, {"output_mode": "grammar"}, "schema"),
+    Row({"grammar": "gbnf"}, {"output_mode": "grammar"}, "schema"),
     Row({}, {"tools": (TOOL,)}, "schema"),
     Row({"output_with_tools": False}, {"tools": (TOOL,)}, "tool"),
     Row({"output_with_tools": False}, {"hosted_tools": (HostedTool("web_search"),)}, "instruction"),
@@ -78,6 +78,12 @@ def test_answer_is_requested_as_the_model_supports_it(row: Row):
 def test_mode_that_the_provider_has_not_is_refused_with_those_to_use(mode: str):
     with pytest.raises(UnsupportedOptionError, match="use 'tool' or 'prompted'"):
         lowered(ModelProfile(structured_output="none"), output_mode=mode)
+
+
+def test_grammar_is_refused_by_a_provider_without_one():
+    with pytest.raises(UnsupportedOptionError, match="use 'native', 'tool' or 'prompted'") as raised:
+        lowered(ModelProfile(structured_output="schema"), output_mode="grammar")
+    assert "m is not constrained by grammars" in str(raised.value)
 
 
 def test_output_tool_is_forced_alone_and_required_beside_others():

@@ -9,7 +9,7 @@ import pytest
 
 from abstractcore.engine.lowering import lower
 from abstractcore.engine.pipeline import refuse_losses
-from abstractcore.errors import InvalidInputError, UnsupportedContentError
+from abstractcore.errors import InvalidInputError, UnsupportedContentError, UnsupportedOptionError
 from abstractcore.ports import ModelProfile
 from abstractcore.schema import (
     Blob,
@@ -190,6 +190,7 @@ def test_server_with_grammars_is_sent_one_of_the_calls():
     "fields",
     [
         {"tool_format": "react"},
+        {"tool_format": "llama3", "tool_choice": ToolChoice("required")},
         {"tools": ()},
         {"tool_choice": ToolChoice("none")},
         {"output": OutputSchema("o", {"type": "object"})},
@@ -200,6 +201,41 @@ def test_server_with_grammars_is_sent_one_of_the_calls():
 def test_other_calls_have_no_grammar_but_the_users(fields: dict[str, Any]):
     found = lowered(ModelProfile(tools="never", grammar="gbnf"), **fields).call
     assert found.provider_options == fields.get("provider_options", {})
+
+
+@pytest.mark.parametrize("name", [name for name in TOOL_FORMATS if name != "hermes"])
+def test_format_without_grammar_warns_where_the_server_accepts_grammars(name: str):
+    server = ModelProfile(tools="never", tool_prompt=name, grammar="gbnf")
+    for found in (lowered(server), lowered(replace(server, tool_prompt="hermes"), tool_format=name)):
+        assert [(w.code, w.path) for w in found.warnings] == [
+            ("tools_as_prompt", "tools"),
+            ("calls_not_constrained", "tool_format"),
+        ]
+        assert repr(name) in found.warnings[1].message
+        refuse_losses(found.warnings, found.call)
+    for fields in ({"tool_choice": ToolChoice("none")}, {"provider_options": {"p": {"grammar": "root ::= [a-z]"}}}):
+        assert [w.code for w in lowered(server, **fields).warnings] == ["tools_as_prompt"]
+    assert [w.code for w in lowered(replace(server, grammar=None)).warnings] == ["tools_as_prompt"]
+
+
+@pytest.mark.parametrize("choice", [ToolChoice("required"), ToolChoice("tool", "weather")])
+def test_forced_call_is_a_loss_unless_a_grammar_enforces_it(choice: ToolChoice):
+    constrained = lowered(ModelProfile(tools="never", grammar="gbnf"), tool_choice=choice)
+    refuse_losses(constrained.warnings, constrained.call)
+    for profile in (NEVER, replace(NEVER, grammar="gbnf")):
+        found = lowered(profile, tool_choice=choice)
+        assert ("unsupported_option", "tool_choice") in [(w.code, w.path) for w in found.warnings]
+        with pytest.raises(UnsupportedOptionError, match="nothing enforces it"):
+            refuse_losses(found.warnings, found.call)
+
+
+@pytest.mark.parametrize("bad", ["weather report", "</tool_call>", "x|y", "<think>"])
+def test_tool_that_a_format_cannot_call_is_refused_with_its_path(bad: str):
+    tools = (WEATHER, ToolSpec(bad))
+    with pytest.raises(InvalidInputError, match="cannot be called in the format 'qwen_coder'") as raised:
+        lowered(tool_format="qwen_coder", tools=tools)
+    assert raised.value.path == "tools[1].name"
+    assert lowered(tool_format="hermes", tools=tools).reading is not None
 
 
 def test_model_without_tools_refuses_hosted_tools_beside_functions():

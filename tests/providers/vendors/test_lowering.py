@@ -9,14 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
+from abstractcore.engine.lowering import lower
 from abstractcore.engine.lowering.tools import lower_tools
-from abstractcore.errors import UnsupportedContentError
+from abstractcore.errors import UnsupportedContentError, UnsupportedOptionError
 from abstractcore.ports import ModelProfile, ProviderConfig, ProviderSession
 from abstractcore.schema import (
     CachePoint,
     CallWarning,
     Message,
     ModelCall,
+    OutputSchema,
     Sampling,
     TextPart,
     ToolChoice,
@@ -31,7 +33,7 @@ from abstractcore_providers.plugin import register_providers
 from tests.properties import examples
 from tests.providers.catalogue_rows import PROVIDERS as WITH_ROWS
 from tests.providers.catalogue_rows import models
-from tests.providers.sessions import Services
+from tests.providers.sessions import CATALOGUE, Services
 from tests.providers.sessions import lowered as lowered_for
 
 PROVIDERS = {provider.name: provider for provider in register_providers()}
@@ -102,8 +104,8 @@ def test_warnings_match_changes_exactly_and_lowering_is_idempotent(provider: str
         assert (made.profile.tools, made.profile.tools_provider is None) == ("never", False)
         assert call.tools
         return
-    written = with_prompted_tools(call, made.profile, lowered.warnings)
-    others = [warning for warning in lowered.warnings if warning.code != "tools_as_prompt"]
+    written, of_tools = with_prompted_tools(call, made.profile, lowered.warnings)
+    others = [warning for warning in lowered.warnings if warning not in of_tools]
     changed: Any = changed_as_warned(cast(Any, full_data(written)), others)
     expected = from_data(ModelCall, changed)
     if is_same_thinking(expected.thinking, lowered.call.thinking):
@@ -121,16 +123,19 @@ def test_warnings_match_changes_exactly_and_lowering_is_idempotent(provider: str
     check_encode_again(made.transpiler, lowered.call)
 
 
-def with_prompted_tools(call: ModelCall, profile: ModelProfile, warnings: Sequence[CallWarning]) -> ModelCall:
-    """The call with its tools in the prompt, if a warning says so: the paths of the other warnings are those of its
-    messages. Nothing but the tools and what goes with them differs from `call`.
+def with_prompted_tools(
+    call: ModelCall, profile: ModelProfile, warnings: Sequence[CallWarning]
+) -> tuple[ModelCall, list[CallWarning]]:
+    """The call with its tools in the prompt, if a warning says so, and the warnings of that.
+
+    The paths of the other warnings are those of its messages. Nothing but the tools and what goes with them differs.
     """
     sent = [warning.sent for warning in warnings if warning.code == "tools_as_prompt"]
     written, _, found = lower_tools(call, profile)
-    assert [warning.sent for warning in found] == sent
+    assert [warning.sent for warning in found if warning.code == "tools_as_prompt"] == sent
     if not sent:
-        assert written == call
-        return call
+        assert (written, found) == (call, [])
+        return call, []
     assert call.tools
     chosen, points = tool_format(cast(Any, sent[0])), [tool.cache for tool in call.tools if tool.cache is not None]
     text = chosen.describe(call.tools, call.tool_choice, call.parallel_tool_calls)
@@ -147,7 +152,7 @@ def with_prompted_tools(call: ModelCall, profile: ModelProfile, warnings: Sequen
         provider_options=written.provider_options,
     )
     assert written == expected
-    return written
+    return written, found
 
 
 def is_same_thinking(asked: Any, sent: Any) -> bool:
@@ -183,3 +188,15 @@ def sampled(provider: str, model: str, sampling: Sampling, thinking: Any) -> tup
     return replace(lowered.call.sampling, max_output_tokens=None), [
         (w.code, w.path, w.requested, w.sent) for w in warnings
     ]
+
+
+@pytest.mark.parametrize("provider", sorted(PROVIDERS))
+def test_output_mode_grammar_is_for_the_servers_of_llama_cpp(provider: str):
+    profile = CATALOGUE.profile(provider, "mine")
+    schema = OutputSchema("Any", {"type": "object"})
+    call = ModelCall("mine", (Message.user("hi"),), provider, output=schema, output_mode="grammar")
+    if provider in ("local", "llama-cpp"):
+        assert lower(call, profile, ()).call.output == schema
+    else:
+        with pytest.raises(UnsupportedOptionError, match="output_mode='grammar'"):
+            lower(call, profile, ())
