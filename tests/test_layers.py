@@ -14,6 +14,7 @@ STRAY_IMPORTS = {
     "abstractcore.schema.stray_library": "pydantic",
     "abstractcore.stray_http": "httpx2",
     "abstractcore.stray_loop": "asyncio",
+    "abstractcore.stray_protocol": "mcp",
     "abstractcore.stray_terminal": "typer",
     "abstractcore.stray_test": "hypothesis",
     "abstractcore.stray_door": "abstractcore",

@@ -45,6 +45,8 @@ models = typer.Typer(
 app.add_typer(models, name="models")
 catalogue = typer.Typer(help="The facts about models that this program goes by.", no_args_is_help=True)
 app.add_typer(catalogue, name="catalogue")
+mcp = typer.Typer(help="The Model Context Protocol: tools for other programs.", no_args_is_help=True)
+app.add_typer(mcp, name="mcp")
 
 
 def _show_version(wanted: bool) -> None:
@@ -230,6 +232,81 @@ def update_catalogue(
     from .catalogue_updates import update
 
     update(source, as_json=as_json)
+
+
+@mcp.command("serve", epilog=EPILOG)
+def serve_mcp(
+    http: Annotated[
+        str | None, typer.Option(metavar="HOST:PORT", help="Listen for HTTP; without it, stdin and stdout are used.")
+    ] = None,
+    provider: given.Provider = None,
+    model: given.Model = None,
+    tool: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="MODULE:FUNCTION",
+            help="A Python function to offer; a module, for all of its tools; or a tool source of a plugin. May be "
+            "repeated. Clients decide about its calls: nobody is asked here.",
+        ),
+    ] = None,
+    files: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="FOLDER", help="A folder with files that clients may name; default: none. May be repeated."
+        ),
+    ] = None,
+    ask: Annotated[bool, typer.Option("--ask/--no-ask", help="Offer ask: a question to the model.")] = True,
+    transcribe: Annotated[
+        bool, typer.Option("--transcribe/--no-transcribe", help="Offer transcribe: recordings as text.")
+    ] = True,
+    describe: Annotated[
+        bool, typer.Option("--describe/--no-describe", help="Offer describe: what a file shows or says.")
+    ] = True,
+    extract: Annotated[
+        bool, typer.Option("--extract/--no-extract", help="Offer extract: data by a JSON Schema.")
+    ] = True,
+    key_env: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NAME",
+            help="The environment variable with a key that HTTP clients must send as a bearer token; default: "
+            "ABSTRACTCORE_SERVER_KEY, if it is set. May be repeated. An address that other machines reach needs a key.",
+        ),
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name by which HTTP clients reach this server. May be repeated."),
+    ] = None,
+    concurrency: Annotated[int, typer.Option(min=1, help="The number of calls that run at once.")] = 8,
+    temperature: given.Temperature = None,
+    max_tokens: given.MaxTokens = None,
+    timeout: given.Timeout = None,
+    context_size: given.ContextSize = None,
+    base_url: given.BaseUrl = None,
+    quiet: given.Quiet = False,
+) -> None:
+    """Offer a model and Python functions to MCP clients.
+
+    Clients such as editors and agents start this command and talk to it on stdin and stdout:
+
+        abstractcore mcp serve --tool weather:forecast --files ~/Documents
+
+    What tools print goes to stderr. The server ends when the client closes stdin.
+    """
+    from .connection import Connection
+    from .serving import Listening, Offer, serve
+
+    offered = {"ask": ask, "transcribe": transcribe, "describe": describe, "extract": extract}
+    serve(
+        Offer(
+            tuple(name for name, wanted in offered.items() if wanted),
+            tuple(tool or ()),
+            tuple(files or ()),
+            concurrency,
+        ),
+        Listening(http, tuple(key_env or ()), tuple(allow_host or ())),
+        Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+    )
 
 
 @app.command(epilog=EPILOG)

@@ -128,6 +128,18 @@ def test_extract_invoice_shows_where_each_value_stands(run):
     ]
 
 
+def test_mcp_server_is_called_by_a_client(run):
+    assert run(str(EXAMPLES / "mcp_server.py")).splitlines() == [
+        "order: Looks up an order.",
+        "ship: Ships an order.",
+        "{'number': 7, 'items': ['tea', 'cups'], 'total': 31.5}",
+        "   1 of 2: packed tea",
+        "   2 of 2: packed cups",
+        "order 7 is on its way",
+        "error: there is no order 8",
+    ]
+
+
 def test_every_example_is_tested():
     tested = Path(__file__).read_text()
     assert all(f'"{path.name}"' in tested for path in EXAMPLES.glob("*.py"))

@@ -1,0 +1,33 @@
+"""An MCP server of tools: functions, and those of a model (ask, transcribe, describe, extract).
+
+It takes an LLM as an object, and knows neither the facade nor providers. `abstractcore mcp serve` puts it together.
+"""
+
+from .calls import ToolRunner
+from .files import FileAccess
+from .http import Access, listening_socket, serve_http, url_of
+from .limits import Limits
+from .model_tools import MODEL_TOOLS, Model, ModelTools, SpeechToText
+from .offered import OfferedTool, offered
+from .protocol import mcp_server
+from .stdio import Wire, claimed_wire, serve_stdio
+
+__all__ = [
+    "MODEL_TOOLS",
+    "Access",
+    "FileAccess",
+    "Limits",
+    "Model",
+    "ModelTools",
+    "OfferedTool",
+    "SpeechToText",
+    "ToolRunner",
+    "Wire",
+    "claimed_wire",
+    "listening_socket",
+    "mcp_server",
+    "offered",
+    "serve_http",
+    "serve_stdio",
+    "url_of",
+]

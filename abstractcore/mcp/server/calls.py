@@ -1,0 +1,151 @@
+"""`ToolRunner`: runs the calls of clients, a limited number at once, and returns results without credentials."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import logging
+import uuid
+from collections.abc import Callable, Mapping
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING, Any
+
+import mcp_types as types
+
+from ...concurrency import AsyncRuntime
+from ...errors import AbstractCoreError, SchemaError, ToolError
+from ...ports import ToolContext
+from ...schema import TextPart, ToolCall, ToolStep
+from ...schema.quoting import one_line
+from ...scrubbing import Secrets
+from ...tools.execution import execute
+from .content import mcp_content
+from .limits import Limits
+from .offered import OfferedTool
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+_log = logging.getLogger("abstractcore")
+Report = Callable[[float, float | None, str | None], None]
+
+
+class ToolRunner:
+    """Runs calls of `tools`. `llm` is what their `ToolContext` has; `secrets` are removed from all that they return."""
+
+    def __init__(
+        self, tools: Mapping[str, OfferedTool], limits: Limits, secrets: Secrets | None = None, llm: Any = None
+    ) -> None:
+        self.tools = tools
+        self._limits = limits
+        self._secrets = secrets or Secrets()
+        self._llm = llm
+        self._runtime = AsyncRuntime()
+        self._places = asyncio.Semaphore(limits.running)
+        self._waiting = 0
+        self._alone = {name: asyncio.Lock() for name, each in tools.items() if not each.tool.parallel}
+
+    def cleaned(self, text: str) -> str:
+        """Returns `text` without credentials."""
+        return self._secrets.text(text)
+
+    async def call(self, name: str, arguments: Mapping[str, Any], report: Report) -> types.CallToolResult:
+        """Returns the result of a call of one of `tools`; whatever goes wrong is a result with `is_error`.
+
+        `report` gets the progress of the tool, from any thread. Cancelling the task cancels the tool.
+        """
+        offered = self.tools[name]
+        try:
+            call = ToolCall.of(uuid.uuid4().hex, name, arguments)
+        except SchemaError as error:
+            return _error(self.cleaned(f"invalid arguments: {error}"))
+        if self._is_full():
+            return _error(f"the server is busy: {self._limits.waiting} calls wait already. Try again later.")
+        async with self._place(name):
+            try:
+                step = await self._step(offered, call, report)
+            except ToolError as error:  # of a tool with on_error="raise"
+                return _error(self.cleaned(error.message))
+        if step.traceback is not None:
+            _log.warning("the tool %r failed: %s\n%s", name, step.result.as_text, step.traceback)
+        return await self._runtime.call(self._result, offered, step)
+
+    def _is_full(self) -> bool:
+        abandoned = self._runtime.abandoned
+        return self._waiting >= self._limits.waiting or abandoned >= self._limits.running
+
+    @asynccontextmanager
+    async def _place(self, name: str) -> AsyncGenerator[None]:
+        """Waits until the call may run."""
+        alone = self._alone.get(name)
+        self._waiting += 1
+        try:
+            if alone is not None:
+                await alone.acquire()
+            try:
+                await self._places.acquire()
+            except BaseException:
+                if alone is not None:
+                    alone.release()
+                raise
+        finally:
+            self._waiting -= 1
+        try:
+            yield
+        finally:
+            self._places.release()
+            if alone is not None:
+                alone.release()
+
+    async def _step(self, offered: OfferedTool, call: ToolCall, report: Report) -> ToolStep:
+        runtime, timeout = self._runtime, offered.tool.timeout or self._limits.timeout
+        deadline = None if timeout is None else runtime.now() + timeout
+        context = ToolContext[Any](None, self._llm, call, call.id, runtime, deadline, report)
+        return await execute(offered.tool, call, context, runtime, timeout=timeout, secrets=self._secrets)
+
+    def _result(self, offered: OfferedTool, step: ToolStep) -> types.CallToolResult:
+        """Returns the result of a step; reads files."""
+        result = step.result
+        parts = self._secrets.value(result.content)
+        try:
+            content = mcp_content(parts)
+            structured = None if result.is_error else self._secrets.value(_structured(offered, step))
+        except AbstractCoreError as error:
+            return _error(self.cleaned(f"the result of {offered.tool.name} cannot be sent: {error}"))
+        found = types.CallToolResult(content=content, structured_content=structured, is_error=result.is_error)
+        size = len(found.model_dump_json(by_alias=True).encode())
+        if size > self._limits.result_bytes:
+            return _error(
+                f"the result of {offered.tool.name} is too long: {size:,} bytes; the limit is "
+                f"{self._limits.result_bytes:,}. Ask for less."
+            )
+        return found
+
+
+def _structured(offered: OfferedTool, step: ToolStep) -> Any:
+    """Returns the structured content of a result; raises `ToolError` for one that is not as its schema says."""
+    if offered.data_is_output:
+        return step.data
+    if offered.output_schema is None:
+        return None
+    text = "".join(part.text for part in step.result.content if isinstance(part, TextPart))
+    try:
+        value = json.loads(text, parse_constant=_refused)
+    except ValueError as error:
+        raise ToolError(f"it is not the JSON that its annotation says: {error}") from None
+    from jsonschema.validators import validator_for
+
+    schema = dict(offered.output_schema)
+    problem = next(iter(validator_for(schema)(schema).iter_errors(value)), None)
+    if problem is not None:
+        path = ".".join(map(str, problem.absolute_path)) or "the value"
+        raise ToolError(f"it is not what its annotation says: {path}: {one_line(problem.message)}")
+    return value
+
+
+def _refused(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _error(message: str) -> types.CallToolResult:
+    return types.CallToolResult(content=[types.TextContent(text=message)], is_error=True)
