@@ -17,7 +17,7 @@ from .plugins import registry
 from .reporting import reported
 from .screen import note, prints_to_stderr, write
 from .summary import summary
-from .toolbox import ToolChoices, final_result, is_final, toolbox, waits
+from .toolbox import ToolChoices, final_result, is_final, toolbox
 
 _TOOL_EVENTS = ("tool_started", "tool_progress", "tool_ended")
 
@@ -49,12 +49,12 @@ def answer(
         with connected(connection, plugins) as llm:
             if streamed:
                 response = _streamed(llm.stream(prompt, **request), silent)
-                while waits(response):
+                while response.pending:
                     response = _streamed(tools.resumed_stream(llm, response), silent)
             else:
                 with prints_to_stderr():
                     response = llm.generate(prompt, **request)
-                while waits(response):
+                while response.pending:
                     response = tools.resumed(llm, response)
         if as_json:
             write(response_json(response))

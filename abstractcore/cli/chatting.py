@@ -18,7 +18,7 @@ from .plugins import registry
 from .reporting import print_error, reported
 from .screen import note, write
 from .summary import summary
-from .toolbox import Toolbox, ToolChoices, final_result, is_final, toolbox, waits
+from .toolbox import Toolbox, ToolChoices, final_result, is_final, toolbox
 
 _LAST_WORDS = ("/exit", "/quit")
 _COMMAND = re.compile("/[a-z]+")
@@ -91,7 +91,7 @@ class _Turn:
                 except KeyboardInterrupt:
                     return _stopped(prompt, _messages_so_far(stream))
                 response = stream.response
-            if not waits(response):
+            if not response.pending:
                 break
             try:
                 stream = self.tools.resumed_stream(self.llm, response)

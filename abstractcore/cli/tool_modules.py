@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 from abstractcore import InvalidInputError
 
 from ..registry.suggestions import did_you_mean, nearest_names
+from ..schema.quoting import shown
 from ..tools.tool import Tool, tool_of
 from .screen import prints_to_stderr
 
@@ -48,7 +49,9 @@ def load_tools(names: Sequence[str], registry: Registry) -> list[Tool[..., Any] 
 def _functions(name: str, registry: Registry) -> Iterator[Any]:
     module_name, colon, path = name.partition(":")
     if not module_name or (colon and not path):
-        raise InvalidInputError(f"{name!r} is not the name of a tool", path=_OPTION, hint=_WRITE)
+        raise InvalidInputError(f"{shown(name)} is not the name of a tool", path=_OPTION, hint=_WRITE)
+    if module_name.endswith(".py") and module_name not in registry.tool_sources:
+        raise _is_file(module_name, colon + path)
     module = _imported(module_name, registry)
     if colon:
         yield _attribute(module, path)
@@ -72,11 +75,20 @@ def _imported(name: str, registry: Registry) -> ModuleType:
 
 
 def _unknown(name: str, registry: Registry) -> InvalidInputError:
-    near = nearest_names(name, registry.tool_sources)
+    near = nearest_names(name, [*registry.tool_sources, *(file.stem for file in Path().glob("*.py"))])
     hint = did_you_mean(near) if near else "Modules are looked up in the current folder and in installed packages."
-    if name.endswith(".py"):
-        hint = f"Write the module's name in place of its file's: --tool {Path(name).stem}"
-    return InvalidInputError(f"no module and no tool source is called {name!r}", path=_OPTION, hint=hint)
+    return InvalidInputError(f"no module and no tool source is called {shown(name)}", path=_OPTION, hint=hint)
+
+
+def _is_file(name: str, function: str) -> InvalidInputError:
+    """Returns the error for the file of a module, with the module's name."""
+    folder = Path.cwd()
+    file = Path(folder, name)
+    inside = file.relative_to(folder) if file.is_relative_to(folder) else Path(file.name)
+    hint = f"Write the module's name in place of its file's: --tool {'.'.join(inside.with_suffix('').parts)}{function}"
+    if inside.name == str(inside) and file.parent != folder:
+        hint += f", in the folder {file.parent}"
+    return InvalidInputError(f"{shown(name)} is a file, not a module", path=_OPTION, hint=hint)
 
 
 def _broken(name: str, error: BaseException) -> InvalidInputError:
@@ -93,7 +105,7 @@ def _attribute(module: ModuleType, path: str) -> Any:
             near = nearest_names(name, [each for each in dir(found) if callable(getattr(found, each, None))])
             where = getattr(found, "__name__", path)
             raise InvalidInputError(
-                f"{where} has no function {name!r}", path=_OPTION, hint=did_you_mean(near) if near else _WRITE
+                f"{where} has no function {shown(name)}", path=_OPTION, hint=did_you_mean(near) if near else _WRITE
             )
         found = getattr(found, name)
     if not callable(found):

@@ -52,24 +52,19 @@ class Toolbox:
 
     def resumed(self, llm: abstractcore.LLM, waiting: Response) -> Response:
         """Asks the user about the calls that wait, and continues."""
-        loop, answers = self._answered(waiting)
+        answers = self._answers(waiting)
         with prints_to_stderr():
-            return llm.resume(loop, answers, tools=self.tools, run_tools=self.run_tools, timeout=self._timeout)
+            return llm.resume(waiting, answers, tools=self.tools, run_tools=self.run_tools, timeout=self._timeout)
 
     def resumed_stream(self, llm: abstractcore.LLM, waiting: Response) -> abstractcore.Stream[Any]:
         """Asks the user about the calls that wait, and returns the stream of what follows."""
-        loop, answers = self._answered(waiting)
-        tools, policy = self.tools, self.run_tools
-        return llm.resume(loop, answers, tools=tools, run_tools=policy, timeout=self._timeout, stream=True)
+        answers, tools, policy = self._answers(waiting), self.tools, self.run_tools
+        return llm.resume(waiting, answers, tools=tools, run_tools=policy, timeout=self._timeout, stream=True)
 
-    def _answered(self, waiting: Response) -> tuple[abstractcore.ToolLoop, list[abstractcore.ToolAnswer]]:
+    def _answers(self, waiting: Response) -> list[abstractcore.ToolAnswer]:
         from .approval import asked
 
-        assert waiting.loop is not None
-        answers = [
-            each.allow() if self._runs_unasked(each) else asked(each, self._allowed) for each in waiting.loop.pending
-        ]
-        return waiting.loop, answers
+        return [each.allow() if self._runs_unasked(each) else asked(each, self._allowed) for each in waiting.pending]
 
     def _runs_unasked(self, pending: abstractcore.PendingCall) -> bool:
         return pending.call.name in self._allowed and pending.reason != "data_flow"
@@ -142,8 +137,3 @@ def is_final(response: Response) -> bool:
 def final_result(response: Response) -> str:
     """Returns the text of the result that ended the loop."""
     return next(step.result.as_text for step in reversed(response.tool_steps) if step.final)
-
-
-def waits(response: Response) -> bool:
-    """Returns whether calls of the response wait for the user."""
-    return response.loop is not None and response.loop.status == "suspended"

@@ -239,7 +239,7 @@ class ToolCalls:
         step = without_unsupported_files(step, self._loop.call, self._setup.lower)
         step = shortened_step(step, self._policy.max_result, self._setup.artifacts)
         if step.traceback is not None:
-            _log.warning("the tool %r failed: %s", step.call.name, step.result.as_text)
+            _log.warning("the tool %r failed: %s", step.call.name, one_line(step.result.as_text))
         self._steps.append(step)
         self._begun.discard(step.call.id)
         if self._note is not None:

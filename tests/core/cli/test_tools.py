@@ -256,9 +256,14 @@ def test_modules_functions_and_tool_sources_are_tools(run, server, to_server, fo
 @pytest.mark.parametrize(
     ("name", "message", "hint"),
     [
-        ("shopp", "no module and no tool source is called 'shopp'", "the current folder and in installed packages"),
-        ("shop.py:order", "no module and no tool source is called 'shop.py'", "--tool shop"),
-        ("./shop.py", "no module and no tool source is called './shop.py'", "--tool shop"),
+        ("zzz", "no module and no tool source is called 'zzz'", "the current folder and in installed packages"),
+        ("shopp", "no module and no tool source is called 'shopp'", "Did you mean shop?"),
+        ("x" * 3000, "no module and no tool source is called 'xxx", "xxx..."),
+        ("shop:\x1b[31m", "shop has no function '\\x1b[31m'", "MODULE:FUNCTION"),
+        ("shop.py:order", "'shop.py' is a file, not a module", "--tool shop:order\n"),
+        ("./shop.py", "'./shop.py' is a file, not a module", "--tool shop\n"),
+        ("deep/stock.py:look", "'deep/stock.py' is a file, not a module", "--tool deep.stock:look\n"),
+        ("/away/stock.py", "'/away/stock.py' is a file, not a module", "--tool stock, in the folder /away"),
         ("..", "no module and no tool source is called '..'", "installed packages"),
         ("shop:ordr", "shop has no function 'ordr'", "Did you mean order?"),
         ("shop:CITY", "shop:CITY is not a function but str", "MODULE:FUNCTION"),

@@ -515,6 +515,14 @@ def test_a_failure_of_a_tool_is_logged(way: Way, caplog: pytest.LogCaptureFixtur
     assert "the tool 'failing' failed: ValueError: no disk" in caplog.text
 
 
+def test_logged_failure_is_one_line_without_control_characters(way: Way, caplog: pytest.LogCaptureFixture):
+    llm = scripted(calls(("failing", {"reason": "no \x1b[2J\nWARNING all is well " + "x" * 5000})), "Sorry.")
+    way.generate(llm, tools=[failing], run_tools=True)
+    (record,) = [each for each in caplog.records if "failed" in each.getMessage()]
+    assert record.getMessage().isprintable()
+    assert len(record.getMessage()) < 300
+
+
 def test_a_limit_on_a_tool_that_the_call_lacks_is_an_error():
     with pytest.raises(InvalidInputError, match="forecast") as caught:
         scripted("-").generate("x", tools=[forecast], run_tools=ToolPolicy(max_uses={"forcast": 1}))
