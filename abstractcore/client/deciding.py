@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from ..concurrency import drive
-from ..ports import Runtime
+from ..ports import ReportsAlternatives, Runtime
 from .options import CallRequest
 from .preparing import PendingCall
 from .resuming import ResumableLLM
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 E = TypeVar("E", bound=Enum)
 _ALTERNATIVES = 5
-"""Alternatives of each token: as many as all providers report that report any."""
+"""Alternatives of each token to request of a wire format that does not say how many it reports."""
 _UNREAD = frozenset({"media", "messages"})
 
 
@@ -46,8 +46,9 @@ class DecidingLLM(ResumableLLM):
 
         The answer is structured output. Where the provider reports log probabilities (OpenAI's formats, Gemini, Ollama,
         llama.cpp and the embedded model; not while a model thinks), the probability of each choice is that of the
-        tokens in which the choices differ, scaled so that all choices add up to 1; a choice outside the five most
-        probable tokens has 0. They are the model's, not calibrated frequencies.
+        tokens in which the choices differ, scaled so that all choices add up to 1. Providers report a number of the
+        most probable tokens, mostly 20: a probability that these leave open by more than a hundredth is None. They are
+        the model's, not calibrated frequencies.
 
         Raises `InvalidInputError` for invalid choices, and errors as `generate` does.
         """
@@ -82,8 +83,9 @@ class DecidingLLM(ResumableLLM):
     def score(self, prompt: str | None, low: int, high: int, **request: Unpack[CallRequest]) -> Score:
         """Has the model answer with a whole number from `low` to `high`, at most 99 apart.
 
-        `score` is the number; `mean` the mean of all numbers by their probabilities, found as `decide` finds them, else
-        None. Raises `InvalidInputError` for other bounds, and errors as `generate` does.
+        `score` is the number; `mean` the mean of all numbers by their probabilities, found as `decide` finds them; None
+        where it is not known to within a hundredth of the range. Raises `InvalidInputError` for other bounds, and
+        errors as `generate` does.
         """
         from ..outputs.decisions import Scores
 
@@ -101,18 +103,23 @@ class DecidingLLM(ResumableLLM):
 
     def _choosing(self, prompt: str | None, choices: Choices, request: CallRequest) -> PendingCall:
         kind, asked = choices.response_model, choices.prompt(prompt)
-        if "top_logprobs" not in request and self._reports_alternatives(kind, request):
-            request = cast(CallRequest, {**request, "top_logprobs": _ALTERNATIVES})
+        if "top_logprobs" not in request and (most := self._most_alternatives(kind, request)) is not None:
+            request = cast(CallRequest, {**request, "top_logprobs": most})
         return self._request(asked, kind, request, False)
 
-    def _reports_alternatives(self, kind: Any, request: CallRequest) -> bool:
-        """Returns whether the answer to this request comes with log probabilities. Reads no files, sends nothing."""
+    def _most_alternatives(self, kind: Any, request: CallRequest) -> int | None:
+        """Returns how many alternatives of each token the answer to this request can come with; None without log
+        probabilities. Reads no files, sends nothing.
+        """
         options = cast(CallRequest, {name: value for name, value in request.items() if name not in _UNREAD})
         pipelines = self._pipelines
         runtime: Runtime = pipelines.services.sync_runtime
         call = drive(cast(Any, self._request("-", kind, options, False).prepare(runtime))).call
-        lowered = pipelines.lowered(call.with_(sampling=replace(call.sampling, top_logprobs=_ALTERNATIVES)))
+        transpiler = pipelines.session.transpiler
+        most = transpiler.most_alternatives if isinstance(transpiler, ReportsAlternatives) else _ALTERNATIVES
+        lowered = pipelines.lowered(call.with_(sampling=replace(call.sampling, top_logprobs=most)))
         if lowered.reading is not None and lowered.reading.output_tool is not None:
-            return False
-        warnings = (*lowered.warnings, *pipelines.session.transpiler.encode(lowered.call).warnings)
-        return not any("top_logprobs" in warning.path for warning in warnings)
+            return None
+        if any("top_logprobs" in warning.path for warning in transpiler.encode(lowered.call).warnings):
+            return None
+        return lowered.call.sampling.top_logprobs

@@ -6,11 +6,14 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
-from typing import Any, Generic, Literal, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from ..errors import InvalidInputError
 from ..schema import GenerateResponse
 from ..schema.quoting import shown
+
+if TYPE_CHECKING:
+    from .choice_masses import ChoiceMasses
 
 C = TypeVar("C")
 MOST_CHOICES = 100
@@ -20,6 +23,9 @@ MOST_CHOICES = 100
 class Decision(Generic[C]):
     """The choice of a model. `probability` is that of the choice, `probabilities` those of all choices, which add up to
     1; both are None where the provider reports no log probabilities of the answer.
+
+    Providers report a number of the most probable tokens. A probability that these leave open by more than a hundredth
+    is None, and missing in `probabilities`, which then add up to less than 1.
     """
 
     choice: C
@@ -31,7 +37,8 @@ class Decision(Generic[C]):
 @dataclass(frozen=True, slots=True)
 class Score:
     """A score of a model. `mean` is the mean of all scores, weighted with their probabilities: finer than `score`. It
-    is None where the provider reports no log probabilities of the answer.
+    is None where the provider reports no log probabilities of the answer, or so few of its most probable tokens that
+    the mean is open by more than a hundredth of the range of scores.
     """
 
     score: int
@@ -69,13 +76,18 @@ class Choices:
 
     def decision(self, response: GenerateResponse[str]) -> Decision[Any]:
         """Returns the decision in a response."""
-        from .token_probabilities import choice_probabilities
-
-        found = choice_probabilities(response.reply, response.output, list(self.by_name))
+        masses = self._masses(response)
+        found = None if masses is None else masses.probabilities()
         choice = self.by_name[response.output]
         if found is None:
             return Decision(choice, None, response)
-        return Decision(choice, found[response.output], response, {self.by_name[name]: p for name, p in found.items()})
+        probabilities = {self.by_name[name]: probability for name, probability in found.items()}
+        return Decision(choice, found.get(response.output), response, probabilities)
+
+    def _masses(self, response: GenerateResponse[str]) -> ChoiceMasses | None:
+        from .token_probabilities import choice_masses
+
+        return choice_masses(response.reply, response.output, list(self.by_name))
 
 
 class Scores(Choices):
@@ -100,8 +112,8 @@ class Scores(Choices):
 
     def score(self, response: GenerateResponse[str]) -> Score:
         """Returns the score in a response."""
-        found = self.decision(response).probabilities
-        mean = None if found is None else sum(int(name) * probability for name, probability in found.items())
+        masses = self._masses(response)
+        mean = None if masses is None else masses.mean({name: int(name) for name in self.by_name})
         return Score(int(response.output), mean, response)
 
 

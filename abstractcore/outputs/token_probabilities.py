@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from ..schema import ModelReply
+from .choice_masses import ChoiceMasses
 
 
 class Token(NamedTuple):
@@ -18,49 +19,50 @@ class Token(NamedTuple):
     alternatives: Sequence[tuple[str, float]]
 
 
-def choice_probabilities(reply: ModelReply, chosen: str, names: Sequence[str]) -> dict[str, float] | None:
+def choice_masses(reply: ModelReply, chosen: str, names: Sequence[str]) -> ChoiceMasses | None:
     """Returns the probability of each name, given that the answer is one of them; None without log probabilities.
 
-    The tokens of the chosen name are compared with their alternatives: a token that only one name continues with adds
-    to that name, one that several continue with to each of them equally, up to the token that makes the choice. The sum
-    is scaled to 1. A name that is not among the reported alternatives has probability 0.
+    The tokens of the chosen name are compared with their alternatives, up to the token that makes the choice. A token
+    that only one name continues with adds to that name; one that several continue with belongs to any of them, and what
+    is not reported to any name that continues there.
     """
     tokens = answer_tokens(reply)
     texts = {name: f'{_escaped(name)}"' for name in names}
     joined = "".join(token.text for token in tokens)
     at = joined.rfind(f'"{texts[chosen]}')
-    if at < 0:
-        return None
-    weights = _weights(tokens, at + 1, texts, chosen)
-    total = sum(weights.values())
-    return {name: weight / total for name, weight in weights.items()} if total > 0 else None
+    return None if at < 0 else _masses(tokens, at + 1, texts, chosen)
 
 
-def _weights(tokens: Sequence[Token], start: int, texts: Mapping[str, str], chosen: str) -> dict[str, float]:
-    """Returns how probable each name is, unscaled. `start` is the position of the chosen name in the text."""
-    weights = dict.fromkeys(texts, 0.0)
+def _masses(tokens: Sequence[Token], start: int, texts: Mapping[str, str], chosen: str) -> ChoiceMasses:
+    """`start` is the position of the chosen name in the text."""
+    own, shared, unreported = dict.fromkeys(texts, 0.0), list[tuple[Sequence[str], float]](), 0.0
     before, reached, end = 1.0, "", 0
     for token in tokens:
         begin, end = end, end + len(token.text)
         if end <= start:
             continue
         prefix = token.text[: max(start - begin, 0)]
-        own = token.text[len(prefix) :]
+        rest = 1.0 - math.exp(token.logprob)
         for text, logprob in token.alternatives:
-            if text != token.text and text.startswith(prefix) and text != prefix:
-                _share(weights, _continued(texts, reached + text[len(prefix) :]), before * math.exp(logprob))
+            if text == token.text:
+                continue
+            mass = math.exp(logprob)
+            rest -= mass
+            if not text.startswith(prefix) or text == prefix:
+                continue
+            names = _continued(texts, reached + text[len(prefix) :])
+            if len(names) == 1:
+                own[names[0]] += before * mass
+            elif names:
+                shared.append((names, before * mass))
+        unreported += before * max(0.0, rest)
         before *= math.exp(token.logprob)
-        reached += own
+        reached += token.text[len(prefix) :]
         possible = _continued(texts, reached)
         if possible == [chosen] or not possible:
             break
-    weights[chosen] += before
-    return weights
-
-
-def _share(weights: dict[str, float], names: Sequence[str], weight: float) -> None:
-    for name in names:
-        weights[name] += weight / len(names)
+    own[chosen] += before
+    return ChoiceMasses(own, shared, unreported)
 
 
 def _continued(texts: Mapping[str, str], reached: str) -> list[str]:

@@ -27,7 +27,15 @@ from .middleware import (
     MeteredStream,
     Middleware,
 )
-from .operations import CHAT, HasOperations, Operation, OperationResult, Operations, Operator
+from .operations import (
+    CHAT,
+    HasOperations,
+    Operation,
+    OperationResult,
+    Operations,
+    Operator,
+    ReportsAlternatives,
+)
 from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
 from .pricing import NO_TERMS, BilledResponse, Charge, Pricing, Terms
 from .profiles import ModelCatalogue, ModelProfile, Thinking
@@ -116,6 +124,7 @@ __all__ = [
     "ProviderServices",
     "ProviderSession",
     "Recognised",
+    "ReportsAlternatives",
     "Runtime",
     "Script",
     "ScriptFunction",

@@ -87,6 +87,16 @@ class Operator(Protocol):
 
 
 @runtime_checkable
+class ReportsAlternatives(Protocol):
+    """A wire format whose replies have the most probable tokens. Transpilers may implement it."""
+
+    @property
+    def most_alternatives(self) -> int:
+        """The highest `top_logprobs` that the provider accepts."""
+        ...
+
+
+@runtime_checkable
 class HasOperations(Protocol):
     """A wire format with operations other than chat. Transpilers may implement it."""
 

@@ -37,7 +37,7 @@ VENDORS = (
         "OpenAI's models on Azure; the model is a deployment's name",
         None,
         "AZURE_OPENAI_API_KEY",
-        dialect=Dialect("azure", cache=BREAKPOINT),
+        dialect=Dialect("azure", most_alternatives=20, cache=BREAKPOINT),
     ),
     Preset(
         "openrouter",
@@ -113,6 +113,7 @@ VENDORS = (
             "deepseek",
             "max_tokens",
             options=_SEEDLESS - {"parallel_tool_calls"},
+            most_alternatives=20,  # api-docs.deepseek.com/api/create-chat-completion
             thinking=ThinkingFields(off=(("thinking", "type"), "disabled")),
             reasoning_field="reasoning_content",
             empty_reasoning=True,
@@ -128,6 +129,7 @@ VENDORS = (
         "XAI_API_KEY",
         dialect=Dialect(
             "xai",
+            most_alternatives=8,  # `BaseClient.create` in the xai-sdk package
             thinking=ThinkingFields(levels=("low", "medium", "high", "xhigh")),
             schemas=json_schemas.XAI,
             billing=usage.XAI,
@@ -145,6 +147,7 @@ VENDORS = (
             "max_tokens",
             options=_WITH_TOP_K - {"parallel_tool_calls"},
             counted_logprobs=True,
+            most_alternatives=20,  # `logprobs` in openapi.yaml of github.com/togethercomputer/openapi
             thinking=ThinkingFields(off=(("reasoning", "enabled"), False)),
             stream_usage=False,
             think_tags=True,
@@ -224,6 +227,7 @@ VENDORS = (
         dialect=Dialect(
             "vllm",
             options=_WITH_TOP_K,
+            most_alternatives=20,  # `--max-logprobs` in docs.vllm.ai/en/latest/configuration/engine_args
             thinking=ThinkingFields(
                 off=(("chat_template_kwargs", "enable_thinking"), False), budget=("thinking_token_budget",)
             ),
@@ -243,6 +247,7 @@ VENDORS = (
             "llama-cpp",
             "max_tokens",
             options=_WITH_TOP_K,
+            most_alternatives=20,
             think_tags=True,
             tool_names=None,
             reasoning_field="reasoning_content",

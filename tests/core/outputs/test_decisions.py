@@ -3,12 +3,14 @@
 import json
 import math
 from enum import Enum
-from typing import Any
+from typing import Any, Literal
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from abstractcore import InvalidInputError, ModelReply, TextPart, create_llm
-from abstractcore.outputs.token_probabilities import choice_probabilities
+from abstractcore.outputs.token_probabilities import choice_masses
 from abstractcore.testing import AsyncCalls, CallStyle
 from tests.chaos_server import completion
 from tests.core.tools.loops import scripted
@@ -40,6 +42,11 @@ def reply(answer: str, *tokens: dict[str, Any]) -> ModelReply:
     text = json.dumps({"value": answer}, separators=(",", ":"))
     metadata = {"logprobs": {"content": [*BEFORE, *tokens, *AFTER]}}
     return ModelReply((TextPart(text),), "stop", provider_metadata=metadata)  # type: ignore[arg-type]
+
+
+def choice_probabilities(reply: ModelReply, chosen: str, names: list[str]) -> Any:
+    masses = choice_masses(reply, chosen, names)
+    return None if masses is None else masses.probabilities()
 
 
 def test_choice_without_log_probabilities_has_none(call_style: CallStyle):
@@ -119,6 +126,71 @@ def test_log_probabilities_are_requested_where_the_provider_has_them(call_style,
     assert not any("top_logprobs" in warning.path for warning in decision.response.warnings)
 
 
+def test_choice_that_no_reported_token_leads_to_has_no_probability():
+    found = choice_probabilities(reply("a", token("a", 0.6, b=0.2)), "a", ["a", "b", "c"])
+    assert found == {}
+    found = choice_probabilities(reply("a", token("a", 0.7, b=0.299)), "a", ["a", "b", "c"])
+    assert found == pytest.approx({"a": 0.7, "b": 0.299, "c": 0.001})
+
+
+def test_what_is_not_reported_is_no_choice_if_all_choices_are_reported():
+    found = choice_probabilities(reply("a", token("a", 0.3, b=0.1)), "a", ["a", "b"])
+    assert found == pytest.approx({"a": 0.75, "b": 0.25})
+
+
+def test_token_that_several_choices_begin_with_is_given_to_none_of_them():
+    found = choice_probabilities(reply("no", token("no", 0.7, may=0.3)), "no", ["no", "maybe", "mayor"])
+    assert found == pytest.approx({"no": 0.7})
+
+
+def test_decision_of_unknown_probability_has_none(call_style: CallStyle):
+    llm = create_llm("scripted", replies=[reply("a", token("a", 0.3, b=0.2))])
+    decision = decide(call_style, llm, "?", list("abcdefghij"))
+    assert (decision.choice, decision.probability, decision.probabilities) == ("a", None, {})
+
+
+@given(st.lists(st.floats(0.001, 1), min_size=3, max_size=12), st.integers(1, 12))
+def test_given_probabilities_are_right_to_within_a_hundredth(weights: list[float], reported: int):
+    names = [f"x{chr(97 + index)}" if index % 3 else f"{index}" for index in range(len(weights))]
+    exact = {name: weight / sum(weights) for name, weight in zip(names, weights, strict=True)}
+    chosen = max(exact, key=exact.__getitem__)
+    tops = dict(sorted(exact.items(), key=lambda each: -each[1])[:reported])
+    made = reply(chosen, token(chosen, exact[chosen], **{name: p for name, p in tops.items() if name != chosen}))
+    masses: Any = choice_masses(made, chosen, names)
+    for name, probability in (masses.probabilities() or {}).items():
+        assert probability == pytest.approx(exact[name], abs=0.0101)
+    values = {name: index for index, name in enumerate(names)}
+    mean = masses.mean(values)
+    if mean is not None:
+        real = sum(exact[name] * values[name] for name in names)
+        assert mean == pytest.approx(real, abs=0.0101 * (len(names) - 1))
+
+
+@pytest.mark.parametrize(
+    ("provider", "most"),
+    [
+        ("openai", 20),
+        ("openai-responses", 20),
+        ("google", 20),
+        ("ollama", 20),
+        ("vllm", 20),
+        ("deepseek", 20),
+        ("together", 20),
+        ("xai", 8),
+        ("fireworks", 5),
+        ("openai-compatible", 5),
+    ],
+)
+def test_as_many_alternatives_are_requested_as_the_provider_accepts(provider: str, most: int):
+    llm = create_llm(provider, model="m", api_key="k", base_url="http://localhost:1/v1")
+    assert llm._most_alternatives(Literal["a", "b"], {}) == most
+
+
+def test_alternatives_are_within_the_range_of_the_model():
+    llm = create_llm("openai/m", api_key="k", facts={"ranges": {"top_logprobs": [0, 3]}})
+    assert llm._most_alternatives(Literal["a", "b"], {}) == 3
+
+
 @pytest.mark.parametrize(
     ("choices", "message"),
     [
@@ -134,6 +206,13 @@ def test_invalid_choices_are_refused(choices: Any, message: str):
     with pytest.raises(InvalidInputError, match=message) as caught:
         scripted().decide("?", choices)
     assert caught.value.path == "choices"
+
+
+@pytest.mark.parametrize(("reported", "mean"), [(0.99, 4.98), (0.9, None)])
+def test_mean_is_given_if_what_is_not_reported_could_hardly_change_it(reported: float, mean: float | None):
+    tokens = token("5", 0.5 * reported, **{"4": 0.4 * reported, "9": 0.1 * reported})
+    score = create_llm("scripted", replies=[reply("5", tokens)]).score("?", 0, 9)
+    assert score.mean == (None if mean is None else pytest.approx(mean, abs=0.09))
 
 
 def test_score_has_the_mean_of_all_scores():

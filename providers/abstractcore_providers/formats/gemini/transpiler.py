@@ -37,6 +37,11 @@ class Gemini:
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
 
+    @property
+    def most_alternatives(self) -> int:
+        """The highest `logprobs` (`GenerationConfig` on https://ai.google.dev/api/generate-content)."""
+        return 20
+
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.dialect)

@@ -35,6 +35,11 @@ class OllamaChat:
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
 
+    @property
+    def most_alternatives(self) -> int:
+        """The highest `top_logprobs`: the server refuses more (server/routes.go in its repository)."""
+        return 20
+
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.context_size)

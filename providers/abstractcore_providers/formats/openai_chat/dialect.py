@@ -82,7 +82,8 @@ class Dialect:
 
     `provider` is the key of `provider_options`. `max_tokens_field` and `seed_field` are the names of these fields.
     `options` are the options of a call that are supported. With `counted_logprobs`, `logprobs` is the number of
-    alternatives instead of a flag next to it. `thinking` is None where it cannot be set. With `stream_usage`, a stream
+    alternatives instead of a flag next to it; `most_alternatives` is the highest number that is accepted, 5 where none
+    is documented. `thinking` is None where it cannot be set. With `stream_usage`, a stream
     has usage only if requested. With `think_tags`, a server may leave reasoning in the text, between the tags that the
     model wrote. `reasoning_field` is the field in which earlier reasoning is sent back to its model, None if it is not;
     with `empty_reasoning`, an answer with tool calls always has that field. `call_id_size` is the prescribed length of
@@ -98,6 +99,7 @@ class Dialect:
     seed_field: str = "seed"
     options: frozenset[str] = COMMON_OPTIONS
     counted_logprobs: bool = False
+    most_alternatives: int = 5
     thinking: ThinkingFields | None = ThinkingFields()
     stream_usage: bool = True
     think_tags: bool = False
@@ -114,7 +116,7 @@ class Dialect:
     billing: BillingTable = usage.OPENAI
 
 
-OPENAI = Dialect(cache=BREAKPOINT)
+OPENAI = Dialect(most_alternatives=20, cache=BREAKPOINT)
 """OpenAI's own API, and that of Azure."""
 
 COMPATIBLE = Dialect(
@@ -131,6 +133,7 @@ LLAMA_CPP = Dialect(
     "local",
     "max_tokens",
     options=COMMON_OPTIONS | {"top_k"},
+    most_alternatives=20,
     thinking=None,
     think_tags=True,
     tool_names=None,

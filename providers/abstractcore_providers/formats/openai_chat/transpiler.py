@@ -30,6 +30,11 @@ class OpenAIChat:
 
     dialect: Dialect = OPENAI
 
+    @property
+    def most_alternatives(self) -> int:
+        """The highest `top_logprobs`."""
+        return self.dialect.most_alternatives
+
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.dialect)

@@ -41,6 +41,11 @@ class OpenAIResponses:
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
 
+    @property
+    def most_alternatives(self) -> int:
+        """The highest `top_logprobs` (`ResponseCreateParams` in the openai package)."""
+        return 20
+
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.provider, self.encrypted_reasoning)
