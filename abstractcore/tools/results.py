@@ -132,16 +132,34 @@ def _file(value: Any) -> ContentPart:
 
 
 def _json(value: Any) -> str:
-    """Returns a value as JSON, as pydantic writes it; raises `NoContentError`."""
+    """Returns a value as JSON, as pydantic writes it; raises `NoContentError`. JSON has no NaN and no infinity: they
+    are texts, "NaN" and "Infinity".
+    """
     _refuse(value)
     from pydantic_core import to_json
 
     try:
-        return to_json(value, bytes_mode="base64", inf_nan_mode="constants", fallback=_plain).decode()
+        return _standard(to_json(value, bytes_mode="base64", inf_nan_mode="strings", fallback=_plain).decode())
     except NoContentError:
         raise
     except Exception as error:  # serialisers of types may raise any exception
         return _by_its_class(value, error)
+
+
+def _standard(text: str) -> str:
+    """Returns JSON without the constants NaN and Infinity, which the configuration of a class may ask for."""
+    if "NaN" not in text and "Infinity" not in text:
+        return text
+    import json
+
+    constants: list[str] = []
+
+    def read(constant: str) -> str:
+        constants.append(constant)
+        return constant
+
+    value = json.loads(text, parse_constant=read)
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":")) if constants else text
 
 
 def _by_its_class(value: Any, first: Exception) -> str:
@@ -149,7 +167,7 @@ def _by_its_class(value: Any, first: Exception) -> str:
     from pydantic import TypeAdapter
 
     try:
-        return cast(Any, TypeAdapter)(type(value)).dump_json(value).decode()
+        return _standard(cast(Any, TypeAdapter)(type(value)).dump_json(value).decode())
     except Exception:  # the class has no serialiser, or one that fails
         _, named, reason = str(first).rpartition(f"{NoContentError.__name__}: ")
         if named:

@@ -33,6 +33,15 @@ from tests.core.tools.sixty_signatures import City, Color, Page, Point
 IMAGE = ImagePart(Blob.from_bytes(b"\x89PNG", "image/png"))
 
 
+class Measured(BaseModel):
+    value: float
+
+
+class MeasuredAsConstant(BaseModel, ser_json_inf_nan="constants"):
+    value: float
+    unit: str
+
+
 class Text(str):
     __slots__ = ()
 
@@ -47,8 +56,15 @@ class Text(str):
         (True, "true"),
         (3, "3"),
         (2.5, "2.5"),
-        (float("nan"), "NaN"),
-        (float("-inf"), "-Infinity"),
+        (float("nan"), '"NaN"'),
+        (float("-inf"), '"-Infinity"'),
+        ("NaN", "NaN"),
+        ([1.0, {"mean": float("nan")}], '[1.0,{"mean":"NaN"}]'),
+        (Point(float("inf")), '{"x":"Infinity","y":0.0}'),
+        (numpy.array([1.0, numpy.nan]), '[1.0,"NaN"]'),
+        (Measured(value=float("nan")), '{"value":null}'),
+        ([MeasuredAsConstant(value=float("nan"), unit="é")], '[{"value":"NaN","unit":"é"}]'),
+        ([MeasuredAsConstant(value=1e-7, unit="-Infinity")], '[{"value":1e-7,"unit":"-Infinity"}]'),
         (10**30, "1" + "0" * 30),
         ([], "[]"),
         (["a", "b"], '["a","b"]'),
