@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import replace
-from itertools import takewhile
+from itertools import chain, takewhile
 from typing import Any
 
 from ..errors import AbstractCoreError
@@ -13,6 +13,7 @@ from ..outputs.evidence import Answer, TextSource, check_quotes, instruction
 from ..outputs.evidence.quoted_output import QuotedOutput
 from ..ports import Runtime
 from ..schema import (
+    MEDIA_PARTS,
     EvidenceMap,
     GenerateResponse,
     MediaDecision,
@@ -99,7 +100,7 @@ def _not_searched(answer: Answer, output: QuotedOutput) -> EvidenceMap:
 
 async def _sources(response: GenerateResponse[Any], call: ModelCall, pipeline: Pipeline) -> list[TextSource]:
     """Returns the texts of files, of user messages, and of the results of tools, in this order."""
-    files = await pipeline.runtime.gather(*_files(response.media, call, pipeline))
+    files = await pipeline.runtime.gather(*_files(response, call, pipeline))
     messages = [
         TextSource("message", "user", part.text)
         for message in call.messages
@@ -119,11 +120,12 @@ def _tool_results(response: GenerateResponse[Any], call: ModelCall) -> list[Text
 
 
 def _files(
-    decisions: Sequence[MediaDecision], call: ModelCall, pipeline: Pipeline
+    response: GenerateResponse[Any], call: ModelCall, pipeline: Pipeline
 ) -> list[Callable[[], Awaitable[TextSource]]]:
     """Returns a function for each file. The parts are found by name and type, since middleware may have moved them."""
     parts: defaultdict[tuple[str, str], list[MediaPart]] = defaultdict(list)
-    for _, part in media_parts(call):
+    returned = (part for step in response.tool_steps for part in step.result.content if isinstance(part, MEDIA_PARTS))
+    for part in chain((part for _, part in media_parts(call)), returned):
         parts[source_name(part.blob), part.blob.media_type].append(part)
 
     def thunk(index: int, decision: MediaDecision) -> Callable[[], Awaitable[TextSource]]:
@@ -131,7 +133,7 @@ def _files(
         part = same.pop(0) if same else None
         return lambda: _file(index, decision, part, pipeline)
 
-    return [thunk(index, decision) for index, decision in enumerate(decisions)]
+    return [thunk(index, decision) for index, decision in enumerate(response.media)]
 
 
 async def _file(index: int, decision: MediaDecision, part: MediaPart | None, pipeline: Pipeline) -> TextSource:

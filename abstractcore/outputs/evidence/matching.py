@@ -85,7 +85,7 @@ def _first(text: str, quote: str, budget: Budget, is_whole: Callable[[int, int],
         if budget.is_spent:
             break
         found = text.find(quote, position)
-        budget.left -= (len(text) if found < 0 else found) - position + _CANDIDATE_COST
+        budget.left -= (len(text) if found < 0 else found) - position + _CANDIDATE_COST + len(quote)
         if found < 0:
             break
         position = found + 1

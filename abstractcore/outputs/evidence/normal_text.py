@@ -8,7 +8,17 @@ from array import array
 from functools import lru_cache
 
 _HYPHENS = "\u2010\u2011\u2012\u2013\u2014\u2212\ufe58\ufe63\uff0d-"
-_UNSEEN = "\u00ad\u200b\u200c\u200d\u200e\u200f\u2060\ufeff"
+_UNSEEN = (
+    "\u00ad\u061c\u200b\u200c\u200d\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2061\u2062\u2063\u2064"
+    "\u2066\u2067\u2068\u2069\ufeff"
+)
+"""Soft hyphens, joiners, and marks of the direction of a script."""
+_RAISED = re.compile("[\u00b2\u00b3\u00b9\u2070\u2074-\u2079\u2080-\u2089]")
+"""Superscript and subscript digits: after a digit, an exponent or the mark of a footnote."""
+_IDEOGRAPH = re.compile(
+    "[\u3001-\u303f\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff\uff01-\uff0f\uff1a-\uff20\U00020000-\U0003ffff]"
+)
+"""Characters of Chinese and Japanese, which have no spaces between words: lines end anywhere."""
 _SPECIAL = re.compile("[^\x20-\x2c\x2e-\x7f]")
 """What is not copied in lower case. One set of characters and nothing else: `re` skips to these by a table."""
 _SPACES = re.compile(r"\s+")
@@ -25,8 +35,9 @@ _ALIKE = {
 
 
 class NormalText:
-    """A text in lower case, with single spaces, NFKC, one form of dashes and of quotation marks, and without hyphens
-    between letters, also at the end of a line.
+    """A text in lower case, with single spaces, NFKC, one form of dashes and of quotation marks, and without invisible
+    characters, hyphens between letters, also at the end of a line, and spaces between Chinese or Japanese characters.
+    Raised digits after a digit stay what they are: 12\u00b3 is not 123.
 
     `text` has the result; the character at `i` was at `starts[i]:ends[i]`. Takes time and memory linear in the length.
     """
@@ -55,11 +66,24 @@ class NormalText:
             end = self._end_of_hyphen(begin)
             if end is not None:
                 return end
+        if first >= "\u3001" and self._pieces and self._pieces[-1] == " ":
+            self._join_ideographs(begin)
+        if begin > 0 and original[begin - 1].isdigit() and _RAISED.match(first):
+            self._add(first, begin, begin + 1)
+            return begin + 1
         marks = _MARKS.match(original, begin + 1)
         end = begin + 1 if marks is None else marks.end()
         cluster = original[begin:end]
         self._add(_common(cluster) if len(cluster) <= _SHORT else _folded(cluster), begin, end)
         return end
+
+    def _join_ideographs(self, begin: int) -> None:
+        """Removes the space before an ideograph that follows another."""
+        space = self.starts[-1]
+        if space > 0 and _IDEOGRAPH.match(self._original, space - 1) and _IDEOGRAPH.match(self._original, begin):
+            self._pieces.pop()
+            self.starts.pop()
+            self.ends.pop()
 
     def _end_of_hyphen(self, begin: int) -> int | None:
         """Returns the end of a hyphen between letters with the line break after it; None for any other."""

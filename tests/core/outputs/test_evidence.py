@@ -234,6 +234,21 @@ def test_a_loop_of_tools_is_searched_also_after_it_was_suspended(way):
     assert (response.evidence["value"].name, response.evidence["value"].verified) == ("fee", True)
 
 
+@pytest.mark.parametrize("accepts", [[], ["application/pdf"]], ids=["converted", "native"])
+def test_files_that_tools_return_are_searched(way, accepts):
+    @tool
+    def fetch() -> DocumentPart:
+        """Fetches the invoice."""
+        return DocumentPart(Blob.from_file(INVOICE, "application/pdf"))
+
+    llm = create_llm("scripted", replies=[ScriptedReply.tool_call("fetch", {}), answer()], accepts=accepts)
+    response = way.generate(llm, tools=[fetch], run_tools=True, response_model=Invoice, evidence=True)
+    total = response.evidence["total"]
+    assert (total.verified, total.source, total.page) == (True, "file", 1)
+    assert total.document is not None
+    assert response.media[total.document].route == ("native" if accepts else "fallback")
+
+
 def test_an_answer_is_corrected_and_its_last_quotes_count(way):
     llm = create_llm("scripted", replies=[answer({"number": 1}, {"total": "12"}), answer()])
     response = way.generate(llm, "Extract.", media=[INVOICE], response_model=Invoice, evidence=True)

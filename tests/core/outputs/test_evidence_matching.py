@@ -59,6 +59,49 @@ def test_parts_of_words_and_numbers_and_paraphrases_are_not_found(text, quote):
     assert find(text, quote) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "quote", "stands"),
+    [
+        (
+            "\u5408\u8a08\u91d1\n\u984d\u306f 100 \u5186",
+            "\u5408\u8a08\u91d1\u984d\u306f 100",
+            "\u5408\u8a08\u91d1\n\u984d\u306f 100",
+        ),
+        (
+            "\u603b\u4ef7 \r\n \u4e94\u5341\u5143",
+            "\u603b\u4ef7\u4e94\u5341\u5143",
+            "\u603b\u4ef7 \r\n \u4e94\u5341\u5143",
+        ),
+        ("\u603b\u4ef7\u4e94\u5341\u5143", "\u603b\u4ef7 \u4e94\u5341\u5143", "\u603b\u4ef7\u4e94\u5341\u5143"),
+        ("the \u2066price\u2069 is \u202b5\u202c", "the price is 5", "the \u2066price\u2069 is \u202b5"),
+        (
+            "\u05d4\u05de\u05d7\u05d9\u05e8 \u200f\u05d4\u05d5\u05d0\u200e 100",
+            "\u05d4\u05d5\u05d0 100",
+            "\u05d4\u05d5\u05d0\u200e 100",
+        ),
+        ("50 m\u00b2 of H\u2082O", "50 m2 of H2O", "50 m\u00b2 of H\u2082O"),
+        ("inter\u00ad\nnational price", "international price", "inter\u00ad\nnational price"),
+        ("coef\ufb01cient 1\u00a0234\u202f567", "coefficient 1 234 567", "coef\ufb01cient 1\u00a0234\u202f567"),
+    ],
+)
+def test_line_breaks_of_scripts_without_spaces_and_invisible_characters_do_not_matter(text, quote, stands):
+    found = find(text, quote)
+    assert (found.match, text[found.start : found.end], found.occurrences) == ("normalised", stands, 1)
+
+
+@pytest.mark.parametrize(
+    ("text", "quote"),
+    [
+        ("Revenue 12\u00b3 thousand", "Revenue 123"),
+        ("10\u2074 kg", "104 kg"),
+        ("\u7dcf\u984d 5\u2082", "52"),
+        ("a \u5143", "a\u5143"),
+    ],
+)
+def test_raised_digits_are_no_digits_of_a_number_and_other_spaces_stay(text, quote):
+    assert find(text, quote) is None
+
+
 def test_text_without_spaces_between_words_is_found_anywhere():
     found = find("\u5408\u8a08\u91d1\u984d\u306f100\u5186\u3067\u3059", "\u91d1\u984d\u306f100\u5186")
     assert (found.start, found.end) == (2, 9)
@@ -74,7 +117,11 @@ def test_first_whole_place_is_returned():
     assert (found.start, found.match, found.occurrences) == (9, "normalised", 2)
 
 
-@given(st.text(st.sampled_from("aB1 -.\n\u00ad\u0301\u2013\ufb01\u00e9\u00a0\u200b\u201c"), max_size=60))
+@given(
+    st.text(
+        st.sampled_from("aB1 -.\n\u00ad\u0301\u2013\ufb01\u00e9\u00a0\u200b\u201c\u00b2\u2066\u5143\u3001"), max_size=60
+    )
+)
 def test_every_character_of_the_normal_form_has_its_place(text):
     form = NormalText(text)
     assert len(form.text) == len(form.starts) == len(form.ends)
@@ -96,6 +143,12 @@ def test_work_is_bounded_and_linear():
         for quote in ("x" * 1000, "word 1.", "-", "a" * 100_000, text[: len(text) // 2] + "?"):
             searched.find(quote, budget)
         assert PLENTY - budget.left < 5 * (2 * len(text) + 2 * 10_000 * 1000 + 1000) + 5 * len(text)
+
+
+def test_places_of_a_long_quote_that_repeats_itself_use_up_the_budget():
+    budget = Budget(10**8)
+    assert SearchedText("a" * 1_000_000).find("a" * 500_000, budget) is None
+    assert budget.is_spent
 
 
 def test_nothing_is_searched_without_budget():
