@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+import functools
+import logging
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from contextlib import AbstractAsyncContextManager
-from typing import Annotated, Any, Protocol, TypeAlias
+from typing import Annotated, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from pydantic import Field
 
 from ...concurrency import AsyncRuntime
-from ...errors import InvalidInputError, ToolFailed
+from ...errors import (
+    AbstractCoreError,
+    InvalidInputError,
+    MediaError,
+    SchemaError,
+    ToolFailed,
+    UnsupportedContentError,
+)
 from ...ports import ToolContext
 from ...schema import GenerateResponse, TextDelta, ToolLabel
 from ...tools.results import ToolOutput
@@ -18,6 +27,11 @@ from .files import FileAccess, FileArgument
 from .offered import OfferedTool
 from .schemas import safe_schema
 
+P = ParamSpec("P")
+R = TypeVar("R")
+_log = logging.getLogger("abstractcore")
+_OF_CLIENTS = (InvalidInputError, MediaError, SchemaError, UnsupportedContentError)
+"""Errors in arguments, whose hints are for the client. The hints of others are for the operator."""
 MODEL_TOOLS = ("ask", "transcribe", "describe", "extract")
 _LABELS: tuple[ToolLabel, ...] = ("untrusted", "sends")
 """What the tools read is sent to a provider, and their results are a model's."""
@@ -54,6 +68,26 @@ SpeechToText: TypeAlias = Callable[[Any], str]
 """Returns the transcript of an item of `media`, made on this machine. Blocks."""
 
 
+def _explained(
+    function: Callable[Concatenate[ModelTools, P], Awaitable[R]],
+) -> Callable[Concatenate[ModelTools, P], Awaitable[R]]:
+    """Makes the library's errors results for clients. What only the operator can mend is logged with its hint."""
+
+    @functools.wraps(function)
+    async def explained(self: ModelTools, *args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return await function(self, *args, **kwargs)
+        except ToolFailed:
+            raise
+        except AbstractCoreError as error:
+            is_of_client = isinstance(error, _OF_CLIENTS)
+            if not is_of_client:
+                _log.warning("%s failed: %s: %s", function.__name__, type(error).__name__, error)
+            raise ToolFailed(f"{type(error).__name__}: {error if is_of_client else error.message}") from error
+
+    return explained
+
+
 class ModelTools:
     """The four tools on `model`; recordings that it does not hear go to `speech_to_text`."""
 
@@ -69,6 +103,7 @@ class ModelTools:
             tool: Tool[..., Any] = Tool(getattr(self, name), read_only=True, labels=_LABELS)
             yield OfferedTool(tool, data_is_output=name == "extract")
 
+    @_explained
     async def ask(
         self,
         context: ToolContext[Any],
@@ -87,6 +122,7 @@ class ModelTools:
         request: dict[str, Any] = {} if system_prompt is None else {"system_prompt": system_prompt}
         return _text(await self._response(context, prompt, media=media, **request))
 
+    @_explained
     async def transcribe(self, context: ToolContext[Any], file: FileArgument) -> str:
         """Returns what is said in a recording, as text.
 
@@ -101,6 +137,7 @@ class ModelTools:
             return _text(await self._response(context, _TRANSCRIBE, media=media))
         return await self._runtime.call(self._speech_to_text, media[0], kind="files")
 
+    @_explained
     async def describe(self, context: ToolContext[Any], file: FileArgument, question: str | None = None) -> str:
         """Describes a file, or answers a question about it.
 
@@ -110,6 +147,7 @@ class ModelTools:
         """
         return _text(await self._response(context, question or _DESCRIBE, media=[await self._load(file)]))
 
+    @_explained
     async def extract(
         self,
         context: ToolContext[Any],
