@@ -67,7 +67,8 @@ class ToolRunner:
             except ToolError as error:  # of a tool with on_error="raise"
                 return _error(self.cleaned(error.message))
         if step.traceback is not None:
-            _log.warning("the tool %r failed: %s\n%s", name, step.result.as_text, step.traceback)
+            _log.warning("the tool %r failed: %s", name, one_line(step.result.as_text))
+            _log.debug("%s", step.traceback)
         return await self._runtime.call(self._result, offered, step)
 
     def _is_full(self) -> bool:

@@ -21,6 +21,7 @@ from ...errors import (
 )
 from ...ports import ToolContext
 from ...schema import GenerateResponse, TextDelta, ToolLabel
+from ...schema.quoting import one_line
 from ...tools.results import ToolOutput
 from ...tools.tool import Tool
 from .files import FileAccess, FileArgument
@@ -82,7 +83,7 @@ def _explained(
         except AbstractCoreError as error:
             is_of_client = isinstance(error, _OF_CLIENTS)
             if not is_of_client:
-                _log.warning("%s failed: %s: %s", function.__name__, type(error).__name__, error)
+                _log.warning("%s failed: %s: %s", function.__name__, type(error).__name__, one_line(str(error), 1000))
             raise ToolFailed(f"{type(error).__name__}: {error if is_of_client else error.message}") from error
 
     return explained
