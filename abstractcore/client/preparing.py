@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
@@ -33,6 +32,7 @@ from .rounds import RoundPlanner, check_run_tools
 if TYPE_CHECKING:
     from ..engine.evidence import EvidenceCheck
     from ..engine.tool_rounds import RoundsPlan
+    from ..tools.tool import Tool
     from ..tools.toolset import ToolSet
     from .media_loading import MediaInput
 
@@ -130,8 +130,7 @@ class CallPreparer:
                 options=options,
                 stream=stream,
             )
-            prepared = _checked(call, (*served_warnings, *warnings), headers)
-            return prepared if found is None else replace(prepared, tools=found.tools)
+            return _checked(call, (*served_warnings, *warnings), headers, None if found is None else found.tools)
 
         plan = None
         if run_tools or output is not None:
@@ -274,10 +273,15 @@ def _media_items(media: object) -> Sequence[MediaInput]:
     return media_items(media)
 
 
-def _checked(call: ModelCall, warnings: tuple[CallWarning, ...], headers: Mapping[str, str]) -> Prepared:
+def _checked(
+    call: ModelCall,
+    warnings: tuple[CallWarning, ...],
+    headers: Mapping[str, str],
+    tools: Mapping[str, Tool[..., Any]] | None = None,
+) -> Prepared:
     if call.strict:
         refuse_losses(warnings, call)
-    return Prepared(call, warnings, headers)
+    return Prepared(call, warnings, headers, tools=tools)
 
 
 def _headers(defaults: Mapping[str, str], given: object) -> Mapping[str, str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import contextlib
 import sys
 from collections.abc import Generator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from contextvars import Context, ContextVar, copy_context
 from typing import TYPE_CHECKING
 
@@ -24,14 +24,14 @@ class _Wait:
 _waits: ContextVar[tuple[_Wait, ...]] = ContextVar("abstractcore_waits", default=())
 
 
-@contextlib.contextmanager
-def waiting() -> Generator[Context]:
+def waiting() -> AbstractContextManager[Context]:
     """Marks a wait of this thread; yields a copy of the context, marked too, for the work that it waits for."""
-    context = copy_context()
-    loop = _running_loop()
-    if loop is None:
-        yield context
-        return
+    context, loop = copy_context(), _running_loop()
+    return nullcontext(context) if loop is None else _blocking(loop, context)
+
+
+@contextmanager
+def _blocking(loop: asyncio.AbstractEventLoop, context: Context) -> Generator[Context]:
     wait = _Wait(loop)
     context.run(_waits.set, (*_waits.get(), wait))
     try:

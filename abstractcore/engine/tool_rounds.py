@@ -74,6 +74,7 @@ class Rounds:
         self._outputs: OutputRounds | None = None
         self._single: GenerateResponse[Any] | None = None
         self._plan = plan
+        self._setup = plan.setup
         self._start = pipeline.runtime.now()
         self._deadline = None if timeout is None else self._start + timeout
         self._totals = RoundTotals(plan.loop)
@@ -91,9 +92,8 @@ class Rounds:
     async def begin(self, emit: Callable[[ToolEvent], object] = _ignore) -> None:
         """Prepares the first call, and runs the calls of a resumed loop that have an answer."""
         self._first = await self._prepare(self._runtime)
-        if self._plan.setup is not None and self._first.tools is not None:
-            setup = replace(self._plan.setup, tools=self._first.tools)
-            self._plan = replace(self._plan, setup=setup)
+        if self._setup is not None and self._first.tools is not None:
+            self._setup = replace(self._setup, tools=self._first.tools)
         is_separate = self._pipeline.separates_output(self._first.call)
         check, retries = self._plan.output_check, self._plan.output_retries
         self._outputs = OutputRounds(self._read, retries, check, is_separate=is_separate)
@@ -111,7 +111,7 @@ class Rounds:
 
     def _with_policy(self, loop: ToolLoop) -> ToolLoop:
         """Returns the state with what stays of the policy when the loop is resumed."""
-        setup = self._plan.setup
+        setup = self._setup
         if setup is None:
             return loop
         if setup.policy.approve is None and not setup.policy.content_labels:
@@ -130,8 +130,8 @@ class Rounds:
         self.loop = self._state.with_(status="running")
         waiting = {pending.digest for pending in self.loop.pending}
         await self.run_calls(emit, {k: each for k, each in self._plan.answers.items() if each.digest in waiting})
-        if self._state.status == "running" and self._plan.setup is not None:
-            self._apply_limits(self._plan.setup)
+        if self._state.status == "running" and self._setup is not None:
+            self._apply_limits(self._setup)
 
     def _read_again(self, loop: ToolLoop) -> None:
         """Reads the answer of a loop that had ended when the process that ran it was lost."""
@@ -214,7 +214,7 @@ class Rounds:
         self, emit: Callable[[ToolEvent], object] = _ignore, answers: Mapping[str, ToolAnswer] = _NOTHING
     ) -> None:
         """Runs the open calls of the latest reply, if tools are run here, and applies the limits."""
-        setup = self._plan.setup
+        setup = self._setup
         if setup is None or self._state.status != "running" or not self._state.open_calls:
             return
         policy, setup = setup.policy, self._with_credentials_of_call(setup)
@@ -259,7 +259,7 @@ class Rounds:
             await self._journal.finish(self._state)
         seconds = self._runtime.now() - self._start
         self.loop = self._totals.with_cost(self._state)
-        warning = None if self._plan.setup is None else limit_warning(self.loop, self._plan.setup.policy)
+        warning = None if self._setup is None else limit_warning(self.loop, self._setup.policy)
         warnings = () if warning is None else (warning,)
         return self._totals.response(self.loop, self._output, seconds, warnings, with_state=self._runs_tools)
 
@@ -320,7 +320,7 @@ class Rounds:
 
     @property
     def _runs_tools(self) -> bool:
-        return self._plan.setup is not None
+        return self._setup is not None
 
 
 async def generate_in_rounds(rounds: Rounds, pipeline: Pipeline) -> GenerateResponse[Any]:

@@ -82,14 +82,12 @@ def offered_tools(loop: ToolLoop) -> tuple[ToolSpec, ...]:
 
     Tools are only ever added at the end, so that a prompt cache of earlier rounds holds.
     """
-    tools = [tool for tool in loop.call.tools if not tool.defer]
-    deferred = {tool.name: tool for tool in loop.call.tools if tool.defer}
+    tools = loop.call.tools
+    deferred = {tool.name: tool for tool in tools if tool.defer}
     if deferred:
-        tools.append(SEARCH_TOOLS)
-    tools += [deferred[name] for name in loop.found if name in deferred]
-    if any(step.artifact for step in loop.steps):
-        tools.append(READ_RESULT)
-    return tuple(tools)
+        found = [deferred[name] for name in loop.found if name in deferred]
+        tools = (*(tool for tool in tools if not tool.defer), SEARCH_TOOLS, *found)
+    return (*tools, READ_RESULT) if any(step.artifact for step in loop.steps) else tools
 
 
 def next_call(loop: ToolLoop, *, stream: bool = False, answer_now: bool = False) -> ModelCall:
@@ -101,11 +99,12 @@ def next_call(loop: ToolLoop, *, stream: bool = False, answer_now: bool = False)
         choice = ToolChoice("none")
     elif loop.replies and choice is not None and choice.mode not in _FREE_CHOICE:
         choice = None
-    tools = offered_tools(loop)
-    check_tool_names(tools)
+    tools, added = offered_tools(loop), loop.messages
+    if tools is not loop.call.tools:
+        check_tool_names(tools)
     return with_valid(
         loop.call,
-        messages=canonical_messages((*loop.call.messages, *loop.messages)),
+        messages=canonical_messages((*loop.call.messages, *added)) if added else loop.call.messages,
         tools=tools,
         tool_choice=choice,
         parent_id=loop.call.parent_id or loop.id,

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 ToolInput: TypeAlias = "ToolSpec | HostedTool | Tool[..., Any] | Callable[..., Any] | ToolSource | ToolServer | str"
 """A function, method, `Tool`, pydantic model, dataclass or TypedDict; a spec of a tool that is run elsewhere; a hosted
 tool; a tool source or its name, or a tool server, for all of its tools."""
+_Origin: TypeAlias = Callable[[], str]
+"""Returns where a tool comes from, for an error."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def tool_set(tools: object, registry: Registry) -> ToolSet:
     runnable: dict[str, Tool[..., Any]] = {}
     hosted: list[HostedTool] = []
     servers: list[ToolServer] = []
-    origins: dict[str, str] = {}
+    origins: dict[str, _Origin] = {}
     for index, given in enumerate(cast("list[object]", tools)):
         path = f"tools[{index}]"
         if isinstance(given, HostedTool):
@@ -98,7 +100,8 @@ def tool_set(tools: object, registry: Registry) -> ToolSet:
             other = origins.setdefault(spec.name, origin)
             if spec.name in specs:
                 raise InvalidInputError(
-                    f"two tools are named {spec.name!r}: one comes from {other}, one from {origin}", path=f"{path}.name"
+                    f"two tools are named {spec.name!r}: one comes from {other()}, one from {origin()}",
+                    path=f"{path}.name",
                 )
             specs[spec.name] = spec
             if tool is not None:
@@ -110,15 +113,15 @@ def _is_server(given: object) -> TypeGuard[ToolServer]:
     return callable(getattr(given, "served_tools", None)) and not isinstance(given, type)
 
 
-def _found(given: object, path: str, registry: Registry) -> Iterator[tuple[ToolSpec, Tool[..., Any] | None, str]]:
+def _found(given: object, path: str, registry: Registry) -> Iterator[tuple[ToolSpec, Tool[..., Any] | None, _Origin]]:
     """Yields the specs of an item, each with its tool and where it comes from."""
     if isinstance(given, ToolSpec):
-        yield given, None, path
+        yield given, None, lambda: path
         return
     source = _source(given, path, registry)
     if source is not None:
         for spec in tools_of(source):
-            yield spec, _of_source(source, spec), f"{path} (tool source {source.name!r})"
+            yield spec, _of_source(source, spec), lambda: f"{path} (tool source {source.name!r})"
         return
     if not callable(given):
         raise InvalidInputError(
@@ -135,7 +138,7 @@ def _found(given: object, path: str, registry: Registry) -> Iterator[tuple[ToolS
         inner = "" if error.path in ("", "tools") else f".{error.path}"
         message = error.message.removeprefix(f"{error.path}: ")
         raise InvalidInputError(message, path=path + inner, hint=error.hint) from error.__cause__
-    yield spec, tool, f"{path} ({_place(tool)})"
+    yield spec, tool, lambda: f"{path} ({_place(tool)})"
 
 
 def _source(given: object, path: str, registry: Registry) -> ToolSource | None:

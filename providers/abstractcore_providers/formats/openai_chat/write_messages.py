@@ -80,7 +80,7 @@ def _tool_result(
         if not isinstance(item, TextPart):
             raise media_in_result(item, part.call_id, part_path)
         is_last = index == len(part.content) - 1
-        if is_last:
+        if is_last and item.cache is not None:
             WARNINGS.fields(item, part_path, ("cache",), warnings)
             item = replace(item, cache=None)
         block = write_part(item, part_path, dialect.provider, dialect.cache, warnings)
