@@ -91,7 +91,7 @@ class LLMBase:
 
     def _resumed(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer],
         response_model: ResponseModel | None,
         request: ResumeRequest,

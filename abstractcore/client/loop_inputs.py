@@ -27,7 +27,7 @@ def read_loop(given: object) -> ToolLoop:
     loop = cast("GenerateResponse[object]", given).loop if isinstance(given, GenerateResponse) else given
     if not isinstance(loop, ToolLoop):
         hint = "Pass a response of a call with run_tools, or from_json(text) of what to_json(response.loop) wrote."
-        got = "a response of a call without run_tools" if loop is not given else shown(cast(object, given))
+        got = shown(cast(object, given)) if loop is given and given is not None else "that of a call without run_tools"
         raise InvalidInputError(f"expected a ToolLoop, got {got}", path="loop", hint=hint)
     if loop.status in _ENDED:
         hint = "For a further question: llm.generate(prompt, messages=[*messages, *response.messages])."

@@ -144,7 +144,7 @@ class CallPreparer:
 
     def resumed(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer],
         response_model: ResponseModel | None,
         request: ResumeRequest,

@@ -26,7 +26,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: None = None,
@@ -37,7 +37,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: TypeForm[T],
@@ -48,7 +48,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
@@ -59,7 +59,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: None = None,
@@ -70,7 +70,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: TypeForm[T],
@@ -81,7 +81,7 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
@@ -92,7 +92,7 @@ class ResumableLLM(LLMBase):
     @takes(ResumeRequest)
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: ResponseModel | None = None,
@@ -119,7 +119,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: None = None,
@@ -130,7 +130,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: TypeForm[T],
@@ -141,7 +141,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
@@ -152,7 +152,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: None = None,
@@ -163,7 +163,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: TypeForm[T],
@@ -174,7 +174,7 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
@@ -185,7 +185,7 @@ class ResumableLLM(LLMBase):
     @takes(ResumeRequest)
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any],
+        loop: ToolLoop | GenerateResponse[Any] | None,
         answers: Sequence[ToolAnswer] = (),
         *,
         response_model: ResponseModel | None = None,

@@ -6,12 +6,12 @@ from dataclasses import replace
 from typing import Any, cast
 
 from .. import schema
-from ..schema import CallWarning, GenerateResponse, JournalEntry, SchemaError, ToolLoop, ToolStep, freeze
+from ..schema import CallWarning, GenerateResponse, JournalEntry, SchemaError, ToolEnded, ToolLoop, ToolStep, freeze
 from ..schema.quoting import shortened
 
 
 def to_json(value: object) -> str:
-    """Returns a call, reply, response, message or other schema object as a JSON document, which `from_json` reads.
+    """Returns a call, reply, response, message, event or other schema object as a JSON document for `from_json`.
 
     The `output` of a response and the `data` of a tool step are serialised by pydantic; data that it cannot serialise
     is left out of the document, with a warning in the step. `from_json` returns its JSON data, which
@@ -35,9 +35,11 @@ def digest(value: object) -> str:
 
 
 def _as_data(value: object) -> object:
-    """Returns the value; of a response, a loop and its steps, a copy with `output` and `data` as JSON data."""
+    """Returns the value; of what has an output or steps, a copy with `output` and `data` as JSON data."""
     if isinstance(value, ToolStep):
         return _step(value)
+    if isinstance(value, ToolEnded):
+        return ToolEnded(_step(value.step))
     if isinstance(value, ToolLoop):
         steps = _steps(value.steps)
         return value if steps is value.steps else value.with_(steps=steps)

@@ -22,6 +22,7 @@ from .reading import from_data
 from .records import CallRecord
 from .replies import ModelReply
 from .responses import GenerateResponse
+from .tool_events import ToolEvent
 from .tool_loops import ToolLoop
 from .tool_steps import ToolStep
 from .tools import ToolSpec
@@ -42,7 +43,7 @@ _DOCUMENTS: dict[str, type] = {
     "tool_answer": ToolAnswer,
     "journal_entry": JournalEntry,
     "blob": Blob,
-    **{member.type: member for member in (*get_args(Part), *get_args(Delta))},
+    **{member.type: member for member in (*get_args(Part), *get_args(Delta), *get_args(ToolEvent))},
 }
 _NAMES = {member: name for name, member in _DOCUMENTS.items()}
 

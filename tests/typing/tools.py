@@ -12,6 +12,7 @@ from abstractcore import (
     AsyncStream,
     GenerateResponse,
     PendingCall,
+    ProviderError,
     Stream,
     Tool,
     ToolContext,
@@ -97,6 +98,8 @@ def resumed(loop: ToolLoop) -> None:
     assert_type(from_json("{}", ToolLoop), ToolLoop)
     assert_type(from_json("{}"), object)
     assert_type(llm.resume(loop), GenerateResponse[None])
+    llm.resume(ProviderError("busy").loop)
+    llm.resume(llm.generate("hi", run_tools=True).loop, response_model=City)
     assert_type(llm.resume(llm.resume(loop), response_model=City).pending, tuple[PendingCall, ...])
     assert_type(llm.resume(loop, tools=[weather], response_model=City).output, City)
     assert_type(llm.resume(loop, response_model=list[City] | None).output, list[City] | None)

@@ -17,7 +17,21 @@ from pydantic.dataclasses import dataclass as pydantic_dataclass
 from pydantic_core import CoreSchema, core_schema
 from typing_extensions import TypedDict
 
-from abstractcore import GenerateResponse, SchemaError, canonical_json, create_llm, digest, from_json, schema, to_json
+from abstractcore import (
+    GenerateResponse,
+    SchemaError,
+    ToolContext,
+    ToolEnded,
+    ToolOutput,
+    canonical_json,
+    create_llm,
+    digest,
+    from_json,
+    schema,
+    to_json,
+    tool,
+)
+from abstractcore.testing import ScriptedReply
 
 
 @dataclass
@@ -164,3 +178,20 @@ print("pydantic" in sys.modules)
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)
     assert result.stdout.strip() == "False"
+
+
+def test_every_event_of_a_stream_is_a_document():
+    @tool
+    def look(context: ToolContext[Any]) -> ToolOutput:
+        """Looks."""
+        context.progress(1, 2, "half")
+        return ToolOutput("seen", data=object() if context.deps else datetime.date(2026, 1, 2))
+
+    llm = create_llm("scripted", replies=[ScriptedReply.tool_call("look", {}), "Done."] * 2)
+    for deps, data, warned in ((None, "2026-01-02", []), (True, None, ["data_left_out"])):
+        events = list(llm.stream("Look.", tools=[look], run_tools=True, deps=deps))
+        assert {event.type for event in events} > {"text_delta", "tool_started", "tool_progress", "tool_ended"}
+        read = [from_json(to_json(event)) for event in events]
+        assert [type(event) for event in read] == [type(event) for event in events]
+        (ended,) = [event for event in read if isinstance(event, ToolEnded)]
+        assert (ended.step.data, [warning.code for warning in ended.step.warnings]) == (data, warned)

@@ -31,8 +31,12 @@ from abstractcore.schema import (
     TextPart,
     ToolAnswer,
     ToolCall,
+    ToolEnded,
+    ToolEvent,
     ToolLoop,
+    ToolProgress,
     ToolSpec,
+    ToolStarted,
     ToolStep,
     Usage,
     canonical_json,
@@ -60,6 +64,11 @@ DOCUMENTS = {
     "tool": strategies.tool_specs(),
     "tool step": strategies.tool_steps(),
     "tool answer": strategies.tool_answers(),
+    "tool event": strategies.tool_steps().flatmap(
+        lambda step: st.sampled_from(
+            [ToolStarted(step.call, step.round), ToolProgress(step.call, 0.5, 2.5, "half"), ToolEnded(step)]
+        )
+    ),
     "tool loop": strategies.tool_loops(),
     "journal entry": strategies.journal_entries(),
     "blob": strategies.blobs() | strategies.blobs_elsewhere(),
@@ -87,7 +96,7 @@ def test_strategies_generate_every_document_type():
     objects |= {ToolLoop, ToolStep, ToolAnswer, JournalEntry}
     from abstractcore.schema import codec
 
-    assert set(codec._DOCUMENTS.values()) == objects | {*get_args(Part), *get_args(Delta)}
+    assert set(codec._DOCUMENTS.values()) == objects | {*get_args(Part), *get_args(Delta), *get_args(ToolEvent)}
 
 
 @examples(30)

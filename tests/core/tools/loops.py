@@ -37,7 +37,9 @@ class Way:
             return self.style.generate(llm, prompt, **request)
         return self._read(self.style.stream(llm, prompt, **request))
 
-    def resume(self, llm: LLM, loop: ToolLoop, *arguments: Any, **request: Any) -> GenerateResponse[Any]:
+    def resume(
+        self, llm: LLM, loop: ToolLoop | GenerateResponse[Any] | None, *arguments: Any, **request: Any
+    ) -> GenerateResponse[Any]:
         """Continues a loop, and returns the response."""
         if isinstance(self.style, SyncCalls):
             if not self.streamed:
@@ -52,7 +54,7 @@ class Way:
             self.events = list(stream)
         return stream.response
 
-    async def _read_async(self, llm: LLM, loop: ToolLoop, arguments: Any, request: Any) -> GenerateResponse[Any]:
+    async def _read_async(self, llm: LLM, loop: Any, arguments: Any, request: Any) -> GenerateResponse[Any]:
         async with await llm.aresume(loop, *arguments, stream=True, **request) as stream:
             self.events = [event async for event in stream]
         return stream.response

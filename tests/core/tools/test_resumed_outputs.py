@@ -179,9 +179,12 @@ def test_response_is_continued_as_its_loop_is(way: Way):
 def test_response_without_a_loop_cannot_be_resumed(way: Way):
     response = way.generate(scripted("Hello."))
     assert response.pending == ()
-    with pytest.raises(InvalidInputError, match="got a response of a call without run_tools") as caught:
-        way.resume(scripted("-"), response)
-    assert caught.value.path == "loop"
+    for given in (response, response.loop):
+        with pytest.raises(
+            InvalidInputError, match="expected a ToolLoop, got that of a call without run_tools"
+        ) as caught:
+            way.resume(scripted("-"), given)
+        assert caught.value.path == "loop"
 
 
 def test_state_of_another_class_names_both():
