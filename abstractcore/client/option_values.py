@@ -140,14 +140,24 @@ def tool_choice(value: object) -> ToolChoice | None:
 
 
 def check_forced_tool(choice: object, tools: Sequence[ToolSpec | HostedTool]) -> None:
-    """Raises `InvalidInputError` for a choice of a tool that the call does not have; `choice` may be of any type."""
-    if not tools or not isinstance(choice, ToolChoice) or choice.tool is None:
+    """Raises `InvalidInputError` for a choice that forces a call of tools that the call does not have; `choice` may be
+    of any type.
+    """
+    forces = choice.mode in ("required", "tool") if isinstance(choice, ToolChoice) else _is_required(choice)
+    if forces and not tools:
+        hint = "Pass tools=[...], or leave tool_choice out."
+        raise InvalidInputError("it forces a tool call, and the call has no tools", path="tool_choice", hint=hint)
+    if not isinstance(choice, ToolChoice) or choice.tool is None:
         return
     names = [tool.name if isinstance(tool, ToolSpec) else tool.kind for tool in tools]
     is_searched_for = any(isinstance(tool, ToolSpec) and tool.defer for tool in tools)
     if choice.tool not in names and not is_searched_for:
         hint = name_hint(choice.tool, names, "tools", "tools=[...]")
         raise InvalidInputError(f"the call has no tool {shown(choice.tool)}", path="tool_choice", hint=hint)
+
+
+def _is_required(choice: object) -> bool:
+    return isinstance(choice, str) and choice == "required"
 
 
 def _forced(value: object) -> str:

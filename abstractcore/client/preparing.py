@@ -9,7 +9,17 @@ from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output, output_type
 from ..ports import MessageReader, Runtime
-from ..schema import CallWarning, GenerateResponse, MediaPart, Message, ModelCall, ToolAnswer, ToolLoop
+from ..schema import (
+    CallWarning,
+    GenerateResponse,
+    HostedTool,
+    MediaPart,
+    Message,
+    ModelCall,
+    ToolAnswer,
+    ToolLoop,
+    ToolSpec,
+)
 from ..schema.quoting import shown
 from .building import build_call
 from .call_tools import CallTools
@@ -37,6 +47,7 @@ if TYPE_CHECKING:
     from .media_loading import MediaInput
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
+_NO_TOOLS = CallWarning("no_effect", "run_tools", "the call has no tools: pass tools=[...]")
 _MESSAGES_FORMAT = "openai_chat"
 """The wire format of mappings in `messages`, whatever the provider."""
 
@@ -102,12 +113,18 @@ class CallPreparer:
         run_tools, deps = request.get("run_tools"), request.get("deps")
 
         def check_tools(tools: ToolSet) -> None:
-            if "provider_options" not in options:
-                check_forced_tool(options.get("tool_choice"), tools.specs)
+            check_choice(tools.specs)
             if run_tools:
                 check_run_tools(run_tools, tools)
 
+        def check_choice(specs: Sequence[ToolSpec | HostedTool]) -> None:
+            if "provider_options" not in options:
+                check_forced_tool(options.get("tool_choice"), specs)
+
         tools = CallTools(request.get("tools"), registry, deps, check_tools)
+        if tools.given is None:
+            check_choice(())
+            warnings = (*warnings, _NO_TOOLS) if run_tools else warnings
         timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
 
         async def prepare(runtime: Runtime) -> Prepared:

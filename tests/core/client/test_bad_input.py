@@ -19,6 +19,7 @@ from abstractcore import (
     Services,
     Tool,
     ToolChoice,
+    ToolPolicy,
     ToolSpec,
     create_llm,
 )
@@ -378,7 +379,7 @@ def test_tool_as_a_tool_choice_hints_at_the_choice_that_forces_it(choice: Any):
     )
 
 
-@pytest.mark.parametrize("choice", ["any", "", 1, {"type": "any"}, {"function": 1}, {"name": None}])
+@pytest.mark.parametrize("choice", ["any", "tool", "", 1, {"type": "any"}, {"function": 1}, {"name": None}])
 def test_other_tool_choice_hints_at_all_of_them(choice: Any):
     with pytest.raises(InvalidInputError) as caught:
         create_llm("scripted", replies=["never"]).generate("hi", tool_choice=choice)
@@ -395,5 +396,38 @@ def test_choice_of_a_tool_that_the_call_does_not_have_is_refused():
     theirs = {"scripted": {"tools": [{"type": "shell"}]}}
     llm.generate("hi", tools=[get_weather], tool_choice=ToolChoice("tool", "shell"), provider_options=theirs)
     llm.generate("hi", tools=[Tool(get_weather, defer=True)], tool_choice=ToolChoice("tool", "search_tools"))
-    llm.generate("hi", tool_choice=ToolChoice("tool", "get_weather"))
-    assert len(llm.calls) == 5
+    assert len(llm.calls) == 4
+
+
+@pytest.mark.parametrize("tools", [None, []])
+@pytest.mark.parametrize("choice", ["required", ToolChoice("required"), ToolChoice("tool", "get_weather")])
+def test_choice_that_forces_a_call_without_tools_is_refused_before_anything_is_sent(
+    call_style, choice: Any, tools: Any
+):
+    llm = create_llm("scripted", replies=["hi"] * 5)
+    for call in (call_style.generate, call_style.stream):
+        with pytest.raises(InvalidInputError) as caught:
+            call(llm, "hi", tools=tools, tool_choice=choice)
+        assert str(caught.value) == (
+            "tool_choice: it forces a tool call, and the call has no tools. Pass tools=[...], or leave tool_choice out."
+        )
+    with pytest.raises(InvalidInputError, match="the call has no tools"):
+        create_llm("scripted", replies=["hi"], tool_choice=choice).build("hi")
+    assert list(llm.calls) == []
+
+
+@pytest.mark.parametrize("choice", [None, "auto", "none", ToolChoice("none")])
+def test_choice_that_forces_nothing_needs_no_tools(call_style, choice: Any):
+    response = call_style.generate(create_llm("scripted", replies=["hi"]), "hi", tools=[], tool_choice=choice)
+    assert response.content == "hi"
+
+
+@pytest.mark.parametrize("run_tools", [True, ToolPolicy(max_rounds=2)], ids=["default", "policy"])
+def test_run_tools_without_tools_has_a_warning_and_an_empty_list_has_none(call_style, run_tools: Any):
+    llm = create_llm("scripted", replies=["hi"] * 2, strict=True)
+    forgotten = call_style.generate(llm, "hi", run_tools=run_tools)
+    assert [(each.code, each.path, each.message) for each in forgotten.warnings] == [
+        ("no_effect", "run_tools", "the call has no tools: pass tools=[...]")
+    ]
+    assert (forgotten.content, forgotten.loop.status) == ("hi", "answered")
+    assert call_style.generate(llm, "hi", tools=[], run_tools=run_tools).warnings == ()
