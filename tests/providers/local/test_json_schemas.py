@@ -14,7 +14,7 @@ from typing import Any
 import jsonschema
 import pytest
 
-from abstractcore import LLM, OutputValidationError
+from abstractcore import LLM, BadRequestError, OutputValidationError
 
 _ROWS = [json.loads(line) for line in (Path(__file__).parent / "json_schema_bench.jsonl").read_text().splitlines()]
 _TESTED = 12
@@ -30,3 +30,33 @@ def test_answer_is_valid_or_truncated(small_llm: LLM, row: dict[str, Any]):
     except OutputValidationError as error:
         ends.append("" if error.partial is None else error.partial.finish_reason)
     assert ends in ([], ["length"])
+
+
+def held_to(keyword: str, value: object) -> dict[str, Any]:
+    """A schema of an object with one text that has this keyword."""
+    return {"type": "object", "properties": {"name": {"type": "string", keyword: value}}, "required": ["name"]}
+
+
+@pytest.mark.parametrize(
+    ("keyword", "value"), [("pattern", "^(?=x)y$"), ("pattern", r"^(a)\1$"), ("not", {"minLength": 1})]
+)
+def test_keyword_that_the_grammar_leaves_out_is_checked_in_the_answer(small_llm: LLM, keyword: str, value: object):
+    schema = held_to(keyword, value)
+    with pytest.raises(OutputValidationError) as caught:
+        small_llm.generate("Write a name.", response_model=schema, max_output_tokens=32, output_retries=0)
+    partial = caught.value.partial
+    assert partial is not None
+    assert caught.value.problems or partial.finish_reason == "length"
+
+
+@pytest.mark.parametrize(
+    ("schema", "said"),
+    [
+        ({"type": "object", "properties": {"a": False}, "required": ["a"]}, "#/properties/a"),
+        (held_to("minLength", 100_000), "grammar"),
+    ],
+    ids=["false", "minLength"],
+)
+def test_schema_without_a_grammar_is_a_typed_error_that_says_so(small_llm: LLM, schema: dict[str, Any], said: str):
+    with pytest.raises(BadRequestError, match=said):
+        small_llm.generate("Write a name.", response_model=schema, max_output_tokens=32, output_retries=0)
