@@ -22,14 +22,17 @@ from ..schema.quoting import shown
 _ENDED = ("answered", "final")
 
 
-def read_loop(given: object) -> ToolLoop:
-    """Returns the loop that `given` is or has; raises `InvalidInputError` unless it can go on."""
+def read_loop(given: object, run_tools: object) -> ToolLoop:
+    """Returns the loop that `given` is or has; raises `InvalidInputError` unless it can go on.
+
+    With a journal in `run_tools` it may have ended: a process may have been lost between the answer and its use.
+    """
     loop = cast("GenerateResponse[object]", given).loop if isinstance(given, GenerateResponse) else given
     if not isinstance(loop, ToolLoop):
         hint = "Pass a response of a call with run_tools, or from_json(text) of what to_json(response.loop) wrote."
         got = shown(cast(object, given)) if loop is given and given is not None else "that of a call without run_tools"
         raise InvalidInputError(f"expected a ToolLoop, got {got}", path="loop", hint=hint)
-    if loop.status in _ENDED:
+    if loop.status in _ENDED and getattr(run_tools, "journal", None) is None:
         hint = "For a further question: llm.generate(prompt, messages=[*messages, *response.messages])."
         raise InvalidInputError(f"the loop has ended: {loop.status}", path="loop.status", hint=hint)
     _check_steps(loop)

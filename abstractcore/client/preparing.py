@@ -174,7 +174,8 @@ class CallPreparer:
 
         check_names(request, RESUME_FIELDS, "resume", provider=self._provider)
         _check_stream(stream)
-        loop = read_loop(loop)
+        run_tools, deps = request.get("run_tools", True), request.get("deps")
+        loop = read_loop(loop, run_tools)
         named = f"{loop.call.provider}/{loop.call.model}"
         self._check_model(loop.call, "loop.call", f"Resume it with create_llm({named!r}).")
         given = self.given(
@@ -182,7 +183,6 @@ class CallPreparer:
             request.get("timeout", self._defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS)),
             stream=stream,
         )
-        run_tools, deps = request.get("run_tools", True), request.get("deps")
         given_answers = read_answers(answers, loop)
 
         def check_tools(tools: ToolSet) -> None:

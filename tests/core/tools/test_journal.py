@@ -137,6 +137,23 @@ def test_a_call_that_was_cut_off_waits_and_an_old_answer_does_not_fit(way: Way, 
     assert [step.outcome for step in response.tool_steps] == ["denied", "done"]
 
 
+@pytest.mark.parametrize("answer", ["Done.", "[7]"])
+def test_answer_noted_before_a_crash_is_returned_without_the_model(way: Way, tmp_path: Path, answer: str):
+    path = tmp_path / "journal"
+    typed: dict[str, Any] = {"response_model": list[int]} if answer == "[7]" else {}
+    policy = ToolPolicy(journal=path)
+    first = way.generate(scripted(calls(("pay", {"cents": 5})), answer), tools=[pay], run_tools=policy, **typed)
+    path.write_bytes(b"".join(line for line in path.read_bytes().splitlines(keepends=True) if b'"end"' not in line))
+    loop = FileJournal(path).loop()
+    assert loop.status == "answered"
+    for _ in range(2):
+        response = way.resume(create_llm("scripted", replies=[]), loop, tools=[pay], run_tools=policy, **typed)
+        assert (response.content, response.output, response.loop.status) == (answer, first.output, "answered")
+        assert [step.result for step in response.tool_steps] == [step.result for step in first.tool_steps]
+    with pytest.raises(InvalidInputError, match="the loop has ended"):
+        way.resume(create_llm("scripted", replies=[]), loop, tools=[pay])
+
+
 def test_the_journal_of_another_loop_is_refused(way: Way, tmp_path: Path):
     first, second = (ToolPolicy(approve=four_eyes, journal=tmp_path / name) for name in ("a", "b"))
     one = way.generate(scripted(calls(("pay", {"cents": 5}))), tools=[pay], run_tools=first).loop
