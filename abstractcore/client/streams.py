@@ -67,10 +67,11 @@ class _StreamBase(Generic[T]):
         try:
             found += elements.feed(event, self._call.partial)
         except OutputValidationError as error:
+            self._call.drop()
             loop = self._call.loop
             if loop is not None:
                 error.provider, error.model = loop.call.provider or None, loop.call.model
-            self._call.drop()
+                error.output_attempts, error.loop = loop.output_attempts, loop if loop.replies else None
             if not found:
                 raise
             elements.failure = error

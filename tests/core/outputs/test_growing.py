@@ -1,6 +1,7 @@
 """`Stream.partial_output` and `Stream.elements`: data that grows, and items of a list as each is complete."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
-from abstractcore import InvalidInputError, OutputValidationError, create_llm
+from abstractcore import InvalidInputError, OutputValidationError, Price, Usage, create_llm
 from abstractcore.outputs.growing import ItemScanner
 from abstractcore.testing import AsyncCalls, CallStyle, ScriptedReply
 from tests.core.tools.loops import scripted
@@ -166,6 +167,17 @@ def test_invalid_element_is_an_error_with_its_index_after_those_before(call_styl
     assert found == [City(name="Bern", people=134000)]
     assert caught.value.provider == "scripted"
     assert len(llm.calls) == 1
+
+
+def test_error_of_an_element_has_the_earlier_attempts_with_their_usage_and_cost(call_style: CallStyle):
+    refused = ScriptedReply.text("no list", usage=Usage(100, 10))
+    llm = create_llm("scripted", replies=[refused, "[1, []]"], price=Price(input=1, output=10))
+    with pytest.raises(OutputValidationError, match="1: Input should be a valid integer") as caught:
+        elements(call_style, llm, list[int])
+    error = caught.value
+    assert [each.text for each in error.output_attempts] == ["no list"]
+    assert error.loop is not None
+    assert (error.loop.usage, error.loop.cost) == (Usage(100, 10), Decimal("0.0002"))
 
 
 def test_answer_is_not_asked_for_again_once_elements_are_in_use(call_style: CallStyle):
