@@ -28,6 +28,10 @@ _WORDS: Mapping[str, Mapping[object, str]] = {
     "output_with_tools": {False: "no: beside tools, a schema becomes a tool, or has a call of its own"},
     "parallel_tools": {False: "no: one tool call at a time"},
     "cache_tools": {False: "no: not behind tools"},
+    "tool_search": {
+        True: "yes: the provider searches deferred tools",
+        False: "no: deferred tools are searched in this program",
+    },
 }
 """Values that do not explain themselves."""
 _REMARKS: Mapping[str, str] = {

@@ -57,6 +57,7 @@ def build_call(
             tool_format=options.get("tool_format"),
             rescue=options.get("rescue", True),
             output_mode=options.get("output_mode"),
+            tool_search=options.get("tool_search"),
         )
     except SchemaError as error:
         raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None

@@ -10,7 +10,7 @@ from ..engine import Prepared, refuse_losses
 from ..errors import InvalidInputError
 from ..outputs import ResponseModel
 from ..ports import OperationResult
-from ..schema import EMPTY, GenerateResponse, ModelCall, Plan
+from ..schema import EMPTY, GenerateResponse, ModelCall, Plan, ToolLoop
 from .deciding import DecidingLLM
 from .operations import find_operation, prompt_for
 from .options import CallRequest
@@ -371,7 +371,12 @@ class LLM(DecidingLLM):
         warnings.
         """
         prepared = self._build(prompt, response_model, request, stream)
-        lowered = self._pipelines.lowered(prepared.call)
-        if prepared.call.strict:
-            refuse_losses(lowered.warnings, prepared.call)
-        return Plan(lowered.decisions, (*prepared.warnings, *lowered.warnings))
+        call = prepared.call
+        if request.get("run_tools"):
+            from ..tools.loop import next_call
+
+            call = next_call(ToolLoop("", call), stream=stream)
+        lowered = self._pipelines.lowered(call)
+        if call.strict:
+            refuse_losses(lowered.warnings, call)
+        return Plan(lowered.decisions, (*prepared.warnings, *lowered.warnings), lowered.tool_search)

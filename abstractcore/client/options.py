@@ -8,7 +8,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypedDict
 from ..errors import InvalidInputError, UnknownOptionError
 from ..ports import Middleware
 from ..registry.suggestions import did_you_mean, nearest_names
-from ..schema import JSONObject, JSONValue, MediaKind, MediaPolicy, Modality, OutputMode, ThinkingLevel, ToolChoice
+from ..schema import (
+    JSONObject,
+    JSONValue,
+    MediaKind,
+    MediaPolicy,
+    Modality,
+    OutputMode,
+    ThinkingLevel,
+    ToolChoice,
+    ToolSearch,
+)
 from ..schema.quoting import shown
 from .foreign_options import OTHER_NAMES, OTHER_WAYS
 
@@ -60,6 +70,9 @@ class CallOptions(TypedDict, total=False):
     tool_format: str | None
     """How tools are sent: "native", as the provider's own, or in the prompt, in a format such as "hermes", "llama3" or
     "react" (docs/tools.md lists them); default: native, or in the model's own format where it has no native tools."""
+    tool_search: ToolSearch | None
+    """Where deferred tools are searched: "hosted", by the provider, or "client", in this program with the tool
+    `search_tools`; default: by the provider where the model's facts say that it can."""
     rescue: bool | None
     """Whether tool calls that a local server returns as text are read as calls, with a warning; default True."""
     modalities: Sequence[Modality] | None

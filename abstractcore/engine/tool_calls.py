@@ -27,7 +27,7 @@ from ..schema import (
 from ..schema.quoting import one_line
 from ..tools.execution import execute
 from ..tools.long_results import READ_RESULT, page_of_result, shortened_step
-from ..tools.loop import offered_tools, with_steps
+from ..tools.loop import callable_tools, with_steps
 from ..tools.search import SEARCH_TOOLS, found_tools
 from ..tools.tool import Tool
 from .tool_decisions import ReadyCall, ToolDecisions, ToolSetup
@@ -63,7 +63,7 @@ class ToolCalls:
         self._note = note
         self._failure: ToolError | None = None
         self._has_ended = False
-        self._specs = {spec.name: spec for spec in offered_tools(loop)}
+        self._specs = {spec.name: spec for spec in callable_tools(loop)}
         self._decisions = ToolDecisions(loop, self._specs, self._tool, setup, runtime)
         self._asking: list[PendingCall] = []
 

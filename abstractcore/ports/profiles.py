@@ -111,6 +111,9 @@ class ModelProfile:
     forced_tools: Literal["always", "without_thinking", "without_budget", "never"] | None = None
     """When the model accepts a tool choice that forces a call: always, only without thinking, only without a thinking
     budget, or never."""
+    tool_search: bool | None = None
+    """Whether the provider searches deferred tools itself: their definitions are then sent, but not given to the model
+    before it has found them."""
     structured_output: Literal["schema", "json", "none"] | None = None
     """Whether the provider enforces a JSON Schema of the answer, JSON only, or nothing."""
     output_with_tools: bool | None = None

@@ -15,6 +15,7 @@ from .calls import (
     OutputSchema,
     Sampling,
     ThinkingLevel,
+    ToolSearch,
 )
 from .codec import SCHEMA_VERSION, canonical_json, digest, from_json, to_data, to_json
 from .deferred_costs import CostSource
@@ -188,6 +189,7 @@ __all__ = [
     "ToolOutcome",
     "ToolProgress",
     "ToolResult",
+    "ToolSearch",
     "ToolSpec",
     "ToolStarted",
     "ToolStep",

@@ -36,8 +36,11 @@ ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max
 OutputMode = Literal["native", "tool", "grammar", "prompted"]
 """How a typed answer is requested: by the provider's structured output, as the arguments of a tool, by a grammar of a
 model on this machine, or by instructions alone."""
+ToolSearch = Literal["hosted", "client"]
+"""Where deferred tools are searched: by the provider, or in this program, with the tool `search_tools`."""
 _MODALITIES = get_args(Modality)
 _OUTPUT_MODES = get_args(OutputMode)
+_TOOL_SEARCHES = get_args(ToolSearch)
 _LEVELS = get_args(ThinkingLevel)
 _KINDS = get_args(MediaKind)
 
@@ -132,7 +135,8 @@ class ModelCall(Immutable):
     error, not a warning. `cache` sets cache points after the tools, the system message and the last user message.
     `tool_format` is the format in which tools are written into the prompt, "native" for the provider's own tools; with
     `rescue`, a native call that a local server returns as text is read as a call; `output_mode` is how `output` is
-    requested. None means that the model decides. A lowered call has none of these three.
+    requested; `tool_search` is where deferred tools are searched. None means that the model decides. A lowered call has
+    none of these four.
     `messages` and `tools` are brought into canonical form. A provider option of None, or an empty mapping of them,
     counts as not given.
     """
@@ -159,6 +163,7 @@ class ModelCall(Immutable):
     tool_format: str | None = None
     rescue: bool = True
     output_mode: OutputMode | None = None
+    tool_search: ToolSearch | None = None
 
     def __post_init__(self) -> None:
         messages = check_items(self.messages, Message, "messages")
@@ -210,6 +215,8 @@ def _check_choices(call: ModelCall) -> None:
         check_text(call.tool_format, "tool_format")
     if call.output_mode is not None:
         check_choice(call.output_mode, _OUTPUT_MODES, "output_mode")
+    if call.tool_search is not None:
+        check_choice(call.tool_search, _TOOL_SEARCHES, "tool_search")
     if call.parent_id is not None:
         check_text(call.parent_id, "parent_id")
     for index, modality in enumerate(call.modalities):

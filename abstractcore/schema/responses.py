@@ -10,6 +10,7 @@ from typing import Generic, Literal, TypeVar, overload
 
 from .base_error import SchemaError
 from .call_warnings import CallWarning
+from .calls import ToolSearch
 from .deferred_costs import CostSource, HasDeferredCost, checked_cost
 from .display import Displayed, small_print
 from .evidence import EvidenceMap
@@ -72,11 +73,13 @@ class Plan(Immutable, Sequence[MediaDecision]):
     """What a call would send: a sequence of the decisions for its files, with the warnings known without sending.
 
     `warnings` name what the model does not support, and unused options. What the provider's wire format cannot
-    say is known when the request is written: those warnings are in the response only.
+    say is known when the request is written: those warnings are in the response only. `tool_search` is where deferred
+    tools are searched: "hosted" (by the provider) or "client" (in this program); None if no tool is deferred.
     """
 
     media: tuple[MediaDecision, ...] = ()
     warnings: tuple[CallWarning, ...] = ()
+    tool_search: ToolSearch | None = None
 
     def __len__(self) -> int:
         return len(self.media)

@@ -47,6 +47,7 @@ _HOSTED_LABELS: Mapping[HostedToolKind, tuple[ToolLabel, ...]] = {
     "file_search": ("private",),
     "computer_use": ("private", "untrusted"),
     "code_interpreter": (),
+    "tool_search": (),
 }
 
 

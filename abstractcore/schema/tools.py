@@ -12,7 +12,7 @@ from .immutable import Immutable
 from .json_values import JSONObject, check_choice, check_flag, check_items, check_text
 from .quoting import shown
 
-HostedToolKind = Literal["web_search", "code_interpreter", "file_search", "computer_use"]
+HostedToolKind = Literal["web_search", "code_interpreter", "file_search", "computer_use", "tool_search"]
 ToolLabel = Literal["private", "untrusted", "sends"]
 """What a tool does with data: its results are private, or come from anybody; or it sends data out."""
 _KINDS = get_args(HostedToolKind)
@@ -24,8 +24,8 @@ _MODES = ("auto", "none", "required", "tool")
 class ToolSpec(Immutable):
     """A tool that the model may call. `parameters` is a JSON Schema of an object; the flags are hints to policies.
 
-    With `defer`, the model is not given the tool until it has found it by tool search. `labels` say what the tool does
-    with data; see `ToolLabel`.
+    With `defer`, the model is not given the tool until it has found it by tool search. A lowered call has such tools
+    only together with the hosted tool `tool_search`. `labels` say what the tool does with data; see `ToolLabel`.
     """
 
     name: str

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from .call_warnings import CallWarning
-from .calls import ModelCall
+from .calls import ModelCall, ToolSearch
 from .frozen_json import freeze_object
 from .immutable import Immutable
 from .reprs import ShortRepr
@@ -83,13 +83,14 @@ class ReplyReading(Immutable):
 @dataclass(frozen=True, slots=True)
 class Lowered(Immutable):
     """A lowered call (adapted to the model), with the decision for each file. `reading` is None for replies that are
-    read as they are.
+    read as they are; `tool_search` is where deferred tools are searched, None if there are none.
     """
 
     call: ModelCall
     decisions: tuple[MediaDecision, ...] = ()
     warnings: tuple[CallWarning, ...] = ()
     reading: ReplyReading | None = None
+    tool_search: ToolSearch | None = None
 
 
 @dataclass(frozen=True, slots=True)

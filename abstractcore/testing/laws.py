@@ -211,8 +211,9 @@ def _reply_of(data: Data) -> ModelReply:
 
 
 def _as_sent(call: ModelCall) -> ModelCall:
+    searched = any(tool.kind == "tool_search" for tool in call.hosted_tools)
     tools = (
-        replace(tool, read_only=False, idempotent=False, destructive=False, defer=False, labels=())
+        replace(tool, read_only=False, idempotent=False, destructive=False, defer=tool.defer and searched, labels=())
         for tool in call.tools
     )
     return call.with_(
@@ -226,6 +227,7 @@ def _as_sent(call: ModelCall) -> ModelCall:
         tool_format=None,
         rescue=True,
         output_mode=None,
+        tool_search=None,
     )
 
 

@@ -250,7 +250,8 @@ def _turn(message: Message, answer: Message | None, results: Sequence[ToolResult
 def tool_specs() -> SearchStrategy[ToolSpec]:
     """Tool specs."""
     schemas = st.just({"type": "object", "properties": {"a": {"type": "integer"}}}) | OBJECT
-    return st.builds(ToolSpec, NAME, TEXT, schemas, st.sampled_from([None, True, False]), FLAG, FLAG, FLAG, CACHE)
+    strict = st.sampled_from([None, True, False])
+    return st.builds(ToolSpec, NAME, TEXT, schemas, strict, FLAG, FLAG, FLAG, CACHE, FLAG)
 
 
 def samplings() -> SearchStrategy[Sampling]:

@@ -29,10 +29,11 @@ from ..schema import (
 from ..schema.immutable import with_valid
 from ..schema.json_values import check_items
 from ..schema.messages import canonical_messages
+from ..schema.tool_loops import added_messages
 from ..schema.tools import check_tool_names
 from .long_results import READ_RESULT
 from .policy import ToolPolicy
-from .search import SEARCH_TOOLS
+from .search import SEARCH_TOOLS, given_tools, has_hosted_search
 
 ENDED: tuple[LoopStatus, ...] = ("answered", "final")
 """The states of a loop that cannot go on."""
@@ -77,17 +78,35 @@ def check_names_of_tools(tools: Sequence[ToolSpec | HostedTool]) -> None:
             )
 
 
-def offered_tools(loop: ToolLoop) -> tuple[ToolSpec, ...]:
-    """Returns the tools of the next round: those of the call, deferred ones once they have been found, and our own.
+def tools_of_round(loop: ToolLoop) -> tuple[ToolSpec, ...]:
+    """Returns the tools of the next round before it is lowered: those of the call, and our own. Deferred ones that were
+    found by `search_tools` are not deferred any more.
 
-    Tools are only ever added at the end, so that a prompt cache of earlier rounds holds.
+    Lowering decides where the others are searched. Tools are only ever added at the end.
     """
     tools = loop.call.tools
     deferred = {tool.name: tool for tool in tools if tool.defer}
     if deferred:
-        found = [deferred[name] for name in loop.found if name in deferred]
-        tools = (*(tool for tool in tools if not tool.defer), SEARCH_TOOLS, *found)
+        found = [replace(deferred[name], defer=False) for name in loop.found if name in deferred]
+        names = {tool.name for tool in found}
+        tools = (*(tool for tool in tools if tool.name not in names), SEARCH_TOOLS, *found)
     return (*tools, READ_RESULT) if any(step.artifact for step in loop.steps) else tools
+
+
+def callable_tools(loop: ToolLoop) -> tuple[ToolSpec, ...]:
+    """Returns the tools that the latest reply may call: those that it was given, and deferred ones if the provider has
+    searched them.
+    """
+    tools = tools_of_round(loop)
+    if not any(tool.defer for tool in loop.call.tools):
+        return tools
+    before = (*loop.call.messages, *added_messages(loop.replies[:-1], loop.steps))
+    latest = loop.replies[-1].message() if loop.replies else None
+    if not has_hosted_search((*before, *([] if latest is None else [latest]))):
+        choice = loop.call.tool_choice
+        tools = given_tools(tools, before, None if choice is None else choice.tool)
+    own = {tool.name: tool for tool in loop.call.tools}
+    return tuple(own.get(tool.name, tool) for tool in tools)
 
 
 def next_call(loop: ToolLoop, *, stream: bool = False, answer_now: bool = False) -> ModelCall:
@@ -99,7 +118,7 @@ def next_call(loop: ToolLoop, *, stream: bool = False, answer_now: bool = False)
         choice = ToolChoice("none")
     elif loop.replies and choice is not None and choice.mode not in _FREE_CHOICE:
         choice = None
-    tools, added = offered_tools(loop), loop.messages
+    tools, added = tools_of_round(loop), loop.messages
     if tools is not loop.call.tools:
         check_tool_names(tools)
     return with_valid(

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..errors import JournalError
 from ..schema import AllowedCall, JournalEntry, LoopStatus, PendingCall, ToolCall, ToolLoop, ToolStep
-from .loop import continues, offered_tools, with_steps
+from .loop import callable_tools, continues, with_steps
 
 
 def recovered_loop(entries: Iterable[JournalEntry]) -> ToolLoop | None:
@@ -81,7 +81,7 @@ class _History:
         others = tuple(each for each in loop.allowed if each.call.id != call.id)
         loop = loop.with_(pending=tuple(each for each in loop.pending if each.call.id != call.id))
         begun = next((each for each in loop.allowed if each.call.id == call.id), AllowedCall(call))
-        spec = next((spec for spec in offered_tools(loop) if spec.name == call.name), None)
+        spec = next((spec for spec in callable_tools(loop) if spec.name == call.name), None)
         if spec is not None and (spec.idempotent or spec.read_only):
             return loop.with_(allowed=(*others, begun))
         last = len(loop.replies) - 1

@@ -1,11 +1,12 @@
-"""Tool search: the model finds deferred tools by words of their names and descriptions."""
+"""Tool search in this program: the model finds deferred tools by words of their names and descriptions."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
-from ..schema import ToolSpec
+from ..schema import HostedToolCall, Message, OpaquePart, ToolSpec
 
 _WORD = re.compile(r"[^\W_]+")
 _MOST_FOUND = 5
@@ -23,7 +24,9 @@ SEARCH_TOOLS = ToolSpec(
     read_only=True,
     idempotent=True,
 )
-"""The tool that a loop adds where tools are deferred, and the provider has no tool search."""
+"""The tool that a loop offers where tools are deferred. Lowering removes it where the provider searches them."""
+_HOSTED_SEARCH = "tool_search"
+"""The beginning of the names that providers give their tool search in replies."""
 
 
 def found_tools(query: str, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
@@ -35,6 +38,30 @@ def found_tools(query: str, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
     scores = [(_score(words, tool), -index) for index, tool in enumerate(tools)]
     best = sorted((score for score in scores if score[0] > 0), reverse=True)[:_MOST_FOUND]
     return [tools[-index] for _, index in best]
+
+
+def given_tools(
+    tools: Sequence[ToolSpec], messages: Iterable[Message], chosen: str | None = None
+) -> tuple[ToolSpec, ...]:
+    """Returns the tools that the model is given while this program searches: without the deferred ones, but for those
+    that `messages` call and the one that the model must call, `chosen`. These come last, and are not deferred any more.
+    """
+    deferred = {tool.name: tool for tool in tools if tool.defer}
+    called = [call.name for message in messages for call in message.tool_calls]
+    wanted = called if chosen is None else [*called, chosen]
+    known = (replace(deferred[name], defer=False) for name in dict.fromkeys(wanted) if name in deferred)
+    return (*(tool for tool in tools if not tool.defer), *known)
+
+
+def has_hosted_search(messages: Iterable[Message]) -> bool:
+    """Returns whether a provider has searched tools in `messages`."""
+    return any(
+        (isinstance(part, HostedToolCall) and part.name.startswith(_HOSTED_SEARCH))
+        or (isinstance(part, OpaquePart) and part.kind.startswith(_HOSTED_SEARCH))
+        for message in messages
+        if message.role == "assistant"
+        for part in message.parts
+    )
 
 
 def _score(words: set[str], tool: ToolSpec) -> int:

@@ -215,7 +215,7 @@ def option_probes(format: str) -> Mapping[str, Probe]:
     }
     hosted = {
         f"hosted tool {kind}": option("hosted_tools[0]", hosted_tools=(HostedTool(kind),))
-        for kind in ("web_search", "code_interpreter", "file_search", "computer_use")
+        for kind in ("web_search", "code_interpreter", "file_search", "computer_use", "tool_search")
     }
     return {
         **sampling,

@@ -81,8 +81,9 @@ def _best(call: ModelCall, profile: ModelProfile) -> list[_Position]:
     asked = [i for i, message in enumerate(call.messages) if message.role in ("user", "tool")]
     if system:
         best.append(_Position(system[-1], len(call.messages[system[-1]].parts) - 1))
-    elif call.tools and profile.cache_tools:
-        best.append(_Position(None, len(call.tools) - 1))
+    elif profile.cache_tools:
+        # Deferred tools are not in the prompt, and accept no cache point.
+        best += [_Position(None, i) for i, tool in enumerate(call.tools) if not tool.defer][-1:]
     if asked:
         best.append(_Position(asked[-1], len(call.messages[asked[-1]].parts) - 1))
     return [position for position in best if _can_hold(call, position)]

@@ -35,12 +35,17 @@ def lower(
     """
     if not profile.accepts_prefill:
         refuse_prefill(call.messages)
+    tool_search, of_search = None, list[CallWarning]()
+    if call.tool_search is not None or any(tool.defer for tool in call.tools):
+        from .tool_search import lower_tool_search
+
+        call, tool_search, of_search = lower_tool_search(call, profile)
     output_requested = call.output_mode is not None
     call, output_tool, strategy, of_output = lower_output_tool(call, profile)
     call, reading, warnings = lower_tools(call, profile)
     if output_tool is not None:
         reading = replace(reading or ReplyReading(), output_tool=output_tool)
-    warnings += of_output
+    warnings += [*of_search, *of_output]
     if call.output is not None and strategy != "native":
         # Before files, whose paths are those of the messages as they are sent.
         instructed, of_output = lower_instruction(call, output_requested, strategy)
@@ -54,7 +59,7 @@ def lower(
     warnings += of_files
     changes, of_options = _options(call, profile)
     warnings += of_options
-    return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings), reading)
+    return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings), reading, tool_search)
 
 
 def _about_the_model(model: str, profile: ModelProfile, time: float | None) -> list[CallWarning]:

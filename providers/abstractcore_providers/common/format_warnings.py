@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -113,11 +113,13 @@ class FormatWarnings:
         """Returns the error for a conversation without any message left."""
         return UnsupportedContentError(f"{self.name} has no field for any part of these messages.")
 
-    def hosted_tools(self, call: ModelCall) -> UnsupportedContentError:
-        """Returns the error for a call with hosted tools, for a format without any."""
+    def hosted_tools(self, call: ModelCall, known: Container[str] = ()) -> UnsupportedContentError:
+        """Returns the error for a call with a hosted tool of none of the `known` kinds, those that the format has."""
+        index, tool = next((i, tool) for i, tool in enumerate(call.hosted_tools) if tool.kind not in known)
+        other = "openai-responses" if tool.kind == "tool_search" else "google"
         return UnsupportedContentError(
-            f"hosted_tools[0]: {self.name} has no hosted tools such as {call.hosted_tools[0].kind}.",
-            hint="Use a provider with this hosted tool, such as 'anthropic' or 'google', or define a function tool.",
+            f"hosted_tools[{index}]: {self.name} has no hosted tools such as {tool.kind}.",
+            hint=f"Use a provider with this hosted tool, such as 'anthropic' or {other!r}, or define a function tool.",
             provider=call.provider or None,
             model=call.model,
         )

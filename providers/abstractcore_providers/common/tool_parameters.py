@@ -56,8 +56,9 @@ def read_tool_spec(
     *,
     strict: bool | None = None,
     cache: CachePoint | None = None,
+    defer: bool = False,
 ) -> ToolSpec:
     """Reads the tool at `path` in a client's request; raises `InvalidInputError` with the path of what is wrong."""
     with ErrorsAt(path):
         name, description = get_text(data.get("name"), f"{path}.name"), text_of(data, "description") or ""
-        return ToolSpec(name, description, parameters, strict, cache=cache)
+        return ToolSpec(name, description, parameters, strict, cache=cache, defer=defer)

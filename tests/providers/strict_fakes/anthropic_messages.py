@@ -75,6 +75,26 @@ def _refusals(row: Row, body: Any, headers: Mapping[str, str]) -> Iterator[str]:
     if "output" in options and row.get("structured_output") == "none":
         yield "output_config.format: this model does not support structured outputs"
     yield from _of_content(row, body)
+    yield from _of_tool_search(row, body)
+
+
+def _of_tool_search(row: Row, body: Any) -> Iterator[str]:
+    """agents-and-tools/tool-use/tool-search-tool, "Error handling", "Prompt caching" and "Model compatibility"."""
+    tools = body.get("tools", ())
+    deferred = [tool for tool in tools if tool.get("defer_loading")]
+    searches = [tool for tool in tools if tool.get("type", "").startswith("tool_search_tool_")]
+    if (deferred or searches) and not row.get("tool_search"):
+        yield "tools: this model does not support tool search"
+    if tools and len(deferred) == len(tools):
+        yield "At least one tool must have defer_loading=false. All tools cannot be deferred."
+    if any("cache_control" in tool for tool in deferred):
+        yield "tools: cache_control cannot be set on a tool with defer_loading"
+    for block in _blocks(body):
+        content = block.get("content")
+        references = content.get("tool_references", ()) if isinstance(content, dict) else ()
+        for name in (each["tool_name"] for each in references):
+            if name not in [tool["name"] for tool in tools]:
+                yield f"Tool reference '{name}' not found in available tools"
 
 
 def _malformed(body: Any, has_beta: bool) -> Iterator[str]:

@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator
 from typing import Any
 
+from openai.types.responses import ResponseInputItemParam
 from openai.types.responses.response_create_params import (
     ResponseCreateParamsNonStreaming,
     ResponseCreateParamsStreaming,
@@ -18,6 +19,7 @@ from .openai_options import error, refusals
 _SAME = ("temperature", "top_p", "max_output_tokens", "top_logprobs", "parallel_tool_calls")
 _PLAIN = TypeAdapter(ResponseCreateParamsNonStreaming)
 _STREAMED = TypeAdapter(ResponseCreateParamsStreaming)
+_ITEM: Any = TypeAdapter(ResponseInputItemParam)
 
 
 def sent(body: Any) -> dict[str, Any]:
@@ -31,7 +33,7 @@ def sent(body: Any) -> dict[str, Any]:
     if "tool_choice" in body:
         options["tool_choice"] = body["tool_choice"] if isinstance(body["tool_choice"], str) else "tool"
     if "tools" in body:
-        options["tools"] = [tool["name"] for tool in body["tools"]]
+        options["tools"] = [tool.get("name") for tool in body["tools"]]
     if "prompt_cache_breakpoint" in json.dumps(body):
         options["cache"] = True
     return options
@@ -58,6 +60,21 @@ def _refusals(row: Row, body: Any) -> Iterator[str]:
         "encrypted_reasoning", True
     ):
         yield "Encrypted content is not supported with this model."
+    yield from _of_tool_search(row, body)
+
+
+def _of_tool_search(row: Row, body: Any) -> Iterator[str]:
+    """guides/tools-tool-search: a deferred function needs the tool, and the tool a model that has it."""
+    searched = any(tool["type"] == "tool_search" for tool in body.get("tools", ()))
+    if searched and not row.get("tool_search"):
+        yield "Hosted tool 'tool_search' is not supported with this model."
+    if any(tool.get("defer_loading") for tool in body.get("tools", ())) and not searched:
+        yield "defer_loading: needs the tool 'tool_search'."
+    for item in body["input"] if isinstance(body["input"], list) else ():
+        try:
+            _ITEM.validate_python(item)
+        except ValidationError as invalid:
+            yield f"input: {invalid}"
 
 
 def answer(stream: bool) -> tuple[str, bytes]:

@@ -70,7 +70,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
     has_options = bool(options)
     writing = Writing(dialect.provider, warnings)
     tools = tools_to_theirs(call, options.pop("tools", None), f"{options_path}.tools", writing, dialect.computer_tool)
-    conversation = write_messages(call, dialect, writing)
+    conversation = write_messages(call, dialect, writing, tools)
     limit = call.sampling.max_output_tokens
     thinking = nearest_level(call.thinking, EFFORTS, warnings)
     body: Object = {"model": call.model, "max_tokens": _limit(limit, thinking, dialect, warnings)}

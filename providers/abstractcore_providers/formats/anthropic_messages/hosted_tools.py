@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, cast
 
@@ -10,12 +11,16 @@ from abstractcore.schema import CallWarning, HostedTool, HostedToolKind, TextPar
 
 from ...common.json_reading import Object, as_object, as_objects, text_of
 
+TOOL_SEARCH = "tool_search_tool_"
+"""The beginning of the types and names of the tools that search deferred tools."""
 _TOOLS: dict[HostedToolKind, Object] = {
     "web_search": {"type": "web_search_20250305", "name": "web_search"},
     "code_interpreter": {"type": "code_execution_20250825", "name": "code_execution"},
     "computer_use": {"type": "", "name": "computer"},
+    "tool_search": {"type": f"{TOOL_SEARCH}bm25_20251119", "name": f"{TOOL_SEARCH}bm25"},
 }
 """The defaults of definitions. The type of the tool for computer use depends on the model: `Dialect.computer_tool`."""
+_VERSION = re.compile(r"_\d{8}$")
 _OF_SINGLE_TOOLS = frozenset({"name", "display_width_px", "display_height_px", "display_number", "enable_zoom"})
 """Fields of the older computer tool that a toolset does not have (`ComputerToolset20260801Param`)."""
 _KINDS: tuple[tuple[str, HostedToolKind], ...] = (
@@ -23,6 +28,7 @@ _KINDS: tuple[tuple[str, HostedToolKind], ...] = (
     ("web_fetch_", "web_search"),
     ("code_execution_", "code_interpreter"),
     ("computer_", "computer_use"),
+    (TOOL_SEARCH, "tool_search"),
 )
 """The prefixes of each kind's types, which end with a version's date."""
 
@@ -56,7 +62,11 @@ def hosted_tool_to_theirs(tool: HostedTool, path: str, computer: str, warnings: 
 
 
 def _usual(kind: HostedToolKind, type_: str, computer: str) -> Object:
-    """Returns the defaults of a definition. A toolset has no name of its own."""
+    """Returns the defaults of a definition. A toolset has no name of its own; that of a tool search follows from its
+    type (`ToolSearchToolRegex20251119Param`, `ToolSearchToolBm25_20251119Param`).
+    """
+    if kind == "tool_search" and type_:
+        return {**_TOOLS[kind], "name": _VERSION.sub("", type_)}
     usual = _TOOLS[kind] if kind != "computer_use" else {**_TOOLS[kind], "type": computer}
     return {"type": usual["type"]} if _is_toolset({"type": type_ or usual["type"]}) else usual
 
@@ -81,10 +91,13 @@ def is_own_tool(data: Object) -> bool:
 
 
 def result_text(block: Mapping[str, Any]) -> tuple[TextPart, ...]:
-    """Returns a readable text of a result: a program's output, titles and URLs of pages, the code of an error."""
+    """Returns a readable text of a result: a program's output, titles and URLs of pages, names of tools, the code of an
+    error.
+    """
     content = block.get("content")
     found, items = as_object(content), list(cast("list[Any]", content)) if isinstance(content, list) else []
     pieces = [text_of(found, name) for name in ("stdout", "stderr", "error_code", "url")]
+    pieces += [text_of(reference, "tool_name") for reference in as_objects(found.get("tool_references"))]
     pieces += map(_item_text, as_objects(items))
     text = "\n".join(piece.strip("\n") for piece in pieces if piece)
     return (TextPart(text),) if text else ()

@@ -6,25 +6,28 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, HostedTool, ModelCall, ToolSpec
+from abstractcore.schema import CallWarning, HostedTool, ModelCall, ToolSpec, to_data
 
-from ...common.json_reading import Object, as_object
+from ...common.json_reading import Object, as_object, text_of
 from ...common.json_schemas import ANTHROPIC
 from ...common.reading import ErrorsAt, get_flag, get_object, name_the_rest
 from ...common.tool_parameters import describe_tool, read_parameters, read_tool_spec, write_parameters
 from .content import with_cache
-from .hosted_tools import hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
+from .hosted_tools import TOOL_SEARCH, hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
 from .vocabulary import cache_to_ours
 from .writing import Writing
 
 _FIELDS = frozenset({"type", "name", "description", "input_schema", "strict", "cache_control"})
+_SEARCHED = _FIELDS | {"defer_loading"}
+"""The fields of tools in a request with a tool search."""
 
 
 def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing, computer: str) -> list[Object]:
     """Returns the definitions: the caller's, the hosted ones, and `others` (at `path`), which the schema does not
     model. `computer` is the type of the model's tool for computer use.
     """
-    tools = [_tool(tool, f"tools[{i}]", writing) for i, tool in enumerate(call.tools)]
+    searched = any(tool.kind == "tool_search" for tool in call.hosted_tools)
+    tools = [_tool(tool, f"tools[{i}]", writing, searched) for i, tool in enumerate(call.tools)]
     tools += [
         hosted_tool_to_theirs(tool, f"hosted_tools[{i}]", computer, writing.warnings)
         for i, tool in enumerate(call.hosted_tools)
@@ -46,12 +49,19 @@ def is_modelled(data: Any, computer: str) -> bool:
     return not tool or is_own_tool(tool) or hosted_tool_to_ours(tool, computer) is not None
 
 
-def _tool(tool: ToolSpec, path: str, writing: Writing) -> Object:
+def _tool(tool: ToolSpec, path: str, writing: Writing, searched: bool) -> Object:
+    """Returns a definition. `defer` is written if the call has a tool search; the API then refuses a cache point."""
     data = describe_tool(tool)
     data["input_schema"], strict = write_parameters(tool, path, ANTHROPIC, writing.warnings)
     if strict is not None:
         data["strict"] = strict
-    return with_cache(data, tool, path, writing)
+    if not (tool.defer and searched):
+        return with_cache(data, tool, path, writing)
+    data["defer_loading"] = True
+    if tool.cache is not None:
+        message = "a deferred tool accepts no cache point"
+        writing.warnings.append(CallWarning("cache_left_out", f"{path}.cache", message, to_data(tool.cache)))
+    return data
 
 
 def tools_to_ours(
@@ -60,20 +70,22 @@ def tools_to_ours(
     """Returns the caller's tools and the hosted ones, as far as the schema models them."""
     tools: list[ToolSpec] = []
     hosted: list[HostedTool] = []
-    for index, value in enumerate(values):
-        data = get_object(value, f"tools[{index}]")
+    given = [get_object(value, f"tools[{index}]") for index, value in enumerate(values)]
+    searched = any((text_of(data, "type") or "").startswith(TOOL_SEARCH) for data in given)
+    for index, data in enumerate(given):
         found = hosted_tool_to_ours(data, computer)
         if found is not None:
             hosted.append(found)
         elif is_own_tool(data):
-            tools.append(_tool_to_ours(data, f"tools[{index}]", warnings))
+            tools.append(_tool_to_ours(data, f"tools[{index}]", searched, warnings))
     return tools, hosted
 
 
-def _tool_to_ours(data: Object, path: str, warnings: list[CallWarning]) -> ToolSpec:
-    name_the_rest(data, _FIELDS, path, warnings)
+def _tool_to_ours(data: Object, path: str, searched: bool, warnings: list[CallWarning]) -> ToolSpec:
+    name_the_rest(data, _SEARCHED if searched else _FIELDS, path, warnings)
     schema = get_object(data.get("input_schema"), f"{path}.input_schema")
     strict = get_flag(data, "strict", f"{path}.")
+    defer = searched and get_flag(data, "defer_loading", f"{path}.") is True
     with ErrorsAt(path):
         cache = cache_to_ours(data.get("cache_control"))
-    return read_tool_spec(data, path, read_parameters(schema), strict=strict, cache=cache)
+    return read_tool_spec(data, path, read_parameters(schema), strict=strict, cache=cache, defer=defer)

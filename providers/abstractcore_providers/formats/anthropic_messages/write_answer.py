@@ -15,6 +15,7 @@ from ...common.raw_arguments import HOLE
 from .blocks import input_text, write_own
 from .citations import cited_blocks, own_citation
 from .content import append_block, with_cache, with_extras
+from .tool_searches import LEFT_OUT, is_search_among
 from .vocabulary import WARNINGS
 from .writing import Writing
 
@@ -39,6 +40,8 @@ class AnswerWriter:
     writing: Writing
     replays: bool = True
     documents: bool = True
+    searches_left_out: frozenset[str] = frozenset()
+    """The ids of tool searches that the request cannot repeat."""
 
     def write(self, parts: Sequence[Part], turn: int, ids: CallIds) -> list[Object]:
         """Returns the blocks of message `turn`."""
@@ -57,6 +60,8 @@ class AnswerWriter:
                 blocks.append(self._call(part, path, ids.of_call(turn, part.id)))
             elif isinstance(part, OpaquePart) and part.kind == "document" and not self.documents:
                 self._warn("part_left_out", path, _NO_DOCUMENTS)
+            elif self.searches_left_out and is_search_among(part, self.searches_left_out):
+                self._warn("part_left_out", path, LEFT_OUT)
             else:
                 blocks += write_own(part, path, self.writing.provider, self.inputs, self.writing.warnings)
         return blocks

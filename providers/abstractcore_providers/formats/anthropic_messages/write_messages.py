@@ -21,6 +21,7 @@ from .content import append_block, with_extras, write_content
 from .dialect import Dialect
 from .read_content import reads_as_opaque
 from .system_messages import belong_at_top, write_system
+from .tool_searches import unrepeatable_searches
 from .vocabulary import WARNINGS
 from .write_answer import AnswerWriter
 from .writing import Writing
@@ -37,8 +38,8 @@ class Conversation:
     inputs: list[str] = field(default_factory=list[str])
 
 
-def write_messages(call: ModelCall, dialect: Dialect, writing: Writing) -> Conversation:
-    """Returns the conversation; a message without any part left is omitted.
+def write_messages(call: ModelCall, dialect: Dialect, writing: Writing, tools: Sequence[Object]) -> Conversation:
+    """Returns the conversation beside the definitions of `tools`; a message without any part left is omitted.
 
     Raises `UnsupportedContentError` for unsupported content, `InvalidInputError` without a user or assistant message.
     """
@@ -48,7 +49,8 @@ def write_messages(call: ModelCall, dialect: Dialect, writing: Writing) -> Conve
     written = Conversation(write_system([(i, call.messages[i]) for i in top], writing))
     ids = CallIds(call.messages, lambda _, id: _LEGAL_ID.fullmatch(id))
     origin, replays = origin_of(dialect.provider, call.model), not (dialect.block_binding and call.thinking == "off")
-    answers = AnswerWriter(origin, written.inputs, writing, replays, dialect.assistant_documents)
+    searches = unrepeatable_searches(call.messages, tools)
+    answers = AnswerWriter(origin, written.inputs, writing, replays, dialect.assistant_documents, searches)
     for index, message in enumerate(call.messages):
         if index in top:
             continue

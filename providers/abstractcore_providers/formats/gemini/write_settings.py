@@ -46,7 +46,8 @@ def _thinking(thinking: ThinkingLevel | int) -> Object:
 def write_tools(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> list[Object]:
     """Returns the functions together, then the hosted tools one by one.
 
-    Raises `UnsupportedContentError` for both in one call, where the model does not allow that.
+    Raises `UnsupportedContentError` for both in one call, where the model does not allow that, and for a hosted tool
+    that the format does not have.
     """
     if call.tools and call.hosted_tools and not dialect.hosted_with_functions:
         raise UnsupportedContentError(
@@ -60,6 +61,8 @@ def write_tools(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> list[O
     if call.tools:
         functions = [_function(tool, f"tools[{i}]", writer) for i, tool in enumerate(call.tools)]
         tools.append({"functionDeclarations": functions})
+    if any(tool.kind not in HOSTED_TOOLS for tool in call.hosted_tools):
+        raise WARNINGS.hosted_tools(call, HOSTED_TOOLS)
     return tools + [{HOSTED_TOOLS[tool.kind]: tool.options} for tool in call.hosted_tools]
 
 

@@ -25,8 +25,11 @@ _ANY = "any"
 def write_tools(call: ModelCall, writer: BodyWriter) -> list[Object]:
     """Returns the functions, then the hosted tools.
 
-    Raises `InvalidInputError` for a schema that cannot be sent, and for a type among the options of a hosted tool.
+    Raises `InvalidInputError` for a schema that cannot be sent, and for a type among the options of a hosted tool, and
+    `UnsupportedContentError` for a hosted tool that the format does not have.
     """
+    if any(tool.kind not in HOSTED_TOOLS for tool in call.hosted_tools):
+        raise WARNINGS.hosted_tools(call, HOSTED_TOOLS)
     tools = [_write_function(tool, f"tools[{i}]", writer) for i, tool in enumerate(call.tools)]
     for index, tool in enumerate(call.hosted_tools):
         if "type" in tool.options:

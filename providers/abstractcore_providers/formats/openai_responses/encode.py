@@ -40,12 +40,13 @@ def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warn
     """Returns the body of the request, and adds to `warnings`."""
     call = with_valid_names(call, OPENAI_NAMES, warnings)
     options = options_of(call, provider, warnings)
-    receiver = Receiver(provider, origin_of(provider, call.model) or "", is_stored(options))
+    searched = any(tool.kind == "tool_search" for tool in call.hosted_tools)
+    receiver = Receiver(provider, origin_of(provider, call.model) or "", is_stored(options), searched)
     body: Object = {"model": call.model}
     body.update(_input(fit_messages(call.messages, receiver, warnings), provider))
     body.update(write_sampling(SAMPLING, call.sampling, warnings))
     tools = [
-        write_tool(without_cache(tool, f"tools[{i}]", warnings), f"tools[{i}]", warnings)
+        write_tool(without_cache(tool, f"tools[{i}]", warnings), f"tools[{i}]", warnings, searched=searched)
         for i, tool in enumerate(call.tools)
     ]
     tools += [write_hosted_tool(tool, f"hosted_tools[{i}]", warnings) for i, tool in enumerate(call.hosted_tools)]

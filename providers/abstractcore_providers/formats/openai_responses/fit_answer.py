@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 
 from abstractcore.schema import (
@@ -23,14 +23,19 @@ from .output import shown
 from .reasoning import is_raw, run_length
 from .vocabulary import WARNINGS
 
+_SEARCHES = ("tool_search_call", "tool_search_output")
+
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """The recipient of a conversation. With `stored`, the provider stores its replies and needs no encrypted copy."""
+    """The recipient of a conversation. With `stored`, the provider stores its replies and needs no encrypted copy; with
+    `searched`, the request has a tool search, beside which searches of earlier replies can be repeated.
+    """
 
     provider: str
     origin: str
     stored: bool
+    searched: bool
 
 
 def fit_answer_parts(
@@ -45,7 +50,7 @@ def fit_answer_parts(
     while index < len(parts):
         length = _encodable_run(parts, index, receiver, hosted)
         if length == 0:
-            warnings.append(WARNINGS.part(parts[index], f"{path}[{index}]"))
+            warnings.append(_part_left_out(parts[index], f"{path}[{index}]", receiver))
         kept += [_fitted(parts[i], f"{path}[{i}]", receiver, warnings) for i in range(index, index + length)]
         index += max(1, length)
     return kept
@@ -76,8 +81,22 @@ def _encodable_run(parts: Sequence[Part], index: int, receiver: Receiver, hosted
             return 2
         return 1 if write_hosted(part, None, receiver.provider) is not None else 0
     if isinstance(part, OpaquePart):
-        return int(part.provider == receiver.provider and opaque_item(part, hosted) is not None)
+        own = part.provider == receiver.provider and opaque_item(part, hosted) is not None
+        return int(own and (receiver.searched or not _is_search(part)))
     return int(isinstance(part, TextPart | ToolCall))
+
+
+def _is_search(part: Part) -> bool:
+    """Whether it is a search of deferred tools by the provider, or its result."""
+    if not isinstance(part, OpaquePart) or part.kind not in _SEARCHES or not isinstance(part.data, Mapping):
+        return False
+    return part.data.get("execution") == "server"
+
+
+def _part_left_out(part: Part, path: str, receiver: Receiver) -> CallWarning:
+    if _is_search(part) and not receiver.searched:
+        return CallWarning("part_left_out", path, "a tool search can be repeated only beside the tool tool_search")
+    return WARNINGS.part(part, path)
 
 
 def _fitted(part: Part, path: str, receiver: Receiver, warnings: list[CallWarning]) -> Part:

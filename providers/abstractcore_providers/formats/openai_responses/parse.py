@@ -9,11 +9,11 @@ from abstractcore.schema import CallWarning, HostedTool, ModelCall, OutputSchema
 
 from ...common.json_reading import Object, text_of
 from ...common.output_schemas import read_output
-from ...common.reading import get_flag, get_group, get_list, get_object, get_text, read_call
+from ...common.reading import get_flag, get_group, get_list, get_text, read_call
 from ...common.reasoning_origins import origin_of
 from .options import EFFORTS, is_of_call, rest_of
 from .read_messages import Conversation
-from .tools import is_other_tool, read_choice, read_tool
+from .tools import read_choice, read_tools
 from .vocabulary import SAMPLING
 
 
@@ -30,11 +30,7 @@ def _call(
     get_flag(data, "background")
     model = get_text(data.get("model"), "model")
     conversation.read(data, origin_of(provider, model), warnings)
-    tools = [
-        read_tool(get_object(tool, f"tools[{i}]"), f"tools[{i}]", warnings)
-        for i, tool in enumerate(get_list(data, "tools"))
-        if not is_other_tool(tool)
-    ]
+    tools = read_tools(get_list(data, "tools"), warnings)
     reasoning, text = get_group(data, "reasoning"), get_group(data, "text")
     get_list(data, "include")
     return ModelCall(

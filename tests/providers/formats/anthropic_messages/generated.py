@@ -11,6 +11,7 @@ from abstractcore.schema import (
     Citation,
     ContentPart,
     DocumentPart,
+    HostedTool,
     HostedToolCall,
     HostedToolResult,
     ImagePart,
@@ -29,9 +30,18 @@ PROVIDER = "anthropic"
 _URLS = strategies.names().map("https://example.com/".__add__)
 _CACHE = st.none() | strategies.cache_points()
 _PAGE = {"type": "web_search_result", "url": "u", "title": "t", "encrypted_content": "x"}
+_IDS = st.sampled_from(["a", "b"])
 _WEB = {"type": "web_search_tool_result", "content": [_PAGE]}
 _RAN = {"type": "code_execution_result", "stdout": "1\n", "stderr": "", "return_code": 0, "content": []}
 _CODE = {"type": "code_execution_tool_result", "content": _RAN}
+SEARCHES = st.sampled_from(
+    [
+        HostedTool("tool_search"),
+        HostedTool("tool_search", {"type": "tool_search_tool_regex_20251119"}),
+        HostedTool("tool_search", {"type": "tool_search_tool_bm25", "cache_control": {"type": "ephemeral"}}),
+    ]
+)
+"""Tool searches, by words and by patterns."""
 
 
 def _kept(media_type: str) -> SearchStrategy[Blob]:
@@ -83,17 +93,33 @@ def said() -> SearchStrategy[Part]:
     results: SearchStrategy[Any] = st.sampled_from([_WEB, _CODE])
     return st.one_of(
         st.builds(HostedToolCall, strategies.names(), st.just("web_search"), queries, metadata),
+        st.builds(
+            HostedToolCall,
+            _IDS,
+            st.sampled_from(["tool_search_tool_bm25", "tool_search_tool_regex"]),
+            queries,
+            metadata,
+        ),
+        st.builds(_found, _IDS, st.lists(strategies.names() | _IDS, max_size=2)),
         st.builds(lambda id, block: HostedToolResult(id, result_text(block), block), strategies.names(), results),
         st.builds(OpaquePart, st.just(PROVIDER), st.just("compaction"), st.just({"content": "c"})),
         st.builds(TextPart, strategies.texts(min_size=1), st.lists(citations(), max_size=3).map(tuple)),
     )
 
 
+def _found(id: str, names: list[str]) -> HostedToolResult:
+    """The result of a tool search."""
+    references = [{"type": "tool_reference", "tool_name": name} for name in names]
+    found = {"type": "tool_search_tool_search_result", "tool_references": references}
+    block = {"type": "tool_search_tool_result", "content": found}
+    return HostedToolResult(id, result_text(block), block)
+
+
 def calls(provider: str = PROVIDER) -> SearchStrategy[ModelCall]:
     """Calls that can be sent, but for a provider option or a hosted tool here and there."""
     return st.builds(
         _with_answer,
-        strategies.calls(provider, content(), content(), options=strategies.item_options(provider)),
+        strategies.calls(provider, content(), content(), SEARCHES, strategies.item_options(provider)),
         st.lists(said() | _reasoning(), max_size=3),
     )
 

@@ -14,6 +14,7 @@ from abstractcore.errors import InvalidInputError, ServerError, UnsupportedConte
 from abstractcore.schema import (
     AudioPart,
     CallWarning,
+    HostedTool,
     HostedToolCall,
     ImagePart,
     Message,
@@ -227,7 +228,7 @@ def test_item_that_the_provider_carries_out_goes_back_unchanged(items: list[Any]
     assert reply.parts == answered(*items).parts == tuple(OpaquePart(PROVIDER, item["type"], item) for item in items)
     said = reply.message()
     assert said is not None
-    given = call(ASK, said, ASK)
+    given = call(ASK, said, ASK, hosted_tools=(HostedTool("tool_search"),))
     assert body_of(given)["input"][1:-1] == items
     check_call_losses(RESPONSES, given)
     check_encode_again(RESPONSES, given)
