@@ -70,7 +70,8 @@ def _of_tool_search(row: Row, body: Any) -> Iterator[str]:
         yield "Hosted tool 'tool_search' is not supported with this model."
     if any(tool.get("defer_loading") for tool in body.get("tools", ())) and not searched:
         yield "defer_loading: needs the tool 'tool_search'."
-    for item in body["input"] if isinstance(body["input"], list) else ():
+    items = body["input"] if isinstance(body["input"], list) else ()
+    for item in (item for item in items if item.get("type", "").startswith("tool_search_")):
         try:
             _ITEM.validate_python(item)
         except ValidationError as invalid:
