@@ -24,6 +24,7 @@ from abstractcore import (
     InvalidInputError,
     Message,
     OutputValidationError,
+    Services,
     StreamInterruptedError,
     ToolCall,
     ToolPolicy,
@@ -178,6 +179,22 @@ def test_a_file_elsewhere_is_not_verified_with_the_reason():
     part = DocumentPart(Blob.from_url("https://example.com/invoice.pdf", "application/pdf"))
     response = ask(answer(), media=[part], accepts=["application/pdf"])
     assert "never downloaded here" in response.evidence["total"].reason
+
+
+@pytest.mark.parametrize("accepts", [[], ["audio/wav"]], ids=["transcribed", "native"])
+def test_speech_is_checked_against_its_transcript(accepts, models):
+    """With real weights: a recording that is sent natively is transcribed for the check."""
+    quotes = {"day": "The meeting starts at 9.30 on Tuesday", "room": "in room 21"}
+    reply = json.dumps({"value": {"day": "Tuesday", "room": "21"}, "quotes": quotes})
+    services = Services(models=models, environment={})
+    llm = create_llm("scripted", replies=[reply], services=services, accepts=accepts)
+    meeting = ROOT / "examples/media/meeting.wav"
+    response = llm.generate("When and where?", media=[meeting], response_model=dict[str, str], evidence=True)
+    services.close()
+    assert response.media[0].route == ("native" if accepts else "fallback")
+    day, room = response.evidence["day"], response.evidence["room"]
+    assert (day.verified, day.source, day.name, day.value_in_quote) == (True, "file", "meeting.wav", True)
+    assert (room.verified, room.reason) == (False, "the quote is not in the text of meeting.wav, user")
 
 
 def test_the_document_that_the_quote_names_is_searched_first(tmp_path):
