@@ -99,7 +99,7 @@ class _Checker:
             return evidence
         is_short = len(evidence.text) <= _LONGEST_JUDGED
         stated = states(evidence.text, value, is_choice=is_choice) if is_short else None
-        reason = f"the quote does not contain the value {_shown(value)}" if stated is False else None
+        reason = f"the quote does not contain the value {_shown(value)}" if stated is False else evidence.reason
         return replace(evidence, value_in_quote=stated, reason=reason)
 
     def _found(self, quote: Quote) -> Evidence:
@@ -130,6 +130,7 @@ class _Checker:
                     end=place.end,
                     text=place.text,
                     occurrences=found.occurrences,
+                    reason=_all_of(source.name, place.page) if place.is_all else None,
                 )
         return Evidence("", text, reason=self._why_not_found(text))
 
@@ -144,8 +145,14 @@ class _Checker:
         return "; ".join([where, *self._problems[:3]])
 
 
-def _rank(evidence: Evidence) -> tuple[bool, bool, bool]:
-    return evidence.verified, evidence.value_in_quote is not False, evidence.match == "exact"
+def _all_of(name: str, page: int | None) -> str:
+    """Returns the reason to doubt a quote that says nothing about where its value stands."""
+    return f"the quote is all of the text of {name}" if page is None else f"the quote is all of page {page} of {name}"
+
+
+def _rank(evidence: Evidence) -> tuple[bool, bool, bool, bool]:
+    in_quote = evidence.value_in_quote is not False
+    return evidence.verified, in_quote, evidence.reason is None, evidence.match == "exact"
 
 
 def _shown(value: Any) -> str:

@@ -489,6 +489,29 @@ def test_the_best_of_several_quotes_counts():
     assert (found.quote, found.value_in_quote, found.reason) == ("it is 7", True, None)
 
 
+def test_a_quote_of_a_whole_document_is_doubtful_and_a_part_of_it_is_better():
+    page = pdf_text(INVOICE, 1)
+    quotes = [("number", page), ("total", page), ("total", "Total due: EUR 1,234.50")]
+    listed = [{"path": path, "quote": quote} for path, quote in quotes]
+    evidence = ask(answer({**VALUE, "number": "1,234.50"}, listed)).evidence
+    number, total = evidence["number"], evidence["total"]
+    assert (number.verified, number.value_in_quote) == (True, True)
+    assert (number.reason, number.start, number.end) == ("the quote is all of page 1 of invoice.pdf", 0, len(page))
+    assert (total.reason, total.quote) == (None, "Total due: EUR 1,234.50")
+    assert number in evidence.doubtful
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [("The fee is 14 euros.", None), ("The fee\nis 14 euros.\n", "the quote is all of the text of a.txt")],
+)
+def test_a_quote_of_a_document_of_one_line_is_a_quote(tmp_path, text, reason):
+    path = tmp_path / "a.txt"
+    path.write_text(text)
+    response = ask(answer(14, {"value": text}), media=[path], type_=int)
+    assert (response.evidence["value"].verified, response.evidence["value"].reason) == (True, reason)
+
+
 def test_ten_thousand_values_are_checked():
     numbers = list(range(10_000))
     text = "\n".join(f"Line {n} is {n * 7}." for n in numbers)

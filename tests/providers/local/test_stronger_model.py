@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import enum
 from dataclasses import dataclass
+from pathlib import Path
 
+import pypdf
 import pytest
 
 from abstractcore import Message
 
 pytestmark = pytest.mark.stronger_model
+INVOICE = Path(__file__).parents[3] / "examples/media/invoice.pdf"
 
 
 @dataclass
@@ -23,6 +26,11 @@ class Invoice:
 class Person:
     name: str
     age: int
+
+
+@dataclass
+class Total:
+    total: float
 
 
 class Mood(enum.Enum):
@@ -101,3 +109,18 @@ def test_stream_is_the_whole_answer_each_time(call_style, stronger_llm):
     assert text == stream.response.content
     assert stream.response.finish_reason == "length"
     assert text == call_style.generate(stronger_llm, prompt, **options).content
+
+
+def test_quotes_of_a_pdf_are_judged_by_what_stands_in_it(stronger_llm):
+    """The quotes of a small model are often wrong; the check knows which: each is where it says, and has the value."""
+    request = {"media": [INVOICE], "response_model": Total, "evidence": True, "max_output_tokens": 200}
+    response = stronger_llm.generate("Extract the total due.", **request)
+    assert response.output == Total(1234.5)
+    (found,) = response.evidence.entries
+    pages = [page.extract_text() for page in pypdf.PdfReader(INVOICE).pages]
+    if found.verified:
+        assert found.text == pages[found.page - 1][found.start : found.end]
+        assert (found.value_in_quote, found.reason is None) in ((True, True), (True, False), (False, False))
+        assert ("1,234.50" in found.text) == found.value_in_quote
+    else:
+        assert found.quote is None or all(found.quote not in page for page in pages)
