@@ -10,17 +10,19 @@ from ..engine import Prepared, refuse_losses
 from ..errors import InvalidInputError
 from ..outputs import ResponseModel
 from ..ports import OperationResult
-from ..schema import EMPTY, GenerateResponse, ModelCall, Plan, ToolLoop
+from ..schema import EMPTY, GenerateResponse, ModelCall
 from .deciding import DecidingLLM
 from .operations import find_operation, prompt_for
 from .options import CallRequest
 from .preparing import DEFAULT_TIMEOUT_SECONDS
-from .running import read_response, stream_of
+from .running import async_stream, read_response, sync_stream
 from .signatures import takes
-from .streams import AsyncStream, Stream
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
+
+    from ..schema import Plan
+    from .streams import AsyncStream, Stream
 
 T = TypeVar("T")
 
@@ -114,7 +116,7 @@ class LLM(DecidingLLM):
         """
         pending = self._request(prompt, response_model, request, stream)
         if stream:
-            return Stream(stream_of(self._pipelines.sync, pending))
+            return sync_stream(self._pipelines.sync, pending)
         return drive(read_response(self._pipelines.sync, pending))
 
     @overload
@@ -193,7 +195,7 @@ class LLM(DecidingLLM):
         """
         pending = self._request(prompt, response_model, request, stream)
         if stream:
-            return AsyncStream(stream_of(self._pipelines.asynchronous, pending))
+            return async_stream(self._pipelines.asynchronous, pending)
         return await read_response(self._pipelines.asynchronous, pending)
 
     @overload
@@ -217,7 +219,7 @@ class LLM(DecidingLLM):
     ) -> Stream[Any]:
         """Returns a stream of the answer; the request is sent at the first read."""
         pending = self._request(prompt, response_model, request, True)
-        return Stream(stream_of(self._pipelines.sync, pending))
+        return sync_stream(self._pipelines.sync, pending)
 
     @overload
     def astream(
@@ -240,7 +242,7 @@ class LLM(DecidingLLM):
     ) -> AsyncStream[Any]:
         """The async version of `stream`, for `async with` and `async for`."""
         pending = self._request(prompt, response_model, request, True)
-        return AsyncStream(stream_of(self._pipelines.asynchronous, pending))
+        return async_stream(self._pipelines.asynchronous, pending)
 
     @takes(CallRequest)
     def build(
@@ -283,12 +285,12 @@ class LLM(DecidingLLM):
     def stream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> Stream[None]:
         """Makes a call given as data, and returns a stream of the answer."""
         pending = self._given(call, timeout, stream=True)
-        return Stream(stream_of(self._pipelines.sync, pending))
+        return sync_stream(self._pipelines.sync, pending)
 
     def astream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> AsyncStream[None]:
         """The async version of `stream_call`, for `async with` and `async for`."""
         pending = self._given(call, timeout, stream=True)
-        return AsyncStream(stream_of(self._pipelines.asynchronous, pending))
+        return async_stream(self._pipelines.asynchronous, pending)
 
     @takes(CallRequest)
     def count_tokens(
@@ -370,9 +372,12 @@ class LLM(DecidingLLM):
         Raises the errors that `generate` would raise before it converts files; with `strict=True`, also for these
         warnings.
         """
+        from ..schema import Plan
+
         prepared = self._build(prompt, response_model, request, stream)
         call = prepared.call
         if request.get("run_tools"):
+            from ..schema import ToolLoop
             from ..tools.loop import next_call
 
             call = next_call(ToolLoop("", call), stream=stream)

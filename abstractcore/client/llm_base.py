@@ -10,7 +10,7 @@ from ..engine import shown_url
 from ..errors import ConfigurationError, UnsupportedOptionError
 from ..outputs import ResponseModel
 from ..ports import Endpoint, HasOperations, KnownUrl, Operation
-from ..schema import EMPTY, GenerateResponse, ModelCall, ToolAnswer, ToolLoop
+from ..schema import EMPTY, GenerateResponse, ModelCall
 from .capabilities import Capabilities
 from .operations import find_operation
 from .options import CallRequest, ResumeRequest
@@ -19,6 +19,8 @@ from .preparing import CallPreparer, PendingCall
 
 if TYPE_CHECKING:
     from typing import Self
+
+    from ..schema import ToolAnswer, ToolLoop
 
 _COUNT_TOKENS = "count_tokens"
 

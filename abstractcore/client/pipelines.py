@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from ..engine import Pipeline, credentials_of_endpoint, lower
-from ..ports import MediaContext, MediaHandler, Middleware, Pricing, ProviderSession, Runtime, Transport
+from ..ports import MediaHandler, Middleware, Pricing, ProviderSession, Runtime, Transport
 from ..schema import Lowered, ModelCall
 from ..scrubbing import Secrets
 from .connections import Connections
 from .services import Services
+
+if TYPE_CHECKING:
+    from ..ports import MediaContext
 
 _log = logging.getLogger("abstractcore")
 
@@ -92,5 +96,7 @@ class Pipelines:
 
     def _media_context(self) -> MediaContext:
         """Creates the context for the first file: the model store takes a while to import."""
+        from ..ports import MediaContext
+
         options = {"transcription_model": self._transcription_model} if self._transcription_model else {}
         return MediaContext(self.services.models, options, self.services.spare_cores)

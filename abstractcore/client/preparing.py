@@ -9,22 +9,11 @@ from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output, output_type
 from ..ports import MessageReader, Runtime
-from ..schema import (
-    CallWarning,
-    GenerateResponse,
-    HostedTool,
-    MediaPart,
-    Message,
-    ModelCall,
-    ToolAnswer,
-    ToolLoop,
-    ToolSpec,
-)
+from ..schema import CallWarning, GenerateResponse, MediaPart, Message, ModelCall
 from ..schema.quoting import shown
 from .building import build_call
 from .call_tools import CallTools
 from .contexts import scoped, scoped_call
-from .evidence import evidence_check, quoted_output, resumed_output
 from .option_values import check_forced_tool, extra_headers, output_retries, seconds
 from .options import (
     CALL_OPTIONS,
@@ -37,14 +26,16 @@ from .options import (
     merged,
 )
 from .pipelines import Pipelines
-from .rounds import RoundPlanner, check_run_tools
 
 if TYPE_CHECKING:
     from ..engine.evidence import EvidenceCheck
     from ..engine.tool_rounds import RoundsPlan
+    from ..outputs.evidence.quoted_output import QuotedOutput
+    from ..schema import HostedTool, ToolAnswer, ToolLoop, ToolSpec
     from ..tools.tool import Tool
     from ..tools.toolset import ToolSet
     from .media_loading import MediaInput
+    from .rounds import RoundPlanner
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
 _NO_TOOLS = CallWarning("no_effect", "run_tools", "the call has no tools: pass tools=[...]")
@@ -74,7 +65,6 @@ class CallPreparer:
         self._model = pipelines.session.model
         self._pipelines = pipelines
         self._defaults = defaults
-        self._rounds = RoundPlanner(pipelines)
         self._unused = tuple(_unused(name, pipelines.registry.capabilities) for name in unused)
 
     def request(
@@ -105,7 +95,7 @@ class CallPreparer:
         if "system_prompt" not in request and any(message.role == "system" for message in messages):
             system_prompt = None
         media = _media_items(request.get("media"))
-        quoted = quoted_output(output, request.get("evidence"), media, messages)
+        quoted = _quoted_output(output, request.get("evidence"), media, messages)
         requested = quoted or output
         others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
         warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
@@ -115,6 +105,8 @@ class CallPreparer:
         def check_tools(tools: ToolSet) -> None:
             check_choice(tools.specs)
             if run_tools:
+                from .rounds import check_run_tools
+
                 check_run_tools(run_tools, tools)
 
         def check_choice(specs: Sequence[ToolSpec | HostedTool]) -> None:
@@ -153,8 +145,10 @@ class CallPreparer:
         if run_tools or output is not None:
             retries = output_retries(options.get("output_retries"))
             check = request.get("output_check")
-            plan = self._rounds.plan(run_tools, deps, llm, retries, check, quoted or output)
+            plan = self._planner().plan(run_tools, deps, llm, retries, check, quoted or output)
         if quoted is not None:
+            from .evidence import evidence_check
+
             evidence = evidence_check(quoted, prepare, timeout)
             return PendingCall(evidence.prepare, timeout, evidence.read_output, plan, evidence)
         return PendingCall(prepare, timeout, output.read if output is not None else no_output, plan)
@@ -170,7 +164,9 @@ class CallPreparer:
         stream: bool,
     ) -> PendingCall:
         """Returns the continuation of a tool loop; raises `InvalidInputError` if it does not fit."""
+        from .evidence import evidence_check, resumed_output
         from .loop_inputs import changed_output, changed_tools, check_runnable, read_answers, read_loop
+        from .rounds import check_run_tools
 
         check_names(request, RESUME_FIELDS, "resume", provider=self._provider)
         _check_stream(stream)
@@ -196,7 +192,7 @@ class CallPreparer:
         quoted = resumed_output(output, loop.call)
         given_tools = request.get("tools")
         tools = CallTools(() if given_tools is None else given_tools, self._pipelines.registry, deps, check_tools)
-        plan = self._rounds.plan(
+        plan = self._planner().plan(
             run_tools,
             deps,
             llm,
@@ -219,6 +215,12 @@ class CallPreparer:
             evidence = evidence_check(quoted, prepare, given.timeout, loop.call)
             return PendingCall(evidence.prepare, given.timeout, evidence.read_output, plan, evidence)
         return PendingCall(prepare, given.timeout, output.read if output is not None else no_output, plan)
+
+    def _planner(self) -> RoundPlanner:
+        """Returns what plans rounds; it is imported by a call that may take several."""
+        from .rounds import RoundPlanner
+
+        return RoundPlanner(self._pipelines)
 
     def _messages(self, messages: object) -> tuple[Message, ...]:
         """Returns the messages of a call; what reads them is imported by a call that has some."""
@@ -279,6 +281,17 @@ def _output(response_model: ResponseModel | None, request: CallRequest | ResumeR
             hint = "Pass response_model=TYPE too."
             raise InvalidInputError("there is no output without response_model", path=name, hint=hint)
     return None
+
+
+def _quoted_output(
+    output: OutputType | None, evidence: object, media: Sequence[object], messages: Sequence[Message]
+) -> QuotedOutput | None:
+    """Returns the type of an answer with quotes; what asks for them is imported by a call that wants evidence."""
+    if not evidence:
+        return None
+    from .evidence import quoted_output
+
+    return quoted_output(output, evidence, media, messages)
 
 
 def _media_items(media: object) -> Sequence[MediaInput]:

@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
 from ..concurrency import drive
 from ..outputs import ResponseModel
-from ..schema import GenerateResponse, ToolAnswer, ToolLoop
+from ..schema import GenerateResponse
 from .llm_base import LLMBase
 from .options import ResumeRequest
-from .running import read_response, stream_of
+from .running import async_stream, read_response, sync_stream
 from .signatures import takes
-from .streams import AsyncStream, Stream
 
 if TYPE_CHECKING:
     from typing_extensions import TypeForm
+
+    from ..schema import ToolAnswer, ToolLoop
+    from .streams import AsyncStream, Stream
 
 T = TypeVar("T")
 
@@ -113,7 +115,7 @@ class ResumableLLM(LLMBase):
         """
         pending = self._resumed(loop, answers, response_model, request, stream)
         if stream:
-            return Stream(stream_of(self._pipelines.sync, pending))
+            return sync_stream(self._pipelines.sync, pending)
         return drive(read_response(self._pipelines.sync, pending))
 
     @overload
@@ -197,5 +199,5 @@ class ResumableLLM(LLMBase):
         """
         pending = self._resumed(loop, answers, response_model, request, stream)
         if stream:
-            return AsyncStream(stream_of(self._pipelines.asynchronous, pending))
+            return async_stream(self._pipelines.asynchronous, pending)
         return await read_response(self._pipelines.asynchronous, pending)

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from ..errors import InvalidInputError
 from ..outputs import OutputType
 from ..registry.suggestions import did_you_mean, nearest_names
-from ..schema import EMPTY, ToolAnswer, ToolLoop, ToolSpec
+from ..schema import EMPTY, ToolSpec
 from ..schema.quoting import shown
 from .pipelines import Pipelines
 
 if TYPE_CHECKING:
     from ..engine.output_rounds import OutputCheck
     from ..engine.tool_rounds import RoundsPlan
+    from ..schema import ToolAnswer, ToolLoop
     from ..tools.policy import ToolPolicy
     from ..tools.toolset import ToolSet
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
-from ..engine import CallStream, Pipeline
+from ..engine import Pipeline
 from ..schema import GenerateResponse
 from .preparing import PendingCall
 
 if TYPE_CHECKING:
+    from ..engine import CallStream
     from ..engine.evidence_stream import EvidenceStream
     from ..engine.round_stream import RoundStream
+    from .streams import AsyncStream, Stream
 
 
 def read_response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, Any, GenerateResponse[Any]]:
@@ -34,10 +36,26 @@ def _response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, Any, G
     return generate_in_rounds(rounds, pipeline)
 
 
-def stream_of(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStream | EvidenceStream:
+def sync_stream(pipeline: Pipeline, pending: PendingCall) -> Stream[Any]:
+    """Returns the stream of a call in sync code."""
+    from .streams import Stream
+
+    return Stream(_stream(pipeline, pending))
+
+
+def async_stream(pipeline: Pipeline, pending: PendingCall) -> AsyncStream[Any]:
+    """Returns the stream of a call in async code."""
+    from .streams import AsyncStream
+
+    return AsyncStream(_stream(pipeline, pending))
+
+
+def _stream(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStream | EvidenceStream:
     """Returns the stream of a call, which is sent at its first read."""
     plan = pending.rounds
     if plan is None:
+        from ..engine import CallStream
+
         return CallStream(pipeline, pending.prepare, pending.timeout, pending.read_output)
     from ..engine.round_stream import RoundStream
     from ..engine.tool_rounds import Rounds

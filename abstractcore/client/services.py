@@ -11,13 +11,14 @@ from typing import TYPE_CHECKING
 from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.cores import spare_cores
 from ..errors import ConfigurationError
-from ..ports import ArtifactStore, Clock, ModelCatalogue, ModelStore
+from ..ports import Clock, ModelCatalogue
 from ..registry import Registry
-from ..schema import Capture
 from ..telemetry import Recorder, Subscriber, Subscription
 
 if TYPE_CHECKING:
     from ..concurrency import AsyncRuntime
+    from ..ports import ArtifactStore, ModelStore
+    from ..schema import Capture
     from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
     from ..transport.aiohttp_http import AiohttpTransport
     from ..transport.pycurl_http import PycurlTransport

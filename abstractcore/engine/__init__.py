@@ -1,11 +1,19 @@
 """The pipeline of sync and async calls. HTTP, asyncio and providers are reached through ports only."""
 
-from .call_stream import CallStream
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
 from .deadlines import InTime, remaining, time_given
 from .lowering import lower
 from .pipeline import OutputReader, Pipeline, Prepare, Prepared, refuse_losses
 from .request_urls import shown_url
 from .signing import credentials_of_endpoint
+
+if TYPE_CHECKING:
+    from .call_stream import CallStream
+
+_LATER = {"CallStream": "call_stream"}
+"""Names whose module is imported on first access: a call that is not streamed does not need them."""
 
 __all__ = [
     "CallStream",
@@ -21,3 +29,10 @@ __all__ = [
     "shown_url",
     "time_given",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    return value

@@ -6,15 +6,20 @@ The first bytes decide, since content types are often wrong; the content type de
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ..errors import AbstractCoreError, ServerError, UnexpectedResponseError
 from ..ports import Body, CallContext, Framer, StreamDecoder, Transpiler
-from ..schema import Delta, ModelReply, WireRequest, WireResponse, accumulate, partial_reply
+from ..schema import ModelReply, WireRequest, WireResponse
 from .deadlines import remaining
-from .decoding import MAX_BODY_BYTES
 from .request_urls import shown_url
 
+if TYPE_CHECKING:
+    from ..schema import Delta
+
+
+MAX_BODY_BYTES = 256 * 1024 * 1024
+"""The maximum size of a reply, so that a faulty server cannot fill the memory."""
 _STREAM_TYPES = frozenset(
     {
         "application/jsonl",
@@ -75,6 +80,8 @@ def name_request(error: UnexpectedResponseError, request: WireRequest) -> None:
 
 
 def _added_up(decoder: StreamDecoder, frames: Sequence[Any]) -> ModelReply:
+    from ..schema import accumulate, partial_reply
+
     deltas: list[Delta] = []
     try:
         for frame in frames:

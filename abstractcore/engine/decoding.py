@@ -15,13 +15,12 @@ from ..errors import (
 )
 from ..ports import BilledResponse, Body, CallContext, Framer, ProviderSession
 from ..schema import Delta, ReplyStart, UsageDelta, partial_reply
+from .bodies import MAX_BODY_BYTES
 from .deadlines import out_of_time, time_given
 from .endings import close_all
-from .reasoning_origins import set_origin
+from .stream_origins import set_origin
 
 AnyError = TypeVar("AnyError", bound=BaseException)
-MAX_BODY_BYTES = 256 * 1024 * 1024
-"""The maximum size of a reply, so that a faulty server cannot fill the memory."""
 _LAST_BYTES_SECONDS = 0.25
 """How long to wait for the end of the body of a complete reply, so that the connection can be reused."""
 

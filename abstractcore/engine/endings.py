@@ -5,10 +5,14 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ..ports import CallContext, CallEnd, DeltaStream, OperationResult
-from ..schema import Delta, ModelReply, Outcome
+from ..schema import ModelReply
+
+if TYPE_CHECKING:
+    from ..schema import Delta, Outcome
+
 
 _log = logging.getLogger("abstractcore")
 

@@ -22,15 +22,15 @@ from ..ports import (
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
 from ..schema.quoting import shown
 from ..schema.wire import unexpected_encoding
-from .bodies import decode_whole, name_request, read_start
+from .bodies import MAX_BODY_BYTES, decode_whole, name_request, read_start
 from .deadlines import out_of_time, overdue, remaining, time_given
-from .decoding import MAX_BODY_BYTES, DecodedStream
 from .endings import close_all
 from .reasoning_origins import with_origin
 from .releasing import open_at
 from .request_urls import with_request
 from .signing import held_by, signed
 
+_WHOLE = (ModelReply, OperationResult)
 _LONGEST_STEP_SECONDS = 600.0
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-amzn-requestid")
 """The headers of request ids: of OpenAI and most others, Anthropic, AWS."""
@@ -62,7 +62,7 @@ class Exchange:
             body = await open_at(address, self._transport, request, remaining(context) or _LONGEST_STEP_SECONDS)
             with interruptible(body.abort):
                 answer = await self._read(body, attempt, request, started_at)
-            streaming = isinstance(answer, DecodedStream)
+            streaming = not isinstance(answer, _WHOLE)
             return answer
         except TimeoutError:
             failure = out_of_time(time_given(context))
@@ -103,6 +103,8 @@ class Exchange:
                 framer = self._session.transpiler.framer()
                 start, is_stream = await read_start(body, framer, context)
                 if is_stream:
+                    from .decoding import DecodedStream
+
                     stream = DecodedStream(body, self._session, context, framer, start, started_at)
                     await stream.begin()
                     context.streams.append(stream)

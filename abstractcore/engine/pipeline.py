@@ -13,10 +13,7 @@ from ..ports import (
     Attempt,
     CallContext,
     Clock,
-    Conversion,
-    ConvertedFiles,
     DeltaStream,
-    MediaContext,
     MediaHandler,
     Middleware,
     Operation,
@@ -28,7 +25,6 @@ from ..ports import (
 )
 from ..schema import (
     CallWarning,
-    Delta,
     Encoded,
     GenerateResponse,
     Lowered,
@@ -36,8 +32,6 @@ from ..schema import (
     ModelCall,
     ModelReply,
     SchemaError,
-    accumulate,
-    deltas_of,
 )
 from ..scrubbing import Secrets
 from .deadlines import InTime, last_moment, remaining, time_given
@@ -49,6 +43,8 @@ from .responses import as_response
 from .rings import compose
 
 if TYPE_CHECKING:
+    from ..ports import Conversion, ConvertedFiles, MediaContext
+    from ..schema import Delta
     from ..tools.tool import Tool
 
 
@@ -328,6 +324,8 @@ def as_batch(batch: list[Delta]) -> list[Delta]:
 
 def complete(deltas: Sequence[Delta]) -> ModelReply:
     """Returns the reply that deltas accumulate to; raises `ServerError` if it is invalid."""
+    from ..schema import accumulate
+
     try:
         return accumulate(deltas)
     except SchemaError as error:
@@ -338,6 +336,8 @@ class WholeReply:
     """A complete reply (from a cache, for example) as a stream."""
 
     def __init__(self, reply: ModelReply) -> None:
+        from ..schema import deltas_of
+
         self._deltas = deltas_of(reply)
 
     async def read(self) -> list[Delta]:

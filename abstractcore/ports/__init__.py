@@ -5,15 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from .catalogues import CatalogueFile, Openable
 from .interruptions import Interruption, current_interruption, interruptible
-from .media_handlers import (
-    Conversion,
-    ConvertedFile,
-    ConvertedFiles,
-    HasExtensions,
-    MediaContext,
-    MediaHandler,
-    Recognised,
-)
+from .media_handlers import HasExtensions, MediaHandler
 from .middleware import (
     Answer,
     Attempt,
@@ -41,8 +33,6 @@ from .pricing import NO_TERMS, BilledResponse, Charge, Pricing, Terms
 from .profiles import ModelCatalogue, ModelProfile, Thinking
 from .providers import HasModelExamples, Provider, ProviderConfig, ProviderServices, ProviderSession
 from .runtimes import Clock, Feed, Runtime, TimeLimit, WakeableClock, WorkKind
-from .stores import ArtifactStore, ModelStore, StoredModel
-from .tools import ToolContext
 from .transpilers import (
     Framer,
     MessageRead,
@@ -55,16 +45,28 @@ from .transpilers import (
 from .transports import Address, Auth, Body, Endpoint, KnownAddress, KnownUrl, SecretHolder, Transport
 
 if TYPE_CHECKING:
+    from .conversions import Conversion, ConvertedFile, ConvertedFiles, MediaContext, Recognised
     from .prices import Price
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
+    from .stores import ArtifactStore, ModelStore, StoredModel
+    from .tools import ToolContext
 
 _LATER = {
+    "ArtifactStore": "stores",
+    "Conversion": "conversions",
+    "ConvertedFile": "conversions",
+    "ConvertedFiles": "conversions",
+    "MediaContext": "conversions",
+    "ModelStore": "stores",
     "Piece": "scripts",
     "Price": "prices",
+    "Recognised": "conversions",
     "Script": "scripts",
     "ScriptFunction": "scripts",
     "ScriptedAnswer": "scripts",
     "ScriptedReply": "scripts",
+    "StoredModel": "stores",
+    "ToolContext": "tools",
 }
 """Names whose module is imported on first access: few programs need them."""
 

@@ -4,23 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
 
-from ..schema import (
-    AttemptRecord,
-    CallWarning,
-    Delta,
-    MediaDecision,
-    ModelCall,
-    ModelReply,
-    Outcome,
-    WireRequest,
-)
+from ..schema import AttemptRecord, CallWarning, ModelCall, ModelReply, WireRequest
 from ..scrubbing import Secrets
-from .media_handlers import ConvertedFiles
 from .operations import Operation, OperationResult
 from .pricing import NO_TERMS, BilledResponse, Terms
 from .runtimes import Runtime
+
+if TYPE_CHECKING:
+    from ..schema import Delta, MediaDecision, Outcome
+    from .conversions import ConvertedFiles
 
 
 class DeltaStream(Protocol):

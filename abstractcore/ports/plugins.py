@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from ..schema import CallRecord, Capture, ToolCall, ToolResult, ToolSpec
-from .stores import ArtifactStore, ModelStore
+from ..schema import ToolCall, ToolResult, ToolSpec
+
+if TYPE_CHECKING:
+    from ..schema import CallRecord, Capture
+    from .stores import ArtifactStore, ModelStore
 
 
 class CapabilityServices(Protocol):

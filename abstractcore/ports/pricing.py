@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import NamedTuple, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from ..schema import CostSource, Delta, ReplyEnd, ReplyStart, Usage, usage_so_far
+from ..schema import CostSource, Usage
+
+if TYPE_CHECKING:
+    from ..schema import Delta
 
 
 class Terms(NamedTuple):
@@ -42,6 +45,8 @@ class BilledResponse(NamedTuple):
     @classmethod
     def of_stream(cls, deltas: Sequence[Delta], requested_at: float, terms: Terms) -> BilledResponse:
         """Returns the response that a stream has yielded so far."""
+        from ..schema import ReplyEnd, ReplyStart, usage_so_far
+
         start = next((delta for delta in deltas if isinstance(delta, ReplyStart)), None)
         ended = any(isinstance(delta, ReplyEnd) for delta in reversed(deltas))
         model = (start.model if start is not None else None) or ""

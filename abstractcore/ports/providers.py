@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 from ..schema import EMPTY, ModelCall
 from .pricing import NO_TERMS, Terms
 from .profiles import ModelCatalogue, ModelProfile
-from .stores import ModelStore
 from .transpilers import Transpiler
 from .transports import Endpoint
 
 if TYPE_CHECKING:
     from .prices import Price
+    from .stores import ModelStore
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
 
 from ..errors import AbstractCoreError, ProviderError
-from ..schema import (
-    CallWarning,
-    Delta,
-    Encoded,
-    Message,
-    ModelCall,
-    ModelReply,
-    Parsed,
-    Rendered,
-    WireRequest,
-    WireResponse,
-)
+from ..schema import CallWarning, Encoded, Message, ModelCall, ModelReply, WireRequest, WireResponse
+
+if TYPE_CHECKING:
+    from ..schema import Delta, Parsed, Rendered
 
 
 class Framer(Protocol):

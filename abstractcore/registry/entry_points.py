@@ -41,13 +41,15 @@ def _plugins(distribution: metadata.Distribution) -> Iterator[FoundPlugin]:
     except Exception as failure:
         yield FoundPlugin("?", "", _label(distribution), _raising(failure))
         return
+    label = _label(distribution)
     for point in points:
-        yield FoundPlugin(point.name, point.value, _label(distribution), _loading(distribution, point))
+        yield FoundPlugin(point.name, point.value, label, _loading(distribution, label.partition(" ")[0], point))
 
 
 def _label(distribution: metadata.Distribution) -> str:
     try:
-        name, version = distribution.metadata["Name"], distribution.version
+        found = distribution.metadata  # parsed at each access
+        name, version = found["Name"], found["Version"]
     except Exception:
         name = version = ""
     return f"{name} {version}" if name and version else f"? in {distribution.locate_file('')}"
@@ -60,10 +62,9 @@ def _raising(failure: Exception) -> Callable[[], object]:
     return load
 
 
-def _loading(distribution: metadata.Distribution, point: metadata.EntryPoint) -> Callable[[], object]:
+def _loading(distribution: metadata.Distribution, name: str, point: metadata.EntryPoint) -> Callable[[], object]:
     def load() -> object:
-        name = distribution.metadata["Name"]
-        asked = unmet(distribution.requires or (), _OURSELVES, __version__)
+        asked = None if name == _OURSELVES else unmet(distribution.requires or (), _OURSELVES, __version__)
         if asked is not None:
             raise PluginError(
                 f"it is for another version: it requires {_OURSELVES}{asked}, and this is {__version__}.",

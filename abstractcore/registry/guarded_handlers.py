@@ -5,10 +5,10 @@ from __future__ import annotations
 import logging
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import TypeGuard, get_args
+from typing import TYPE_CHECKING, TypeGuard, get_args
 
 from ..errors import PluginError
-from ..ports import Conversion, HasExtensions, MediaContext, MediaHandler, Recognised
+from ..ports import HasExtensions, MediaHandler
 from ..schema import (
     MEDIA_PART_BY_KIND,
     CallWarning,
@@ -22,6 +22,10 @@ from ..schema import (
 )
 from ..schema.json_values import check_class, check_items, check_text
 from .failures import failures_of
+
+if TYPE_CHECKING:
+    from ..ports import Conversion, MediaContext, Recognised
+
 
 _FAULT = "This is a bug in the plugin."
 _KINDS = get_args(MediaKind)
@@ -73,6 +77,8 @@ class GuardedHandler:
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """As the handler does it."""
+        from ..ports import Conversion
+
         with failures_of(str(self), expected=(OSError, SchemaError)):
             conversion: object = self.handler.convert(part, context)
         if not isinstance(conversion, Conversion):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -107,6 +113,8 @@ class GuardedHandler:
 
 
 def _is_recognised(found: object) -> TypeGuard[Recognised]:
+    from ..ports import Recognised
+
     return (
         isinstance(found, Recognised)
         and found.kind in _KINDS

@@ -9,7 +9,6 @@ from typing import Any, Generic, TypeVar, get_args
 
 from ..errors import PluginError
 from ..ports import Capability, CatalogueFile, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
-from ..schema import Capture
 from .tool_sources import tools_of
 
 T = TypeVar("T")
@@ -102,6 +101,8 @@ def _tool_source_fault(source: ToolSource) -> str | None:
 
 
 def _trace_subscriber_fault(subscriber: TraceSubscriber) -> str | None:
+    from ..schema import Capture
+
     return _not_one_of(subscriber.capture, "capture", get_args(Capture))
 
 

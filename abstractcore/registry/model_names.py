@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Mapping
 
 from ..ports import HasModelExamples, Provider
@@ -23,6 +22,8 @@ def whose_model(name: str, model: str | None, providers: Mapping[str, Provider])
     calls = _calls(name, model, providers)
     if not calls:
         return None
+    import difflib  # here, as a program without an error does not need it
+
     near = difflib.get_close_matches(name, providers, n=1, cutoff=_VERY_NEAR)
     hint = f"name its provider first: {' or '.join(calls)}."
     return f"Did you mean {near[0]}? Or, if that is a model, {hint}" if near else f"If that is a model, {hint}"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable
 
 _LEAST_ALIKE = 0.55
@@ -22,6 +21,8 @@ def nearest_names(name: str, known: Iterable[str]) -> list[str]:
         longer = sorted(each for each in by_lower if each.startswith(given))
         if len(longer) == 1:
             return [by_lower[longer[0]]]
+    import difflib  # here, as a program without an error does not need it
+
     near = difflib.get_close_matches(given, by_lower, n=3, cutoff=_LEAST_ALIKE)
     if not near:
         return []
@@ -49,4 +50,6 @@ def name_hint(name: object, known: Iterable[str], what: str, described: str) -> 
 
 def _likeness(name: str, other: str) -> float:
     """Returns the similarity from 0 to 1, as `difflib.get_close_matches` computes it."""
+    import difflib
+
     return difflib.SequenceMatcher(None, other, name).ratio()

@@ -1,10 +1,15 @@
-"""The data model: messages, calls, replies, deltas and records. Imports only the standard library."""
+"""The data model: messages, calls, replies, deltas and records. Imports only the standard library.
 
-from .accumulation import accumulate, deltas_of
+What only some calls need (streams, tool loops, evidence, records, documents) is imported on first access.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from .added_messages import added_messages
 from .base_error import AbstractCoreError, SchemaError
 from .blobs import Blob, BlobForm
 from .cache_points import CachePoint
-from .cached_contents import CachedContent
 from .call_warnings import CallWarning
 from .calls import (
     MEDIA_POLICIES,
@@ -17,35 +22,13 @@ from .calls import (
     ThinkingLevel,
     ToolSearch,
 )
-from .codec import SCHEMA_VERSION, canonical_json, digest, from_json, to_data, to_json
+from .codec import canonical_json, digest, to_data
 from .deferred_costs import CostSource
-from .deltas import (
-    Delta,
-    PartDelta,
-    ReasoningDelta,
-    ReasoningEnd,
-    ReasoningStart,
-    ReplyEnd,
-    ReplyStart,
-    TextDelta,
-    TextEnd,
-    TextStart,
-    ToolCallDelta,
-    ToolCallEnd,
-    ToolCallStart,
-    UsageDelta,
-)
-from .error_records import ErrorRecord
-from .evidence import Evidence, EvidenceMap, EvidenceMatch, EvidenceSource
+from .evidence_maps import EvidenceMap
 from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
-from .input_requests import InputRequest, InputResponse, Question
-from .journal_entries import JournalEntry, JournalKind
 from .json_values import JSONObject, JSONValue
 from .media_kinds import MEDIA_PART_BY_KIND, media_kind_of
 from .messages import Message, Role
-from .model_lists import ModelList
-from .output_attempts import OutputAttempt
-from .partial_replies import partial_reply, usage_so_far
 from .parts import (
     MEDIA_PARTS,
     AudioPart,
@@ -66,20 +49,120 @@ from .parts import (
     VideoPart,
     canonical_content,
 )
-from .pending_calls import AllowedCall, AnswerKind, PendingCall, PendingReason, ToolAnswer, call_digest
 from .provider_options import NO_OPTIONS, ProviderOptions
-from .reading import from_data
-from .records import CallRecord, Capture, Outcome
-from .redaction import redacted_call, redacted_reply
 from .replies import FINISH_REASONS, FinishReason, ModelReply
-from .responses import AttemptRecord, GenerateResponse, MediaDecision, MediaRoute, MediaSent, Plan
-from .sizes import content_size, size_of
-from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
-from .tool_loops import LoopStatus, ToolLoop, added_messages
-from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
+from .responses import AttemptRecord, GenerateResponse
 from .tools import HostedTool, HostedToolKind, ToolChoice, ToolLabel, ToolSpec, check_labels
 from .usage import METERS, TOKEN_COUNTS, Billing, MeterUnit, SeparateUsage, Usage
-from .wire import Encoded, Lowered, Parsed, Rendered, ReplyReading, WireRequest, WireResponse
+from .wire import Encoded, Lowered, WireRequest, WireResponse
+
+if TYPE_CHECKING:
+    from .accumulation import accumulate, deltas_of
+    from .cached_contents import CachedContent
+    from .deltas import (
+        Delta,
+        PartDelta,
+        ReasoningDelta,
+        ReasoningEnd,
+        ReasoningStart,
+        ReplyEnd,
+        ReplyStart,
+        TextDelta,
+        TextEnd,
+        TextStart,
+        ToolCallDelta,
+        ToolCallEnd,
+        ToolCallStart,
+        UsageDelta,
+    )
+    from .documents import SCHEMA_VERSION, from_json, to_json
+    from .error_records import ErrorRecord
+    from .evidence import Evidence, EvidenceMatch, EvidenceSource
+    from .input_requests import InputRequest, InputResponse, Question
+    from .journal_entries import JournalEntry, JournalKind
+    from .media_decisions import MediaDecision, MediaRoute, MediaSent
+    from .model_lists import ModelList
+    from .output_attempts import OutputAttempt
+    from .partial_replies import partial_reply, usage_so_far
+    from .pending_calls import AllowedCall, AnswerKind, PendingCall, PendingReason, ToolAnswer, call_digest
+    from .plans import Plan
+    from .reading import from_data
+    from .records import CallRecord, Capture, Outcome
+    from .redaction import redacted_call, redacted_reply
+    from .reply_readings import ReplyReading
+    from .server_side import Parsed, Rendered
+    from .sizes import content_size, size_of
+    from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
+    from .tool_loops import LoopStatus, ToolLoop
+    from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
+
+_LATER = {
+    "AllowedCall": "pending_calls",
+    "AnswerKind": "pending_calls",
+    "CachedContent": "cached_contents",
+    "CallRecord": "records",
+    "Capture": "records",
+    "Delta": "deltas",
+    "ErrorRecord": "error_records",
+    "Evidence": "evidence",
+    "EvidenceMatch": "evidence",
+    "EvidenceSource": "evidence",
+    "InputRequest": "input_requests",
+    "InputResponse": "input_requests",
+    "JournalEntry": "journal_entries",
+    "JournalKind": "journal_entries",
+    "LoopStatus": "tool_loops",
+    "MediaDecision": "media_decisions",
+    "MediaRoute": "media_decisions",
+    "MediaSent": "media_decisions",
+    "ModelList": "model_lists",
+    "Outcome": "records",
+    "OutputAttempt": "output_attempts",
+    "Parsed": "server_side",
+    "PartDelta": "deltas",
+    "PendingCall": "pending_calls",
+    "PendingReason": "pending_calls",
+    "Plan": "plans",
+    "Question": "input_requests",
+    "ReasoningDelta": "deltas",
+    "ReasoningEnd": "deltas",
+    "ReasoningStart": "deltas",
+    "Rendered": "server_side",
+    "ReplyEnd": "deltas",
+    "ReplyReading": "reply_readings",
+    "ReplyStart": "deltas",
+    "SCHEMA_VERSION": "documents",
+    "StreamEvent": "tool_events",
+    "TOOL_OUTCOMES": "tool_steps",
+    "TextDelta": "deltas",
+    "TextEnd": "deltas",
+    "TextStart": "deltas",
+    "ToolAnswer": "pending_calls",
+    "ToolCallDelta": "deltas",
+    "ToolCallEnd": "deltas",
+    "ToolCallStart": "deltas",
+    "ToolEnded": "tool_events",
+    "ToolEvent": "tool_events",
+    "ToolLoop": "tool_loops",
+    "ToolOutcome": "tool_steps",
+    "ToolProgress": "tool_events",
+    "ToolStarted": "tool_events",
+    "ToolStep": "tool_steps",
+    "UsageDelta": "deltas",
+    "accumulate": "accumulation",
+    "call_digest": "pending_calls",
+    "content_size": "sizes",
+    "deltas_of": "accumulation",
+    "from_data": "reading",
+    "from_json": "documents",
+    "partial_reply": "partial_replies",
+    "redacted_call": "redaction",
+    "redacted_reply": "redaction",
+    "size_of": "sizes",
+    "to_json": "documents",
+    "usage_so_far": "partial_replies",
+}
+"""Names whose modules are imported on first access."""
 
 __all__ = [
     "EMPTY",
@@ -220,3 +303,10 @@ __all__ = [
     "to_json",
     "usage_so_far",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
+    return value

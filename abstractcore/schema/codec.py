@@ -1,51 +1,16 @@
-"""Writes schema objects as JSON documents, reads them back, and computes digests."""
+"""Schema objects as plain JSON data and canonical JSON, and their digests."""
 
 from __future__ import annotations
 
 import hashlib
 import json
 from dataclasses import replace
-from typing import TypeVar, cast, get_args, overload
+from typing import cast
 
-from .base_error import SchemaError
-from .blobs import Blob
-from .calls import ModelCall
-from .deltas import Delta
 from .frozen_json import freeze
-from .journal_entries import JournalEntry
 from .json_values import JSONValue
-from .messages import Message
-from .parts import Part
-from .pending_calls import ToolAnswer
-from .quoting import shown
-from .reading import from_data
-from .records import CallRecord
-from .replies import ModelReply
 from .responses import GenerateResponse
-from .tool_events import ToolEvent
-from .tool_loops import ToolLoop
-from .tool_steps import ToolStep
-from .tools import ToolSpec
 from .writing import written
-
-SCHEMA_VERSION = 1
-T = TypeVar("T")
-
-_DOCUMENTS: dict[str, type] = {
-    "model_call": ModelCall,
-    "model_reply": ModelReply,
-    "generate_response": GenerateResponse,
-    "call_record": CallRecord,
-    "message": Message,
-    "tool_spec": ToolSpec,
-    "tool_loop": ToolLoop,
-    "tool_step": ToolStep,
-    "tool_answer": ToolAnswer,
-    "journal_entry": JournalEntry,
-    "blob": Blob,
-    **{member.type: member for member in (*get_args(Part), *get_args(Delta), *get_args(ToolEvent))},
-}
-_NAMES = {member: name for name, member in _DOCUMENTS.items()}
 
 
 def to_data(value: object) -> JSONValue:
@@ -53,52 +18,7 @@ def to_data(value: object) -> JSONValue:
 
     Raises `SchemaError` with the path of a value that JSON cannot represent.
     """
-    return json.loads(_written(value))
-
-
-def to_json(value: object) -> str:
-    """Returns a schema object as a JSON document with `type` and `schema_version`.
-
-    Raises `SchemaError` for an object of a class without a document type, and as `to_data` does.
-    """
-    name = _NAMES.get(type(value))
-    if name is None:
-        raise SchemaError(f"a {type(value).__name__} has no JSON document type")
-    tag = "" if hasattr(type(value), "type") else f',"type":"{name}"'
-    fields = _written(value).decode()[1:]
-    return f'{{"schema_version":{SCHEMA_VERSION}{tag}{"" if fields == "}" else ","}{fields}'
-
-
-@overload
-def from_json(text: str | bytes) -> object: ...
-@overload
-def from_json(text: str | bytes, expected: type[T]) -> T: ...
-def from_json(text: str | bytes, expected: type = object) -> object:
-    """Returns the schema object of a document that `to_json` wrote; with `expected`, it must be of that class.
-
-    Raises `SchemaError` for invalid JSON, an unknown type or version, a document of another class, and invalid values,
-    with their path.
-    """
-    try:
-        data = json.loads(text)
-    except (ValueError, TypeError, RecursionError) as error:
-        raise SchemaError(f"not a JSON document: {error}") from None
-    if not isinstance(data, dict):
-        raise SchemaError("expected a JSON object")
-    document = cast("dict[str, object]", data)
-    version = document.pop("schema_version", None)
-    if type(version) is not int or version != SCHEMA_VERSION:
-        raise SchemaError(
-            f"version {shown(version)} is not supported: this release reads version {SCHEMA_VERSION}", "schema_version"
-        )
-    cls = _DOCUMENTS.get(str(document.get("type")))
-    if cls is None:
-        raise SchemaError(f"unknown type {shown(document.get('type'))}", "type")
-    if not issubclass(cls, expected):
-        raise SchemaError(f"expected a {expected.__name__}, got a {cls.__name__}", "type")
-    if not hasattr(cls, "type"):
-        del document["type"]
-    return from_data(cast("type[object]", cls), document)
+    return json.loads(json_of(value))
 
 
 def canonical_json(value: object) -> str:
@@ -106,16 +26,19 @@ def canonical_json(value: object) -> str:
 
     A blob is written as its hash, wherever its content is, so the value cannot be read back.
     """
-    return _written(value, canonical=True).decode()
+    return json_of(value, canonical=True).decode()
 
 
 def digest(value: object) -> str:
     """Returns the SHA-256 of `canonical_json(value)` in hex: equal for equal content, in every process."""
-    return hashlib.sha256(_written(value, canonical=True)).hexdigest()
+    return hashlib.sha256(json_of(value, canonical=True)).hexdigest()
 
 
-def _written(value: object, *, canonical: bool = False) -> bytes:
-    """Calls `written`. The `output` of a response must be JSON: types of the user's own cannot be serialised here."""
+def json_of(value: object, *, canonical: bool = False) -> bytes:
+    """Returns the JSON text of a schema object, in UTF-8.
+
+    The `output` of a response must be JSON data: types of the user's own cannot be serialised here.
+    """
     if isinstance(value, GenerateResponse):
         response = cast("GenerateResponse[object]", value)
         value = replace(response, output=freeze(response.output, "output"))

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from .immutable import Immutable
-from .json_values import check_items
 
 EvidenceMatch = Literal["exact", "normalised"]
 """How a quote was found: character for character; or up to case, spaces, line breaks and hyphens at them, Unicode
@@ -45,29 +43,3 @@ class Evidence(Immutable):
     occurrences: int = 0
     value_in_quote: bool | None = None
     reason: str | None = None
-
-
-@dataclass(frozen=True, slots=True, eq=True)
-class EvidenceMap(Immutable, Mapping[str, Evidence]):
-    """The evidence for each value of an answer, by its path: "total", "items[0].price"; "value" if it is one value."""
-
-    entries: tuple[Evidence, ...] = ()
-    _by_path: dict[str, Evidence] = field(init=False, repr=False, compare=False, default_factory=dict[str, Evidence])
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "entries", check_items(self.entries, Evidence, "entries"))
-        self._by_path.update((each.path, each) for each in self.entries)
-
-    def __getitem__(self, path: str) -> Evidence:
-        return self._by_path[path]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self._by_path)
-
-    def __len__(self) -> int:
-        return len(self._by_path)
-
-    @property
-    def doubtful(self) -> tuple[Evidence, ...]:
-        """What is not verified, or has a quote without the value: each has a `reason`."""
-        return tuple(each for each in self.entries if each.reason is not None)

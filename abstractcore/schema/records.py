@@ -14,8 +14,9 @@ from .error_records import ErrorRecord
 from .frozen_json import EMPTY, freeze, freeze_object
 from .immutable import Immutable
 from .json_values import JSONValue
+from .media_decisions import MediaDecision
 from .replies import ModelReply
-from .responses import AttemptRecord, MediaDecision
+from .responses import AttemptRecord
 from .usage import Usage
 
 Outcome = Literal["done", "failed", "cancelled", "abandoned"]

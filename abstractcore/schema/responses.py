@@ -2,96 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Generic, Literal, TypeVar, overload
+from typing import Generic, TypeVar
 
+from .. import schema
+from .added_messages import added_messages
 from .base_error import SchemaError
 from .call_warnings import CallWarning
-from .calls import ToolSearch
 from .deferred_costs import CostSource, HasDeferredCost, checked_cost
 from .display import Displayed, small_print
-from .evidence import EvidenceMap
+from .evidence_maps import EvidenceMap
 from .immutable import Immutable
 from .messages import Message
-from .output_attempts import OutputAttempt
-from .parts import MediaKind, Part, ToolCall
-from .pending_calls import PendingCall
+from .parts import Part, ToolCall
 from .replies import FinishReason, ModelReply
 from .reprs import ShortRepr, short_repr
-from .tool_loops import ToolLoop, added_messages
-from .tool_steps import ToolStep
 from .usage import Usage
 
 T = TypeVar("T")
 _NO_EVIDENCE = EvidenceMap()
-MediaRoute = Literal["native", "inline", "fallback"]
-
-
-@dataclass(frozen=True, slots=True)
-class MediaSent(Immutable):
-    """The content sent in place of a file: its media type, its size in bytes, and its text, if it is text.
-
-    The model gets the text with a label and delimiters around it. If a file became several parts, such as images of its
-    pages, `media_type` is "multipart/mixed", `size` is the total, and `parts` has one entry for each, in order. `pages`
-    has the start and the end of each page in `text`, if the file has pages.
-    """
-
-    media_type: str
-    size: int | None
-    text: str | None = None
-    parts: tuple[MediaSent, ...] = ()
-    pages: tuple[tuple[int, int], ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class MediaDecision(Immutable):
-    """How one file is sent, and why.
-
-    `route` is "native" (the file itself), "inline" (a text file as text) or "fallback" (the output of `handler`).
-    `outputs` is what the handler may produce for this model: "text", or media types such as "image/png"; empty for a
-    file that is sent natively. `sent` and `usage` are None in a plan, which sends nothing; `usage` is also None if the
-    handler called no model.
-    """
-
-    part_path: str
-    source: str
-    type: str
-    kind: MediaKind
-    route: MediaRoute
-    reason: str
-    handler: str | None = None
-    sent: MediaSent | None = None
-    usage: Usage | None = None
-    outputs: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Plan(Immutable, Sequence[MediaDecision]):
-    """What a call would send: a sequence of the decisions for its files, with the warnings known without sending.
-
-    `warnings` name what the model does not support, and unused options. What the provider's wire format cannot
-    say is known when the request is written: those warnings are in the response only. `tool_search` is where deferred
-    tools are searched: "hosted" (by the provider) or "client" (in this program); None if no tool is deferred.
-    """
-
-    media: tuple[MediaDecision, ...] = ()
-    warnings: tuple[CallWarning, ...] = ()
-    tool_search: ToolSearch | None = None
-
-    def __len__(self) -> int:
-        return len(self.media)
-
-    @overload
-    def __getitem__(self, index: int) -> MediaDecision: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> tuple[MediaDecision, ...]: ...
-
-    def __getitem__(self, index: int | slice) -> MediaDecision | tuple[MediaDecision, ...]:
-        return self.media[index]
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +55,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     attempts: tuple[AttemptRecord, ...]
     usage: Usage
     warnings: tuple[CallWarning, ...]
-    media: tuple[MediaDecision, ...]
+    media: tuple[schema.MediaDecision, ...]
     provider: str
     model: str
     cost: Decimal | None
@@ -133,9 +64,9 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     cost_source: CostSource | None = None
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
-    tool_steps: tuple[ToolStep, ...] = ()
-    output_attempts: tuple[OutputAttempt, ...] = ()
-    loop: ToolLoop | None = None
+    tool_steps: tuple[schema.ToolStep, ...] = ()
+    output_attempts: tuple[schema.OutputAttempt, ...] = ()
+    loop: schema.ToolLoop | None = None
     evidence: EvidenceMap = _NO_EVIDENCE
 
     def __post_init__(self) -> None:
@@ -173,7 +104,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
         return self.reply.tool_calls
 
     @property
-    def pending(self) -> tuple[PendingCall, ...]:
+    def pending(self) -> tuple[schema.PendingCall, ...]:
         """The tool calls that wait for an answer, or for a result from elsewhere: `llm.resume(response, answers)`."""
         return () if self.loop is None else self.loop.pending
 

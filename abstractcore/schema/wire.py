@@ -1,17 +1,16 @@
-"""Input and output of transpilers: HTTP requests and responses as data, and the results of each operation."""
+"""Input and output of transpilers: HTTP requests and responses as data, and calls before they are encoded."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from .. import schema
 from .call_warnings import CallWarning
 from .calls import ModelCall, ToolSearch
 from .frozen_json import freeze_object
 from .immutable import Immutable
 from .reprs import ShortRepr
-from .responses import MediaDecision
-from .tools import ToolSpec
 
 ENCODINGS = ("gzip", "deflate")
 """The values of `Accept-Encoding` in requests, and the `Content-Encoding` that responses may have."""
@@ -67,43 +66,13 @@ class Encoded(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
-class ReplyReading(Immutable):
-    """How the text of a reply is read, where tools or a typed answer are not the provider's own.
-
-    `tools` are written into the prompt in `tool_format`; with `rescue`, a reply that is nothing but calls of them is
-    read as such in any format. `output_tool` is the tool whose arguments are the answer.
-    """
-
-    tool_format: str | None = None
-    tools: tuple[ToolSpec, ...] = ()
-    rescue: bool = False
-    output_tool: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Lowered(Immutable):
     """A lowered call (adapted to the model), with the decision for each file. `reading` is None for replies that are
     read as they are; `tool_search` is where deferred tools are searched, None if there are none.
     """
 
     call: ModelCall
-    decisions: tuple[MediaDecision, ...] = ()
+    decisions: tuple[schema.MediaDecision, ...] = ()
     warnings: tuple[CallWarning, ...] = ()
-    reading: ReplyReading | None = None
+    reading: schema.ReplyReading | None = None
     tool_search: ToolSearch | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Parsed(Immutable):
-    """A client's request decoded as a call (server side)."""
-
-    call: ModelCall
-    warnings: tuple[CallWarning, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Rendered(Immutable):
-    """A reply encoded as the body of a response (server side)."""
-
-    body: bytes
-    warnings: tuple[CallWarning, ...] = ()

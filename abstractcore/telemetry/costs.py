@@ -8,11 +8,15 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Context, Decimal
 from functools import reduce
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from ..ports import BilledResponse, CallContext, Charge, MeteredStream, Pricing
-from ..schema import CostSource, MediaDecision, Usage
+from ..schema import CostSource, Usage
 from ..schema.deferred_costs import Cost
+
+if TYPE_CHECKING:
+    from ..schema import MediaDecision
+
 
 _WEAKEST_FIRST: Final[tuple[CostSource, ...]] = ("estimate", "computed", "vendor")
 _NO_USAGE: Final = Usage()

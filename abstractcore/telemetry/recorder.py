@@ -8,17 +8,20 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
 from types import TracebackType
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..concurrency import GATHERING_SECONDS, ProcessWorker
 from ..errors import InvalidInputError
 from ..ports import CallContext, CallEnd, Pricing, TraceSubscriber
-from ..schema import CallRecord, Capture, content_size, size_of
-from .call_records import EndedCall
+
+if TYPE_CHECKING:
+    from ..schema import CallRecord, Capture
+    from .call_records import EndedCall
+
 
 Listener: TypeAlias = Callable[[CallContext, CallEnd], None]
 """Called with every finished call."""
-Subscriber: TypeAlias = Callable[[CallRecord], Awaitable[object] | object]
+Subscriber: TypeAlias = "Callable[[CallRecord], Awaitable[object] | object]"
 
 _MOST_WAITING = 10_000
 _MOST_BYTES_WAITING = 64 * 1024 * 1024
@@ -66,6 +69,8 @@ class Subscription:
             self._lose("the subscriber is too slow")
             return
         record = call.record(self._capture)
+        from ..schema import size_of
+
         size = 0 if self._capture == "off" else size_of(record)
         if worker.waiting_bytes and worker.waiting_bytes + size > _MOST_BYTES_WAITING:
             self._lose("the subscriber is too slow: too much content is waiting")
@@ -182,6 +187,9 @@ class Recorder:
     def _report(self, origin: tuple[Subscriber, ...], pricing: Pricing, context: CallContext, end: CallEnd) -> None:
         """Queues the notification of all current subscribers. Returns at once."""
         subscriptions = self._concerned(origin)
+
+        from ..schema import content_size
+        from .call_records import EndedCall
 
         def write() -> None:
             call = EndedCall(context, end, pricing)

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from abstractcore.errors import MediaError
-from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.schema import MediaPart
 
 from .common.content import check_family, source_of
 from .common.media_types import extensions_of, is_text_type
 from .common.recognition import recognised
+
+if TYPE_CHECKING:
+    from abstractcore.ports import Conversion, MediaContext, Recognised
 
 
 class ImageHandler:

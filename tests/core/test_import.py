@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import is_dataclass
+from importlib import import_module
 from importlib.util import find_spec
+from typing import get_type_hints
 
 import pytest
 
@@ -38,6 +41,22 @@ def test_no_error_shadows_a_builtin():
     assert [name for name in abstractcore.__all__ if hasattr(builtins, name)] == []
 
 
+@pytest.mark.parametrize("package", ["schema", "ports", "engine", "outputs", "telemetry"])
+def test_every_name_of_a_package_resolves_though_some_are_imported_later(package: str):
+    module = import_module(f"abstractcore.{package}")
+    assert [name for name in module.__all__ if not hasattr(module, name)] == []
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        module.nothing  # noqa: B018
+
+
+def test_type_hints_of_the_schema_resolve_though_some_types_are_imported_later():
+    from abstractcore import schema
+
+    classes = [value for name in schema.__all__ if isinstance(value := getattr(schema, name), type)]
+    unresolved = [each.__name__ for each in classes if is_dataclass(each) and not get_type_hints(each)]
+    assert unresolved == []
+
+
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'create_lmm'"):
         _ = abstractcore.create_lmm  # type: ignore[attr-defined]
@@ -66,21 +85,31 @@ NOT_FOR_A_TEXT = (
     "abstractcore.catalogue.pricing",
     "abstractcore.catalogue.updates",
     "abstractcore.catalogue.user_file",
+    "abstractcore.client.evidence",
     "abstractcore.client.loop_inputs",
     "abstractcore.client.media_loading",
     "abstractcore.client.media_objects",
     "abstractcore.client.message_inputs",
     "abstractcore.client.model_facts",
+    "abstractcore.client.rounds",
+    "abstractcore.client.streams",
     "abstractcore.concurrency.asynchronous",
     "abstractcore.concurrency.closing",
     "abstractcore.concurrency.event_loops",
     "abstractcore.concurrency.loop_thread",
+    "abstractcore.engine.call_stream",
+    "abstractcore.engine.decoding",
+    "abstractcore.engine.evidence",
+    "abstractcore.engine.evidence_stream",
+    "abstractcore.engine.loop_journal",
     "abstractcore.engine.lowering.output_modes",
     "abstractcore.engine.lowering.prompted_tools",
     "abstractcore.engine.media_conversion",
+    "abstractcore.engine.output_rounds",
     "abstractcore.engine.reply_reading",
     "abstractcore.engine.round_stream",
     "abstractcore.engine.round_totals",
+    "abstractcore.engine.stream_origins",
     "abstractcore.engine.tool_calls",
     "abstractcore.engine.tool_decisions",
     "abstractcore.engine.tool_result_media",
@@ -88,11 +117,45 @@ NOT_FOR_A_TEXT = (
     "abstractcore.framing.aws_event_stream",
     "abstractcore.framing.server_sent_events",
     "abstractcore.outputs.corrections",
+    "abstractcore.outputs.decisions",
+    "abstractcore.outputs.documents",
+    "abstractcore.outputs.evidence",
+    "abstractcore.outputs.growing",
+    "abstractcore.outputs.python_type",
     "abstractcore.pillow_images",
+    "abstractcore.ports.conversions",
     "abstractcore.ports.prices",
     "abstractcore.ports.scripts",
+    "abstractcore.ports.stores",
+    "abstractcore.ports.tools",
+    "abstractcore.schema.accumulation",
+    "abstractcore.schema.cached_contents",
+    "abstractcore.schema.deltas",
+    "abstractcore.schema.documents",
+    "abstractcore.schema.error_records",
+    "abstractcore.schema.evidence",
+    "abstractcore.schema.journal_entries",
+    "abstractcore.schema.media_decisions",
+    "abstractcore.schema.model_lists",
+    "abstractcore.schema.output_attempts",
+    "abstractcore.schema.partial_replies",
+    "abstractcore.schema.pending_calls",
+    "abstractcore.schema.plans",
+    "abstractcore.schema.reading",
+    "abstractcore.schema.records",
+    "abstractcore.schema.redaction",
+    "abstractcore.schema.reply_readings",
+    "abstractcore.schema.server_side",
+    "abstractcore.schema.sizes",
+    "abstractcore.schema.tool_events",
+    "abstractcore.schema.tool_loops",
+    "abstractcore.schema.tool_steps",
+    "abstractcore.stores",
+    "abstractcore.telemetry.call_records",
     "abstractcore.tools",
+    "abstractcore.tools.approval",
     "abstractcore.tools.execution",
+    "abstractcore.tools.file_journal",
     "abstractcore.tools.loop",
     "abstractcore.tools.policy",
     "abstractcore.tools.tool",
@@ -131,6 +194,8 @@ NOT_FOR_A_TEXT = (
     "abstractcore_providers.vendors.bedrock.signature",
     "abstractcore_providers.vendors.google.cached_contents",
     "asyncio",
+    "difflib",
+    "tomllib",
 )
 """Modules that a text answer of OpenAI in sync code does not need."""
 

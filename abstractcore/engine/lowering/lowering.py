@@ -8,7 +8,7 @@ from typing import Any
 
 from ...ports import MediaHandler, ModelProfile
 from ...registry import did_you_mean
-from ...schema import CallWarning, Lowered, ModelCall, ReplyReading
+from ...schema import CallWarning, Lowered, ModelCall
 from .cache_points import lower_cache
 from .media_routes import lower_media
 from .modalities import lower_modalities
@@ -44,6 +44,8 @@ def lower(
     call, output_tool, strategy, of_output = lower_output_tool(call, profile)
     call, reading, warnings = lower_tools(call, profile)
     if output_tool is not None:
+        from ...schema import ReplyReading
+
         reading = replace(reading or ReplyReading(), output_tool=output_tool)
     warnings += [*of_search, *of_output]
     if call.output is not None and strategy != "native":

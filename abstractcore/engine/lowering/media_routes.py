@@ -5,7 +5,7 @@ from __future__ import annotations
 import mimetypes
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import cast
+from typing import TYPE_CHECKING, cast
 
 from ...errors import MediaError, UnsupportedContentError
 from ...ports import MediaHandler, ModelProfile
@@ -14,7 +14,6 @@ from ...schema import (
     MEDIA_PARTS,
     Blob,
     CallWarning,
-    MediaDecision,
     MediaKind,
     MediaPart,
     MediaPolicy,
@@ -23,6 +22,9 @@ from ...schema import (
     media_kind_of,
 )
 from ...schema.quoting import shown_address
+
+if TYPE_CHECKING:
+    from ...schema import MediaDecision
 
 _ELSEWHERE = ("url", "provider_file")
 """The forms of content that only a provider can read."""
@@ -98,6 +100,8 @@ def _decide(
     known = profile.supports(kind, media_type)
     only_natively = policy == "native" or not outputs
     native = known or profile.may_support(kind, media_type, only_natively=only_natively)
+    from ...schema import MediaDecision
+
     decision = MediaDecision(
         part_path=path,
         source=source_name(part.blob),

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from ...errors import UnsupportedContentError
 from ...ports import ModelProfile
-from ...schema import CallWarning, ModelCall, ReplyReading, ToolChoice, to_data
+from ...schema import CallWarning, ModelCall, ToolChoice, to_data
 from .changes import change_warning
 from .thinking import Asked, thinks
+
+if TYPE_CHECKING:
+    from ...schema import ReplyReading
 
 DEFAULT_FORMAT = "hermes"
 """The format for models whose own is not known: plain JSON between tags."""
@@ -28,6 +31,8 @@ def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, Repl
         return write_tools(call, name, profile)
     reading = None
     if profile.calls_as_text and call.rescue and call.tools and not forbids_tools(call):
+        from ...schema import ReplyReading
+
         reading = ReplyReading(tools=call.tools, rescue=True)
     changed = call.tool_format is not None or not call.rescue
     return call.with_(tool_format=None, rescue=True) if changed else call, reading, []

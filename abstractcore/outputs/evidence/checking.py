@@ -8,8 +8,7 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from ...schema import JSONObject
-from ...schema.evidence import Evidence, EvidenceMap
+from ...schema import Evidence, EvidenceMap, JSONObject
 from ...schema.quoting import shown
 from .matching import Budget
 from .paths import Steps, leaves, read, written

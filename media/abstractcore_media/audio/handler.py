@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import InvalidInputError, MediaError
-from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.content import check_family, content_of, source_of
@@ -14,6 +13,8 @@ from ..common.recognition import recognised
 from .speech import Transcriber
 
 if TYPE_CHECKING:
+    from abstractcore.ports import Conversion, MediaContext, Recognised
+
     from .sound import Sound
 
 _REEXPORT = "Record or export it again; the rest can often be recovered with: ffmpeg -i broken.wav clean.wav"
@@ -62,6 +63,8 @@ class AudioHandler:
 
         Raises `MediaError` also if there is no speech: an empty transcript would invite the model to invent one.
         """
+        from abstractcore.ports import Conversion
+
         from .sound import decode_sound
 
         model = context.options.get("transcription_model", "whisper-tiny.en")

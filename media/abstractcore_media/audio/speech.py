@@ -6,11 +6,12 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from abstractcore.errors import MediaError, ModelStoreError
-from abstractcore.ports import MediaContext, ModelStore
 
 from ..common.extras import missing_extra
 
 if TYPE_CHECKING:
+    from abstractcore.ports import MediaContext, ModelStore
+
     from .sound import Sound
 
 

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from abstractcore.ports import Recognised
 from abstractcore.schema import MediaKind
+
+if TYPE_CHECKING:
+    from abstractcore.ports import Recognised
 
 
 def recognised(
@@ -14,7 +17,11 @@ def recognised(
 ) -> Recognised | None:
     """Returns the result of `recognise` for a handler of `kind` whose media types `is_ours` accepts."""
     media_type = _sniffed(head, name) if declared is None else declared
-    return Recognised(kind, media_type) if media_type is not None and is_ours(media_type) else None
+    if media_type is None or not is_ours(media_type):
+        return None
+    from abstractcore.ports import Recognised
+
+    return Recognised(kind, media_type)
 
 
 @lru_cache(maxsize=4)

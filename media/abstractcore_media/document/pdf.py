@@ -11,7 +11,6 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError
-from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.content import content_of, source_of
@@ -21,6 +20,8 @@ from ..common.recognition import recognised
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
+
+    from abstractcore.ports import Conversion, MediaContext, Recognised
 
 _PDF = "application/pdf"
 _QUIET = logging.NullHandler()
@@ -59,6 +60,8 @@ class PdfHandler:
         Raises `MediaError` for a PDF that is corrupt, encrypted, over a limit or without any text; pages without text
         are listed in a warning.
         """
+        from abstractcore.ports import Conversion
+
         data, source = content_of(part), source_of(part)
         _check_ends(data, source)
         pages = self._pages(_open(data, source), source)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from abstractcore.errors import MediaError
-from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.content import content_of, source_of
 from ..common.extras import missing_extra
 from ..common.media_types import is_text_type, text_extensions
 from ..common.recognition import recognised
+
+if TYPE_CHECKING:
+    from abstractcore.ports import Conversion, MediaContext, Recognised
+
 
 _LEGACY_ENCODINGS = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255", "cp1256", "koi8_r", "cp932", "euc_jp",
                      "gb18030", "big5", "cp949"]  # fmt: skip
@@ -33,6 +38,8 @@ class TextHandler:
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """Returns the text, with a warning if its encoding was guessed. Raises `MediaError` for binary content."""
+        from abstractcore.ports import Conversion
+
         text, guessed = self._decode(part)
         if guessed is None:
             return Conversion(text, "text")

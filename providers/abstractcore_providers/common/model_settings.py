@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
 from dataclasses import fields, replace
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from abstractcore.errors import ConfigurationError
@@ -40,6 +39,8 @@ def check_setting_names(given: Iterable[str], known: Set[str], format_of: str) -
 
 def unknown_setting(name: str, known: Set[str], format_of: str = "") -> ConfigurationError:
     """Returns the error for a setting that is not known."""
+    from difflib import get_close_matches
+
     where = f" in the wire format of {format_of!r}" if format_of else ""
     nearest = get_close_matches(name, sorted(known), 1, 0.6)
     hint = f"The settings are {', '.join(sorted(known))}." if known else "It has no settings: remove it."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic_core import PydanticSerializationError
 
@@ -12,7 +12,6 @@ from abstractcore.schema import (
     CallWarning,
     Message,
     ModelCall,
-    Parsed,
     Part,
     ReasoningPart,
     Role,
@@ -23,6 +22,9 @@ from abstractcore.schema import (
 )
 
 from .json_reading import Object, read_json
+
+if TYPE_CHECKING:
+    from abstractcore.schema import Parsed
 
 T = TypeVar("T")
 
@@ -76,6 +78,8 @@ def read_call(
     Values that the schema never accepts (lone surrogates, infinite numbers, too deep nesting) are searched for in the
     request itself, since they may fail far from where they are.
     """
+    from abstractcore.schema import Parsed
+
     data = read_request(request)
     warnings: list[CallWarning] = []
     try:

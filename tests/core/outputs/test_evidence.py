@@ -465,7 +465,7 @@ def test_a_call_without_evidence_loads_none_of_it():
         "print([name for name in sys.modules if name.startswith('abstractcore.') and 'evidence' in name])"
     )
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert loaded.strip() == "['abstractcore.schema.evidence', 'abstractcore.client.evidence']"
+    assert loaded.strip() == "['abstractcore.schema.evidence_maps']"
 
 
 class Ticket:

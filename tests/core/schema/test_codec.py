@@ -94,9 +94,9 @@ def test_every_document_survives_a_round_trip(kind: str):
 def test_strategies_generate_every_document_type():
     objects = {ModelCall, ModelReply, GenerateResponse, CallRecord, Message, ToolSpec, Blob}
     objects |= {ToolLoop, ToolStep, ToolAnswer, JournalEntry}
-    from abstractcore.schema import codec
+    from abstractcore.schema import documents
 
-    assert set(codec._DOCUMENTS.values()) == objects | {*get_args(Part), *get_args(Delta), *get_args(ToolEvent)}
+    assert set(documents._DOCUMENTS.values()) == objects | {*get_args(Part), *get_args(Delta), *get_args(ToolEvent)}
 
 
 @examples(30)

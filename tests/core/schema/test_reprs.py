@@ -112,7 +112,8 @@ def test_record_repr_omits_defaults(record: Any, expected: str):
 
 
 def test_every_record_has_such_a_repr():
-    records = [each for each in vars(schema).values() if isinstance(each, type) and is_dataclass(each)]
+    named = [getattr(schema, name) for name in schema.__all__]
+    records = [each for each in named if isinstance(each, type) and is_dataclass(each)]
     assert len(records) > 40
     others = {each.__name__ for each in records if each.__repr__ is not short_repr}
     assert others == {"Blob", "GenerateResponse", "ToolLoop"}

@@ -7,14 +7,18 @@ form, in which each fragment has `custom` in place of `function`.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from abstractcore.schema import CallWarning, ProviderOptions, ToolCall, ToolCallStart
+from abstractcore.schema import CallWarning, ProviderOptions, ToolCall
 
 from ...common.function_tools import decode_function_call, read_function_call, write_function_call
 from ...common.item_options import fields_for, read_options, with_options
 from ...common.json_reading import Object, as_object, text_of
 from ...common.reading import get_object, get_text, name_the_rest
+
+if TYPE_CHECKING:
+    from abstractcore.schema import ToolCallStart
+
 
 _CUSTOM = "custom"
 _FUNCTION_FIELDS = frozenset({"id", "type", "function", "index"})

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.ports import MessageRead, Operations
-from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, WireRequest, WireResponse
 
 from ...common.reasoning_origins import origin_of
 from .decode import decode
@@ -19,6 +19,7 @@ from .encode import encode
 
 if TYPE_CHECKING:
     from abstractcore.framing import ServerSentEventFramer
+    from abstractcore.schema import Parsed, Rendered
 
     from .stream_decoder import ChatDecoder
     from .stream_renderer import ChatRenderer
