@@ -7,7 +7,7 @@ from typing import Any
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from ..schema import (
+from ...schema import (
     AudioPart,
     Blob,
     CachePoint,
