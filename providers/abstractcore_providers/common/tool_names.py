@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, Message, ModelCall, ToolCall
@@ -23,7 +24,7 @@ class ToolNames:
 
     def allow(self, name: str) -> bool:
         """Whether the vendor accepts the name."""
-        return re.fullmatch(f"[{self.first}][{self.alphabet}]{{0,{self.longest - 1}}}", name) is not None
+        return _is_allowed(name, self.first, self.alphabet, self.longest)
 
     def nearest(self, name: str) -> str:
         """Returns the closest valid name."""
@@ -31,6 +32,11 @@ class ToolNames:
         if not re.match(f"[{self.first}]", name):
             name = f"_{name}"
         return name[: self.longest]
+
+
+@lru_cache(maxsize=1024)
+def _is_allowed(name: str, first: str, alphabet: str, longest: int) -> bool:
+    return re.fullmatch(f"[{first}][{alphabet}]{{0,{longest - 1}}}", name) is not None
 
 
 OPENAI = ToolNames("up to 64 letters, digits, underscores and dashes")
