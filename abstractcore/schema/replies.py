@@ -75,7 +75,7 @@ class ModelReply(Immutable, Displayed):
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:
         """The tool calls of the model, in order."""
-        return tuple(part for part in self.parts if isinstance(part, ToolCall))
+        return tuple([part for part in self.parts if isinstance(part, ToolCall)])
 
     def message(self) -> Message | None:
         """The reply as the assistant's message of a conversation; None if it is empty."""
