@@ -53,6 +53,8 @@ class ToolAnswer(Immutable):
         check_text(self.call_id, "call_id")
         check_text(self.digest, "digest")
         check_choice(self.kind, get_args(AnswerKind), "kind")
+        if self.reason is not None:
+            check_text(self.reason, "reason")
         if (self.kind == "edit") != (self.arguments is not None):
             raise SchemaError("is required with kind 'edit', and allowed with no other kind", "arguments")
         if (self.kind == "input") != (self.input is not None):

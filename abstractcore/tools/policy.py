@@ -71,9 +71,11 @@ class ToolPolicy:
         except SchemaError as error:
             raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
         object.__setattr__(self, "content_labels", labels)
-        for name in ("approve", "on_event"):
-            if getattr(self, name) is not None and not callable(getattr(self, name)):
-                raise _wrong(name, "a function", getattr(self, name))
+        if self.approve is not None and not callable(self.approve):
+            hint = "For rules: approve=ApprovalRules([...])."
+            raise _wrong("approve", "a function", self.approve, hint)
+        if self.on_event is not None and not callable(self.on_event):
+            raise _wrong("on_event", "a function", self.on_event)
         if self.on_event is not None and is_async(self.on_event):
             raise _wrong("on_event", "a function that is not async", self.on_event)
 
@@ -95,8 +97,8 @@ def _check_whole(value: object, least: int, name: str) -> None:
         raise _wrong(name, f"a whole number of at least {least}", value)
 
 
-def _wrong(name: str, expected: str, value: object) -> InvalidInputError:
-    return InvalidInputError(f"expected {expected}, got {shown(value)}", path=f"run_tools.{name}")
+def _wrong(name: str, expected: str, value: object, hint: str | None = None) -> InvalidInputError:
+    return InvalidInputError(f"expected {expected}, got {shown(value)}", path=f"run_tools.{name}", hint=hint)
 
 
 _DEFAULT = ToolPolicy()

@@ -14,6 +14,7 @@ import pytest
 from abstractcore import (
     AbstractCoreError,
     Allow,
+    ApprovalRule,
     Blob,
     Deny,
     Edit,
@@ -25,6 +26,7 @@ from abstractcore import (
     SchemaError,
     Suspend,
     ToolAnswer,
+    ToolCall,
     ToolContext,
     ToolError,
     ToolLoop,
@@ -552,3 +554,14 @@ def test_everything_that_a_wrong_resume_raises_is_typed(bank: Bank):
             except AbstractCoreError:
                 continue
     assert bank.paid == []
+
+
+def test_reason_of_a_denial_is_text():
+    pending = PendingCall(ToolCall.of("c", "pay", {}), "approval")
+    with pytest.raises(SchemaError, match="reason: expected text, got int"):
+        pending.deny(5)  # type: ignore[arg-type]
+
+
+def test_list_of_rules_hints_at_approval_rules():
+    with pytest.raises(InvalidInputError, match=r"approve=ApprovalRules\(\[\.\.\.\]\)"):
+        ToolPolicy(approve=[ApprovalRule("pay", "allow")])  # type: ignore[arg-type]

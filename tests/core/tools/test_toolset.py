@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from abstractcore import InvalidInputError, PluginError, Services, ToolCall, ToolResult, ToolSpec, create_llm
+from abstractcore import InvalidInputError, PluginError, Services, ToolCall, ToolResult, ToolSpec, create_llm, tool
+from abstractcore.tools import tool_set
 from tests.plugin_doubles import giving, thing
 
 
@@ -93,3 +94,17 @@ def test_tool_of_a_source_can_be_executed(math, call_style):
     source = math.registry.tool_source("math")
 
     assert call_style.run(source.call(ToolCall("c1", "add", '{"a": 1}'))) == ToolResult.text("c1", "add ran")
+
+
+def test_object_with_methods_hints_at_them():
+    class Cart:
+        def _hidden(self) -> None: ...
+
+        @tool
+        def add(self, item: str) -> str:
+            return item
+
+    with pytest.raises(InvalidInputError) as caught:
+        tool_set([Cart()], Services().registry)
+    assert caught.value.hint == "Pass its methods: tools=[cart.add]."
+    assert tool_set([Cart().add], Services().registry).specs[0].name == "add"
