@@ -18,7 +18,8 @@ from ...ports import ToolContext
 from ...schema import TextPart, ToolCall, ToolStep
 from ...schema.quoting import one_line
 from ...scrubbing import Secrets
-from ...tools.execution import execute
+from ...tools.arguments import PreparedArguments
+from ...tools.execution import execute, prepared_or_refused
 from .content import mcp_content
 from .limits import Limits
 from .offered import OfferedTool
@@ -55,15 +56,13 @@ class ToolRunner:
         `report` gets the progress of the tool, from any thread. Cancelling the task cancels the tool.
         """
         offered = self.tools[name]
-        try:
-            call = ToolCall.of(uuid.uuid4().hex, name, arguments)
-        except SchemaError as error:
-            return _error(self.cleaned(f"invalid arguments: {error}"))
         if self._is_full():
             return _error(f"the server is busy: {self._limits.waiting} calls wait already. Try again later.")
         async with self._place(name):
             try:
-                step = await self._step(offered, call, report)
+                step = await self._step(offered, name, arguments, report)
+            except SchemaError as error:
+                return _error(self.cleaned(f"invalid arguments: {one_line(str(error))}"))
             except ToolError as error:  # of a tool with on_error="raise"
                 return _error(self.cleaned(error.message))
         if step.traceback is not None:
@@ -98,15 +97,24 @@ class ToolRunner:
             if alone is not None:
                 alone.release()
 
-    async def _step(self, offered: OfferedTool, call: ToolCall, report: Report) -> ToolStep:
+    async def _step(self, offered: OfferedTool, name: str, arguments: Mapping[str, Any], report: Report) -> ToolStep:
+        """Returns the step of a call. Arguments, which may be large, are read and validated in a thread."""
         runtime, timeout = self._runtime, offered.tool.timeout or self._limits.timeout
+        call, prepared = await runtime.call(_prepared, offered, name, arguments)
+        if isinstance(prepared, ToolStep):
+            return prepared
         deadline = None if timeout is None else runtime.now() + timeout
         context = ToolContext[Any](None, self._llm, call, call.id, runtime, deadline, report)
-        return await execute(offered.tool, call, context, runtime, timeout=timeout, secrets=self._secrets)
+        return await execute(
+            offered.tool, call, context, runtime, timeout=timeout, secrets=self._secrets, prepared=prepared
+        )
 
     def _result(self, offered: OfferedTool, step: ToolStep) -> types.CallToolResult:
         """Returns the result of a step; reads files."""
         result = step.result
+        length = len(result.as_text)
+        if length > self._limits.result_bytes:
+            return self._too_long(offered, length)
         parts = self._secrets.value(result.content)
         try:
             content = mcp_content(parts)
@@ -116,11 +124,21 @@ class ToolRunner:
         found = types.CallToolResult(content=content, structured_content=structured, is_error=result.is_error)
         size = len(found.model_dump_json(by_alias=True).encode())
         if size > self._limits.result_bytes:
-            return _error(
-                f"the result of {offered.tool.name} is too long: {size:,} bytes; the limit is "
-                f"{self._limits.result_bytes:,}. Ask for less."
-            )
+            return self._too_long(offered, size)
         return found
+
+    def _too_long(self, offered: OfferedTool, size: int) -> types.CallToolResult:
+        limit = self._limits.result_bytes
+        return _error(
+            f"the result of {offered.tool.name} is too long: {size:,} bytes; the limit is {limit:,}. Ask for less."
+        )
+
+
+def _prepared(
+    offered: OfferedTool, name: str, arguments: Mapping[str, Any]
+) -> tuple[ToolCall, PreparedArguments | ToolStep | None]:
+    call = ToolCall.of(uuid.uuid4().hex, name, arguments)
+    return call, prepared_or_refused(offered.tool, call)
 
 
 def _structured(offered: OfferedTool, step: ToolStep) -> Any:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import functools
 import logging
+import threading
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractContextManager
 from typing import Annotated, Any, Concatenate, ParamSpec, Protocol, TypeAlias, TypeVar
 
 from pydantic import Field
@@ -37,6 +39,7 @@ MODEL_TOOLS = ("ask", "transcribe", "describe", "extract")
 _LABELS: tuple[ToolLabel, ...] = ("untrusted", "sends")
 """What the tools read is sent to a provider, and their results are a model's."""
 _MOST_FILES = 32
+_CLOSING_SECONDS = 0.5
 _TRANSCRIBE = "Transcribe this recording word for word. Write the transcript only."
 _DESCRIBE = "Describe this file: what it is, and what it shows, says or contains."
 _EXTRACT = "Extract the data that the schema describes. Use only what is given; do not guess."
@@ -50,14 +53,18 @@ class AnswerStream(Protocol):
         """The response."""
         ...
 
-    def __aiter__(self) -> Any: ...
+    def __iter__(self) -> Iterator[Any]: ...
+
+    def close(self) -> None:
+        """Ends the stream, from any thread."""
+        ...
 
 
 class Model(Protocol):
     """What is used of an LLM."""
 
-    def astream(self, prompt: str | None = None, **request: Any) -> AbstractAsyncContextManager[AnswerStream]:
-        """Returns a stream of the answer."""
+    def stream(self, prompt: str | None = None, **request: Any) -> AbstractContextManager[AnswerStream]:
+        """Returns a stream of the answer. Blocks."""
         ...
 
     def plan(self, prompt: str | None = None, **request: Any) -> Sequence[Any]:
@@ -179,14 +186,43 @@ class ModelTools:
         return await self._runtime.call(self._files.load, file, kind="files")
 
     async def _response(self, context: ToolContext[Any], prompt: str, **request: Any) -> GenerateResponse[Any]:
-        """Returns the response; the number of characters of the answer so far is reported as progress."""
-        length = 0
-        async with self._model.astream(prompt, timeout=context.seconds_left, **request) as stream:
-            async for event in stream:
-                if isinstance(event, TextDelta):
-                    length += len(event.text)
-                    context.progress(length, None, f"{length:,} characters")
-            return stream.response
+        """Returns the response; the number of characters of the answer so far is reported as progress.
+
+        A thread makes the call: to build a request of a client's data, and to validate an answer by its schema, may
+        take seconds, in which an event loop would serve nobody. Cancellation closes the stream, which ends the thread.
+        """
+        opened: list[AnswerStream] = []
+        stopped = threading.Event()
+
+        def read() -> GenerateResponse[Any]:
+            with self._model.stream(prompt, timeout=context.seconds_left, **request) as stream:
+                opened.append(stream)
+                length = 0
+                for event in stream:
+                    if stopped.is_set():
+                        break
+                    if isinstance(event, TextDelta):
+                        length += len(event.text)
+                        context.progress(length, None, f"{length:,} characters")
+                return stream.response
+
+        reading = asyncio.ensure_future(self._runtime.invoke(read))
+        try:
+            return await asyncio.shield(reading)
+        finally:
+            if not reading.done():
+                stopped.set()
+                for stream in opened:
+                    stream.close()
+                reading.add_done_callback(_ignored)
+                await asyncio.wait([reading], timeout=_CLOSING_SECONDS)
+                reading.cancel()
+
+
+def _ignored(reading: asyncio.Future[Any]) -> None:
+    """Takes the error of a stream that was closed."""
+    if not reading.cancelled():
+        reading.exception()
 
 
 def _text(response: GenerateResponse[Any]) -> str:

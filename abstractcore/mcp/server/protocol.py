@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import asyncio
+from collections.abc import Coroutine, Mapping
+from typing import Any, TypeVar
 
+import anyio
 import mcp_types as types
 from mcp.server.caching import CacheHint
 from mcp.server.context import ServerRequestContext
@@ -17,6 +19,8 @@ from ...version import __version__
 from .calls import ToolRunner
 from .progress import ProgressSender
 
+T = TypeVar("T")
+_CLOSING_SECONDS = 2.0
 _LIST_TTL_MS = 300_000
 _MAX_NAME = 128
 
@@ -39,6 +43,9 @@ def mcp_server(runner: ToolRunner, *, name: str = "abstractcore", instructions: 
     ) -> types.CallToolResult:
         if params.name not in runner.tools:
             raise MCPError(code=types.INVALID_PARAMS, message=_unknown(params.name, runner.tools))
+        return await _cancelled_once(called(context, params))
+
+    async def called(context: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
         async with ProgressSender(context.session.report_progress, runner.cleaned) as progress:
             return await runner.call(params.name, params.arguments or {}, progress.report)
 
@@ -51,6 +58,20 @@ def mcp_server(runner: ToolRunner, *, name: str = "abstractcore", instructions: 
         on_list_tools=list_tools,
         on_call_tool=call_tool,
     )
+
+
+async def _cancelled_once(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Awaits a coroutine in a task of its own. The SDK's scopes cancel their task again at each wait, so that nothing
+    could be closed in time.
+    """
+    task = asyncio.create_task(coroutine)
+    try:
+        return await asyncio.shield(task)
+    finally:
+        if not task.done():
+            task.cancel()
+            with anyio.CancelScope(shield=True):
+                await asyncio.wait([task], timeout=_CLOSING_SECONDS)
 
 
 def _unknown(name: str, known: Mapping[str, object]) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 from urllib.parse import unquote
@@ -15,16 +16,23 @@ _DATA = ("const", "default", "enum", "examples", "required", "dependentRequired"
 _SAME_VALUE = ("allOf", "anyOf", "oneOf", "not", "if", "then", "else", "dependentSchemas", "dependencies")
 """Keywords whose schemas are applied to the value itself; all others with schemas are for values in it."""
 _UNEVALUATED = ("unevaluatedItems", "unevaluatedProperties")
+_LONGEST = 65_536
 _DEPTH = 30
 _MOST_STEPS = 100_000
 
 
 def safe_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a schema with which validation takes time in proportion to the answer. Raises `InvalidInputError` for
-    one whose alternatives multiply, and for references that are not to a place in the schema.
+    one that is very long or whose alternatives multiply, and for references that are not to a place in the schema.
 
     Regular expressions become texts in descriptions: one could take exponential time over a text that a client chose.
     """
+    size = len(json.dumps(schema))
+    if size > _LONGEST:
+        hint = "Extract in several calls, each with a part of the schema."
+        raise InvalidInputError(
+            f"it has {size:,} characters as JSON; the limit is {_LONGEST:,}", path="schema", hint=hint
+        )
     if _Steps(schema).of(schema, _DEPTH) > _MOST_STEPS:
         raise InvalidInputError(
             "its validation could take exponential time: alternatives refer to each other, or to one place many times",

@@ -15,7 +15,7 @@ import pytest
 from abstractcore import AuthenticationError, create_llm
 from abstractcore.mcp.server import FileAccess, Limits, ModelTools, ToolRunner, offered
 from abstractcore.stores.models import FileModelStore
-from tests.chaos_server import ScriptedServer, failure, streamed
+from tests.chaos_server import HANG, ScriptedServer, chunk, delta, failure, stream_head, streamed
 from tests.core.mcp.server.served import Served, call, request
 
 MEDIA = Path(__file__).parents[4] / "examples/media"
@@ -118,7 +118,7 @@ def test_answer_without_text_is_an_error():
 
 def test_hints_for_the_operator_are_logged_only(caplog: pytest.LogCaptureFixture):
     class Unset:
-        def astream(self, *args: Any, **request: Any) -> Any:
+        def stream(self, *args: Any, **request: Any) -> Any:
             raise AuthenticationError("no key", hint="Set the variable ACME_API_KEY.")
 
     tools = ModelTools(Unset(), FileAccess(), str)  # type: ignore[arg-type]
@@ -156,6 +156,19 @@ def test_command_offers_the_model_of_its_options(server: ScriptedServer, tmp_pat
         assert served.ended() == 0
     assert "sk-of-the-provider" not in served.stderr
     assert "Traceback" not in served.stderr
+
+
+def test_cancelled_call_closes_the_connection_to_the_provider(server: ScriptedServer):
+    server.script(stream_head() + chunk(delta("It is ")), HANG)
+    with Served("--provider", "openai-compatible/m", "--base-url", f"{server.url}/v1") as served:
+        served.send(call("a", "ask", token="t", prompt="How is it?"))
+        assert served.receive()["params"]["message"] == "6 characters"
+        served.send({"jsonrpc": "2.0", "method": "notifications/cancelled", "params": {"requestId": "a"}})
+        server.wait_for(lambda: server.connections[0].closed_at is not None, "the end of the connection")
+        served.send(request(1, "tools/list"))
+        served.answers([1])
+        assert served.ended() == 0
+    assert served.stderr == ""
 
 
 def test_command_transcribes_on_this_machine(models: FileModelStore):

@@ -83,6 +83,11 @@ def test_reference_to_elsewhere_is_refused(reference: str):
         safe_schema({"$ref": reference, "items": [{}]})
 
 
+def test_long_schema_is_refused():
+    with pytest.raises(InvalidInputError, match=r"it has \d\d,\d{3} characters as JSON; the limit is 65,536"):
+        safe_schema({"properties": {f"p{n}": {"type": "string"} for n in range(3000)}})
+
+
 def test_dynamic_references_are_refused():
     with pytest.raises(InvalidInputError, match="dynamic references are not accepted"):
         safe_schema({"properties": {"a": {"$dynamicRef": "#x"}}})
