@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 import ipaddress
@@ -17,9 +16,10 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.lowlevel import Server
 from mcp.server.transport_security import TransportSecuritySettings
 from starlette.responses import JSONResponse
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...errors import ConfigurationError, InvalidInputError
+from .http_connections import CompleteRequests, limited_connections
 from .limits import Limits
 
 PATH = "/mcp"
@@ -85,14 +85,13 @@ async def serve_http(server: Server[Any], listening: socket.socket, host: str, a
     """Serves clients until SIGINT or SIGTERM. `host` is the name or address that `listening` was made of."""
     config = uvicorn.Config(
         http_app(server, host, access, limits),
-        http="h11",
+        http=limited_connections(limits.connections, limits.receive_seconds),
         ws="none",
         lifespan="on",
         log_config=None,
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=limits.connections,
         timeout_graceful_shutdown=_CLOSING_SECONDS,
     )
     await uvicorn.Server(config).serve(sockets=[listening])
@@ -115,7 +114,7 @@ def http_app(server: Server[Any], host: str, access: Access, limits: Limits) -> 
         max_sessions=limits.sessions,
         transport_security=security,
     )
-    return _RequireKey(_ReceiveInTime(app, limits.receive_seconds), access.keys)
+    return _RequireKey(CompleteRequests(app, limits.request_bytes, limits.receive_seconds), access.keys)
 
 
 def _in_url(host: str) -> str:
@@ -162,33 +161,3 @@ class _RequireKey:
 
 def _digest(key: bytes) -> bytes:
     return hashlib.sha256(key).digest()
-
-
-class _ReceiveInTime:
-    """Ends requests whose body is not complete after some seconds."""
-
-    def __init__(self, app: ASGIApp, seconds: float) -> None:
-        self._app = app
-        self._seconds = seconds
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        deadline = asyncio.get_running_loop().time() + self._seconds
-        is_complete = False
-
-        async def receive_in_time() -> Message:
-            nonlocal is_complete
-            if is_complete:  # what is received now is the end of the connection
-                return await receive()
-            try:
-                async with asyncio.timeout_at(deadline):
-                    message = await receive()
-            except TimeoutError:
-                is_complete = True
-                return {"type": "http.disconnect"}
-            is_complete = message["type"] != "http.request" or not message.get("more_body", False)
-            return message
-
-        await self._app(scope, receive_in_time, send)

@@ -223,9 +223,11 @@ def test_server_without_a_key_serves_this_machine_only():
         assert post(url, LISTING, headers("tools/list"))[0] == 200
         assert post(url, LISTING, headers("tools/list", Host="rebound.example.com"))[0] == 421
         assert "every program on this machine" in served.stderr
-        # A client that opens connections and sends nothing keeps nobody else out.
+        # Connections that send no request, or half of one, keep nobody else out.
         address = (urlsplit(url).hostname or "", urlsplit(url).port or 0)
-        idle = [socket.create_connection(address, PATIENCE_SECONDS) for _ in range(100)]
+        idle = [socket.create_connection(address, PATIENCE_SECONDS) for _ in range(300)]
+        for each in idle[::2]:
+            each.sendall(b"POST /mcp HTTP/1.1\r\nHost: ")
         assert post(url, LISTING, headers("tools/list"))[0] == 200
         for each in idle:
             each.close()

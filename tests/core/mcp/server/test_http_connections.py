@@ -1,0 +1,124 @@
+"""Limits of HTTP connections: their number, and the time for a request."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+from starlette.responses import PlainTextResponse
+from uvicorn.server import ServerState
+
+from abstractcore.mcp.server.http_connections import CompleteRequests, limited_connections
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+LONG_SECONDS = 600.0
+
+
+@asynccontextmanager
+async def listening(most: int, seconds: float) -> AsyncIterator[int]:
+    """Yields the port of a server that answers "ok"."""
+    app = PlainTextResponse("ok")
+    config = uvicorn.Config(app, http=limited_connections(most, seconds), lifespan="off", log_config=None)
+    config.load()
+    protocol: Any = config.http_protocol_class
+    loop, state = asyncio.get_running_loop(), ServerState()
+    server = await loop.create_server(lambda: protocol(config=config, server_state=state, app_state={}), "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+        for each in list(state.connections):
+            each.transport.abort()
+
+
+async def opened(port: int, sent: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(sent)
+    await writer.drain()
+    return reader, writer
+
+
+async def received(reader: asyncio.StreamReader) -> bytes:
+    """What comes before the connection is closed."""
+    try:
+        return await reader.read()
+    except ConnectionResetError:
+        return b""
+
+
+@pytest.mark.parametrize("sent", [b"", REQUEST[:20]])
+def test_connection_without_a_request_is_closed(sent: bytes):
+    async def run() -> bytes:
+        async with listening(10, 0.05) as port:
+            reader, writer = await opened(port, sent)
+            try:
+                return await received(reader)
+            finally:
+                writer.close()
+
+    assert asyncio.run(run()) == b""
+
+
+def test_connection_too_many_closes_the_one_that_has_waited_longest():
+    async def run() -> bytes:
+        async with listening(2, LONG_SECONDS) as port:
+            first, first_writer = await opened(port, REQUEST[:20])
+            _, second_writer = await opened(port)
+            third, third_writer = await opened(port)
+            assert await received(first) == b""
+            third_writer.write(REQUEST)
+            answer = await third.readuntil(b"ok")
+            for each in (first_writer, second_writer, third_writer):
+                each.close()
+            return answer
+
+    assert asyncio.run(run()).startswith(b"HTTP/1.1 200 OK")
+
+
+class Exchange:
+    """One request to `CompleteRequests`, whose body comes in these pieces; None means that the client has gone."""
+
+    def __init__(self, pieces: Sequence[bytes | None], *headers: tuple[bytes, bytes], seconds: float = LONG_SECONDS):
+        self.pieces = list(pieces)
+        self.scope = {"type": "http", "method": "POST", "path": "/", "headers": list(headers)}
+        self.seen: list[bytes] = []
+        self.status: int | None = None
+        asyncio.run(CompleteRequests(self._app, 10, seconds)(self.scope, self._receive, self._send))
+
+    async def _receive(self) -> Any:
+        if not self.pieces:
+            await asyncio.Event().wait()
+        piece = self.pieces.pop(0)
+        if piece is None:
+            return {"type": "http.disconnect"}
+        return {"type": "http.request", "body": piece, "more_body": not piece.endswith(b".")}
+
+    async def _send(self, message: Any) -> None:
+        if message["type"] == "http.response.start":
+            self.status = message["status"]
+
+    async def _app(self, scope: Any, receive: Any, send: Any) -> None:
+        self.seen.append((await receive())["body"])
+        await PlainTextResponse("ok")(scope, receive, send)
+
+
+def test_complete_body_is_passed_on_whole():
+    exchange = Exchange([b"abc", b"de."])
+    assert (exchange.seen, exchange.status) == ([b"abcde."], 200)
+
+
+@pytest.mark.parametrize(
+    ("pieces", "headers", "status"),
+    [
+        ([b"abc"], [], 408),
+        ([], [], 408),
+        ([b"0123456789", b"0"], [], 413),
+        ([], [(b"content-length", b"11")], 413),
+        ([b"abc", None], [], None),
+    ],
+)
+def test_incomplete_or_long_body_is_not_passed_on(pieces: list[bytes | None], headers: Any, status: int | None):
+    exchange = Exchange(pieces, *headers, seconds=0.05 if status == 408 else LONG_SECONDS)
+    assert (exchange.seen, exchange.status) == ([], status)
