@@ -177,7 +177,7 @@ def _hint(given: object) -> str:
         schema = next((key for key in _SCHEMA_KEYS if isinstance(tool.get(key), Mapping)), None)
         if isinstance(tool.get("name"), str) and schema is not None:
             return f"Use ToolSpec(tool['name'], tool['description'], tool['{schema}'])."
-    kind = cast("type[object]", type(cast(object, given)))
+    kind = type(cast(object, given))
     methods = [name for name, value in vars(kind).items() if callable(value) and not name.startswith("_")]
     if methods and kind.__module__ != "builtins":
         return f"Pass its methods: tools=[{kind.__name__.lower()}.{methods[0]}]."
