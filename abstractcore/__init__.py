@@ -103,6 +103,7 @@ if TYPE_CHECKING:
     from .client.options import CallOptions, CallRequest, LLMOptions
     from .client.services import Services, subscribe
     from .client.streams import AsyncStream, Stream
+    from .mcp.tools import MCPTools
     from .middleware.cassettes import record, replay
     from .outputs import canonical_json, digest, to_json
     from .outputs.decisions import Decision, Score
@@ -176,6 +177,7 @@ _LATER = {
     "InputResponse": "schema",
     "LLM": "client.llm",
     "LLMOptions": "client.options",
+    "MCPTools": "mcp.tools",
     "MediaDecision": "schema",
     "MediaInput": "client.media_loading",
     "MediaRoute": "schema",
@@ -292,6 +294,7 @@ __all__ = [
     "InvalidInputError",
     "JournalError",
     "LLMOptions",
+    "MCPTools",
     "MediaDecision",
     "MediaError",
     "MediaInput",

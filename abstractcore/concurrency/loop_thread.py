@@ -64,6 +64,7 @@ class LoopThread:
     def __init__(self) -> None:
         self.loop = asyncio.new_event_loop()
         self._process = os.getpid()
+        self._has_stopped = False
         self._tasks: set[LoopTask[Any]] = set()
         self._thread = threading.Thread(target=self._serve, name="abstractcore-portal", daemon=True)
 
@@ -91,7 +92,8 @@ class LoopThread:
 
     def stop(self) -> None:
         """Cancels all tasks, closes the loop and ends the thread. Does not wait."""
-        if self._process == os.getpid():
+        if self._process == os.getpid() and not self._has_stopped:
+            self._has_stopped = True  # a second stop would end the cancellation of the tasks
             self._soon(self.loop.stop)
 
     def join(self, timeout: float) -> None:

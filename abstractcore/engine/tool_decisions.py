@@ -122,9 +122,13 @@ class ToolDecisions:
         if any(spec is own for own in _OWN_TOOLS):
             return self._ready(call, prepared=prepared)
         sends_private = "sends" in spec.labels and {"private", "untrusted"} <= set(self._loop.labels)
-        if self._policy.approve is None and not sends_private and not self._loop.needs_approval:
+        tool = self._tool_of(call.name)
+        is_changed = tool is not None and not tool.is_trusted
+        must_wait = is_changed or sends_private or self._loop.needs_approval
+        if self._policy.approve is None and not must_wait:
             return self._ready(call, prepared=prepared)
-        pending = self._pending(call, "data_flow" if sends_private else "approval")
+        reason = "tool_changed" if is_changed else "data_flow" if sends_private else "approval"
+        pending = self._pending(call, reason)
         return pending if self._policy.approve is None else await self._asked(pending, prepared)
 
     async def _asked(self, pending: PendingCall, prepared: PreparedArguments | None = None) -> Decided:

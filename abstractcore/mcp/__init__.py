@@ -1,1 +1,21 @@
-"""The Model Context Protocol (MCP). The parts are imported by their users: `import abstractcore` loads none of them."""
+"""MCP: the tools of other programs beside functions (`MCPTools`), and this one's for other programs (`server/`).
+
+The official SDK, the extra `mcp`, is imported when a server is first used.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .tools import MCPTools
+
+__all__ = ["MCPTools"]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from .tools import MCPTools
+
+    return MCPTools

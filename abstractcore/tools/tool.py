@@ -39,6 +39,8 @@ class RunOptions(TypedDict, total=False):
     """Whether a result ends the loop: the model does not see it."""
     parallel: bool
     """Whether it may run beside other calls of a round; False makes it wait for them, and them for it."""
+    is_trusted: bool
+    """Whether its definition is the one that was trusted; calls of others wait for approval."""
     on_error: OnError
     """Whether the model reads the type and the message of an exception ("report"), or the call of `generate` ends with
     a `ToolError` ("raise")."""
@@ -74,10 +76,11 @@ class _Settings:
     isolate: bool = False
     final: bool = False
     parallel: bool = True
+    is_trusted: bool = True
     on_error: OnError = "report"
 
     def __post_init__(self) -> None:
-        for name in ("isolate", "final", "parallel"):
+        for name in ("isolate", "final", "parallel", "is_trusted"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInputError(f"expected True or False, got {shown(getattr(self, name))}", path=name)
         timeout: object = self.timeout
@@ -221,6 +224,11 @@ class Tool(Generic[P, R]):
     def parallel(self) -> bool:
         """Whether it may run beside other calls of a round."""
         return self._settings.parallel
+
+    @property
+    def is_trusted(self) -> bool:
+        """Whether its definition is the one that was trusted."""
+        return self._settings.is_trusted
 
     @property
     def on_error(self) -> OnError:

@@ -1,0 +1,58 @@
+"""`ConnectionPool`: the connections to one server in one event loop, one for each identity."""
+
+from __future__ import annotations
+
+import time
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeAlias
+
+from ..errors import ToolServerError
+
+if TYPE_CHECKING:
+    from .connections import Connection
+
+Identity: TypeAlias = tuple[tuple[str, str], ...]
+"""The headers that a connection sends, sorted: calls with others never share it."""
+_MOST = 64
+_SECONDS_BETWEEN_TRIES = 30.0
+
+
+class ConnectionPool:
+    """Connections by identity. The longest unused one is closed when there are more than 64 that nobody uses."""
+
+    def __init__(self) -> None:
+        self._connections: OrderedDict[Identity, Connection] = OrderedDict()
+        self._failures: dict[Identity, tuple[float, ToolServerError]] = {}
+
+    async def get(self, identity: Identity, make: Callable[[], Connection]) -> Connection:
+        """Returns the connection of an identity."""
+        found = self._connections.get(identity)
+        if found is None:
+            found = self._connections[identity] = make()
+        self._connections.move_to_end(identity)
+        if len(self._connections) > _MOST:
+            await self._close_oldest(found)
+        return found
+
+    def failure(self, identity: Identity) -> ToolServerError | None:
+        """Returns why the server could not be reached, for 30 seconds: it is not tried again before."""
+        until, error = self._failures.get(identity, (0.0, None))
+        return error if time.monotonic() < until else None
+
+    def note_failure(self, identity: Identity, error: ToolServerError) -> None:
+        """Notes that the server could not be reached."""
+        self._failures[identity] = time.monotonic() + _SECONDS_BETWEEN_TRIES, error
+
+    async def close(self) -> None:
+        """Closes all connections."""
+        self._failures.clear()
+        while self._connections:
+            await self._connections.popitem()[1].close()
+
+    async def _close_oldest(self, kept: Connection) -> None:
+        for identity, connection in self._connections.items():
+            if connection is not kept and connection.is_idle:
+                del self._connections[identity]
+                await connection.close()
+                return

@@ -1,0 +1,330 @@
+"""`Connection`: a client of one server, connected when first used, and again after it was lost."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
+
+import anyio
+from mcp import Client, MCPError
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, ElicitResult, ErrorData, ToolListChangedNotification
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
+from pydantic import ValidationError
+
+from ..concurrency.owned_contexts import OwnedContext
+from ..errors import InputRequired, ToolFailed, ToolServerError
+from ..ports import ToolContext
+from ..schema import ContentPart, InputResponse, JSONObject, Message, Question
+from ..schema.quoting import one_line
+from .inputs import elicited, input_required, question_of, request_state_of, responses_of
+
+if TYPE_CHECKING:
+    from mcp_types import CallToolResult, Prompt, Resource, Tool
+
+T = TypeVar("T")
+_log = logging.getLogger("abstractcore")
+_MOST_PAGES = 100
+_MOST_TOOLS = 10_000
+_MOST_WAITS = 20
+_FIRST_WAIT_SECONDS = 0.05
+_LONGEST_WAIT_SECONDS = 2.0
+
+
+class TransportNotes(Protocol):
+    """What is known of the transport to a server."""
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether no message can follow."""
+        ...
+
+    def described(self) -> str:
+        """Returns sentences for errors; empty if there is nothing to say."""
+        ...
+
+
+class NoNotes:
+    """Nothing is known: of a server in this process, and before the first connection."""
+
+    has_ended = False
+
+    def described(self) -> str:
+        """Returns nothing."""
+        return ""
+
+
+class Connection:
+    """A client of one server in one event loop, with one identity (its headers).
+
+    `open` returns a new transport, or a server object of the SDK, with what is known of it.
+    """
+
+    def __init__(
+        self, server: str, open: Callable[[], tuple[Any, TransportNotes]], mode: str, connect_timeout: float
+    ) -> None:
+        self._server = server
+        self._open = open
+        self._notes: TransportNotes = NoNotes()
+        self._mode = mode
+        self._connect_timeout = connect_timeout
+        self._owned: OwnedContext[Client] | None = None
+        self._tools: Sequence[Tool] | None = None
+        self._fresh_until = 0.0
+        self._is_watched = False
+        self._running: list[_RunningCall] = []
+        self._asking = 0
+        self._changed = anyio.Event()
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether no call runs."""
+        return not self._running
+
+    async def client(self) -> Client:
+        """Returns the connected client; raises `ToolServerError`."""
+        if self._owned is not None and (self._owned.has_ended or self._notes.has_ended):
+            await self.close()
+        owned = self._owned
+        if owned is None:
+            self._tools, self._is_watched = None, False
+            transport, self._notes = self._open()
+            owned = self._owned = OwnedContext(partial(self._connected, transport))
+        try:
+            with anyio.fail_after(self._connect_timeout):
+                return await owned.value()
+        except TimeoutError:
+            error = self._unreachable(f"did not answer in {self._connect_timeout:g} s")
+            await owned.leave()
+            raise error from None
+        except Exception as error:
+            raise self._unreachable(f"cannot be reached: {_shown(error)}") from error
+
+    async def close(self) -> None:
+        """Ends the connection; the next use connects again."""
+        owned, self._owned = self._owned, None
+        if owned is not None:
+            await owned.leave()
+
+    async def tools(self) -> Sequence[Tool]:
+        """Returns the tools of the server, listed again when they may have changed; raises `ToolServerError`."""
+        await self.client()
+        if self._tools is not None and (self._is_watched or time.monotonic() < self._fresh_until):
+            return self._tools
+        return await self._asked("list its tools", self._listed)
+
+    async def call(
+        self, name: str, arguments: JSONObject, context: ToolContext[Any], *, repeatable: bool
+    ) -> CallToolResult:
+        """Calls a tool. After the connection was lost, a `repeatable` call is made once more.
+
+        Raises `ToolFailed` for what the server refuses and for a lost connection, `InputRequired` for what it asks the
+        user, and `ToolServerError` if it cannot be reached.
+        """
+        for is_last in (False, True):
+            try:
+                return await self._called(name, arguments, context)
+            except MCPError as error:
+                if not self._is_lost(error):
+                    raise ToolFailed(f"the server {self._server} refused the call: {_shown(error)}") from error
+                await self.close()
+                if is_last or (error.code == CONNECTION_CLOSED and not repeatable):
+                    problem = f"the server {self._server} was lost while the call ran; it may have taken effect"
+                    raise ToolFailed(f"{problem}. {self._notes.described()}".strip()) from error
+        raise AssertionError
+
+    async def resources(self) -> list[Resource]:
+        """Returns the resources of the server; raises `ToolServerError`."""
+        return await self._paged("resources", lambda client, cursor: client.list_resources(cursor=cursor))
+
+    async def prompts(self) -> list[Prompt]:
+        """Returns the prompts of the server; raises `ToolServerError`."""
+        return await self._paged("prompts", lambda client, cursor: client.list_prompts(cursor=cursor))
+
+    async def resource(self, uri: str) -> list[ContentPart]:
+        """Returns the content of a resource as files; raises `ToolServerError`."""
+        from .results import resource_part
+
+        result = await self._asked(f"read {one_line(uri)}", lambda client: client.read_resource(uri))
+        return [resource_part(contents) for contents in result.contents]
+
+    async def prompt(self, name: str, arguments: Mapping[str, str]) -> list[Message]:
+        """Returns the messages of a prompt; raises `ToolServerError`."""
+        from .results import content_of
+
+        result = await self._asked(f"give {one_line(name)}", lambda client: client.get_prompt(name, dict(arguments)))
+        return [Message(each.role, content_of([each.content])) for each in result.messages]
+
+    async def _paged(self, kind: str, page: Callable[[Client, str | None], Awaitable[Any]]) -> list[Any]:
+        """Returns the items of all pages of a list."""
+        items: list[Any] = []
+        cursor: str | None = None
+        for _ in range(_MOST_PAGES):
+            at = cursor
+            result = await self._asked(f"list its {kind}", lambda client, at=at: page(client, at))
+            items += getattr(result, kind)
+            cursor = result.next_cursor
+            if cursor is None:
+                return items
+        raise self._unreachable(f"lists {kind} without end: {len(items):,} so far")
+
+    async def _asked(self, what: str, ask: Callable[[Client], Awaitable[T]]) -> T:
+        for is_last in (False, True):
+            try:
+                return await ask(await self.client())
+            except (MCPError, ValidationError, RuntimeError) as error:
+                if isinstance(error, MCPError) and self._is_lost(error):
+                    await self.close()
+                    if not is_last:
+                        continue
+                raise self._unreachable(f"cannot {what}: {_shown(error)}") from error
+        raise AssertionError
+
+    async def _called(self, name: str, arguments: JSONObject, context: ToolContext[Any]) -> CallToolResult:
+        client = await self.client()
+        running = _RunningCall(context.input)
+        self._running.append(running)
+        try:
+            result = await self._exchanged(client, name, arguments, context)
+        except (ValidationError, RuntimeError) as error:
+            raise ToolFailed(f"the server {self._server} sent an invalid result: {_shown(error)}") from error
+        finally:
+            self._running.remove(running)
+            self._changed.set()
+        if running.questions:
+            raise InputRequired(*running.questions)
+        return result
+
+    async def _exchanged(
+        self, client: Client, name: str, arguments: JSONObject, context: ToolContext[Any]
+    ) -> CallToolResult:
+        """Makes the call, and again while the server asks for it without a question."""
+        from mcp_types import InputRequiredResult
+
+        async def report(progress: float, total: float | None, message: str | None) -> None:
+            context.progress(progress, total, message)
+
+        given = context.input
+        state = None if given is None else request_state_of(given)
+        responses = None if given is None or state is None else responses_of(given)
+        wait = _FIRST_WAIT_SECONDS
+        for _ in range(_MOST_WAITS):
+            try:
+                result = await client.session.call_tool(
+                    name,
+                    dict(arguments),
+                    progress_callback=report,
+                    input_responses=responses,
+                    request_state=state,
+                    allow_input_required=True,
+                )
+            except MCPError as error:
+                if error.code != INVALID_PARAMS or state is None:
+                    raise
+                responses = state = None  # it has expired: the server asks again
+                continue
+            if not isinstance(result, InputRequiredResult):
+                return result
+            if result.input_requests:
+                raise input_required(result)
+            responses, state = None, result.request_state
+            await anyio.sleep(wait)
+            wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
+        raise ToolFailed(f"the server {self._server} asked for the call again {_MOST_WAITS} times")
+
+    async def _listed(self, client: Client) -> Sequence[Tool]:
+        is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        if not is_modern:
+            self._is_watched = True  # a notification ends it
+        tools: list[Tool] = []
+        cursor, ttl = None, None
+        for _ in range(_MOST_PAGES):
+            page = await client.list_tools(cursor=cursor, cache_mode="bypass")
+            tools += page.tools
+            ttl = page.ttl_ms if ttl is None else min(ttl, page.ttl_ms)
+            cursor = page.next_cursor
+            if cursor is None or len(tools) > _MOST_TOOLS:
+                break
+        if cursor is not None:
+            raise ToolServerError(f"the server {self._server} lists tools without end: {len(tools):,} so far.")
+        self._fresh_until = time.monotonic() + (ttl or 0) / 1000
+        self._tools = tools
+        return tools
+
+    @asynccontextmanager
+    async def _connected(self, transport: Any) -> AsyncGenerator[Client]:
+        client = Client(
+            transport, mode=self._mode, message_handler=self._noticed, elicitation_callback=self._elicit, cache=None
+        )
+        async with client, anyio.create_task_group() as tasks:
+            capabilities = client.server_capabilities.tools
+            is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
+            if is_modern and capabilities is not None and capabilities.list_changed:
+                tasks.start_soon(self._watch, client)
+            yield client
+            tasks.cancel_scope.cancel()
+
+    async def _watch(self, client: Client) -> None:
+        """Listens for changes of the tools, so that they are listed once."""
+        try:
+            async with client.listen(tools_list_changed=True) as changes:
+                self._is_watched = bool(changes.honored.tools_list_changed)
+                async for _ in changes:
+                    self._tools = None
+        except (MCPError, RuntimeError, TimeoutError) as error:
+            _log.debug("changes of the tools of %s are not announced: %s", self._server, _shown(error))
+        self._is_watched, self._tools = False, None
+
+    async def _noticed(self, message: Any) -> None:
+        if isinstance(message, ToolListChangedNotification):
+            self._tools = None
+
+    async def _elicit(self, context: Any, params: Any) -> ElicitResult | ErrorData:
+        """Answers a question that a server asks while a call runs, as those before revision 2026-07-28 do.
+
+        The call is suspended, and made again with the answer: the server learns that the question was dismissed.
+        """
+        self._asking += 1
+        try:
+            while len(self._running) > self._asking:  # the question may be of any of them: wait for the others to end
+                self._changed = anyio.Event()
+                await self._changed.wait()
+            asking = [each for each in self._running if not each.questions] or self._running
+            return asking[0].answer(params) if asking else ElicitResult(action="cancel")
+        finally:
+            self._asking -= 1
+
+    def _is_lost(self, error: MCPError) -> bool:
+        return error.code == CONNECTION_CLOSED or self._notes.has_ended
+
+    def _unreachable(self, problem: str) -> ToolServerError:
+        error = ToolServerError(f"the MCP server {self._server} {problem}. {self._notes.described()}".strip())
+        error.server = self._server
+        return error
+
+
+class _RunningCall:
+    """A call that runs, with the user's answers, and the questions that have none."""
+
+    def __init__(self, given: InputResponse | None) -> None:
+        self._given = given
+        self.questions: list[Question] = []
+
+    def answer(self, params: Any) -> ElicitResult:
+        """Returns the user's answer to the question, if it was asked before; else notes the question."""
+        if self._given is not None:
+            for asked, answer in zip(self._given.request.questions, self._given.answers, strict=True):
+                if question_of(asked.key, params) == asked:
+                    return elicited(answer)
+        self.questions.append(question_of(f"question_{len(self.questions) + 1}", params))
+        return ElicitResult(action="cancel")
+
+
+def _shown(error: BaseException) -> str:
+    """Returns the message of the first error in groups of them, on one line."""
+    while isinstance(error, BaseExceptionGroup):
+        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+    return one_line(error.message if isinstance(error, MCPError) else str(error) or type(error).__name__, 500)

@@ -1,0 +1,101 @@
+"""The definitions of a server's tools as `ToolSpec`s, and their digests."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING
+
+from ..schema import CallWarning, SchemaError, ToolLabel, ToolSpec
+from ..schema.quoting import shown
+from ..schema.writing import written
+from .cleaning import cleaned, cleaned_name, cleaned_schema
+
+if TYPE_CHECKING:
+    from mcp_types import Tool as MCPTool
+
+_LONGEST_NAME = 256
+_LONGEST_DESCRIPTION = 16_000
+_LONGEST_SCHEMA = 256_000
+_OPEN_WORLD: tuple[ToolLabel, ...] = ("untrusted", "sends")
+Labels = Sequence[ToolLabel] | Mapping[str, Sequence[ToolLabel]]
+"""Labels of all tools of a server, or by pattern of their names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Definition:
+    """A tool of a server: `name` is the server's for it, `spec` what the model is given."""
+
+    name: str
+    spec: ToolSpec
+
+    @property
+    def digest(self) -> str:
+        """The SHA-256 of what the model reads of the tool, and of what it says it does."""
+        return hashlib.sha256(written(self.spec, canonical=True)).hexdigest()
+
+
+def definitions_of(
+    tools: Sequence[MCPTool], server: str, labels: Labels | None, *, defer: bool
+) -> tuple[list[Definition], list[CallWarning]]:
+    """Returns the definitions of a server's tools in its order, and a warning for each that cannot be offered.
+
+    Characters that a person cannot see are removed. Labels that are not given follow from `openWorldHint`, which is
+    true unless a server says otherwise (https://modelcontextprotocol.io/specification, `ToolAnnotations`).
+    """
+    found: dict[str, Definition] = {}
+    warnings: list[CallWarning] = []
+    for tool in tools:
+        name = cleaned_name(tool.name)
+        problem = _problem(tool, name, found)
+        if problem is None:
+            try:
+                found[name] = Definition(tool.name, _spec(tool, name, labels, defer=defer))
+            except SchemaError as error:
+                problem = str(error)
+        if problem is not None:
+            message = f"the tool {shown(tool.name)} of the server {server} is not offered: {problem}"
+            warnings.append(CallWarning("tool_left_out", f"tools.{server}", message))
+    return list(found.values()), warnings
+
+
+def _problem(tool: MCPTool, name: str, found: Mapping[str, Definition]) -> str | None:
+    """Returns why a tool cannot be offered, if it cannot."""
+    if not name:
+        return "it has no name"
+    if len(name) > _LONGEST_NAME:
+        return f"its name has {len(name):,} characters (at most {_LONGEST_NAME})"
+    if name in found:
+        return "another one has the same name"
+    if len(tool.description or "") > _LONGEST_DESCRIPTION:
+        return f"its description has {len(tool.description or ''):,} characters (at most {_LONGEST_DESCRIPTION:,})"
+    if len(repr(tool.input_schema)) > _LONGEST_SCHEMA:
+        return f"the schema of its arguments is longer than {_LONGEST_SCHEMA:,} characters"
+    return None
+
+
+def _spec(tool: MCPTool, name: str, labels: Labels | None, *, defer: bool) -> ToolSpec:
+    hints = tool.annotations
+    read_only = hints is not None and hints.read_only_hint is True
+    return ToolSpec(
+        name,
+        cleaned(tool.description or tool.title or ""),
+        cleaned_schema(tool.input_schema),
+        read_only=read_only,
+        idempotent=read_only or (hints is not None and hints.idempotent_hint is True),
+        destructive=not read_only and (hints is None or hints.destructive_hint is not False),
+        defer=defer,
+        labels=_labels(name, labels, is_open=hints is None or hints.open_world_hint is not False),
+    )
+
+
+def _labels(name: str, labels: Labels | None, *, is_open: bool) -> tuple[ToolLabel, ...]:
+    if isinstance(labels, Mapping):
+        for pattern, given in labels.items():
+            if fnmatchcase(name, pattern):
+                return tuple(given)
+    elif labels is not None:
+        return tuple(labels)
+    return _OPEN_WORLD if is_open else ()

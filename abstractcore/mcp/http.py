@@ -1,0 +1,85 @@
+"""The transport to a server over streamable HTTP."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import httpx2
+from mcp.client.streamable_http import streamable_http_client
+
+if TYPE_CHECKING:
+    from mcp.client._transport import TransportStreams
+
+_CONNECT_SECONDS = 30.0
+_READ_SECONDS = 300.0
+"""The pause after which a stream counts as lost: servers send comments to keep it alive."""
+
+
+@dataclass
+class HTTPNotes:
+    """What is known of a server's answers. `status` is that of the last one that was an error.
+
+    `has_ended` says that the server has forgotten the session: it answers its requests with 404, without handling them
+    (https://modelcontextprotocol.io/specification/2025-11-25, "Transports": session management).
+    """
+
+    status: int | None = None
+    has_ended: bool = False
+
+    def described(self) -> str:
+        """Returns a sentence about the last error; empty if there was none."""
+        if self.status is None:
+            return ""
+        hint = " Pass headers={'Authorization': ...} or auth=..." if self.status in (401, 403) else ""
+        return f"Its last error was HTTP {self.status}.{hint}"
+
+
+@asynccontextmanager
+async def http_transport(
+    url: str, headers: Mapping[str, str], auth: httpx2.Auth | None, longest: int, notes: HTTPNotes
+) -> AsyncGenerator[TransportStreams]:
+    """Yields the streams of messages from and to a server.
+
+    A message may have `longest` bytes. Redirects are followed within the origin of `url` only, and keep the method:
+    headers never leave it.
+    """
+
+    async def note(response: httpx2.Response) -> None:
+        if response.status_code >= 400:
+            notes.status = response.status_code
+        if response.status_code == 404 and "mcp-session-id" in response.request.headers:
+            notes.has_ended = True
+        if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
+            assert isinstance(response.stream, httpx2.AsyncByteStream)
+            response.stream = _Bounded(response.stream, longest)
+
+    client = httpx2.AsyncClient(
+        headers=dict(headers),
+        auth=auth,
+        timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS),
+        event_hooks={"response": [note]},
+    )
+    async with client, streamable_http_client(url, http_client=client, max_sse_event_size=longest) as streams:
+        yield streams
+
+
+class _Bounded(httpx2.AsyncByteStream):
+    """A body that ends with an error when it is too long."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream, longest: int) -> None:
+        self._stream = stream
+        self._longest = longest
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size = 0
+        async for chunk in self._stream:
+            size += len(chunk)
+            if size > self._longest:
+                raise httpx2.StreamError(f"the message has more than {self._longest:,} bytes")
+            yield chunk
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()

@@ -1,0 +1,346 @@
+"""`MCPTools`: the tools of an MCP server, beside functions in `tools=[...]`."""
+
+from __future__ import annotations
+
+import copy
+import inspect
+import os
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from dataclasses import replace
+from pathlib import PurePath
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
+from urllib.parse import urlsplit
+
+from ..client.services import default_services
+from ..concurrency import drive
+from ..concurrency.event_loops import LoopLocal
+from ..errors import InvalidInputError, MissingExtraError, ToolServerError
+from ..ports import ToolContext
+from ..schema import CallWarning, ContentPart, Message, ToolCall, ToolSpec
+from ..schema.quoting import shown
+from ..tools import ServedTools, Tool
+from .choices import ToolChoices, matches_any
+from .connection_pool import ConnectionPool, Identity
+from .definitions import Definition, Labels, definitions_of
+from .pins import Pins
+
+if TYPE_CHECKING:
+    import httpx2
+    from mcp.server import MCPServer, Server
+    from mcp_types import Prompt, Resource
+
+    from .connections import Connection, TransportNotes
+
+T = TypeVar("T")
+Headers: TypeAlias = (
+    "Mapping[str, str] | Callable[[Any], Mapping[str, str]] | Callable[[Any], Awaitable[Mapping[str, str]]]"
+)
+"""Headers of all requests, or a function, sync or async, of the `deps` of a call."""
+Mode = Literal["auto", "legacy"]
+"""Which revision of the protocol is spoken: the newest that the server knows, or one before 2026-07-28."""
+
+_MAX_MESSAGE_BYTES = 64 * 1024 * 1024
+
+
+class MCPTools:
+    """The tools of one MCP server; an item of `tools=[...]`. It connects when it is first used.
+
+    Exactly one of these is given: `command`, the program and its arguments, for a server over standard input and
+    output; `url`, for one over streamable HTTP; `server`, an `MCPServer` or `Server` of the SDK in this process.
+
+    `env` is added to the environment of a command, which is otherwise minimal; `cwd` is its folder. `headers` are sent
+    to a URL; as a function of the `deps` of a call they are computed for every request, and each result has a
+    connection of its own. `auth` is an `httpx2.Auth`, such as the SDK's `OAuthClientProvider`.
+
+    `name` is that of the server, by default from its command, URL or object. Without `required`, a server that cannot
+    be reached is a warning, and tried again later. `defer` leaves its tools to tool search. `labels` say what they do
+    with data, all or by pattern of their names. `pins` is a file that keeps the digests of their definitions.
+
+    Connections belong to the event loop that uses them: sync calls share one. Raises `InvalidInputError` for arguments
+    that do not fit, and `MissingExtraError` without the extra `mcp`.
+    """
+
+    def __init__(
+        self,
+        server: MCPServer | Server[Any] | None = None,
+        *,
+        command: Sequence[str] | None = None,
+        url: str | None = None,
+        env: Mapping[str, str] | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        headers: Headers | None = None,
+        auth: httpx2.Auth | None = None,
+        name: str | None = None,
+        required: bool = True,
+        defer: bool = False,
+        labels: Labels | None = None,
+        pins: str | os.PathLike[str] | None = None,
+        mode: Mode = "auto",
+        connect_timeout: float = 30.0,
+        max_message_bytes: int = _MAX_MESSAGE_BYTES,
+    ) -> None:
+        _check_one(server, command, url)
+        _check_fits(command, url, env=env, cwd=cwd, headers=headers, auth=auth)
+        if mode not in ("auto", "legacy"):
+            raise InvalidInputError(f"expected 'auto' or 'legacy', got {shown(mode)}", path="mode")
+        for path, number in (("connect_timeout", connect_timeout), ("max_message_bytes", max_message_bytes)):
+            if isinstance(number, bool) or not isinstance(number, int | float) or number <= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InvalidInputError(f"expected a number above 0, got {shown(number)}", path=path)
+        _check_installed()
+        self._server = server
+        self._command = None if command is None else [os.fspath(each) for each in command]
+        self._url = url
+        self._env = env
+        self._cwd = None if cwd is None else os.fspath(cwd)
+        self._headers = headers
+        self._auth = auth
+        self._name = name or _name_of(server, self._command, url)
+        self._required = required
+        self._defer = defer
+        self._labels = labels
+        self._pins = Pins(self._name, pins)
+        self._mode: Mode = mode
+        self._connect_timeout = connect_timeout
+        self._max_message_bytes = int(max_message_bytes)
+        self._choices = ToolChoices()
+        self._pools: LoopLocal[ConnectionPool] = LoopLocal(ConnectionPool, ConnectionPool.close)
+
+    @property
+    def name(self) -> str:
+        """The name of the server."""
+        return self._name
+
+    def only(self, *patterns: str) -> MCPTools:
+        """Returns these tools without those whose names match none of the patterns, such as `"get_*"`.
+
+        A pattern that matches no tool is a warning of the response. The connection is shared.
+        """
+        return self._choosing(only=_patterns(patterns))
+
+    def without(self, *patterns: str) -> MCPTools:
+        """Returns these tools without those whose names match one of the patterns; see `only`."""
+        return self._choosing(without=(*self._choices.without, *_patterns(patterns)))
+
+    def prefixed(self, prefix: str) -> MCPTools:
+        """Returns these tools with a prefix before the names that the model is given."""
+        return self._choosing(prefix=prefix + self._choices.prefix)
+
+    async def served_tools(self, deps: object) -> ServedTools:
+        """Returns the tools that are offered to a call with `deps`; raises `ToolServerError` if it is `required`."""
+        pool, identity = self._pools.get(), await self._identity(deps)
+        failure = pool.failure(identity)
+        if failure is not None:
+            return ServedTools(warnings=(self._left_out(failure),))
+        try:
+            tools = await (await self._connection(identity)).tools()
+        except ToolServerError as error:
+            if self._required:
+                raise
+            pool.note_failure(identity, error)
+            return ServedTools(warnings=(self._left_out(error),))
+        definitions, warnings = definitions_of(tools, self._name, self._labels, defer=self._defer)
+        chosen, unmatched = self._choices.chosen(definitions, self._name)
+        made = tuple(self._tool(each) for each in chosen)
+        return ServedTools(made, (*warnings, *unmatched, *self._unused_labels(definitions)))
+
+    def list_tools(self) -> list[ToolSpec]:
+        """Returns the tools as the model would be given them; raises `ToolServerError`."""
+        return _in_sync(self.alist_tools)
+
+    async def alist_tools(self) -> list[ToolSpec]:
+        """Returns the tools as the model would be given them; raises `ToolServerError`."""
+        return [tool.spec for tool in (await self.served_tools(None)).tools]
+
+    def resources(self) -> list[Resource]:
+        """Returns what the server has to be read; raises `ToolServerError`."""
+        return _in_sync(self.aresources)
+
+    async def aresources(self) -> list[Resource]:
+        """Returns what the server has to be read; raises `ToolServerError`."""
+        return await (await self._connection_for(None)).resources()
+
+    def resource(self, uri: str) -> list[ContentPart]:
+        """Returns the content of a resource, for `media=[...]`; raises `ToolServerError`."""
+        return _in_sync(self.aresource, uri)
+
+    async def aresource(self, uri: str) -> list[ContentPart]:
+        """Returns the content of a resource, for `media=[...]`; raises `ToolServerError`."""
+        return await (await self._connection_for(None)).resource(uri)
+
+    def prompts(self) -> list[Prompt]:
+        """Returns the prompts of the server; raises `ToolServerError`."""
+        return _in_sync(self.aprompts)
+
+    async def aprompts(self) -> list[Prompt]:
+        """Returns the prompts of the server; raises `ToolServerError`."""
+        return await (await self._connection_for(None)).prompts()
+
+    def prompt(self, name: str, /, **arguments: str) -> list[Message]:
+        """Returns the messages of a prompt, for `messages=[...]`; raises `ToolServerError`."""
+        return _in_sync(self.aprompt, name, arguments)
+
+    async def aprompt(self, name: str, arguments: Mapping[str, str] | None = None, /, **more: str) -> list[Message]:
+        """Returns the messages of a prompt, for `messages=[...]`; raises `ToolServerError`."""
+        return await (await self._connection_for(None)).prompt(name, {**(arguments or {}), **more})
+
+    def close(self) -> None:
+        """Ends the connections of sync calls; the next use connects again."""
+        _in_sync(self.aclose)
+
+    async def aclose(self) -> None:
+        """Ends the connections of the running event loop; the next use connects again."""
+        await self._pools.close()
+
+    def __enter__(self) -> MCPTools:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> MCPTools:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.aclose()
+
+    def __repr__(self) -> str:
+        return f"<MCPTools {self._name}>"
+
+    def _choosing(self, **changes: Any) -> MCPTools:
+        made = copy.copy(self)
+        made._choices = replace(self._choices, **changes)
+        return made
+
+    def _tool(self, definition: Definition) -> Tool[..., Any]:
+        """Returns a tool that calls the server."""
+
+        async def run(call: ToolCall, context: ToolContext[Any]) -> Any:
+            from .results import output_of
+
+            if not is_trusted:  # a call of it was allowed
+                self._pins.pin(definition)
+            connection = await self._connection_for(context.deps)
+            spec, arguments = definition.spec, call.arguments or {}
+            repeatable = spec.read_only or spec.idempotent
+            return output_of(await connection.call(definition.name, arguments, context, repeatable=repeatable), call.id)
+
+        is_trusted = self._pins.trusts(definition)
+        run.__qualname__ = f"{self._name}.{definition.name}"
+        tool = Tool[..., Any].of(definition.spec, run, is_trusted=is_trusted)
+        return tool.renamed(self._choices.prefix + tool.name) if self._choices.prefix else tool
+
+    async def _connection_for(self, deps: object) -> Connection:
+        return await self._connection(await self._identity(deps))
+
+    async def _connection(self, identity: Identity) -> Connection:
+        return await self._pools.get().get(identity, lambda: self._new_connection(dict(identity)))
+
+    def _new_connection(self, headers: Mapping[str, str]) -> Connection:
+        from .connections import Connection
+
+        return Connection(self._name, lambda: self._opened(headers), self._mode, self._connect_timeout)
+
+    def _opened(self, headers: Mapping[str, str]) -> tuple[Any, TransportNotes]:
+        """Returns a new transport, or the server object, with what is known of it."""
+        if self._command is not None:
+            from .stdio import ServerOutput, stdio_transport
+
+            output = ServerOutput()
+            return stdio_transport(self._command, self._env, self._cwd, self._max_message_bytes, output), output
+        if self._url is not None:
+            from .http import HTTPNotes, http_transport
+
+            notes = HTTPNotes()
+            return http_transport(self._url, headers, self._auth, self._max_message_bytes, notes), notes
+        from .connections import NoNotes
+
+        return self._server, NoNotes()
+
+    async def _identity(self, deps: object) -> Identity:
+        """Returns the headers of a call, sorted."""
+        given: Any = self._headers
+        if callable(given):
+            given = given(deps)
+            if inspect.isawaitable(given):
+                given = await given
+        if given is None:
+            return ()
+        if not isinstance(given, Mapping):
+            raise InvalidInputError(f"expected a mapping, got {type(given).__name__}", path="headers")
+        pairs = cast("Mapping[Any, Any]", given).items()
+        for name, value in pairs:
+            if not isinstance(name, str) or not isinstance(value, str):
+                raise InvalidInputError(f"the value of {shown(name)} is not text", path="headers")
+        return tuple(sorted(pairs))
+
+    def _unused_labels(self, definitions: Sequence[Definition]) -> list[CallWarning]:
+        if not isinstance(self._labels, Mapping):
+            return []
+        names = [definition.name for definition in definitions]
+        unused = [pattern for pattern in self._labels if not matches_any(names, pattern)]
+        message = "labels[{}] matches no tool of the server " + self._name
+        return [CallWarning("no_tool_matches", f"tools.{self._name}", message.format(shown(each))) for each in unused]
+
+    def _left_out(self, error: ToolServerError) -> CallWarning:
+        message = f"{error.message} Its tools are left out until it can be reached."
+        return CallWarning("tool_server_failed", f"tools.{self._name}", message)
+
+
+def _in_sync(function: Callable[..., Coroutine[Any, Any, T]], *arguments: object) -> T:
+    """Returns what an async function returns, run in the event loop of sync calls."""
+    return drive(default_services().sync_runtime.invoke(function, *arguments))
+
+
+def _check_one(server: object, command: object, url: object) -> None:
+    given = [name for name, value in (("server", server), ("command", command), ("url", url)) if value is not None]
+    if len(given) != 1:
+        what = " and ".join(given) or "none"
+        hint = "For example MCPTools(command=['mcp-server-time']) or MCPTools(url='https://example.com/mcp')."
+        raise InvalidInputError(f"expected one of server, command and url, got {what}", path="MCPTools", hint=hint)
+    if isinstance(server, str):
+        raise InvalidInputError("a URL is given as url=, a program as command=[...]", path="server")
+    if isinstance(command, str):
+        hint = f"For example command={command.split()!r}."
+        raise InvalidInputError("expected a list of the program and its arguments", path="command", hint=hint)
+    if command is not None and not command:
+        raise InvalidInputError("the list is empty", path="command")
+    if url is not None:
+        parts = urlsplit(url) if isinstance(url, str) else None
+        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+            raise InvalidInputError(f"expected an http or https URL, got {shown(url)}", path="url")
+
+
+def _check_fits(command: object, url: object, **options: object) -> None:
+    """Raises `InvalidInputError` for an option of another kind of server."""
+    kinds = {"env": ("command", command), "cwd": ("command", command), "headers": ("url", url), "auth": ("url", url)}
+    for name, value in options.items():
+        kind, present = kinds[name]
+        if value is not None and present is None:
+            raise InvalidInputError(f"is for servers with {kind}= only", path=name)
+
+
+def _check_installed() -> None:
+    from importlib.util import find_spec
+
+    if find_spec("mcp") is None:
+        raise MissingExtraError("MCP servers need the package mcp.", hint='pip install "abstractcore[mcp]"')
+
+
+def _name_of(server: object, command: Sequence[str] | None, url: str | None) -> str:
+    if command is not None:
+        return PurePath(command[0]).stem or command[0]
+    if url is not None:
+        return urlsplit(url).hostname or url
+    return getattr(server, "name", None) or type(server).__name__
+
+
+def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    for index, pattern in enumerate(patterns):
+        if not isinstance(pattern, str) or not pattern:  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a pattern of names, got {shown(pattern)}", path=f"patterns[{index}]")
+    return patterns

@@ -1,0 +1,44 @@
+"""Servers of the tools in `shop.py`, in both eras of the protocol."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore import MCPTools
+from tests.core.tools.loops import WAYS, Way
+
+SHOP = [sys.executable, str(Path(__file__).with_name("shop.py"))]
+PATIENCE_SECONDS = 120.0
+
+
+@pytest.fixture(params=["auto", "legacy"])
+def mode(request: Any) -> str:
+    """Revision 2026-07-28 of the protocol, or one before it."""
+    return request.param
+
+
+@pytest.fixture(params=WAYS)
+def way(request: Any) -> Iterator[Way]:
+    """One of the four ways of a call; its event loop closes after the test, which ends the servers."""
+    with Way.of(request.param) as way:
+        yield way
+
+
+@pytest.fixture
+def shop(mode: str) -> Iterator[MCPTools]:
+    """The shop over stdio."""
+    with ExitStack() as stack:
+        yield stack.enter_context(MCPTools(command=SHOP, mode=mode, connect_timeout=PATIENCE_SECONDS))
+
+
+@pytest.fixture(params=["sync-streamed", "async-streamed"])
+def streamed_way(request: Any) -> Iterator[Way]:
+    """One of the two streamed ways."""
+    with Way.of(request.param) as way:
+        yield way
