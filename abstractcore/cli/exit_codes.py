@@ -8,6 +8,7 @@ _CODES: tuple[tuple[type[abstractcore.AbstractCoreError], int], ...] = (
     (abstractcore.ConnectionFailedError, 4),
     (abstractcore.RequestTimeoutError, 4),
     (abstractcore.StreamInterruptedError, 4),
+    (abstractcore.ToolServerError, 4),
     (abstractcore.ProviderError, 3),
     (abstractcore.ConfigurationError, 2),
     (abstractcore.InvalidInputError, 2),
