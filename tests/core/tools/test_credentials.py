@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore import PendingCall, ToolError, ToolFailed, ToolPolicy, ToolRetry, create_llm, to_json, tool
+from abstractcore import PendingCall, Suspend, ToolError, ToolFailed, ToolPolicy, ToolRetry, create_llm, to_json, tool
 from tests.core.tools.loops import Way, calls
 
 OF_LLM, OF_CALL = "llm-canary-1f6b", "call-canary-2c9d"
@@ -71,3 +71,16 @@ def test_errors_of_approvers_do_not_show_credentials(way: Way):
     assert "401 for [scrubbed] and [scrubbed]" in shown
     assert OF_LLM not in shown
     assert OF_CALL not in shown
+
+
+def test_state_and_journal_have_no_key_and_no_headers(way: Way, tmp_path: Path):
+    @tool
+    def pay() -> None:
+        """Pays."""
+
+    journal = tmp_path / "journal"
+    llm = create_llm("scripted", replies=[calls(("pay", {}))], api_key="key-canary-77aa", headers={"X-Token": OF_LLM})
+    policy = ToolPolicy(journal=journal, approve=lambda pending: Suspend())
+    response = way.generate(llm, tools=[pay], run_tools=policy, headers={"X-User-Token": OF_CALL})
+    kept = to_json(response.loop) + repr(response.loop) + journal.read_text()
+    assert [each for each in ("key-canary-77aa", OF_LLM, OF_CALL) if each in kept] == []
