@@ -54,7 +54,7 @@ def pay(to: str) -> str:
 
 
 def used(records: list[CallRecord]) -> tuple[Usage, Decimal]:
-    usage = sum((record.usage for record in records if record.usage is not None), Usage())
+    usage = sum((record.usage for record in records), Usage())
     return usage, sum((record.cost for record in records if record.cost is not None), Decimal(0))
 
 
@@ -69,7 +69,7 @@ def test_each_round_has_a_record_and_their_sum_is_that_of_the_loop(way: Way, ser
     records: list[CallRecord] = []
     llm = create_llm("scripted", replies=replies, services=services, price=PRICE)
     with services.records.subscribe(records.append), context(session="s", tags={"team": "t"}):
-        response = way.generate(llm, tools=[pay], run_tools=True, response_model=list[int])
+        response: Any = way.generate(llm, tools=[pay], run_tools=True, response_model=list[int])
         assert services.records.flush(PATIENCE_SECONDS)
     assert [record.outcome for record in records] == ["done"] * 4
     assert [len(record.attempts) for record in records] == [1, 2, 1, 1]
@@ -150,7 +150,7 @@ def test_subscribers_that_fail_or_wait_do_not_change_a_loop(way: Way, services: 
 
 
 def test_cost_of_rounds_is_as_sure_as_the_least_sure(way: Way, services: Services):
-    def reply(usage: Usage | None, *parts: Any) -> ModelReply:
+    def reply(usage: Usage, *parts: Any) -> ModelReply:
         return ModelReply(parts, "tool_calls" if parts else "stop", usage=usage, model="m", provider="scripted")
 
     charged = reply(Usage(10, 5, billing=Billing(cost=Decimal("0.5"))), ToolCall.of("c1", "pay", {"to": "Ann"}))

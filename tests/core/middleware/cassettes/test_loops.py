@@ -101,6 +101,7 @@ def test_other_result_of_a_tool_is_a_mismatch_that_shows_it(way: Way, path: Path
         return f"{next(numbers)} o'clock"
 
     way.generate(scripted(record(path), [calls(("clock", {})), "Late."]), tools=[clock], run_tools=True)
+    caught: Any
     with pytest.raises(ReplayMismatchError) as caught:
         way.generate(scripted(replay(path)), tools=[clock], run_tools=True)
     assert "1 o'clock" in caught.value.message
