@@ -37,6 +37,7 @@ from ..schema import (
     partial_reply,
 )
 from ..tools.prompted import CallParser, ParsedCall, ParsedReasoning, Piece, tool_format
+from ..tools.prompted.fenced_calls import FencedCalls
 from ..tools.prompted.rescue import ALL_FORMATS, JSON_FORMATS, RescueParser
 
 _Other: TypeAlias = (
@@ -207,7 +208,7 @@ class ReplyReader:
             elif inner is None:
                 text.parser = RescueParser(reading.tools, None, ALL_FORMATS)
             elif reading.rescue and name not in JSON_FORMATS:
-                text.parser = RescueParser(reading.tools, inner, JSON_FORMATS)
+                text.parser = RescueParser(reading.tools, FencedCalls(reading.tools, inner), JSON_FORMATS)
             else:
                 text.parser = inner
         return text.parser
@@ -238,6 +239,12 @@ class ReplyReader:
         if isinstance(parser, RescueParser) and parser.rescued:
             message = "the reply was nothing but tool calls as text: it is read as calls"
             self.warnings.append(CallWarning("tool_call_rescued", "text", message))
+        if isinstance(parser, RescueParser) and parser.shown:
+            names = ", ".join(map(repr, dict.fromkeys(parser.shown)))
+            message = (
+                f"the text shows calls of {names} in code blocks, which are not run: among text only valid calls of"
+            )
+            self.warnings.append(CallWarning("tool_call_as_text", "text", f"{message} read_only tools are"))
 
     def _put(self, pieces: list[Piece], out: list[Delta]) -> None:
         for piece in pieces:

@@ -22,8 +22,13 @@ value ::= string | number | boolean | null | object | array
 object ::= "{" ws (string ":" ws value ("," ws string ":" ws value)*)? ws "}"
 array ::= "[" ws (value ("," ws value)*)? ws "]"
 """.strip()
-_TEXT: Final = 'text ::= [^<{`] ([^<] | "<" [^t] | "<t" [^o])*'
-"""An answer: text in which no call begins, also none as JSON or in a code block."""
+_TEXT: Final = r"""
+text ::= first other*
+first ::= [^<{` \n\t] | "<" [^t] | "<t" [^o] | "`" [^`] | "```" [a-zA-Z0-9+#-]* " "? "\n" [^{[<]
+other ::= [^<] | "<" [^t] | "<t" [^o]
+""".strip()
+"""An answer: text in which no call begins. It may begin with code, but not with JSON, which would be a call, nor with
+white space, after which a model that may not write what it wants to would end."""
 _SIMPLE: Final = frozenset({"string", "integer", "number", "boolean", "null"})
 _DEEPEST = 6
 _MOST_OPTIONAL = 16

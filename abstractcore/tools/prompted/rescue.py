@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from ...schema import ToolSpec
+from .fenced_calls import FencedCalls
 from .formats import tool_format
 from .parsed import CallParser, ParsedCall, Piece
 
@@ -43,6 +44,11 @@ class RescueParser:
     def cut_at(self) -> str | None:
         """The marker at which the inner parser cut the text."""
         return self._inner.cut_at if self._inner is not None else None
+
+    @property
+    def shown(self) -> Sequence[str]:
+        """The names of offered tools in calls that the text shows in code blocks."""
+        return self._inner.shown if isinstance(self._inner, FencedCalls) else ()
 
     def feed(self, text: str) -> list[Piece]:
         """Returns text that is certainly not part of a call."""

@@ -70,10 +70,15 @@ def in_batches(deltas: list[Delta], sizes: list[int], given: ReplyReading) -> tu
     return accumulate(out), out, [warning.code for warning in reader.warnings]
 
 
+READ_ONLY = tuple(replace(tool, read_only=True) for tool in TOOLS)
+BLOCK = '```json\n{"name": "weather", "arguments": {"city": "Oslo"}}\n```'
+WRITTEN_BY_MODELS = [
+    *(case.output for name in TOOL_FORMATS for case in accepted(name)),
+    *(text for name in TOOL_FORMATS for text in refused(name)),
+    *("text ", "`", "{", "[", "\n", "<think>", "</think>", "```\n", BLOCK, f"I call\n{BLOCK}\n", "<tool_response>"),
+]
 PARTS = st.lists(
-    st.sampled_from([case.output for case in accepted("hermes")] + refused("hermes") + ["text ", "`", "{", "[", "\n"])
-    .filter(bool)
-    .map(TextPart)
+    st.lists(st.sampled_from(WRITTEN_BY_MODELS), min_size=1, max_size=3).map("".join).filter(bool).map(TextPart)
     | st.just(ReasoningPart("I think <tool_call>", origin="p/m"))
     | st.just(ToolCall("native", "now", "{}"))
     | st.just(ImagePart(Blob.from_bytes(b"\x89PNG\r\n\x1a\n", "image/png"))),
@@ -81,12 +86,14 @@ PARTS = st.lists(
 )
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=400, deadline=None)
 @given(
     PARTS,
     st.integers(1, 12),
     st.lists(st.integers(1, 5), min_size=1, max_size=3),
-    st.sampled_from([HERMES, RESCUE, ReplyReading("llama3", TOOLS), ReplyReading("react", TOOLS, True)]),
+    st.sampled_from(
+        [RESCUE, *(ReplyReading(name, READ_ONLY, rescue) for name in TOOL_FORMATS for rescue in (True, False))]
+    ),
     st.sampled_from(["stop", "length", "tool_calls", "refusal"]),
 )
 def test_stream_accumulates_to_the_whole_reply_as_read(

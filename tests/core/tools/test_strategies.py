@@ -132,3 +132,55 @@ def test_text_before_a_call_is_kept(way: Way, strategy: str):
     response = way.generate(llm, tools=TOOLS, run_tools=True)
     assert "Let me see." in response.steps[0].text + response.steps[0].reasoning
     assert len(response.tool_steps) == 1
+
+
+@tool(read_only=True)
+def weather(city: str) -> str:
+    """The weather of a city."""
+    return f"rain in {city}"
+
+
+@tool(destructive=True)
+def erase(city: str) -> str:
+    """Erases a city."""
+    raise AssertionError("an example of a call was run")
+
+
+PROMPTED = [each for each in TOOL_FORMATS if each != "llama3"]  # its calls are JSON without a marker
+
+
+def block(name: str, city: str) -> str:
+    return f'```json\n{{"name": "{name}", "arguments": {{"city": "{city}"}}}}\n```'
+
+
+@pytest.mark.parametrize("strategy", PROMPTED)
+def test_calls_of_a_read_only_tool_in_code_blocks_among_text_are_run(way: Way, strategy: str):
+    text = f"For Oslo:\n\n{block('weather', 'Oslo')}\n\nFor Lima:\n\n{block('weather', 'Lima')}\n\nIt is sunny."
+    response = way.generate(model(strategy, ScriptedReply.text(text), "Rain."), tools=[weather, erase], run_tools=True)
+    assert [step.result.as_text for step in response.tool_steps] == ["rain in Oslo", "rain in Lima"]
+    assert response.content == "Rain."
+    codes = [warning.code for warning in response.warnings]
+    assert (codes.count("tool_call_repaired"), codes.count("invented_result_cut")) == (2, 1)
+
+
+@pytest.mark.parametrize("strategy", PROMPTED)
+def test_example_of_a_call_among_text_is_not_run(way: Way, strategy: str):
+    text = f"To erase a city, call this:\n\n{block('erase', 'Oslo')}\n\nShall I?"
+    response = way.generate(model(strategy, ScriptedReply.text(text)), tools=[weather, erase], run_tools=True)
+    assert (response.content, response.tool_steps) == (text, ())
+    assert "tool_call_as_text" in [warning.code for warning in response.warnings]
+    off = way.generate(
+        model(strategy, ScriptedReply.text(text.replace("erase", "weather"))),
+        tools=[weather],
+        run_tools=True,
+        rescue=False,
+    )
+    assert off.tool_steps == ()
+
+
+@pytest.mark.parametrize("strategy", TOOL_FORMATS)
+def test_call_in_reasoning_is_not_run(way: Way, strategy: str):
+    written = tool_format(strategy).write_calls([ToolCall.of("call_0_0", "erase", {"city": "Oslo"})])
+    text = f"<think>\n{written}\n</think>\n\nNo."
+    response = way.generate(model(strategy, ScriptedReply.text(text)), tools=[erase], run_tools=True)
+    assert (response.content, response.tool_steps) == (text, ())
