@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib.util
 import os
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from ..mcp.server import Model, OfferedTool, SpeechToText, ToolRunner, Wire
     from ..registry import Registry
 
+_CREDENTIALS = {"APIKEY", "CREDENTIAL", "CREDENTIALS", "KEY", "PASSWD", "PASSWORD", "SECRET", "TOKEN"}
+"""Words in the names of environment variables with credentials."""
 KEY_VARIABLE = "ABSTRACTCORE_SERVER_KEY"
 
 
@@ -90,8 +92,7 @@ def _runner(offer: Offer, connection: Connection, keys: tuple[str, ...]) -> Gene
     from ..tools.toolset import tool_set
     from .tool_modules import load_tools
 
-    variables = {name: value for name, value in os.environ.items() if not os.path.isabs(value)}
-    secrets = Secrets((*credentials_of(variables), *keys))
+    secrets = Secrets((*credentials_of(_with_credentials(os.environ)), *keys))
     scrub_logs(secrets)
     plugins = registry()
     timeout = DEFAULT_TIMEOUT_SECONDS if connection.timeout is None else connection.timeout
@@ -109,6 +110,15 @@ def _runner(offer: Offer, connection: Connection, keys: tuple[str, ...]) -> Gene
         model_tools = ModelTools(cast("Model", llm), access, _speech_to_text(llm, plugins))
         tools = offered([*model_tools.offered(offer.model_tools), *named])
         yield ToolRunner(tools, limits, secrets, llm)
+
+
+def _with_credentials(environment: Mapping[str, str]) -> dict[str, str]:
+    """Returns the variables that hold credentials by their names, and URLs. GIT_AUTHOR_NAME is none, nor is a path."""
+    return {
+        name: value
+        for name, value in environment.items()
+        if "://" in value or (_CREDENTIALS & {*name.upper().split("_")} and not os.path.isabs(value))
+    }
 
 
 def _speech_to_text(llm: abstractcore.LLM, plugins: Registry) -> SpeechToText:

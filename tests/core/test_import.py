@@ -65,7 +65,7 @@ def test_unknown_name_is_an_attribute_error():
 def test_http_and_asyncio_are_imported_with_the_first_llm_only():
     code = """
 import sys, abstractcore
-print({"httpx2", "asyncio", "pydantic"} & set(sys.modules))
+print({"httpx2", "asyncio", "mcp", "mcp_types", "pydantic"} & set(sys.modules))
 abstractcore.create_llm("scripted", replies=[])
 print("httpx2" in sys.modules)
 """

@@ -56,8 +56,10 @@ class ToolRunner:
         `report` gets the progress of the tool, from any thread. Cancelling the task cancels the tool.
         """
         offered = self.tools[name]
-        if self._is_full():
-            return _error(f"the server is busy: {self._limits.waiting} calls wait already. Try again later.")
+        if self._waiting >= self._limits.waiting:
+            return _error(f"the server is busy: {self._waiting} calls wait already. Try again later.")
+        if self._runtime.abandoned >= self._limits.running:
+            return _error(f"the server is busy: {self._runtime.abandoned} cancelled calls still run. Try again later.")
         async with self._place(name):
             try:
                 step = await self._step(offered, name, arguments, report)
@@ -69,10 +71,6 @@ class ToolRunner:
             _log.warning("the tool %r failed: %s", name, one_line(step.result.as_text))
             _log.debug("%s", step.traceback)
         return await self._runtime.call(self._result, offered, step)
-
-    def _is_full(self) -> bool:
-        abandoned = self._runtime.abandoned
-        return self._waiting >= self._limits.waiting or abandoned >= self._limits.running
 
     @asynccontextmanager
     async def _place(self, name: str) -> AsyncGenerator[None]:

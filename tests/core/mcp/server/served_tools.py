@@ -86,11 +86,25 @@ def fail() -> str:
 
 
 @tool
-def leak(context: ToolContext[None]) -> list[str]:
-    """Returns credentials, and reports them as progress."""
-    secrets = [os.environ["SHOP_API_KEY"], os.environ["ABSTRACTCORE_SERVER_KEY"]]
-    context.progress(1, None, " ".join(secrets))
-    return secrets
+def leak(context: ToolContext[None]) -> dict[str, str]:
+    """Returns credentials and other variables, and reports the credentials as progress."""
+    names = ("SHOP_API_KEY", "ABSTRACTCORE_SERVER_KEY", "SHOP_DATABASE", "GIT_AUTHOR_NAME", "SHOP_KEY_FILE")
+    context.progress(1, None, " ".join(os.environ[name] for name in names[:2]))
+    return {name: os.environ[name] for name in names if name in os.environ}
+
+
+@tool(isolate=True)
+def crash() -> str:
+    """Ends its process."""
+    os._exit(3)
+
+
+@tool
+@dataclass
+class invoice:  # noqa: N801 - the name of a tool
+    """Takes an invoice."""
+
+    total: float
 
 
 @tool

@@ -7,6 +7,7 @@ import http.client
 import json
 import signal
 import socket
+import sys
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
@@ -18,6 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from typer.testing import CliRunner
 
 from abstractcore.cli.app import app
+from abstractcore.mcp.server import Access, listening_socket, url_of
 from tests.core.mcp.server.served import MODERN, NO_MODEL, PATIENCE_SECONDS, Served, call, request, serving_http
 
 TOOLS = (*NO_MODEL, "--tool", "served_tools")
@@ -273,6 +275,18 @@ def test_command_that_cannot_serve_says_what_to_change(
     assert message in shown
     assert hint in shown
     assert not key or key not in shown
+
+
+def test_command_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "mcp", None)
+    assert "pip install mcp (the extra 'mcp')" in refused(monkeypatch=monkeypatch)
+
+
+@pytest.mark.parametrize("address", ["localhost:0", "[::1]:0"])
+def test_other_names_of_this_machine_need_no_key(address: str):
+    host = address.rpartition(":")[0].strip("[]")
+    with listening_socket(host, 0, Access()) as listening:
+        assert url_of(listening).startswith(("http://127.0.0.1:", "http://[::1]:"))
 
 
 def test_address_in_use_is_an_error(monkeypatch: pytest.MonkeyPatch):

@@ -29,7 +29,12 @@ from tests.core.mcp.server.served import (
     request,
 )
 
-SECRETS = {"SHOP_API_KEY": "sk-of-the-shop-123", "ABSTRACTCORE_SERVER_KEY": "the-key-of-the-server"}
+SECRETS = {
+    "SHOP_API_KEY": "sk-of-the-shop-123",
+    "ABSTRACTCORE_SERVER_KEY": "the-key-of-the-server",
+    "SHOP_DATABASE": "postgresql://shop:the-password-of-it@localhost/shop",
+}
+NAMES = {"GIT_AUTHOR_NAME": "Ada Lovelace", "SHOP_KEY_FILE": "/etc/shop/key.pem"}
 TOOLS = (*NO_MODEL, "--tool", "served_tools")
 SECONDS_UNREAD = 3.0
 INITIALIZE: dict[str, Any] = {
@@ -44,7 +49,7 @@ INITIALIZED = {"jsonrpc": "2.0", "method": "notifications/initialized"}
 @pytest.fixture(scope="module")
 def shared() -> Iterator[Served]:
     """A server for tests that leave it as it was, without sessions."""
-    with Served(*TOOLS, **SECRETS) as served:
+    with Served(*TOOLS, **SECRETS, **NAMES) as served:
         yield served
         assert served.ended() == 0
         assert "Error in" not in served.stderr
@@ -170,6 +175,9 @@ def test_calls_that_cannot_run_yet_wait_and_too_many_are_refused():
         served.error_line("block.* is still running in a background thread")
         answers = served.answers([*range(1, 64), "last"])
         assert not any(each["result"]["isError"] for each in answers.values())
+        # The thread of the cancelled call cannot be ended.
+        served.send(call("later", "weather", city="Rome"))
+        assert text(served.answers(["later"])["later"]).startswith("the server is busy: 1 cancelled calls still run.")
 
 
 def test_tools_that_are_not_parallel_run_one_after_another(shared: Served):
@@ -266,5 +274,15 @@ def test_credentials_are_removed_from_results_and_progress(shared: Served):
     shared.send(call(1, "leak", token="t"))
     progress, answer = shared.receive(), shared.receive()
     assert progress["params"]["message"] == "[scrubbed] [scrubbed]"
-    assert json.loads(text(answer)) == ["[scrubbed]", "[scrubbed]"]
+    expected = {**dict.fromkeys(SECRETS, "[scrubbed]"), **NAMES}
+    assert json.loads(text(answer)) == {**expected, "SHOP_DATABASE": "postgresql://[scrubbed]@localhost/shop"}
+    assert answer["result"]["structuredContent"] == json.loads(text(answer))
     assert not any(secret in shared.stderr for secret in SECRETS.values())
+
+
+def test_isolated_tool_may_end_its_process(shared: Served):
+    shared.send(call(1, "crash"), call(2, "invoice", total=3))
+    answers = shared.answers([1, 2])
+    assert answers[1]["result"]["isError"]
+    assert "exit code 3" in text(answers[1])
+    assert answers[2]["result"]["structuredContent"] == {"total": 3.0}
