@@ -288,6 +288,13 @@ def test_credentials_are_removed_from_results_and_progress(shared: Served):
     assert not any(secret in shared.stderr for secret in SECRETS.values())
 
 
+def test_failure_of_a_tool_is_one_line_of_the_log(shared: Served):
+    shared.send(call(1, "fail"))
+    assert shared.answers([1])[1]["result"]["isError"]
+    shared.error_line(r"^the tool 'fail' failed: ValueError: the key \[scrubbed\] is wrong$")
+    assert "Traceback" not in shared.stderr
+
+
 def test_isolated_tool_may_end_its_process(shared: Served):
     shared.send(call(1, "crash"), call(2, "invoice", total=3))
     answers = shared.answers([1, 2])
