@@ -309,6 +309,62 @@ def serve_mcp(
     )
 
 
+_MCPCommand = Annotated[
+    list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The program of a server, with its arguments.")
+]
+_MCPUrl = Annotated[str | None, typer.Option(metavar="URL", help="The address of a server over HTTP.")]
+_MCPConfig = Annotated[str | None, typer.Option(metavar="FILE", help="A file with servers, as of desktop clients.")]
+_MCPServer = Annotated[str | None, typer.Option(metavar="NAME", help="One of the servers of --config.")]
+_MCPHeader = Annotated[
+    list[str] | None,
+    typer.Option(metavar="NAME=VARIABLE", help="A header for --url, from an environment variable. May be repeated."),
+]
+_MCPJson = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
+
+
+@mcp.command("list", epilog=EPILOG)
+def list_mcp_tools(
+    command: _MCPCommand = None,
+    url: _MCPUrl = None,
+    config: _MCPConfig = None,
+    server: _MCPServer = None,
+    header: _MCPHeader = None,
+    as_json: _MCPJson = False,
+) -> None:
+    """List the tools of an MCP server.
+
+    abstractcore mcp list -- mcp-server-time
+
+    abstractcore mcp list --config mcp.json
+    """
+    from .mcp_servers import ServerChoice, list_tools
+
+    list_tools(ServerChoice(tuple(command or ()), url, config, server, tuple(header or ())), as_json=as_json)
+
+
+@mcp.command("call", epilog=EPILOG)
+def call_mcp_tool(
+    tool: Annotated[str, typer.Argument(metavar="TOOL", help="The name of the tool.")],
+    arguments: Annotated[str, typer.Argument(metavar="JSON", help="Its arguments, a JSON object.")] = "{}",
+    command: _MCPCommand = None,
+    url: _MCPUrl = None,
+    config: _MCPConfig = None,
+    server: _MCPServer = None,
+    header: _MCPHeader = None,
+    as_json: _MCPJson = False,
+) -> None:
+    """Call a tool of an MCP server, without a model. The exit code is 1 for an error of the tool.
+
+    abstractcore mcp call get_current_time '{"timezone": "UTC"}' -- mcp-server-time
+    """
+    from .mcp_servers import ServerChoice, call_tool
+
+    if not arguments.lstrip().startswith(("{", "[")):  # the command, if no arguments are given
+        command, arguments = [arguments, *(command or ())], "{}"
+    choice = ServerChoice(tuple(command or ()), url, config, server, tuple(header or ()))
+    call_tool(choice, tool, arguments, as_json=as_json)
+
+
 @app.command(epilog=EPILOG)
 def plugins(
     as_json: Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")] = False,

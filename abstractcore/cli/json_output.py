@@ -54,6 +54,21 @@ def _step(step: abstractcore.ToolStep) -> dict[str, object]:
     }
 
 
+def step_json(step: abstractcore.ToolStep) -> str:
+    """Returns a tool call with its result as JSON."""
+    return _line(_step(step))
+
+
+def tools_json(tools: Iterable[tuple[str, abstractcore.ToolSpec]]) -> str:
+    """Returns tools, each with the name of its server, as JSON."""
+    found = [(server, json.loads(abstractcore.to_json(tool))) for server, tool in tools]
+    return _line({"tools": [{"server": server, **_plain(data)} for server, data in found]})
+
+
+def _plain(data: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in data.items() if name not in ("schema_version", "type")}
+
+
 def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
     """Returns an error as JSON; `partial` is the text of the answer so far, `tool_steps` the tool calls before it."""
     loop: abstractcore.ToolLoop | None = getattr(error, "loop", None)

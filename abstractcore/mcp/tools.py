@@ -15,11 +15,12 @@ from urllib.parse import urlsplit
 from ..client.services import default_services
 from ..concurrency import drive
 from ..concurrency.event_loops import LoopLocal
-from ..errors import InvalidInputError, MissingExtraError, ToolServerError
+from ..errors import ConfigurationError, InvalidInputError, MissingExtraError, SchemaError, ToolServerError
 from ..ports import ToolContext
-from ..schema import CallWarning, ContentPart, Message, ToolCall, ToolSpec
+from ..schema import CallWarning, ContentPart, JSONObject, Message, ToolCall, ToolSpec, ToolStep
 from ..schema.quoting import shown
-from ..tools import ServedTools, Tool
+from ..schema.tools import check_labels
+from ..tools import ServedTools, Tool, execute
 from .choices import ToolChoices, matches_any
 from .connection_pool import ConnectionPool, Identity
 from .definitions import Definition, Labels, definitions_of
@@ -40,6 +41,8 @@ Headers: TypeAlias = (
 Mode = Literal["auto", "legacy"]
 """Which revision of the protocol is spoken: the newest that the server knows, or one before 2026-07-28."""
 
+_LAUNCHERS = frozenset({"bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uvx"})
+"""Programs that run others: the server is named by what they run."""
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
@@ -87,6 +90,7 @@ class MCPTools:
         for path, number in (("connect_timeout", connect_timeout), ("max_message_bytes", max_message_bytes)):
             if isinstance(number, bool) or not isinstance(number, int | float) or number <= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise InvalidInputError(f"expected a number above 0, got {shown(number)}", path=path)
+        _check_labels(labels)
         _check_installed()
         self._server = server
         self._command = None if command is None else [os.fspath(each) for each in command]
@@ -105,6 +109,28 @@ class MCPTools:
         self._max_message_bytes = int(max_message_bytes)
         self._choices = ToolChoices()
         self._pools: LoopLocal[ConnectionPool] = LoopLocal(ConnectionPool, ConnectionPool.close)
+
+    @classmethod
+    def from_file(cls, path: str | os.PathLike[str], *, environment: Mapping[str, str] | None = None) -> list[MCPTools]:
+        """Returns the servers of a configuration file in the form that desktop clients use, `mcp.json`.
+
+        `${NAME}` in its texts is replaced by a variable of `environment`, by default that of this process. Raises
+        `ConfigurationError` with the line of what is wrong.
+        """
+        from .config import servers_of
+
+        return [cls._configured(given, path) for given in servers_of(path, environment or os.environ)]
+
+    @classmethod
+    def _configured(cls, given: dict[str, Any], path: str | os.PathLike[str]) -> MCPTools:
+        only, without, prefix = (given.pop(name, None) for name in ("only", "without", "prefix"))
+        try:
+            made = cls(**given)
+        except InvalidInputError as error:
+            raise ConfigurationError(f"{os.fspath(path)}: the server {given['name']}: {error}") from None
+        if only is not None:
+            made = made.only(*only)
+        return made.without(*without or ()).prefixed(prefix or "")
 
     @property
     def name(self) -> str:
@@ -151,6 +177,24 @@ class MCPTools:
     async def alist_tools(self) -> list[ToolSpec]:
         """Returns the tools as the model would be given them; raises `ToolServerError`."""
         return [tool.spec for tool in (await self.served_tools(None)).tools]
+
+    def call(self, name: str, arguments: JSONObject | None = None, *, deps: object = None) -> ToolStep:
+        """Calls one tool without a model, and returns its step; raises as `acall` does."""
+        return _in_sync(self._called, name, arguments, deps)
+
+    async def acall(self, name: str, arguments: JSONObject | None = None, *, deps: object = None) -> ToolStep:
+        """Calls one tool without a model, and returns its step: what a loop would have.
+
+        Raises `ToolServerError` if the server cannot be reached, and `InputRequired` if it asks the user.
+        """
+        return await self._called(name, arguments, deps)
+
+    async def _called(self, name: str, arguments: JSONObject | None, deps: object) -> ToolStep:
+        runtime = default_services().async_runtime
+        tools = {tool.name: tool for tool in (await self.served_tools(deps)).tools}
+        call = ToolCall.of("call", name, arguments or {})
+        context = ToolContext(deps, None, call, "", runtime)
+        return await execute(tools.get(name), call, context, runtime, known=tools)
 
     def resources(self) -> list[Resource]:
         """Returns what the server has to be read; raises `ToolServerError`."""
@@ -324,6 +368,15 @@ def _check_fits(command: object, url: object, **options: object) -> None:
             raise InvalidInputError(f"is for servers with {kind}= only", path=name)
 
 
+def _check_labels(labels: Labels | None) -> None:
+    given = labels.values() if isinstance(labels, Mapping) else [] if labels is None else [labels]
+    for each in given:
+        try:
+            check_labels(each)
+        except SchemaError as error:
+            raise InvalidInputError(str(error), path="MCPTools") from None
+
+
 def _check_installed() -> None:
     from importlib.util import find_spec
 
@@ -333,7 +386,10 @@ def _check_installed() -> None:
 
 def _name_of(server: object, command: Sequence[str] | None, url: str | None) -> str:
     if command is not None:
-        return PurePath(command[0]).stem or command[0]
+        program, *arguments = command
+        names = [each for each in arguments if not each.startswith("-")]
+        is_launched = PurePath(program).stem in _LAUNCHERS and names and "-c" not in arguments
+        return PurePath(names[0] if is_launched else program).stem or program
     if url is not None:
         return urlsplit(url).hostname or url
     return getattr(server, "name", None) or type(server).__name__

@@ -140,6 +140,14 @@ def test_mcp_server_is_called_by_a_client(run):
     ]
 
 
+def test_mcp_tools_stand_beside_a_function(run):
+    assert run(str(EXAMPLES / "mcp_tools.py")).splitlines() == [
+        'weather({"city": "Oslo"}) -> rain',
+        'shop_stock({"item": "umbrella"}) -> 3',
+        "It rains in Oslo, and there are three umbrellas.",
+    ]
+
+
 def test_every_example_is_tested():
     tested = Path(__file__).read_text()
     assert all(f'"{path.name}"' in tested for path in EXAMPLES.glob("*.py"))

@@ -169,7 +169,7 @@ def from_digest(path: Path, name: str) -> str:
     """The pinned digest of a tool."""
     import json
 
-    return json.loads(path.read_text())[Path(sys.executable).stem][name]
+    return json.loads(path.read_text())["shop"][name]
 
 
 def test_hints_become_flags_and_labels(shop: MCPTools):

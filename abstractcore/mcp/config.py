@@ -1,0 +1,178 @@
+"""Configuration files of MCP servers, in the form that desktop clients use (`mcp.json`)."""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, cast
+
+from ..errors import ConfigurationError, InvalidInputError
+from ..schema.quoting import shown
+
+_log = logging.getLogger("abstractcore")
+_LONGEST = 1_000_000
+_SERVERS = ("mcpServers", "servers")
+"""Where the servers are: in the files of most clients, and in those of VS Code
+(https://code.visualstudio.com/docs/copilot/reference/mcp-configuration)."""
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+"""`${NAME}`, `${NAME:-default}` and `${env:NAME}`."""
+_HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
+
+
+def servers_of(path: str | os.PathLike[str], environment: Mapping[str, str]) -> list[dict[str, Any]]:
+    """Returns the arguments and choices of each server of a file that is not disabled, in its order.
+
+    `${NAME}` in texts is replaced by a variable of `environment`. Raises `ConfigurationError` with the line of what is
+    wrong.
+    """
+    file = Path(path)
+    text = _read(file)
+    reader = _Reader(file, text, environment)
+    data = reader.parsed()
+    key = next((key for key in _SERVERS if key in data), None)
+    if key is None:
+        raise reader.error("there is no object 'mcpServers'", hint='For example {"mcpServers": {"time": {...}}}.')
+    servers = reader.object(data[key], key)
+    return [
+        found
+        for name, given in servers.items()
+        if (found := reader.server(name, reader.object(given, key, name), (key, name))) is not None
+    ]
+
+
+class _Reader:
+    """Reads the servers of one file."""
+
+    def __init__(self, file: Path, text: str, environment: Mapping[str, str]) -> None:
+        self._file = file
+        self._text = text
+        self._environment = environment
+
+    def parsed(self) -> Mapping[str, Any]:
+        try:
+            data: Any = json.loads(self._text, object_pairs_hook=self._pairs)
+        except json.JSONDecodeError as error:
+            raise self._error(f"{error.msg} (column {error.colno})", error.lineno) from None
+        except RecursionError:
+            raise self._error("it is nested too deeply", 1) from None
+        return self.object(data)
+
+    def _pairs(self, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+        found = dict(pairs)
+        if len(found) < len(pairs):
+            names = [name for name, _ in pairs]
+            twice = next(name for name in names if names.count(name) > 1)
+            raise self._error(f"{shown(twice)} is given twice", self._line(twice, twice))
+        return found
+
+    def object(self, value: Any, *path: str) -> Mapping[str, Any]:
+        if not isinstance(value, dict):
+            raise self.error(f"expected an object, got {shown(value)}", *path)
+        return cast("dict[str, Any]", value)
+
+    def server(self, name: str, given: Mapping[str, Any], path: tuple[str, ...]) -> dict[str, Any] | None:
+        """Returns the arguments of a server; None for one that is disabled."""
+        found: dict[str, Any] = {"name": name}
+        for field, value in given.items():
+            if field not in _FIELDS:
+                _log.warning("%s:%d: %r is not used", self._file, self._line(*path, field), field)
+                continue
+            try:
+                found[field] = _FIELDS[field](self, value)
+            except (InvalidInputError, TypeError) as error:
+                raise self.error(str(error), *path, field) from None
+        kind = found.pop("type", None)
+        if kind == "sse":
+            hint = "Give the address of its streamable HTTP endpoint, with type http."
+            raise self.error("servers of type sse are not supported", *path, "type", hint=hint)
+        if found.pop("disabled", False):
+            return None
+        if kind not in (None, "stdio", *_HTTP_TYPES):
+            raise self.error(f"the type {shown(kind)} is not stdio or http", *path, "type")
+        command, arguments = found.pop("command", None), found.pop("args", [])
+        if command is not None:
+            found["command"] = [command, *arguments]
+        return found
+
+    def expanded(self, value: Any) -> str:
+        """Returns a text with the variables that it names."""
+        if not isinstance(value, str):
+            raise TypeError(f"expected text, got {shown(value)}")
+
+        def variable(match: re.Match[str]) -> str:
+            found = self._environment.get(match[1], match[2])
+            if found is None:
+                raise TypeError(f"the environment variable {match[1]} is not set")
+            return found
+
+        return _VARIABLE.sub(variable, value)
+
+    def texts(self, value: Any) -> list[str]:
+        if not isinstance(value, list):
+            raise TypeError(f"expected a list, got {shown(value)}")
+        return [self.expanded(item) for item in cast("list[Any]", value)]
+
+    def mapping(self, value: Any) -> dict[str, str]:
+        if not isinstance(value, dict):
+            raise TypeError(f"expected an object, got {shown(value)}")
+        return {name: self.expanded(item) for name, item in cast("dict[str, Any]", value).items()}
+
+    def flag(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise TypeError(f"expected true or false, got {shown(value)}")
+        return value
+
+    def as_given(self, value: Any) -> Any:
+        return value
+
+    def error(self, problem: str, *path: str, hint: str | None = None) -> ConfigurationError:
+        """Returns the error for what is at a path of keys."""
+        where = ".".join(path)
+        return self._error(f"{where}: {problem}" if where else problem, self._line(*path), hint)
+
+    def _error(self, problem: str, line: int, hint: str | None = None) -> ConfigurationError:
+        error = ConfigurationError(f"{self._file}:{line}: {problem}.", hint=hint)
+        error.file = str(self._file)
+        return error
+
+    def _line(self, *path: str) -> int:
+        """Returns the line of a key, found in the order of its path."""
+        position = 0
+        for key in path:
+            found = re.compile(re.escape(json.dumps(key)) + r"\s*:").search(self._text, position)
+            position = found.end() if found else position
+        return self._text.count("\n", 0, position) + 1
+
+
+_FIELDS: dict[str, Callable[[_Reader, Any], Any]] = {
+    "type": _Reader.expanded,
+    "command": _Reader.expanded,
+    "args": _Reader.texts,
+    "env": _Reader.mapping,
+    "cwd": _Reader.expanded,
+    "url": _Reader.expanded,
+    "headers": _Reader.mapping,
+    "disabled": _Reader.flag,
+    "required": _Reader.flag,
+    "defer": _Reader.flag,
+    "labels": _Reader.as_given,
+    "only": _Reader.texts,
+    "without": _Reader.texts,
+    "prefix": _Reader.expanded,
+}
+"""The fields of a server: those of desktop clients, and from `required` on those of `MCPTools`."""
+
+
+def _read(file: Path) -> str:
+    try:
+        if file.stat().st_size > _LONGEST:
+            raise ConfigurationError(f"{file} has more than {_LONGEST:,} bytes: it is no list of servers.")
+        return file.read_text("utf-8-sig")
+    except OSError as error:
+        raise ConfigurationError(f"{file} cannot be read: {error.strerror or type(error).__name__}.") from None
+    except UnicodeDecodeError:
+        raise ConfigurationError(f"{file} is not a text in UTF-8.") from None
