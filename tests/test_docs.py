@@ -26,6 +26,7 @@ def test_pages_with_python_blocks_are_known():
         "architecture.md",
         "catalogue.md",
         "evidence.md",
+        "mcp.md",
         "models.md",
         "plugins.md",
         "prompt-caching.md",
