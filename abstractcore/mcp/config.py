@@ -104,7 +104,8 @@ class _Reader:
             raise TypeError(f"expected text, got {shown(value)}")
 
         def variable(match: re.Match[str]) -> str:
-            found = self._environment.get(match[1], match[2])
+            default: str | None = match[2]
+            found = self._environment.get(match[1], default)
             if found is None:
                 raise TypeError(f"the environment variable {match[1]} is not set")
             return found
