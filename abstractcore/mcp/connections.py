@@ -159,8 +159,10 @@ class Connection:
         return [Message(each.role, content_of([each.content])) for each in result.messages]
 
     async def _paged(self, kind: str, page: Callable[[Client, str | None], Awaitable[Any]]) -> list[Any]:
-        """Returns the items of all pages of a list."""
+        """Returns the items of all pages of a list; none if the server does not declare that it has such."""
         items: list[Any] = []
+        if getattr((await self.client()).server_capabilities, kind) is None:
+            return items
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             at = cursor

@@ -87,7 +87,7 @@ async def stdio_transport(
             with anyio.CancelScope(shield=True):
                 messages.close()
                 outgoing.close()
-                await _stop(process)
+                await _stop(process, 0.0 if output.problem else _SECONDS_TO_EXIT)
             tasks.cancel_scope.cancel()
 
 
@@ -106,9 +106,8 @@ async def _read(process: Process, to_session: Any, longest: int, output: ServerO
                 continue
             return
     output.has_ended = True
-    with suppress(TimeoutError):
-        with anyio.fail_after(_SECONDS_TO_EXIT):
-            output.exit_code = await process.wait()
+    if output.problem is None and await _exits(process, _SECONDS_TO_EXIT):
+        output.exit_code = process.returncode
 
 
 async def _lines(stream: ByteReceiveStream, longest: int, output: ServerOutput) -> AsyncGenerator[bytes]:
@@ -147,22 +146,24 @@ async def _keep_errors(process: Process, output: ServerOutput) -> None:
             pending = pending[-_LONGEST_LINE:]
 
 
-async def _stop(process: Process) -> None:
-    """Ends the input of a server, then terminates and at last kills it with its children."""
+async def _stop(process: Process, seconds: float) -> None:
+    """Ends the input of a server, which may then take `seconds` to exit; terminates and at last kills it with its
+    children.
+    """
     from mcp.os.posix.utilities import terminate_posix_process_tree
 
     assert process.stdin is not None
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         await process.stdin.aclose()
-    if not await _exits(process):
+    if not await _exits(process, seconds):
         await terminate_posix_process_tree(process, _SECONDS_TO_EXIT)
-        await _exits(process)
+        await _exits(process, _SECONDS_TO_EXIT)
     await process.aclose()
 
 
-async def _exits(process: Process) -> bool:
+async def _exits(process: Process, seconds: float) -> bool:
     """Returns whether the process ends in time. `process.wait` would also wait for children that hold its pipes."""
-    with anyio.move_on_after(_SECONDS_TO_EXIT):
+    with anyio.move_on_after(seconds):
         while process.returncode is None:  # noqa: ASYNC110 - a process has no event without a wait for its pipes
             await anyio.sleep(_POLL_SECONDS)
         return True

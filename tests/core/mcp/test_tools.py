@@ -1,4 +1,4 @@
-"""The tools of MCP servers in tool loops: sync and async, streamed and not, in both eras of the protocol."""
+"""The tools of MCP servers in tool loops: sync and async, in both eras of the protocol."""
 
 from __future__ import annotations
 
@@ -225,7 +225,7 @@ def test_environment_of_a_server_is_minimal(way: Way, monkeypatch: pytest.Monkey
         ("import sys; sys.exit('no licence')", "Its last output: no licence"),
         ("print('x' * 5_000_000)", "It sent a message of more than 1,000,000 bytes"),
         (
-            "import time; print('starting', flush=True); time.sleep(1000)",
+            "import sys; print('starting', flush=True); sys.stdin.read()",
             "did not answer in 3 s. Its last output: starting",
         ),
     ],
