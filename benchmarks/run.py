@@ -15,6 +15,7 @@ import conversations
 import formats
 import imports
 import making
+import mcp_calls
 import outputs
 import prompted_tools
 import server
@@ -42,6 +43,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "format-conversation": formats.conversations,
     "stages": stages.stages,
     "tool-round": tool_rounds.tool_rounds,
+    "mcp-call": mcp_calls.mcp_calls,
     "prompted-tools": prompted_tools.characters,
     "partial-output": outputs.partial_outputs,
     "json-schemas": outputs.json_schemas,

@@ -26,15 +26,16 @@ Labels = Sequence[ToolLabel] | Mapping[str, Sequence[ToolLabel]]
 
 @dataclass(frozen=True, slots=True)
 class Definition:
-    """A tool of a server: `name` is the server's for it, `spec` what the model is given."""
+    """A tool of a server: `name` is the server's for it, `spec` what the model is given, `digest` its SHA-256."""
 
     name: str
     spec: ToolSpec
+    digest: str
 
-    @property
-    def digest(self) -> str:
-        """The SHA-256 of what the model reads of the tool, and of what it says it does."""
-        return hashlib.sha256(written(self.spec, canonical=True)).hexdigest()
+    @classmethod
+    def of(cls, name: str, spec: ToolSpec) -> Definition:
+        """Returns a definition with its digest: of what the model reads, and of what the tool says it does."""
+        return cls(name, spec, hashlib.sha256(written(spec, canonical=True)).hexdigest())
 
 
 def definitions_of(
@@ -52,7 +53,7 @@ def definitions_of(
         problem = _problem(tool, name, found)
         if problem is None:
             try:
-                found[name] = Definition(tool.name, _spec(tool, name, labels, defer=defer))
+                found[name] = Definition.of(tool.name, _spec(tool, name, labels, defer=defer))
             except SchemaError as error:
                 problem = str(error)
         if problem is not None:

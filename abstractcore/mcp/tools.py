@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     import httpx2
     from mcp.server import MCPServer, Server
     from mcp_types import Prompt, Resource
+    from mcp_types import Tool as MCPTool
 
     from .connections import Connection, TransportNotes
 
@@ -43,6 +44,7 @@ Mode = Literal["auto", "legacy"]
 
 _LAUNCHERS = frozenset({"bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uvx"})
 """Programs that run others: the server is named by what they run."""
+_NOTHING_LISTED: tuple[Sequence[MCPTool] | None, Sequence[Definition], tuple[CallWarning, ...]] = (None, (), ())
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
@@ -108,6 +110,7 @@ class MCPTools:
         self._connect_timeout = connect_timeout
         self._max_message_bytes = int(max_message_bytes)
         self._choices = ToolChoices()
+        self._latest = _NOTHING_LISTED
         self._pools: LoopLocal[ConnectionPool] = LoopLocal(ConnectionPool, ConnectionPool.close)
 
     @classmethod
@@ -165,10 +168,8 @@ class MCPTools:
                 raise
             pool.note_failure(identity, error)
             return ServedTools(warnings=(self._left_out(error),))
-        definitions, warnings = definitions_of(tools, self._name, self._labels, defer=self._defer)
-        chosen, unmatched = self._choices.chosen(definitions, self._name)
-        made = tuple(self._tool(each) for each in chosen)
-        return ServedTools(made, (*warnings, *unmatched, *self._unused_labels(definitions)))
+        chosen, warnings = self._chosen(tools)
+        return ServedTools(tuple(self._tool(each) for each in chosen), warnings)
 
     def list_tools(self) -> list[ToolSpec]:
         """Returns the tools as the model would be given them; raises `ToolServerError`."""
@@ -257,8 +258,19 @@ class MCPTools:
 
     def _choosing(self, **changes: Any) -> MCPTools:
         made = copy.copy(self)
+        made._latest = _NOTHING_LISTED
         made._choices = replace(self._choices, **changes)
         return made
+
+    def _chosen(self, tools: Sequence[MCPTool]) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
+        """Returns the definitions of the tools that are offered, with warnings; read once for each listing."""
+        listing, chosen, warnings = self._latest
+        if listing is not tools:
+            definitions, problems = definitions_of(tools, self._name, self._labels, defer=self._defer)
+            chosen, unmatched = self._choices.chosen(definitions, self._name)
+            warnings = (*problems, *unmatched, *self._unused_labels(definitions))
+            self._latest = tools, chosen, warnings
+        return chosen, warnings
 
     def _tool(self, definition: Definition) -> Tool[..., Any]:
         """Returns a tool that calls the server."""
