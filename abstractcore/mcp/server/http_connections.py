@@ -15,7 +15,8 @@ _CLOSE = {"Connection": "close"}
 def limited_connections(most: int, seconds: float) -> type[asyncio.Protocol]:
     """Returns the protocol of uvicorn for `most` connections. When there is one more, the connection that has waited
     longest for a request is closed; that is the new one if all others are being answered. One whose first request has
-    no complete head after `seconds` is closed; uvicorn itself closes idle ones after a request.
+    no complete head after `seconds` is closed, and one whose client takes no byte of an answer for as long; uvicorn
+    itself closes idle ones after a request.
     """
 
     class LimitedConnection(H11Protocol):
@@ -24,7 +25,8 @@ def limited_connections(most: int, seconds: float) -> type[asyncio.Protocol]:
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
             self.opened_at = self.loop.time()
-            self._timer = self.loop.call_later(seconds, self._close_if_silent)
+            self._unread = 0
+            self._timer = self.loop.call_later(seconds, self._look)
             if len(self.connections) > most:
                 connections = [each for each in self.connections if isinstance(each, LimitedConnection)]
                 waiting = [each for each in connections if each.is_waiting]
@@ -40,10 +42,14 @@ def limited_connections(most: int, seconds: float) -> type[asyncio.Protocol]:
             latest: Any = self.cycle
             return latest is None or latest.response_complete
 
-        def _close_if_silent(self) -> None:
+        def _look(self) -> None:
             latest: Any = self.cycle
-            if latest is None:
+            unread = self.transport.get_write_buffer_size() if self.flow.write_paused else 0
+            if latest is None or (unread and unread == self._unread):
                 self.transport.abort()
+            else:
+                self._unread = unread
+                self._timer = self.loop.call_later(seconds, self._look)
 
     return LimitedConnection
 

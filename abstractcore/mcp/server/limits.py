@@ -23,4 +23,4 @@ class Limits:
     session_idle_seconds: float = 600.0
     connections: int = 256
     receive_seconds: float = 30.0
-    """How long a client may take to send a request over HTTP."""
+    """How long a client may take to send a request over HTTP, and may take nothing of an answer."""

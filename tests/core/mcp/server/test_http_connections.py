@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
@@ -16,16 +17,33 @@ from abstractcore.mcp.server.http_connections import CompleteRequests, limited_c
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LONG_SECONDS = 600.0
+LARGE = 50_000_000
+PATIENCE_SECONDS = 60.0
+OK = PlainTextResponse("ok")
+
+
+class Connections(set[Any]):
+    """The open connections of a server."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one_ended = asyncio.Event()
+
+    def discard(self, element: Any) -> None:
+        super().discard(element)
+        self.one_ended.set()
 
 
 @asynccontextmanager
-async def listening(most: int, seconds: float) -> AsyncIterator[int]:
-    """Yields the port of a server that answers "ok"."""
-    app = PlainTextResponse("ok")
+async def listening(
+    most: int, seconds: float, app: Any = OK, connections: Connections | None = None
+) -> AsyncIterator[int]:
+    """Yields the port of a server of `app`."""
     config = uvicorn.Config(app, http=limited_connections(most, seconds), lifespan="off", log_config=None)
     config.load()
     protocol: Any = config.http_protocol_class
     loop, state = asyncio.get_running_loop(), ServerState()
+    state.connections = Connections() if connections is None else connections
     server = await loop.create_server(lambda: protocol(config=config, server_state=state, app_state={}), "127.0.0.1", 0)
     async with server:
         yield server.sockets[0].getsockname()[1]
@@ -75,6 +93,18 @@ def test_connection_too_many_closes_the_one_that_has_waited_longest():
             return answer
 
     assert asyncio.run(run()).startswith(b"HTTP/1.1 200 OK")
+
+
+def test_answer_that_is_not_read_is_dropped():
+    async def run() -> None:
+        connections = Connections()
+        async with listening(10, 0.05, PlainTextResponse("x" * LARGE), connections) as port:
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(REQUEST)
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    await connections.one_ended.wait()
+
+    asyncio.run(run())
 
 
 class Exchange:
