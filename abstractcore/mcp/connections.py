@@ -15,7 +15,7 @@ from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, ElicitResult, ErrorData
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from ..concurrency.owned_contexts import OwnedContext
+from ..concurrency.owned_contexts import NotEnteredError, OwnedContext
 from ..errors import InputRequired, ToolFailed, ToolServerError
 from ..ports import ToolContext
 from ..schema import ContentPart, InputResponse, JSONObject, Message, Question
@@ -92,12 +92,12 @@ class Connection:
         if owned is None:
             self._tools, self._is_watched = None, False
             transport, self._notes = self._open()
-            owned = self._owned = OwnedContext(partial(self._connected, transport))
+            owned = self._owned = OwnedContext(partial(self._connected, transport), self._connect_timeout)
         try:
-            with anyio.fail_after(self._connect_timeout):
-                return await owned.value()
-        except TimeoutError:
-            error = self._unreachable(f"did not answer in {self._connect_timeout:g} s")
+            return await owned.value()
+        except NotEnteredError as given_up:
+            late = f"did not answer in {self._connect_timeout:g} s"
+            error = self._unreachable(late if given_up.timed_out else "was closed before it answered")
             await owned.leave()
             raise error from None
         except Exception as error:
