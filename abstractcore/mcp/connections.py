@@ -16,11 +16,11 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
 from ..concurrency.owned_contexts import NotEnteredError, OwnedContext
-from ..errors import InputRequired, ToolFailed, ToolServerError
+from ..errors import ToolFailed, ToolServerError
 from ..ports import ToolContext
-from ..schema import ContentPart, InputResponse, JSONObject, Message, Question
+from ..schema import ContentPart, JSONObject, Message
 from ..schema.quoting import one_line
-from .inputs import elicited, input_required, question_of, request_state_of, responses_of
+from .inputs import CallAnswers, input_required, is_of_result, request_state_of, responses_of
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult, Prompt, Resource, Tool
@@ -75,7 +75,7 @@ class Connection:
         self._tools: Sequence[Tool] | None = None
         self._fresh_until = 0.0
         self._is_watched = False
-        self._running: list[_RunningCall] = []
+        self._running: list[CallAnswers] = []
         self._asking = 0
         self._changed = anyio.Event()
 
@@ -114,7 +114,11 @@ class Connection:
         await self.client()
         if self._tools is not None and (self._is_watched or time.monotonic() < self._fresh_until):
             return self._tools
-        return await self._asked("list its tools", self._listed)
+        try:
+            with anyio.fail_after(self._connect_timeout):
+                return await self._asked("list its tools", self._listed)
+        except TimeoutError:
+            raise self._unreachable(f"did not list its tools in {self._connect_timeout:g} s") from None
 
     async def call(
         self, name: str, arguments: JSONObject, context: ToolContext[Any], *, repeatable: bool
@@ -187,7 +191,7 @@ class Connection:
 
     async def _called(self, name: str, arguments: JSONObject, context: ToolContext[Any]) -> CallToolResult:
         client = await self.client()
-        running = _RunningCall(context.input)
+        running = CallAnswers(context.input)
         self._running.append(running)
         try:
             result = await self._exchanged(client, name, arguments, context)
@@ -197,7 +201,7 @@ class Connection:
             self._running.remove(running)
             self._changed.set()
         if running.questions:
-            raise InputRequired(*running.questions)
+            raise running.required()
         return result
 
     async def _exchanged(
@@ -210,8 +214,9 @@ class Connection:
             context.progress(progress, total, message)
 
         given = context.input
-        state = None if given is None else request_state_of(given)
-        responses = None if given is None or state is None else responses_of(given)
+        state, responses = None, None
+        if given is not None and is_of_result(given):
+            state, responses = request_state_of(given), responses_of(given)
         wait = _FIRST_WAIT_SECONDS
         for _ in range(_MOST_WAITS):
             try:
@@ -306,23 +311,6 @@ class Connection:
         error = ToolServerError(f"the MCP server {self._server} {problem}. {self._notes.described()}".strip())
         error.server = self._server
         return error
-
-
-class _RunningCall:
-    """A call that runs, with the user's answers, and the questions that have none."""
-
-    def __init__(self, given: InputResponse | None) -> None:
-        self._given = given
-        self.questions: list[Question] = []
-
-    def answer(self, params: Any) -> ElicitResult:
-        """Returns the user's answer to the question, if it was asked before; else notes the question."""
-        if self._given is not None:
-            for asked, answer in zip(self._given.request.questions, self._given.answers, strict=True):
-                if question_of(asked.key, params) == asked:
-                    return elicited(answer)
-        self.questions.append(question_of(f"question_{len(self.questions) + 1}", params))
-        return ElicitResult(action="cancel")
 
 
 def _shown(error: BaseException) -> str:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mcp_types import ElicitRequestParams, ElicitResult, InputRequiredResult, InputResponses
 
 STATE_KEY = "requestState"
+_ANSWERED_KEY = "answered"
 
 
 def question_of(key: str, params: ElicitRequestParams) -> Question:
@@ -33,21 +34,70 @@ def input_required(result: InputRequiredResult) -> InputRequired:
 
 def responses_of(given: InputResponse) -> InputResponses:
     """Returns the user's answers by the keys of the server."""
-    return {
-        question.key: elicited(answer) for question, answer in zip(given.request.questions, given.answers, strict=True)
-    }
+    return {question.key: _elicited(question, answer) for question, answer in _answered(given)}
+
+
+def is_of_result(given: InputResponse) -> bool:
+    """Returns whether the questions were the result of a call, whose answers are sent with the next one."""
+    return STATE_KEY in _state(given)
 
 
 def request_state_of(given: InputResponse) -> str | None:
     """Returns the server's state of a suspended call, as it gave it."""
-    state = cast("Mapping[str, Any] | None", given.state)
-    return None if state is None else state.get(STATE_KEY)
+    return _state(given).get(STATE_KEY)
 
 
-def elicited(answer: JSONObject | None) -> ElicitResult:
-    """Returns the answer to an elicitation; None declines it."""
+class CallAnswers:
+    """The user's answers to the questions of a server while a call runs, and the questions that have none.
+
+    The call is made again after each answer: the server asks the earlier questions again, in the same order.
+    """
+
+    def __init__(self, given: InputResponse | None) -> None:
+        self.questions: list[Question] = []
+        self._answered: list[tuple[Question, JSONObject | None]] = []
+        if given is not None and not is_of_result(given):
+            earlier = cast("list[Mapping[str, Any]]", _state(given).get(_ANSWERED_KEY, ()))
+            self._answered = [(Question(**each["question"]), each["answer"]) for each in earlier] + _answered(given)
+        self._unused = list(self._answered)
+
+    def answer(self, params: ElicitRequestParams) -> ElicitResult:
+        """Returns the user's next answer to the question; without one notes the question, and dismisses it."""
+        from mcp_types import ElicitResult
+
+        for index, (question, answer) in enumerate(self._unused):
+            if question_of(question.key, params) == question:
+                del self._unused[index]
+                return _elicited(question, answer)
+        self.questions.append(question_of(f"question_{len(self.questions) + 1}", params))
+        return ElicitResult(action="cancel")
+
+    def required(self) -> InputRequired:
+        """Returns the exception that suspends the call."""
+        answered = [
+            {
+                "question": {"key": each.key, "message": each.message, "schema": each.schema, "url": each.url},
+                "answer": answer,
+            }
+            for each, answer in self._answered
+        ]
+        return InputRequired(*self.questions, state={_ANSWERED_KEY: answered} if answered else None)
+
+
+def _state(given: InputResponse) -> Mapping[str, Any]:
+    return cast("Mapping[str, Any] | None", given.state) or {}
+
+
+def _answered(given: InputResponse) -> list[tuple[Question, JSONObject | None]]:
+    return list(zip(given.request.questions, given.answers, strict=True))
+
+
+def _elicited(question: Question, answer: JSONObject | None) -> ElicitResult:
+    """Returns the answer to an elicitation; None declines it. Only that to a form has content."""
     from mcp_types import ElicitResult
 
     if answer is None:
         return ElicitResult(action="decline")
-    return ElicitResult(action="accept", content=cast("dict[str, Any]", dict(answer)) or None)
+    return ElicitResult(
+        action="accept", content=None if question.url is not None else cast("dict[str, Any]", dict(answer))
+    )

@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import sys
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import anyio
 from anyio.abc import ByteReceiveStream, Process
 from anyio.streams.buffered import BufferedByteReceiveStream
 from mcp.client.stdio import StdioServerParameters, get_default_environment, stdio_client
 from mcp.shared.message import SessionMessage
-from mcp_types import jsonrpc_message_adapter
+from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 
 from ..schema.quoting import one_line
 
@@ -95,19 +96,38 @@ async def _read(process: Process, to_session: Any, longest: int, output: ServerO
     assert process.stdout is not None
     async with to_session:
         async for line in _lines(process.stdout, longest, output):
-            try:
-                message = SessionMessage(jsonrpc_message_adapter.validate_json(line, by_name=False))
-            except ValueError:
+            message = _message(line)
+            if message is None:
                 output.add(line)
                 _log.debug("a server printed a line that is no message: %s", output.lines and output.lines[-1])
                 continue
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
-                await to_session.send(message)
+                await to_session.send(SessionMessage(message))
                 continue
             return
     output.has_ended = True
     if output.problem is None and await _exits(process, _SECONDS_TO_EXIT):
         output.exit_code = process.returncode
+
+
+def _message(line: bytes) -> JSONRPCMessage | None:
+    """Returns the message of a line, if it is one. An invalid response is an error response: its request ends."""
+    with suppress(ValueError):
+        return jsonrpc_message_adapter.validate_json(line, by_name=False)
+    try:
+        value: Any = json.loads(line)
+        with suppress(ValueError):  # lone surrogates
+            text = json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+            return jsonrpc_message_adapter.validate_json(text, by_name=False)
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict) or not {"id", "result"} <= cast("dict[str, Any]", value).keys():
+        return None
+    id: Any = cast("dict[str, Any]", value)["id"]
+    if isinstance(id, bool) or not isinstance(id, int | str):
+        return None
+    error = ErrorData(code=INTERNAL_ERROR, message="the server sent an invalid response")
+    return JSONRPCError(jsonrpc="2.0", id=id, error=error)
 
 
 async def _lines(stream: ByteReceiveStream, longest: int, output: ServerOutput) -> AsyncGenerator[bytes]:
@@ -155,9 +175,9 @@ async def _stop(process: Process, seconds: float) -> None:
     assert process.stdin is not None
     with suppress(OSError, anyio.BrokenResourceError, anyio.ClosedResourceError):
         await process.stdin.aclose()
-    if not await _exits(process, seconds):
-        await terminate_posix_process_tree(process, _SECONDS_TO_EXIT)
-        await _exits(process, _SECONDS_TO_EXIT)
+    await _exits(process, seconds)
+    await terminate_posix_process_tree(process, _SECONDS_TO_EXIT)  # its children too, if it has exited
+    await _exits(process, _SECONDS_TO_EXIT)
     await process.aclose()
 
 

@@ -34,6 +34,18 @@ class Day(BaseModel):
     day: str
 
 
+class Number(BaseModel):
+    """A number."""
+
+    number: int
+
+
+class Name(BaseModel):
+    """A name."""
+
+    name: str = "nobody"
+
+
 def which_day(item: str) -> Elicit[Day]:
     """Asks for the day."""
     return Elicit(f"When do you need the {item}?", Day)
@@ -80,6 +92,19 @@ async def pack(count: int, context: Context[Any]) -> str:
 def fail() -> str:
     """Always fails."""
     raise ToolError("sold out")
+
+
+@server.tool()
+async def guess(context: Context[Any]) -> str:
+    """Asks for a number until it is 2, then for a name, which may be left out. Before revision 2026-07-28 only."""
+    tries: list[int] = []
+    while 2 not in tries:
+        answer = await context.elicit("Which number?", Number)
+        assert answer.action == "accept"
+        tries.append(answer.data.number)
+    named = await context.elicit("Which name?", Name)
+    assert named.action == "accept"
+    return f"{tries} {named.data.name}"
 
 
 @server.tool()

@@ -96,6 +96,19 @@ def test_question_of_a_server_suspends_the_call(way: Way, mode: str, shop: MCPTo
     assert declined.tool_steps[0].result.is_error
 
 
+def test_questions_that_follow_each_other_are_asked_once(way: Way):
+    """A call before revision 2026-07-28 is made again after each answer, and its earlier answers are given again."""
+    with MCPTools(command=SHOP, mode="legacy", connect_timeout=PATIENCE_SECONDS) as shop:
+        response = run(way, shop, ("guess", {}))
+        asked: list[str] = []
+        for answer in ({"number": 1}, {"number": 2}, {}):
+            [pending] = from_json(to_json(response.loop)).pending
+            asked.append(pending.input.questions[0].message)
+            response = way.resume(scripted("Done."), response.loop, [pending.respond(answer)], tools=[shop])
+    assert asked == ["Which number?", "Which number?", "Which name?"]
+    assert response.tool_steps[0].result.as_text == "[1, 2] nobody"
+
+
 def test_state_of_another_process_is_asked_again(way: Way):
     """The server's key for its state ends with its process: "Invalid or expired requestState"."""
     with MCPTools(command=SHOP, connect_timeout=PATIENCE_SECONDS) as shop:

@@ -1,0 +1,103 @@
+"""Servers that break the rules, over stdio: a call ends, and the next one has a working connection."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore import MCPTools, ToolServerError
+from tests.core.mcp.conftest import PATIENCE_SECONDS
+from tests.core.tools.loops import Way, calls, scripted
+
+
+def hostile(way: str, seconds: float = PATIENCE_SECONDS) -> MCPTools:
+    """The tools of `hostile.py`, which breaks the rules in a way."""
+    command = [sys.executable, str(Path(__file__).with_name("hostile.py")), way]
+    return MCPTools(command=command, name="hostile", connect_timeout=seconds)
+
+
+def ask(tools: MCPTools, way: Way) -> Any:
+    """The step of a call of the tool `ask`."""
+    [step] = way.generate(scripted(calls(("ask", {})), "Done."), tools=[tools], run_tools=True).tool_steps
+    return step
+
+
+@pytest.mark.parametrize(
+    "behaviour",
+    ["answer_another_id", "answer_twice", "flood", "flood_errors", "trickle", "strange", "surrogate", "change_tools"],
+)
+def test_call_has_its_result(way: Way, behaviour: str):
+    with hostile(behaviour) as tools:
+        for _ in range(2):
+            step = ask(tools, way)
+            assert (step.outcome, step.result.is_error) == ("done", False)
+            assert step.result.as_text.strip("? ") == "right"
+
+
+@pytest.mark.parametrize(
+    ("behaviour", "problem"),
+    [
+        ("die_amid", 'It ended with exit code 3. Its last output: {"jsonrpc": "2.0"'),
+        ("close_output", "the server hostile was lost while the call ran"),
+        ("null_result", "the server sent an invalid response"),
+    ],
+)
+def test_call_fails(way: Way, behaviour: str, problem: str):
+    with hostile(behaviour) as tools:
+        for _ in range(2):
+            step = ask(tools, way)
+            assert step.outcome == "failed"
+            assert problem in step.result.as_text
+
+
+def test_server_that_ignores_signals_is_killed():
+    with Way.of("sync-whole") as way, hostile("ignore_signals") as tools:
+        server = ask(tools, way).result.as_text
+        assert Path(f"/proc/{server}").exists()
+    assert not Path(f"/proc/{server}").exists()
+
+
+def test_children_of_a_server_end_with_it():
+    with Way.of("sync-whole") as way, hostile("fork") as tools:
+        child = Path("/proc") / ask(tools, way).result.as_text
+        assert "sleep" in (child / "cmdline").read_text()
+    assert not child.exists() or "State:\tZ" in (child / "status").read_text()
+
+
+def test_ten_thousand_tools_are_listed():
+    with hostile("many") as tools:
+        assert len(tools.list_tools()) == 10_000
+
+
+def test_endless_pages_are_an_error():
+    with hostile("endless") as tools, pytest.raises(ToolServerError, match="lists tools without end"):
+        tools.list_tools()
+
+
+def test_list_without_an_answer_is_an_error():
+    with hostile("mute", seconds=3) as tools, pytest.raises(ToolServerError, match="did not list its tools in 3 s"):
+        tools.list_tools()
+
+
+def test_list_that_nests_too_deep_is_an_error():
+    with hostile("deep") as tools, pytest.raises(ToolServerError, match="the server sent an invalid response"):
+        tools.list_tools()
+
+
+def test_invalid_schemas_are_left_out():
+    with Way.of("sync-whole") as way, hostile("schemas") as tools:
+        response = way.generate(scripted("x"), tools=[tools])
+        assert "ask" in [tool.name for tool in tools.list_tools()]
+    assert {warning.code for warning in response.warnings} == {"tool_left_out"}
+    assert "the schema of its arguments is longer than 256,000 characters" in " ".join(
+        warning.message for warning in response.warnings
+    )
+
+
+def test_invisible_characters_are_removed():
+    with hostile("invisible") as tools:
+        [tool] = tools.list_tools()
+    assert (tool.name, tool.description) == ("ask[31m", "Hi ")
