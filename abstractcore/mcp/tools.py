@@ -7,10 +7,8 @@ import inspect
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
-from pathlib import PurePath
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
-from urllib.parse import urlsplit
 
 from ..client.services import default_services
 from ..concurrency import drive
@@ -21,6 +19,7 @@ from ..schema import CallWarning, ContentPart, JSONObject, Message, ToolCall, To
 from ..schema.quoting import shown
 from ..schema.tools import check_labels
 from ..tools import ServedTools, Tool, execute
+from .addresses import ServerAddress
 from .choices import ToolChoices, matches_any
 from .connection_pool import ConnectionPool, Identity
 from .definitions import Definition, Labels, definitions_of
@@ -32,7 +31,7 @@ if TYPE_CHECKING:
     from mcp_types import Prompt, Resource
     from mcp_types import Tool as MCPTool
 
-    from .connections import Connection, TransportNotes
+    from .connections import Connection
 
 T = TypeVar("T")
 Headers: TypeAlias = (
@@ -42,8 +41,6 @@ Headers: TypeAlias = (
 Mode = Literal["auto", "legacy"]
 """Which revision of the protocol is spoken: the newest that the server knows, or one before 2026-07-28."""
 
-_LAUNCHERS = frozenset({"bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uvx"})
-"""Programs that run others: the server is named by what they run."""
 _NOTHING_LISTED: tuple[Sequence[MCPTool] | None, Sequence[Definition], tuple[CallWarning, ...]] = (None, (), ())
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
@@ -85,23 +82,20 @@ class MCPTools:
         connect_timeout: float = 30.0,
         max_message_bytes: int = _MAX_MESSAGE_BYTES,
     ) -> None:
-        _check_one(server, command, url)
-        _check_fits(command, url, env=env, cwd=cwd, headers=headers, auth=auth)
-        if mode not in ("auto", "legacy"):
-            raise InvalidInputError(f"expected 'auto' or 'legacy', got {shown(mode)}", path="mode")
+        self._address = ServerAddress.of(server, command, url, env, cwd, headers, auth)
+        _check_headers(headers)
+        _check_options(mode, required=required, defer=defer)
         for path, number in (("connect_timeout", connect_timeout), ("max_message_bytes", max_message_bytes)):
-            if isinstance(number, bool) or not isinstance(number, int | float) or number <= 0:  # pyright: ignore[reportUnnecessaryIsInstance]
+            if isinstance(number, bool) or not isinstance(number, int | float) or not number > 0:  # pyright: ignore[reportUnnecessaryIsInstance]
                 raise InvalidInputError(f"expected a number above 0, got {shown(number)}", path=path)
+        if name is not None and not (isinstance(name, str) and name):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected text, got {shown(name)}", path="name")
+        if pins is not None and not isinstance(pins, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a path, got {shown(pins)}", path="pins")
         _check_labels(labels)
         _check_installed()
-        self._server = server
-        self._command = None if command is None else [os.fspath(each) for each in command]
-        self._url = url
-        self._env = env
-        self._cwd = None if cwd is None else os.fspath(cwd)
         self._headers = headers
-        self._auth = auth
-        self._name = name or _name_of(server, self._command, url)
+        self._name = name or self._address.name
         self._required = required
         self._defer = defer
         self._labels = labels
@@ -299,23 +293,8 @@ class MCPTools:
     def _new_connection(self, headers: Mapping[str, str]) -> Connection:
         from .connections import Connection
 
-        return Connection(self._name, lambda: self._opened(headers), self._mode, self._connect_timeout)
-
-    def _opened(self, headers: Mapping[str, str]) -> tuple[Any, TransportNotes]:
-        """Returns a new transport, or the server object, with what is known of it."""
-        if self._command is not None:
-            from .stdio import ServerOutput, stdio_transport
-
-            output = ServerOutput()
-            return stdio_transport(self._command, self._env, self._cwd, self._max_message_bytes, output), output
-        if self._url is not None:
-            from .http import HTTPNotes, http_transport
-
-            notes = HTTPNotes()
-            return http_transport(self._url, headers, self._auth, self._max_message_bytes, notes), notes
-        from .connections import NoNotes
-
-        return self._server, NoNotes()
+        longest = self._max_message_bytes
+        return Connection(self._name, lambda: self._address.opened(headers, longest), self._mode, self._connect_timeout)
 
     async def _identity(self, deps: object) -> Identity:
         """Returns the headers of a call, sorted."""
@@ -352,41 +331,28 @@ def _in_sync(function: Callable[..., Coroutine[Any, Any, T]], *arguments: object
     return drive(default_services().sync_runtime.invoke(function, *arguments))
 
 
-def _check_one(server: object, command: object, url: object) -> None:
-    given = [name for name, value in (("server", server), ("command", command), ("url", url)) if value is not None]
-    if len(given) != 1:
-        what = " and ".join(given) or "none"
-        hint = "For example MCPTools(command=['mcp-server-time']) or MCPTools(url='https://example.com/mcp')."
-        raise InvalidInputError(f"expected one of server, command and url, got {what}", path="MCPTools", hint=hint)
-    if isinstance(server, str):
-        raise InvalidInputError("a URL is given as url=, a program as command=[...]", path="server")
-    if isinstance(command, str):
-        hint = f"For example command={command.split()!r}."
-        raise InvalidInputError("expected a list of the program and its arguments", path="command", hint=hint)
-    if command is not None and not command:
-        raise InvalidInputError("the list is empty", path="command")
-    if url is not None:
-        parts = urlsplit(url) if isinstance(url, str) else None
-        if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-            raise InvalidInputError(f"expected an http or https URL, got {shown(url)}", path="url")
+def _check_headers(headers: object) -> None:
+    if headers is not None and not isinstance(headers, Mapping) and not callable(headers):
+        raise InvalidInputError(f"expected a mapping or a function, got {shown(headers)}", path="headers")
 
 
-def _check_fits(command: object, url: object, **options: object) -> None:
-    """Raises `InvalidInputError` for an option of another kind of server."""
-    kinds = {"env": ("command", command), "cwd": ("command", command), "headers": ("url", url), "auth": ("url", url)}
-    for name, value in options.items():
-        kind, present = kinds[name]
-        if value is not None and present is None:
-            raise InvalidInputError(f"is for servers with {kind}= only", path=name)
+def _check_options(mode: object, **flags: object) -> None:
+    if mode not in ("auto", "legacy"):
+        raise InvalidInputError(f"expected 'auto' or 'legacy', got {shown(mode)}", path="mode")
+    for name, value in flags.items():
+        if not isinstance(value, bool):
+            raise InvalidInputError(f"expected True or False, got {shown(value)}", path=name)
 
 
 def _check_labels(labels: Labels | None) -> None:
+    if isinstance(labels, str):
+        raise InvalidInputError(f"expected labels, got {shown(labels)}", path="labels")
     given = labels.values() if isinstance(labels, Mapping) else [] if labels is None else [labels]
     for each in given:
         try:
-            check_labels(each)
+            check_labels(tuple(each) if isinstance(each, list | tuple) else each)
         except SchemaError as error:
-            raise InvalidInputError(str(error), path="MCPTools") from None
+            raise InvalidInputError(str(error), path="labels") from None
 
 
 def _check_installed() -> None:
@@ -394,17 +360,6 @@ def _check_installed() -> None:
 
     if find_spec("mcp") is None:
         raise MissingExtraError("MCP servers need the package mcp.", hint='pip install "abstractcore[mcp]"')
-
-
-def _name_of(server: object, command: Sequence[str] | None, url: str | None) -> str:
-    if command is not None:
-        program, *arguments = command
-        names = [each for each in arguments if not each.startswith("-")]
-        is_launched = PurePath(program).stem in _LAUNCHERS and names and "-c" not in arguments
-        return PurePath(names[0] if is_launched else program).stem or program
-    if url is not None:
-        return urlsplit(url).hostname or url
-    return getattr(server, "name", None) or type(server).__name__
 
 
 def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:

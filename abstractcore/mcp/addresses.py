@@ -1,0 +1,133 @@
+"""`ServerAddress`: where a server is, and what opens a transport to it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import TYPE_CHECKING, Any, cast
+from urllib.parse import urlsplit
+
+from ..errors import InvalidInputError
+from ..schema.quoting import shown
+
+if TYPE_CHECKING:
+    import httpx2
+
+    from .connections import TransportNotes
+
+_LAUNCHERS = frozenset({"bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uvx"})
+"""Programs that run others: the server is named by what they run."""
+_KIND_OF = {"env": "command", "cwd": "command", "headers": "url", "auth": "url"}
+
+
+@dataclass(frozen=True, slots=True)
+class ServerAddress:
+    """A program (`command`, `env`, `cwd`), an address (`url`, `auth`), or a `server` object of the SDK."""
+
+    server: Any = None
+    command: tuple[str, ...] | None = None
+    url: str | None = None
+    env: Mapping[str, str] | None = field(default=None, repr=False)
+    cwd: str | None = None
+    auth: httpx2.Auth | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(
+        cls, server: object, command: object, url: object, env: object, cwd: object, headers: object, auth: object
+    ) -> ServerAddress:
+        """Returns an address; raises `InvalidInputError` for arguments of other types, or that do not fit together."""
+        _check_one(server, command, url)
+        given = {"env": env, "cwd": cwd, "headers": headers, "auth": auth}
+        present = {"command": command, "url": url}
+        for name, value in given.items():
+            if value is not None and present[_KIND_OF[name]] is None:
+                raise InvalidInputError(f"is for servers with {_KIND_OF[name]}= only", path=name)
+        folder = None if cwd is None else _path(cwd, "cwd")
+        made = cls(server, _command(command), _url(url), _texts(env, "env"), folder, cast("httpx2.Auth | None", auth))
+        if auth is not None and not hasattr(auth, "async_auth_flow"):
+            raise InvalidInputError(f"expected an httpx2.Auth, got {shown(auth)}", path="auth")
+        return made
+
+    @property
+    def name(self) -> str:
+        """The name of a server that was not given one."""
+        if self.command is not None:
+            program, *arguments = self.command
+            names = [each for each in arguments if not each.startswith("-")]
+            is_launched = PurePath(program).stem in _LAUNCHERS and names and "-c" not in arguments
+            return PurePath(names[0] if is_launched else program).stem or program
+        if self.url is not None:
+            return urlsplit(self.url).hostname or self.url
+        return getattr(self.server, "name", None) or type(self.server).__name__
+
+    def opened(self, headers: Mapping[str, str], longest: int) -> tuple[Any, TransportNotes]:
+        """Returns a new transport, or the server object, with what is known of it.
+
+        A message may have `longest` bytes.
+        """
+        if self.command is not None:
+            from .stdio import ServerOutput, stdio_transport
+
+            output = ServerOutput()
+            return stdio_transport(list(self.command), self.env, self.cwd, longest, output), output
+        if self.url is not None:
+            from .http import HTTPNotes, http_transport
+
+            notes = HTTPNotes()
+            return http_transport(self.url, headers, self.auth, longest, notes), notes
+        from .connections import NoNotes
+
+        return self.server, NoNotes()
+
+
+def _check_one(server: object, command: object, url: object) -> None:
+    given = [name for name, value in (("server", server), ("command", command), ("url", url)) if value is not None]
+    if len(given) != 1:
+        what = " and ".join(given) or "none"
+        hint = "For example MCPTools(command=['mcp-server-time']) or MCPTools(url='https://example.com/mcp')."
+        raise InvalidInputError(f"expected one of server, command and url, got {what}", path="MCPTools", hint=hint)
+    if isinstance(server, str):
+        raise InvalidInputError("a URL is given as url=, a program as command=[...]", path="server")
+    if server is not None and not (callable(getattr(server, "run", None)) and hasattr(server, "name")):
+        raise InvalidInputError(f"expected a server of the SDK, got {shown(server)}", path="server")
+
+
+def _command(command: object) -> tuple[str, ...] | None:
+    if command is None:
+        return None
+    if isinstance(command, str) or not isinstance(command, Sequence):
+        hint = f"For example command={command.split()!r}." if isinstance(command, str) else None
+        raise InvalidInputError("expected a list of the program and its arguments", path="command", hint=hint)
+    if not command:
+        raise InvalidInputError("the list is empty", path="command")
+    items = cast("Sequence[object]", command)
+    return tuple(_path(item, f"command[{index}]") for index, item in enumerate(items))
+
+
+def _path(value: object, path: str) -> str:
+    text: object = os.fspath(cast("os.PathLike[str]", value)) if isinstance(value, str | os.PathLike) else None
+    if not isinstance(text, str) or "\0" in text:
+        raise InvalidInputError(f"expected text, got {shown(cast(object, value))}", path=path)
+    return text
+
+
+def _url(url: object) -> str | None:
+    if url is None:
+        return None
+    parts = urlsplit(url) if isinstance(url, str) else None
+    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+        raise InvalidInputError(f"expected an http or https URL, got {shown(url)}", path="url")
+    return cast(str, url)
+
+
+def _texts(given: object, path: str) -> dict[str, str] | None:
+    if given is None:
+        return None
+    if not isinstance(given, Mapping):
+        raise InvalidInputError(f"expected a mapping, got {type(given).__name__}", path=path)
+    for name, value in cast("Mapping[object, object]", given).items():
+        if not isinstance(name, str) or not isinstance(value, str):
+            raise InvalidInputError(f"the value of {shown(name)} is not text", path=path)
+    return dict(cast("Mapping[str, str]", given))
