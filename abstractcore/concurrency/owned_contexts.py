@@ -8,10 +8,12 @@ from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager
 from typing import Generic, TypeVar
 
+from ..errors import AbstractCoreError
+
 T = TypeVar("T")
 
 
-class NotEnteredError(Exception):
+class NotEnteredError(AbstractCoreError):
     """The context was left before it had been entered: with `timed_out`, since that took too long."""
 
     def __init__(self, *, timed_out: bool) -> None:
