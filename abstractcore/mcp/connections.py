@@ -77,6 +77,7 @@ class Connection:
         self._is_watched = False
         self._running: list[CallAnswers] = []
         self._asking = 0
+        self._is_exclusive = False
         self._changed = anyio.Event()
 
     @property
@@ -192,17 +193,36 @@ class Connection:
     async def _called(self, name: str, arguments: JSONObject, context: ToolContext[Any]) -> CallToolResult:
         client = await self.client()
         running = CallAnswers(context.input)
-        self._running.append(running)
-        try:
-            result = await self._exchanged(client, name, arguments, context)
-        except (ValidationError, RuntimeError) as error:
-            raise ToolFailed(f"the server {self._server} sent an invalid result: {_shown(error)}") from error
-        finally:
-            self._running.remove(running)
-            self._changed.set()
+        is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
+        async with self._running_with_others(running, is_exclusive=context.input is not None and not is_modern):
+            try:
+                result = await self._exchanged(client, name, arguments, context)
+            except (ValidationError, RuntimeError) as error:
+                raise ToolFailed(f"the server {self._server} sent an invalid result: {_shown(error)}") from error
         if running.questions:
             raise running.required()
         return result
+
+    @asynccontextmanager
+    async def _running_with_others(self, running: CallAnswers, *, is_exclusive: bool) -> AsyncGenerator[None]:
+        """Notes a call while it runs. An exclusive one runs beside no other: the user's answers to its questions must
+        not answer those of another call, and the questions do not say whose they are.
+        """
+        while self._is_exclusive or (is_exclusive and self._running):
+            await self._changed.wait()
+        self._is_exclusive = is_exclusive
+        self._running.append(running)
+        try:
+            yield
+        finally:
+            self._running.remove(running)
+            self._is_exclusive = False
+            self._notify_changed()
+
+    def _notify_changed(self) -> None:
+        """Wakes all who wait for a change of the running calls and their questions."""
+        self._changed.set()
+        self._changed = anyio.Event()
 
     async def _exchanged(
         self, client: Client, name: str, arguments: JSONObject, context: ToolContext[Any]
@@ -292,17 +312,22 @@ class Connection:
     async def _elicit(self, context: Any, params: Any) -> ElicitResult | ErrorData:
         """Answers a question that a server asks while a call runs, as those before revision 2026-07-28 do.
 
-        The call is suspended, and made again with the answer: the server learns that the question was dismissed.
+        The call is suspended, and made again with the answer: the server learns that the question was dismissed. The
+        question may be of any call that has none yet: it waits until the others have ended, or ask too.
         """
         self._asking += 1
+        self._notify_changed()
         try:
-            while len(self._running) > self._asking:  # the question may be of any of them: wait for the others to end
-                self._changed = anyio.Event()
+            while len(self._without_questions()) > self._asking:
                 await self._changed.wait()
-            asking = [each for each in self._running if not each.questions] or self._running
+            asking = self._without_questions() or self._running
             return asking[0].answer(params) if asking else ElicitResult(action="cancel")
         finally:
             self._asking -= 1
+            self._notify_changed()
+
+    def _without_questions(self) -> list[CallAnswers]:
+        return [each for each in self._running if not each.questions]
 
     def _is_lost(self, error: MCPError) -> bool:
         return error.code == CONNECTION_CLOSED or self._notes.has_ended
