@@ -11,6 +11,7 @@ from urllib.parse import urlsplit
 
 from ..errors import InvalidInputError
 from ..schema.quoting import shown
+from ..scrubbing import Secrets, credentials_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -118,7 +119,8 @@ def _url(url: object) -> str | None:
         return None
     parts = urlsplit(url) if isinstance(url, str) else None
     if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
-        raise InvalidInputError(f"expected an http or https URL, got {shown(url)}", path="url")
+        hidden = Secrets(credentials_of({"url": url})).text(shown(url))
+        raise InvalidInputError(f"expected an http or https URL, got {hidden}", path="url")
     return cast(str, url)
 
 

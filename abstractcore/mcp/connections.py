@@ -20,6 +20,7 @@ from ..errors import ToolFailed, ToolServerError
 from ..ports import ToolContext
 from ..schema import ContentPart, JSONObject, Message
 from ..schema.quoting import one_line
+from ..scrubbing import Secrets
 from .inputs import CallAnswers, input_required, is_of_result, request_state_of, responses_of
 
 if TYPE_CHECKING:
@@ -60,14 +61,21 @@ class NoNotes:
 class Connection:
     """A client of one server in one event loop, with one identity (its headers).
 
-    `open` returns a new transport, or a server object of the SDK, with what is known of it.
+    `open` returns a new transport, or a server object of the SDK, with what is known of it. `secrets` are removed from
+    errors, which may quote what the server was sent, or printed.
     """
 
     def __init__(
-        self, server: str, open: Callable[[], tuple[Any, TransportNotes]], mode: str, connect_timeout: float
+        self,
+        server: str,
+        open: Callable[[], tuple[Any, TransportNotes]],
+        mode: str,
+        connect_timeout: float,
+        secrets: Secrets | None = None,
     ) -> None:
         self._server = server
         self._open = open
+        self._secrets = Secrets() if secrets is None else secrets
         self._notes: TransportNotes = NoNotes()
         self._mode = mode
         self._connect_timeout = connect_timeout
@@ -102,7 +110,7 @@ class Connection:
             await owned.leave()
             raise error from None
         except Exception as error:
-            raise self._unreachable(f"cannot be reached: {_shown(error)}") from error
+            raise self._unreachable(f"cannot be reached: {self._shown(error)}") from self._secrets.cleaned(error)
 
     async def close(self) -> None:
         """Ends the connection; the next use connects again."""
@@ -134,11 +142,13 @@ class Connection:
                 return await self._called(name, arguments, context)
             except MCPError as error:
                 if not self._is_lost(error):
-                    raise ToolFailed(f"the server {self._server} refused the call: {_shown(error)}") from error
+                    raise ToolFailed(
+                        f"the server {self._server} refused the call: {self._shown(error)}"
+                    ) from self._secrets.cleaned(error)
                 await self.close()
                 if is_last or (error.code == CONNECTION_CLOSED and not repeatable):
                     problem = f"the server {self._server} was lost while the call ran; it may have taken effect"
-                    raise ToolFailed(f"{problem}. {self._notes.described()}".strip()) from error
+                    raise ToolFailed(f"{problem}. {self._described()}".strip()) from self._secrets.cleaned(error)
         raise AssertionError
 
     async def resources(self) -> list[Resource]:
@@ -187,7 +197,7 @@ class Connection:
                     await self.close()
                     if not is_last:
                         continue
-                raise self._unreachable(f"cannot {what}: {_shown(error)}") from error
+                raise self._unreachable(f"cannot {what}: {self._shown(error)}") from self._secrets.cleaned(error)
         raise AssertionError
 
     async def _called(self, name: str, arguments: JSONObject, context: ToolContext[Any]) -> CallToolResult:
@@ -198,7 +208,9 @@ class Connection:
             try:
                 result = await self._exchanged(client, name, arguments, context)
             except (ValidationError, RuntimeError) as error:
-                raise ToolFailed(f"the server {self._server} sent an invalid result: {_shown(error)}") from error
+                raise ToolFailed(
+                    f"the server {self._server} sent an invalid result: {self._shown(error)}"
+                ) from self._secrets.cleaned(error)
         if running.questions:
             raise running.required()
         return result
@@ -302,7 +314,7 @@ class Connection:
                 async for _ in changes:
                     self._tools = None
         except (MCPError, RuntimeError, TimeoutError) as error:
-            _log.debug("changes of the tools of %s are not announced: %s", self._server, _shown(error))
+            _log.debug("changes of the tools of %s are not announced: %s", self._server, self._shown(error))
         self._is_watched, self._tools = False, None
 
     async def _noticed(self, message: Any) -> None:
@@ -333,13 +345,16 @@ class Connection:
         return error.code == CONNECTION_CLOSED or self._notes.has_ended
 
     def _unreachable(self, problem: str) -> ToolServerError:
-        error = ToolServerError(f"the MCP server {self._server} {problem}. {self._notes.described()}".strip())
+        error = ToolServerError(f"the MCP server {self._server} {problem}. {self._described()}".strip())
         error.server = self._server
         return error
 
+    def _described(self) -> str:
+        return self._secrets.text(self._notes.described())
 
-def _shown(error: BaseException) -> str:
-    """Returns the message of the first error in groups of them, on one line."""
-    while isinstance(error, BaseExceptionGroup):
-        error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-    return one_line(error.message if isinstance(error, MCPError) else str(error) or type(error).__name__, 500)
+    def _shown(self, error: BaseException) -> str:
+        """Returns the message of the first error in groups of them, on one line."""
+        while isinstance(error, BaseExceptionGroup):
+            error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
+        text = error.message if isinstance(error, MCPError) else str(error) or type(error).__name__
+        return one_line(self._secrets.text(text), 500)

@@ -8,8 +8,9 @@ import os
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from dataclasses import replace
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
 
+from ..client.option_values import extra_headers
 from ..client.services import default_services
 from ..concurrency import drive
 from ..concurrency.event_loops import LoopLocal
@@ -18,6 +19,7 @@ from ..ports import ToolContext
 from ..schema import CallWarning, ContentPart, JSONObject, Message, ToolCall, ToolSpec, ToolStep
 from ..schema.quoting import shown
 from ..schema.tools import check_labels
+from ..scrubbing import Secrets, credentials_of
 from ..tools import ServedTools, Tool, execute
 from .addresses import ServerAddress
 from .choices import ToolChoices, matches_any
@@ -95,6 +97,7 @@ class MCPTools:
         _check_labels(labels)
         _check_installed()
         self._headers = headers
+        self._secrets = Secrets(credentials_of({"url": url, "env": env}))
         self._name = name or self._address.name
         self._required = required
         self._defer = defer
@@ -294,7 +297,13 @@ class MCPTools:
         from .connections import Connection
 
         longest = self._max_message_bytes
-        return Connection(self._name, lambda: self._address.opened(headers, longest), self._mode, self._connect_timeout)
+        return Connection(
+            self._name,
+            lambda: self._address.opened(headers, longest),
+            self._mode,
+            self._connect_timeout,
+            self._secrets.and_those_in(headers),
+        )
 
     async def _identity(self, deps: object) -> Identity:
         """Returns the headers of a call, sorted."""
@@ -305,13 +314,7 @@ class MCPTools:
                 given = await given
         if given is None:
             return ()
-        if not isinstance(given, Mapping):
-            raise InvalidInputError(f"expected a mapping, got {type(given).__name__}", path="headers")
-        pairs = cast("Mapping[Any, Any]", given).items()
-        for name, value in pairs:
-            if not isinstance(name, str) or not isinstance(value, str):
-                raise InvalidInputError(f"the value of {shown(name)} is not text", path="headers")
-        return tuple(sorted(pairs))
+        return tuple(sorted(extra_headers(given).items()))
 
     def _unused_labels(self, definitions: Sequence[Definition]) -> list[CallWarning]:
         if not isinstance(self._labels, Mapping):

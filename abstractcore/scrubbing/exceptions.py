@@ -31,10 +31,10 @@ class ExceptionScrubber:
         self._change_arguments(error)
         self._change_attributes(error)
         self._clean_chain(error)
-        text = _text_of(error)
-        clean = self._change(text)
-        if clean != text:
-            self._cleaned[id(error)] = _replacement(error, clean)
+        text, members = _text_of(error), _members(error)
+        clean, clean_members = self._change(text), tuple(self.cleaned(member) for member in members)
+        if clean != text or any(after is not before for after, before in zip(clean_members, members, strict=True)):
+            self._cleaned[id(error)] = _replacement(error, clean, clean_members)
         return self._cleaned[id(error)]
 
     def _change_arguments(self, error: BaseException) -> None:
@@ -68,13 +68,10 @@ class ExceptionScrubber:
             if chained is not None:
                 setattr(error, name, self.cleaned(chained))
         error.__suppress_context__ = suppressed
-        for member in _members(error):
-            self.cleaned(member)
 
 
-def _replacement(error: BaseException, text: str) -> BaseException:
-    """Returns the replacement of `error`: with the same traceback, chain, notes and members."""
-    members = _members(error)
+def _replacement(error: BaseException, text: str, members: tuple[BaseException, ...]) -> BaseException:
+    """Returns the replacement of `error`: with the same traceback, chain and notes, and these members of a group."""
     if members:
         replacement: BaseException = BaseExceptionGroup(text.rpartition(" (")[0], members)
     else:
