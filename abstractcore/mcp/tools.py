@@ -362,7 +362,9 @@ def _check_installed() -> None:
     from importlib.util import find_spec
 
     if find_spec("mcp") is None:
-        raise MissingExtraError("MCP servers need the package mcp.", hint='pip install "abstractcore[mcp]"')
+        raise MissingExtraError(
+            "MCP servers require mcp, which is not installed.", hint="Install with: pip install mcp (the extra 'mcp')."
+        )
 
 
 def _patterns(patterns: tuple[str, ...]) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from abstractcore import (
     ImagePart,
     InvalidInputError,
     MCPTools,
+    MissingExtraError,
     TextPart,
     ToolEnded,
     ToolPolicy,
@@ -38,6 +39,13 @@ def run(way: Way, tools: MCPTools, *given: tuple[str, dict[str, Any]], **request
     """The response to a loop of one round of calls."""
     first = [calls(*given)] if given else []
     return way.generate(scripted(*first, "Done."), tools=[weather, tools], run_tools=True, **request)
+
+
+def test_missing_sdk_is_an_error_that_names_what_to_install(monkeypatch):
+    """By its own name: a package index may have another project called abstractcore."""
+    monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
+    with pytest.raises(MissingExtraError, match=r"^MCP servers require mcp.*pip install mcp \(the extra 'mcp'\)"):
+        MCPTools(command=SHOP)
 
 
 def test_tools_stand_beside_functions(way: Way, shop: MCPTools):
