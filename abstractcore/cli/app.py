@@ -45,7 +45,7 @@ models = typer.Typer(
 app.add_typer(models, name="models")
 catalogue = typer.Typer(help="The facts about models that this program goes by.", no_args_is_help=True)
 app.add_typer(catalogue, name="catalogue")
-mcp = typer.Typer(help="The Model Context Protocol: tools for other programs.", no_args_is_help=True)
+mcp = typer.Typer(help="The Model Context Protocol: serve tools, use those of servers.", no_args_is_help=True)
 app.add_typer(mcp, name="mcp")
 
 
@@ -333,9 +333,15 @@ def list_mcp_tools(
 ) -> None:
     """List the tools of an MCP server.
 
-    abstractcore mcp list -- mcp-server-time
+    The server is a program after "--", an address, or all of a file:
 
-    abstractcore mcp list --config mcp.json
+        abstractcore mcp list -- python shop_server.py
+
+        abstractcore mcp list --url http://localhost:8000/mcp
+
+        abstractcore mcp list --config mcp.json
+
+    Each line has the server, the tool, its hints and labels, and its description.
     """
     from .mcp_servers import ServerChoice, list_tools
 
@@ -353,9 +359,11 @@ def call_mcp_tool(
     header: _MCPHeader = None,
     as_json: _MCPJson = False,
 ) -> None:
-    """Call a tool of an MCP server, without a model. The exit code is 1 for an error of the tool.
+    """Call a tool of an MCP server, without a model.
 
-    abstractcore mcp call get_current_time '{"timezone": "UTC"}' -- mcp-server-time
+        abstractcore mcp call stock '{"item": "tea"}' -- python shop_server.py
+
+    The exit code is 1 for an error of the tool.
     """
     from .mcp_servers import ServerChoice, call_tool
 

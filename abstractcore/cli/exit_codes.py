@@ -29,7 +29,7 @@ API keys are read from the environment only (such as OPENAI_API_KEY): other user
 Exit codes:
   0    done
   1    any other error
-  2    usage error: an option, a file or its content, the setup, a missing API key
+  2    usage error: an option, a file, the setup, a missing API key
   3    the provider rejected the request or failed
   4    connection error or timeout
   130  Ctrl-C

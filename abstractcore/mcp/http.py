@@ -17,6 +17,13 @@ _CONNECT_SECONDS = 30.0
 _READ_SECONDS = 300.0
 """The pause after which a stream counts as lost: servers send comments to keep it alive."""
 
+_KEY_HINT = " Pass headers={'Authorization': ...} or auth=..."
+_STATUS_HINTS = {
+    401: _KEY_HINT,
+    403: _KEY_HINT,
+    404: " Check the path of its URL: many servers have /mcp.",
+}
+
 
 @dataclass
 class HTTPNotes:
@@ -33,8 +40,7 @@ class HTTPNotes:
         """Returns a sentence about the last error; empty if there was none."""
         if self.status is None:
             return ""
-        hint = " Pass headers={'Authorization': ...} or auth=..." if self.status in (401, 403) else ""
-        return f"Its last error was HTTP {self.status}.{hint}"
+        return f"Its last error was HTTP {self.status}.{_STATUS_HINTS.get(self.status, '')}"
 
 
 @asynccontextmanager

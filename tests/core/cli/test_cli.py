@@ -317,6 +317,22 @@ def test_version_and_help():
         assert "  4    connection error or timeout\n" in text
 
 
+@pytest.mark.parametrize(
+    "command", [[], ["ask"], ["models"], ["mcp"], ["mcp", "list"], ["mcp", "call"], ["mcp", "serve"]]
+)
+def test_help_fits_a_terminal_of_80_columns(command):
+    lines = CliRunner(env={"COLUMNS": "80"}).invoke(app, [*command, "--help"]).stdout.splitlines()
+    assert [line for line in lines if len(line) > 80] == []
+
+
+@pytest.mark.parametrize("command", ["list", "call", "serve"])
+def test_examples_in_the_help_of_mcp_are_indented_lines(command):
+    lines = CliRunner(env={"COLUMNS": "80"}).invoke(app, ["mcp", command, "--help"]).stdout.splitlines()
+    examples = [line for line in lines if line.lstrip().startswith(f"abstractcore mcp {command} ")]
+    assert examples
+    assert all(line.startswith("      ") for line in examples)
+
+
 def test_help_imports_nothing_heavy():
     script = (
         "import sys, typer.testing; from abstractcore.cli.app import app;"

@@ -128,6 +128,13 @@ def test_redirect_to_another_host_is_not_followed(way: Way, mode: str):
         assert other.requests == []
 
 
+def test_wrong_path_is_named_as_the_cause_of_a_404(way: Way, mode: str):
+    with ScriptedServer() as server:
+        server.always(b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n")
+        with pytest.raises(ToolServerError, match=r"HTTP 404\. Check the path of its URL: many servers have /mcp\."):
+            run(way, MCPTools(url=f"{server.url}/", mode=mode, connect_timeout=PATIENCE_SECONDS))
+
+
 def test_server_that_is_down_is_an_error(way: Way, mode: str):
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
