@@ -41,8 +41,10 @@ class ConnectionPool:
         return error if time.monotonic() < until else None
 
     def note_failure(self, identity: Identity, error: ToolServerError) -> None:
-        """Notes that the server could not be reached."""
-        self._failures[identity] = time.monotonic() + _SECONDS_BETWEEN_TRIES, error
+        """Notes that the server could not be reached; forgets what was noted too long ago."""
+        now = time.monotonic()
+        self._failures = {other: noted for other, noted in self._failures.items() if now < noted[0]}
+        self._failures[identity] = now + _SECONDS_BETWEEN_TRIES, error
 
     async def close(self) -> None:
         """Closes all connections."""

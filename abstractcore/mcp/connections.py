@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
@@ -84,14 +84,16 @@ class Connection:
         self._fresh_until = 0.0
         self._is_watched = False
         self._running: list[CallAnswers] = []
+        self._changes = 0
+        self._uses = 0
         self._asking = 0
         self._is_exclusive = False
         self._changed = anyio.Event()
 
     @property
     def is_idle(self) -> bool:
-        """Whether no call runs."""
-        return not self._running
+        """Whether no call runs, and nobody waits for a connection or an answer."""
+        return not self._running and not self._uses
 
     async def client(self) -> Client:
         """Returns the connected client; raises `ToolServerError`."""
@@ -103,7 +105,8 @@ class Connection:
             transport, self._notes = self._open()
             owned = self._owned = OwnedContext(partial(self._connected, transport), self._connect_timeout)
         try:
-            return await owned.value()
+            with self._used():
+                return await owned.value()
         except NotEnteredError as given_up:
             late = f"did not answer in {self._connect_timeout:g} s"
             error = self._unreachable(late if given_up.timed_out else "was closed before it answered")
@@ -191,7 +194,8 @@ class Connection:
     async def _asked(self, what: str, ask: Callable[[Client], Awaitable[T]]) -> T:
         for is_last in (False, True):
             try:
-                return await ask(await self.client())
+                with self._used():
+                    return await ask(await self.client())
             except (MCPError, ValidationError, RuntimeError) as error:
                 if isinstance(error, MCPError) and self._is_lost(error):
                     await self.close()
@@ -274,12 +278,21 @@ class Connection:
             wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
         raise ToolFailed(f"the server {self._server} asked for the call again {_MOST_WAITS} times")
 
+    @contextmanager
+    def _used(self) -> Generator[None]:
+        """Notes that somebody waits, so that the connection is not closed as an unused one."""
+        self._uses += 1
+        try:
+            yield
+        finally:
+            self._uses -= 1
+
     async def _listed(self, client: Client) -> Sequence[Tool]:
         is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
         if not is_modern:
             self._is_watched = True  # a notification ends it
         tools: list[Tool] = []
-        cursor, ttl = None, None
+        cursor, ttl, changes = None, None, self._changes
         for _ in range(_MOST_PAGES):
             page = await client.list_tools(cursor=cursor, cache_mode="bypass")
             tools += page.tools
@@ -289,8 +302,9 @@ class Connection:
                 break
         if cursor is not None:
             raise ToolServerError(f"the server {self._server} lists tools without end: {len(tools):,} so far.")
-        self._fresh_until = time.monotonic() + (ttl or 0) / 1000
-        self._tools = tools
+        if changes == self._changes:  # else they have changed while they were listed: they are listed again
+            self._fresh_until = time.monotonic() + (ttl or 0) / 1000
+            self._tools = tools
         return tools
 
     @asynccontextmanager
@@ -312,14 +326,19 @@ class Connection:
             async with client.listen(tools_list_changed=True) as changes:
                 self._is_watched = bool(changes.honored.tools_list_changed)
                 async for _ in changes:
-                    self._tools = None
+                    self._forget_tools()
         except (MCPError, RuntimeError, TimeoutError) as error:
             _log.debug("changes of the tools of %s are not announced: %s", self._server, self._shown(error))
         self._is_watched, self._tools = False, None
 
     async def _noticed(self, message: Any) -> None:
         if isinstance(message, ToolListChangedNotification):
-            self._tools = None
+            self._forget_tools()
+
+    def _forget_tools(self) -> None:
+        """Has the tools listed again by the next call."""
+        self._tools = None
+        self._changes += 1
 
     async def _elicit(self, context: Any, params: Any) -> ElicitResult | ErrorData:
         """Answers a question that a server asks while a call runs, as those before revision 2026-07-28 do.

@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import asyncio
+import gc
+import weakref
 from collections.abc import AsyncGenerator
 from contextlib import asynccontextmanager
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from mcp.server import Server
+from mcp_types import ListToolsResult, Tool
 
+from abstractcore import MCPTools
 from abstractcore.concurrency.owned_contexts import NotEnteredError, OwnedContext
 from abstractcore.errors import ToolServerError
+from abstractcore.mcp import connection_pool
+from abstractcore.mcp.connection_pool import ConnectionPool
 from abstractcore.mcp.connections import Connection, NoNotes
 
 LONG_SECONDS = 120.0
@@ -91,3 +99,54 @@ async def test_context_left_before_its_task_began_fails_at_once():
     with pytest.raises(NotEnteredError):
         await context.value()
     assert not silent.begun.is_set()
+
+
+@pytest.mark.anyio
+async def test_connection_that_is_being_made_is_not_closed_as_an_unused_one():
+    pool, silent = ConnectionPool(), Silent()
+
+    def made() -> Connection:
+        return Connection("shop", lambda: (silent.transport(), NoNotes()), "auto", LONG_SECONDS)
+
+    first = await pool.get((("x-user", "first"),), made)
+    caller = asyncio.create_task(first.tools())
+    await silent.begun.wait()
+    for number in range(100):
+        await pool.get((("x-user", str(number)),), made)
+    assert not caller.done()
+    assert await pool.get((("x-user", "first"),), made) is first
+    await pool.close()
+    with pytest.raises(ToolServerError):
+        await caller
+
+
+def test_failures_are_forgotten_when_they_are_too_old(monkeypatch: pytest.MonkeyPatch):
+    """Identities may be new for each request: their headers must not be kept for ever."""
+    clock = SimpleNamespace(monotonic=lambda: 0.0)
+    monkeypatch.setattr(connection_pool, "time", clock)
+    pool, identity, error = ConnectionPool(), (("authorization", "Bearer old"),), ToolServerError("down")
+    pool.note_failure(identity, error)
+    assert pool.failure(identity) is error
+    kept = weakref.ref(error)
+    del error
+    clock.monotonic = lambda: 60.0
+    pool.note_failure((("authorization", "Bearer new"),), ToolServerError("down"))
+    gc.collect()
+    assert kept() is None
+
+
+def test_tools_that_change_while_they_are_listed_are_listed_again():
+    listings: list[list[str]] = [["tea"], ["tea", "milk"]]
+
+    async def listed(context: Any, params: Any) -> ListToolsResult:
+        names = listings.pop(0)
+        if listings:
+            await context.session.send_tool_list_changed()
+        return ListToolsResult(tools=[Tool(name=name, input_schema={"type": "object"}) for name in names])
+
+    with MCPTools(Server("shop", on_list_tools=listed), mode="legacy") as tools:
+        assert [[spec.name for spec in tools.list_tools()] for _ in range(3)] == [
+            ["tea"],
+            ["tea", "milk"],
+            ["tea", "milk"],
+        ]
