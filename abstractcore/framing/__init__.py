@@ -21,3 +21,7 @@ def __getattr__(name: str) -> Any:
 
     value = globals()[name] = getattr(aws_event_stream, name)
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -19,3 +19,7 @@ def __getattr__(name: str) -> Any:
     from .tools import MCPTools
 
     return MCPTools
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

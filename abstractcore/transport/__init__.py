@@ -35,3 +35,7 @@ def __getattr__(name: str) -> Any:
 
     value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
     return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -22,6 +22,17 @@ def test_every_public_name_resolves_once():
         assert getattr(abstractcore, name) is getattr(abstractcore, name)
 
 
+@pytest.mark.parametrize(
+    "package",
+    ["abstractcore"] + [f"abstractcore.{name}" for name in ("mcp", "ports", "schema", "telemetry", "testing", "tools")],
+)
+def test_names_that_are_imported_later_are_listed(package: str):
+    """`dir()` is what editors and notebooks complete names from."""
+    code = f"import {package} as package; print(sorted(set(package.__all__) - set(dir(package))))"
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert result.stdout == "[]\n"
+
+
 def test_every_error_is_public():
     from abstractcore import errors
 
