@@ -375,5 +375,12 @@ class Connection:
         """Returns the message of the first error in groups of them, on one line."""
         while isinstance(error, BaseExceptionGroup):
             error = cast("BaseExceptionGroup[BaseException]", error).exceptions[0]
-        text = error.message if isinstance(error, MCPError) else str(error) or type(error).__name__
-        return one_line(self._secrets.text(text), 500)
+        return one_line(self._secrets.text(_text(error)), 500)
+
+
+def _text(error: BaseException) -> str:
+    if isinstance(error, MCPError):
+        return error.message
+    if isinstance(error, OSError) and error.strerror and isinstance(error.filename, str):
+        return f"{error.strerror}: {error.filename!r}"
+    return str(error) or type(error).__name__

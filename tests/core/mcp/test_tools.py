@@ -225,7 +225,8 @@ def test_server_that_is_not_required_is_a_warning(way: Way):
     response = run(way, missing, ("weather", {"city": "Oslo"}))
     assert [warning.code for warning in response.warnings] == ["tool_server_failed"]
     assert response.content == "Done."
-    with pytest.raises(ToolServerError, match=r"the MCP server program cannot be reached: .*No such file") as caught:
+    problem = r"the MCP server program cannot be reached: No such file or directory: '/no/such/program'\."
+    with pytest.raises(ToolServerError, match=problem) as caught:
         run(way, MCPTools(command=["/no/such/program"]))
     assert caught.value.server == "program"
 
