@@ -34,14 +34,16 @@ _LONGEST_LINE = 500
 
 @dataclass
 class ServerOutput:
-    """What a server printed that is no message: the last lines, for errors. `exit_code` is None while it runs;
-    `has_ended` says that no message can follow.
+    """What a server printed that is no message: the last lines, for errors.
+
+    `exit_code` is None while it runs; `has_ended` says that no message can follow.
     """
 
     lines: deque[str] = field(default_factory=lambda: deque[str](maxlen=_KEPT_LINES))
     exit_code: int | None = None
     has_ended: bool = False
     problem: str | None = None
+    errors_ended: anyio.Event = field(default_factory=anyio.Event, repr=False)
 
     def add(self, line: bytes) -> None:
         """Keeps the beginning of a line."""
@@ -80,7 +82,7 @@ async def stdio_transport(
     outgoing, from_session = anyio.create_memory_object_stream[SessionMessage](0)
     async with anyio.create_task_group() as tasks:
         tasks.start_soon(_read, process, to_session, longest, output)
-        tasks.start_soon(_write, process, from_session, to_session)
+        tasks.start_soon(_write, process, from_session, to_session, output)
         tasks.start_soon(_keep_errors, process, output)
         try:
             yield messages, outgoing
@@ -105,9 +107,16 @@ async def _read(process: Process, to_session: Any, longest: int, output: ServerO
                 await to_session.send(SessionMessage(message))
                 continue
             return
-    output.has_ended = True
+        output.has_ended = True
+        await _last_words(process, output)
+
+
+async def _last_words(process: Process, output: ServerOutput) -> None:
+    """Waits for the exit code and the end of the errors, which tell why a server ended, if they come soon."""
     if output.problem is None and await _exits(process, _SECONDS_TO_EXIT):
         output.exit_code = process.returncode
+        with anyio.move_on_after(_SECONDS_TO_EXIT):
+            await output.errors_ended.wait()
 
 
 def _message(line: bytes) -> JSONRPCMessage | None:
@@ -144,7 +153,7 @@ async def _lines(stream: ByteReceiveStream, longest: int, output: ServerOutput) 
         return
 
 
-async def _write(process: Process, from_session: Any, to_session: Any) -> None:
+async def _write(process: Process, from_session: Any, to_session: Any, output: ServerOutput) -> None:
     assert process.stdin is not None
     try:
         async with from_session:
@@ -152,18 +161,21 @@ async def _write(process: Process, from_session: Any, to_session: Any) -> None:
                 text = message.message.model_dump_json(by_alias=True, exclude_unset=True)
                 await process.stdin.send(text.encode() + b"\n")
     except (anyio.BrokenResourceError, anyio.ClosedResourceError, OSError):
+        await _last_words(process, output)
         await to_session.aclose()  # the session learns that the connection has ended
 
 
 async def _keep_errors(process: Process, output: ServerOutput) -> None:
     assert process.stderr is not None
+    pending = b""
     with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError, ConnectionError):
-        pending = b""
         async for chunk in process.stderr:
             *lines, pending = (pending + chunk).split(b"\n")
             for line in lines:
                 output.add(line)
             pending = pending[-_LONGEST_LINE:]
+    output.add(pending)
+    output.errors_ended.set()
 
 
 async def _stop(process: Process, seconds: float) -> None:

@@ -307,3 +307,11 @@ def test_closed_server_has_no_process_left(shop: MCPTools):
     [server] = children() - before
     shop.close()
     assert not Path(f"/proc/{server}").exists()
+
+
+def test_values_of_env_are_not_in_errors(way: Way, mode: str):
+    code = "import os, sys; print(os.environ['TOKEN']); print(os.environ['TOKEN'], file=sys.stderr)"
+    tools = MCPTools(command=[sys.executable, "-c", code], env={"TOKEN": "sk-env-secret-key"}, mode=mode)
+    with pytest.raises(ToolServerError, match="Its last output: ") as caught:
+        run(way, tools)
+    assert "sk-env-secret-key" not in repr(caught.value)
