@@ -6,6 +6,7 @@ import hashlib
 import os
 import re
 import shutil
+import ssl
 import subprocess
 import tempfile
 from pathlib import Path
@@ -60,4 +61,7 @@ def conformance(*arguments: str) -> tuple[subprocess.CompletedProcess[str], dict
 
 
 def _environment() -> dict[str, str]:
-    return {**os.environ, "PATH": f"{NODE.parent}{os.pathsep}{os.environ.get('PATH', '')}"}
+    """The environment of Node, which trusts the certificates that Python trusts."""
+    trusted = ssl.get_default_verify_paths().cafile
+    certificates = {"NODE_EXTRA_CA_CERTS": trusted} if trusted else {}
+    return {**certificates, **os.environ, "PATH": f"{NODE.parent}{os.pathsep}{os.environ.get('PATH', '')}"}

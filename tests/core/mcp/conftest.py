@@ -11,10 +11,18 @@ from typing import Any
 import pytest
 
 from abstractcore import MCPTools
+from abstractcore.client.services import default_services
 from tests.core.tools.loops import Way
 
 SHOP = [sys.executable, str(Path(__file__).with_name("shop.py"))]
 PATIENCE_SECONDS = 120.0
+
+
+@pytest.fixture(autouse=True)
+def _no_server_is_left() -> Iterator[None]:
+    """The servers of sync calls live until their event loop ends: it is ended after each test."""
+    yield
+    default_services().sync_runtime.close()
 
 
 @pytest.fixture(params=["auto", "legacy"])

@@ -45,6 +45,11 @@ def call(number: int | str, name: str, *, token: str | None = None, **arguments:
     return made
 
 
+def _take_ctrl_c() -> None:
+    """A background job inherits SIGINT ignored."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
 class Served:
     """A server in a process. What it writes to stderr is collected; `ended` returns its exit code."""
 
@@ -56,6 +61,7 @@ class Served:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
+            preexec_fn=_take_ctrl_c if os.name == "posix" else None,
         )
         self.errors: list[str] = []
         self._has_line = threading.Condition()
