@@ -126,8 +126,9 @@ class InputRequired(ToolError):  # noqa: N818 - raised as a request to the user
     def __init__(self, *questions: Question, state: JSONValue = None) -> None:
         from .schema.input_requests import InputRequest
 
+        request = InputRequest(questions, state)
         super().__init__("input is required: " + "; ".join(question.message for question in questions))
-        self.request: InputRequest = InputRequest(questions, state)
+        self.request: InputRequest = request
 
 
 class ToolServerError(ToolError):

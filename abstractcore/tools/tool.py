@@ -39,8 +39,6 @@ class RunOptions(TypedDict, total=False):
     """Whether a result ends the loop: the model does not see it."""
     parallel: bool
     """Whether it may run beside other calls of a round; False makes it wait for them, and them for it."""
-    is_trusted: bool
-    """Whether its definition is the one that was trusted; calls of others wait for approval."""
     on_error: OnError
     """Whether the model reads the type and the message of an exception ("report"), or the call of `generate` ends with
     a `ToolError` ("raise")."""
@@ -76,11 +74,10 @@ class _Settings:
     isolate: bool = False
     final: bool = False
     parallel: bool = True
-    is_trusted: bool = True
     on_error: OnError = "report"
 
     def __post_init__(self) -> None:
-        for name in ("isolate", "final", "parallel", "is_trusted"):
+        for name in ("isolate", "final", "parallel"):
             if not isinstance(getattr(self, name), bool):
                 raise InvalidInputError(f"expected True or False, got {shown(getattr(self, name))}", path=name)
         timeout: object = self.timeout
@@ -116,6 +113,7 @@ class Tool(Generic[P, R]):
         self._run: Run | None = None
         self._definition: Definition | None = None
         self._spec: ToolSpec | None = None
+        self._is_trusted = True
         if self.isolate:
             self._check_isolated()
         self._check_name()
@@ -125,17 +123,18 @@ class Tool(Generic[P, R]):
             functools.update_wrapper(self, found, updated=())
 
     @classmethod
-    def of(cls, spec: ToolSpec, run: Run, **options: Unpack[RunOptions]) -> Tool[..., Any]:
+    def of(cls, spec: ToolSpec, run: Run, *, is_trusted: bool = True, **options: Unpack[RunOptions]) -> Tool[..., Any]:
         """Returns a tool of a spec: `run(call, context)`, sync or async, runs a call, whose arguments it validates.
 
-        It cannot be isolated.
+        It cannot be isolated. `is_trusted`: whether the spec is the one that was trusted; calls of others wait for
+        approval.
         """
         if options.get("isolate"):
             raise InvalidInputError("a tool of a spec cannot be isolated", path="isolate", hint="Isolate a function.")
         made: Tool[..., Any] = Tool(_itself, **options)
         made._function = made._run = run
         made._definition = Definition(spec.name, spec.description, AnyArguments(spec.parameters))
-        made._options, made._spec = {"name": spec.name}, spec
+        made._options, made._spec, made._is_trusted = {"name": spec.name}, spec, is_trusted
         return made
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
@@ -228,7 +227,7 @@ class Tool(Generic[P, R]):
     @property
     def is_trusted(self) -> bool:
         """Whether its definition is the one that was trusted."""
-        return self._settings.is_trusted
+        return self._is_trusted
 
     @property
     def on_error(self) -> OnError:

@@ -12,6 +12,7 @@ import pytest
 
 from abstractcore import InvalidInputError, MediaError
 from abstractcore.mcp.server import FileAccess
+from abstractcore.schema.quoting import shown
 
 posix = pytest.mark.skipif(os.name != "posix", reason="has links and pipes of POSIX")
 
@@ -81,10 +82,12 @@ def test_other_files_are_not_read(folder: Path, given: str):
 
 def test_missing_file_outside_is_refused_like_one_that_exists(folder: Path):
     messages: list[str] = []
-    for name in ("secret.txt", "absent.txt"):  # of one length: long paths are cut
+    for name in ("secret.txt", "absent.txt"):
+        path = f"{folder.parent}/{name}"
         with pytest.raises(MediaError) as caught:
-            FileAccess([folder]).load(f"{folder.parent}/{name}")
-        messages.append(caught.value.message.replace(name, "NAME"))
+            FileAccess([folder]).load(path)
+        assert shown(path) in caught.value.message
+        messages.append(caught.value.message.replace(shown(path), "PATH"))
     assert messages[0] == messages[1]
 
 
