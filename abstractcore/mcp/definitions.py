@@ -1,17 +1,13 @@
-"""The definitions of a server's tools as `ToolSpec`s, and their digests."""
+"""The definitions of a server's tools as `ToolSpec`s."""
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING
 
-from ..schema import CallWarning, SchemaError, ToolLabel, ToolSpec
+from ..schema import CallWarning, SchemaError, ToolSpec
 from ..schema.quoting import shown
-from ..schema.writing import written
-from .cleaning import cleaned, cleaned_name, cleaned_schema
+from ..toolservers import UNTRUSTED_AND_SENDS, Definition, Labels, cleaned, cleaned_name, cleaned_schema, labels_of
 
 if TYPE_CHECKING:
     from mcp_types import Tool as MCPTool
@@ -19,23 +15,6 @@ if TYPE_CHECKING:
 _LONGEST_NAME = 256
 _LONGEST_DESCRIPTION = 16_000
 _LONGEST_SCHEMA = 256_000
-_OPEN_WORLD: tuple[ToolLabel, ...] = ("untrusted", "sends")
-Labels = Sequence[ToolLabel] | Mapping[str, Sequence[ToolLabel]]
-"""Labels of all tools of a server, or by pattern of their names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Definition:
-    """A tool of a server: `name` is the server's for it, `spec` what the model is given, `digest` its SHA-256."""
-
-    name: str
-    spec: ToolSpec
-    digest: str
-
-    @classmethod
-    def of(cls, name: str, spec: ToolSpec) -> Definition:
-        """Returns a definition with its digest: of what the model reads, and of what the tool says it does."""
-        return cls(name, spec, hashlib.sha256(written(spec, canonical=True)).hexdigest())
 
 
 def definitions_of(
@@ -80,6 +59,7 @@ def _problem(tool: MCPTool, name: str, found: Mapping[str, Definition]) -> str |
 def _spec(tool: MCPTool, name: str, labels: Labels | None, *, defer: bool) -> ToolSpec:
     hints = tool.annotations
     read_only = hints is not None and hints.read_only_hint is True
+    is_open = hints is None or hints.open_world_hint is not False
     return ToolSpec(
         name,
         cleaned(tool.description or tool.title or ""),
@@ -88,15 +68,5 @@ def _spec(tool: MCPTool, name: str, labels: Labels | None, *, defer: bool) -> To
         idempotent=read_only or (hints is not None and hints.idempotent_hint is True),
         destructive=not read_only and (hints is None or hints.destructive_hint is not False),
         defer=defer,
-        labels=_labels(name, labels, is_open=hints is None or hints.open_world_hint is not False),
+        labels=labels_of(name, labels, default=UNTRUSTED_AND_SENDS if is_open else ()),
     )
-
-
-def _labels(name: str, labels: Labels | None, *, is_open: bool) -> tuple[ToolLabel, ...]:
-    if isinstance(labels, Mapping):
-        for pattern, given in labels.items():
-            if fnmatchcase(name, pattern):
-                return tuple(given)
-    elif labels is not None:
-        return tuple(labels)
-    return _OPEN_WORLD if is_open else ()

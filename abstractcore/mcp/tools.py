@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import copy
-import inspect
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal
 
-from ..client.option_values import extra_headers
-from ..client.services import default_services
-from ..concurrency import drive
-from ..concurrency.event_loops import LoopLocal
-from ..errors import ConfigurationError, InvalidInputError, MissingExtraError, SchemaError, ToolServerError
+from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
 from ..ports import ToolContext
-from ..schema import CallWarning, ContentPart, JSONObject, Message, ToolCall, ToolSpec, ToolStep
+from ..schema import CallWarning, ContentPart, Message, ToolCall
 from ..schema.quoting import shown
-from ..schema.tools import check_labels
-from ..scrubbing import Secrets, credentials_of
-from ..tools import ServedTools, Tool, execute
+from ..scrubbing import Secrets
+from ..tools import Tool, ToolOutput
+from ..toolservers import Definition, Headers, Labels, ToolServerBase
+from ..toolservers.base import check_flag, check_positive, in_sync
 from .addresses import ServerAddress
 from .choices import ToolChoices, matches_any
-from .connection_pool import ConnectionPool, Identity
-from .definitions import Definition, Labels, definitions_of
-from .pins import Pins
+from .definitions import definitions_of
 
 if TYPE_CHECKING:
     import httpx2
@@ -35,11 +29,6 @@ if TYPE_CHECKING:
 
     from .connections import Connection
 
-T = TypeVar("T")
-Headers: TypeAlias = (
-    "Mapping[str, str] | Callable[[Any], Mapping[str, str]] | Callable[[Any], Awaitable[Mapping[str, str]]]"
-)
-"""Headers of all requests, or a function, sync or async, of the `deps` of a call."""
 Mode = Literal["auto", "legacy"]
 """Which revision of the protocol is spoken: the newest that the server knows, or one before 2026-07-28."""
 
@@ -47,7 +36,7 @@ _NOTHING_LISTED: tuple[Sequence[MCPTool] | None, Sequence[Definition], tuple[Cal
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
-class MCPTools:
+class MCPTools(ToolServerBase["Connection"]):
     """The tools of one MCP server; an item of `tools=[...]`. It connects when it is first used.
 
     Exactly one of these is given: `command`, the program and its arguments, for a server over standard input and
@@ -85,30 +74,26 @@ class MCPTools:
         max_message_bytes: int = _MAX_MESSAGE_BYTES,
     ) -> None:
         self._address = ServerAddress.of(server, command, url, env, cwd, headers, auth)
-        _check_headers(headers)
-        _check_options(mode, required=required, defer=defer)
-        for path, number in (("connect_timeout", connect_timeout), ("max_message_bytes", max_message_bytes)):
-            if isinstance(number, bool) or not isinstance(number, int | float) or not number > 0:  # pyright: ignore[reportUnnecessaryIsInstance]
-                raise InvalidInputError(f"expected a number above 0, got {shown(number)}", path=path)
-        if name is not None and not (isinstance(name, str) and name):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"expected text, got {shown(name)}", path="name")
-        if pins is not None and not isinstance(pins, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"expected a path, got {shown(pins)}", path="pins")
-        _check_labels(labels)
+        if mode not in ("auto", "legacy"):
+            raise InvalidInputError(f"expected 'auto' or 'legacy', got {shown(mode)}", path="mode")
+        check_flag("defer", defer)
+        check_positive("connect_timeout", connect_timeout)
+        check_positive("max_message_bytes", max_message_bytes)
+        super().__init__(
+            self._address.name if name is None else name,
+            headers=headers,
+            required=required,
+            labels=labels,
+            pins=pins,
+            credentials={"url": url, "env": env},
+        )
         _check_installed()
-        self._headers = headers
-        self._secrets = Secrets(credentials_of({"url": url, "env": env}))
-        self._name = name or self._address.name
-        self._required = required
         self._defer = defer
-        self._labels = labels
-        self._pins = Pins(self._name, pins)
         self._mode: Mode = mode
         self._connect_timeout = connect_timeout
         self._max_message_bytes = int(max_message_bytes)
         self._choices = ToolChoices()
         self._latest = _NOTHING_LISTED
-        self._pools: LoopLocal[ConnectionPool] = LoopLocal(ConnectionPool, ConnectionPool.close)
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, environment: Mapping[str, str] | None = None) -> list[MCPTools]:
@@ -132,11 +117,6 @@ class MCPTools:
             made = made.only(*only)
         return made.without(*without or ()).prefixed(prefix or "")
 
-    @property
-    def name(self) -> str:
-        """The name of the server."""
-        return self._name
-
     def only(self, *patterns: str) -> MCPTools:
         """Returns these tools without those whose names match none of the patterns, such as `"get_*"`.
 
@@ -152,106 +132,62 @@ class MCPTools:
         """Returns these tools with a prefix before the names that the model is given."""
         return self._choosing(prefix=prefix + self._choices.prefix)
 
-    async def served_tools(self, deps: object) -> ServedTools:
-        """Returns the tools that are offered to a call with `deps`; raises `ToolServerError` if it is `required`."""
-        pool, identity = self._pools.get(), await self._identity(deps)
-        failure = pool.failure(identity)
-        if failure is not None:
-            return ServedTools(warnings=(self._left_out(failure),))
-        try:
-            tools = await (await self._connection(identity)).tools()
-        except ToolServerError as error:
-            if self._required:
-                raise
-            pool.note_failure(identity, error)
-            return ServedTools(warnings=(self._left_out(error),))
-        chosen, warnings = self._chosen(tools)
-        return ServedTools(tuple(self._tool(each) for each in chosen), warnings)
-
-    def list_tools(self) -> list[ToolSpec]:
-        """Returns the tools as the model would be given them; raises `ToolServerError`."""
-        return _in_sync(self.alist_tools)
-
-    async def alist_tools(self) -> list[ToolSpec]:
-        """Returns the tools as the model would be given them; raises `ToolServerError`."""
-        return [tool.spec for tool in (await self.served_tools(None)).tools]
-
-    def call(self, name: str, arguments: JSONObject | None = None, *, deps: object = None) -> ToolStep:
-        """Calls one tool without a model, and returns its step; raises as `acall` does."""
-        return _in_sync(self._called, name, arguments, deps)
-
-    async def acall(self, name: str, arguments: JSONObject | None = None, *, deps: object = None) -> ToolStep:
-        """Calls one tool without a model, and returns its step: what a loop would have.
-
-        Raises `ToolServerError` if the server cannot be reached, and `InputRequired` if it asks the user.
-        """
-        return await self._called(name, arguments, deps)
-
-    async def _called(self, name: str, arguments: JSONObject | None, deps: object) -> ToolStep:
-        runtime = default_services().async_runtime
-        tools = {tool.name: tool for tool in (await self.served_tools(deps)).tools}
-        call = ToolCall.of("call", name, arguments or {})
-        context = ToolContext(deps, None, call, "", runtime)
-        return await execute(tools.get(name), call, context, runtime, known=tools)
-
     def resources(self) -> list[Resource]:
         """Returns what the server has to be read; raises `ToolServerError`."""
-        return _in_sync(self.aresources)
+        return in_sync(self.aresources)
 
     async def aresources(self) -> list[Resource]:
         """Returns what the server has to be read; raises `ToolServerError`."""
-        return await (await self._connection_for(None)).resources()
+        return await (await self.connection_for(None)).resources()
 
     def resource(self, uri: str) -> list[ContentPart]:
         """Returns the content of a resource, for `media=[...]`; raises `ToolServerError`."""
-        return _in_sync(self.aresource, uri)
+        return in_sync(self.aresource, uri)
 
     async def aresource(self, uri: str) -> list[ContentPart]:
         """Returns the content of a resource, for `media=[...]`; raises `ToolServerError`."""
-        return await (await self._connection_for(None)).resource(uri)
+        return await (await self.connection_for(None)).resource(uri)
 
     def prompts(self) -> list[Prompt]:
         """Returns the prompts of the server; raises `ToolServerError`."""
-        return _in_sync(self.aprompts)
+        return in_sync(self.aprompts)
 
     async def aprompts(self) -> list[Prompt]:
         """Returns the prompts of the server; raises `ToolServerError`."""
-        return await (await self._connection_for(None)).prompts()
+        return await (await self.connection_for(None)).prompts()
 
     def prompt(self, name: str, /, **arguments: str) -> list[Message]:
         """Returns the messages of a prompt, for `messages=[...]`; raises `ToolServerError`."""
-        return _in_sync(self.aprompt, name, arguments)
+        return in_sync(self.aprompt, name, arguments)
 
     async def aprompt(self, name: str, arguments: Mapping[str, str] | None = None, /, **more: str) -> list[Message]:
         """Returns the messages of a prompt, for `messages=[...]`; raises `ToolServerError`."""
-        return await (await self._connection_for(None)).prompt(name, {**(arguments or {}), **more})
+        return await (await self.connection_for(None)).prompt(name, {**(arguments or {}), **more})
 
-    def close(self) -> None:
-        """Ends the connections of sync calls; the next use connects again."""
-        _in_sync(self.aclose)
+    def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> Connection:
+        """Returns a new connection to the server; see `ToolServerBase`."""
+        from .connections import Connection
 
-    async def aclose(self) -> None:
-        """Ends the connections of the running event loop; the next use connects again."""
-        await self._pools.close()
+        opened = partial(self._address.opened, headers, self._max_message_bytes)
+        return Connection(self._name, opened, self._mode, self._connect_timeout, secrets)
 
-    def __enter__(self) -> MCPTools:
-        return self
+    async def definitions(self, connection: Connection) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
+        """Returns the definitions of the tools that are offered, with warnings; raises `ToolServerError`."""
+        return self._chosen(await connection.tools())
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self.close()
+    async def run_call(
+        self, connection: Connection, definition: Definition, call: ToolCall, context: ToolContext[Any]
+    ) -> ToolOutput:
+        """Calls a tool, and returns its output; see `ToolServerBase`."""
+        from .results import output_of
 
-    async def __aenter__(self) -> MCPTools:
-        return self
+        spec, arguments = definition.spec, call.arguments or {}
+        repeatable = spec.read_only or spec.idempotent
+        return output_of(await connection.call(definition.name, arguments, context, repeatable=repeatable), call.id)
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        await self.aclose()
-
-    def __repr__(self) -> str:
-        return f"<MCPTools {self._name}>"
+    def offered(self, tool: Tool[..., Any]) -> Tool[..., Any]:
+        """Returns a tool with the prefix before its name."""
+        return tool.renamed(self._choices.prefix + tool.name) if self._choices.prefix else tool
 
     def _choosing(self, **changes: Any) -> MCPTools:
         made = copy.copy(self)
@@ -269,53 +205,6 @@ class MCPTools:
             self._latest = tools, chosen, warnings
         return chosen, warnings
 
-    def _tool(self, definition: Definition) -> Tool[..., Any]:
-        """Returns a tool that calls the server."""
-
-        async def run(call: ToolCall, context: ToolContext[Any]) -> Any:
-            from .results import output_of
-
-            if not is_trusted:  # a call of it was allowed
-                self._pins.pin(definition)
-            connection = await self._connection_for(context.deps)
-            spec, arguments = definition.spec, call.arguments or {}
-            repeatable = spec.read_only or spec.idempotent
-            return output_of(await connection.call(definition.name, arguments, context, repeatable=repeatable), call.id)
-
-        is_trusted = self._pins.trusts(definition)
-        run.__qualname__ = f"{self._name}.{definition.name}"
-        tool = Tool[..., Any].of(definition.spec, run, is_trusted=is_trusted)
-        return tool.renamed(self._choices.prefix + tool.name) if self._choices.prefix else tool
-
-    async def _connection_for(self, deps: object) -> Connection:
-        return await self._connection(await self._identity(deps))
-
-    async def _connection(self, identity: Identity) -> Connection:
-        return await self._pools.get().get(identity, lambda: self._new_connection(dict(identity)))
-
-    def _new_connection(self, headers: Mapping[str, str]) -> Connection:
-        from .connections import Connection
-
-        longest = self._max_message_bytes
-        return Connection(
-            self._name,
-            lambda: self._address.opened(headers, longest),
-            self._mode,
-            self._connect_timeout,
-            self._secrets.and_those_in(headers),
-        )
-
-    async def _identity(self, deps: object) -> Identity:
-        """Returns the headers of a call, sorted."""
-        given: Any = self._headers
-        if callable(given):
-            given = given(deps)
-            if inspect.isawaitable(given):
-                given = await given
-        if given is None:
-            return ()
-        return tuple(sorted(extra_headers(given).items()))
-
     def _unused_labels(self, definitions: Sequence[Definition]) -> list[CallWarning]:
         if not isinstance(self._labels, Mapping):
             return []
@@ -323,39 +212,6 @@ class MCPTools:
         unused = [pattern for pattern in self._labels if not matches_any(names, pattern)]
         message = "labels[{}] matches no tool of the server " + self._name
         return [CallWarning("no_tool_matches", f"tools.{self._name}", message.format(shown(each))) for each in unused]
-
-    def _left_out(self, error: ToolServerError) -> CallWarning:
-        message = f"{error.message} Its tools are left out until it can be reached."
-        return CallWarning("tool_server_failed", f"tools.{self._name}", message)
-
-
-def _in_sync(function: Callable[..., Coroutine[Any, Any, T]], *arguments: object) -> T:
-    """Returns what an async function returns, run in the event loop of sync calls."""
-    return drive(default_services().sync_runtime.invoke(function, *arguments))
-
-
-def _check_headers(headers: object) -> None:
-    if headers is not None and not isinstance(headers, Mapping) and not callable(headers):
-        raise InvalidInputError(f"expected a mapping or a function, got {shown(headers)}", path="headers")
-
-
-def _check_options(mode: object, **flags: object) -> None:
-    if mode not in ("auto", "legacy"):
-        raise InvalidInputError(f"expected 'auto' or 'legacy', got {shown(mode)}", path="mode")
-    for name, value in flags.items():
-        if not isinstance(value, bool):
-            raise InvalidInputError(f"expected True or False, got {shown(value)}", path=name)
-
-
-def _check_labels(labels: Labels | None) -> None:
-    if isinstance(labels, str):
-        raise InvalidInputError(f"expected labels, got {shown(labels)}", path="labels")
-    given = labels.values() if isinstance(labels, Mapping) else [] if labels is None else [labels]
-    for each in given:
-        try:
-            check_labels(tuple(each) if isinstance(each, list | tuple) else each)
-        except SchemaError as error:
-            raise InvalidInputError(str(error), path="labels") from None
 
 
 def _check_installed() -> None:

@@ -17,9 +17,9 @@ from mcp_types import ListToolsResult, Tool
 from abstractcore import MCPTools
 from abstractcore.concurrency.owned_contexts import NotEnteredError, OwnedContext
 from abstractcore.errors import ToolServerError
-from abstractcore.mcp import connection_pool
-from abstractcore.mcp.connection_pool import ConnectionPool
 from abstractcore.mcp.connections import Connection, NoNotes
+from abstractcore.toolservers import connection_pool
+from abstractcore.toolservers.connection_pool import ConnectionPool
 
 LONG_SECONDS = 120.0
 

@@ -60,10 +60,8 @@ def _write(path: Path, text: str) -> None:
         scratch.write_text(text, "utf-8")
         os.replace(scratch, path)
     except OSError as error:
-        raise ConfigurationError(f"the pins of MCP tools cannot be written to {path}: {error.strerror}.") from None
+        raise ConfigurationError(f"the pins of tools cannot be written to {path}: {error.strerror}.") from None
 
 
 def _unreadable(path: Path, problem: str) -> ConfigurationError:
-    return ConfigurationError(
-        f"the pins of MCP tools in {path} cannot be read: {problem}.", hint="Repair or delete it."
-    )
+    return ConfigurationError(f"the pins of tools in {path} cannot be read: {problem}.", hint="Repair or delete it.")

@@ -5,12 +5,9 @@ from __future__ import annotations
 import time
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import TYPE_CHECKING, TypeAlias
+from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from ..errors import ToolServerError
-
-if TYPE_CHECKING:
-    from .connections import Connection
 
 Identity: TypeAlias = tuple[tuple[str, str], ...]
 """The headers that a connection sends, sorted: calls with others never share it."""
@@ -18,14 +15,30 @@ _MOST = 64
 _SECONDS_BETWEEN_TRIES = 30.0
 
 
-class ConnectionPool:
+class ServerConnection(Protocol):
+    """A connection to a server in one event loop."""
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nobody uses it now."""
+        ...
+
+    async def close(self) -> None:
+        """Ends it; the next use connects again."""
+        ...
+
+
+C = TypeVar("C", bound=ServerConnection)
+
+
+class ConnectionPool(Generic[C]):
     """Connections by identity. The longest unused one is closed when there are more than 64 that nobody uses."""
 
     def __init__(self) -> None:
-        self._connections: OrderedDict[Identity, Connection] = OrderedDict()
+        self._connections: OrderedDict[Identity, C] = OrderedDict()
         self._failures: dict[Identity, tuple[float, ToolServerError]] = {}
 
-    async def get(self, identity: Identity, make: Callable[[], Connection]) -> Connection:
+    async def get(self, identity: Identity, make: Callable[[], C]) -> C:
         """Returns the connection of an identity."""
         found = self._connections.get(identity)
         if found is None:
@@ -52,7 +65,7 @@ class ConnectionPool:
         while self._connections:
             await self._connections.popitem()[1].close()
 
-    async def _close_oldest(self, kept: Connection) -> None:
+    async def _close_oldest(self, kept: C) -> None:
         for identity, connection in self._connections.items():
             if connection is not kept and connection.is_idle:
                 del self._connections[identity]
