@@ -20,6 +20,7 @@ from abstractcore.concurrency import SystemClock
 from abstractcore.stores.models import FileModelStore
 from abstractcore.testing import CALL_STYLES, CallStyle
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
+from tests.properties import draw_no_constants_of_modules
 
 PROXY_VARIABLES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "NO_PROXY")
 _OF_TERMINALS = ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "PY_COLORS", "TZ")
@@ -54,7 +55,10 @@ def pytest_configure(config: pytest.Config) -> None:
     os.environ["PYTHONUTF8"] = "1"
     for name in ("NO_PROXY", "no_proxy"):
         os.environ[name] = ",".join(filter(None, [os.environ.get(name), "127.0.0.1", "localhost", "::1"]))
-    settings.load_profile(config.getoption("--hypothesis-profile") or "suite")
+    profile = config.getoption("--hypothesis-profile") or "suite"
+    settings.load_profile(profile)
+    if profile == "suite":
+        draw_no_constants_of_modules()
 
 
 def pytest_collection_finish() -> None:

@@ -1,6 +1,17 @@
 """How many examples Hypothesis tries: the same ones in every run of the suite, other ones with `make fuzz`."""
 
 from hypothesis import HealthCheck, settings
+from hypothesis.internal.conjecture import providers
+
+
+def draw_no_constants_of_modules() -> None:
+    """Keeps Hypothesis from drawing constants of the modules that happen to be imported.
+
+    They differ between the workers of a run, and with them the examples, also under `derandomize`. There is no setting.
+    """
+    none = providers._local_constants
+    assert not len(none), "constants were drawn before"
+    providers._get_local_constants = lambda: none
 
 
 def examples(count: int) -> settings:

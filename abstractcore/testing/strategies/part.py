@@ -117,8 +117,11 @@ CACHE = st.one_of(st.none(), st.none(), cache_points())
 
 
 def item_options(provider: str) -> SearchStrategy[ProviderOptions]:
-    """Options of a part or message, for `provider` and for another."""
-    return st.dictionaries(st.sampled_from([provider, "another"]), OBJECT.filter(bool), min_size=1, max_size=2)
+    """Options of a part or message, for `provider` and for another. Their names begin with "x_": a format refuses those
+    of its own fields.
+    """
+    options = OBJECT.filter(bool).map(lambda given: {f"x_{name}": value for name, value in given.items()})
+    return st.dictionaries(st.sampled_from([provider, "another"]), options, min_size=1, max_size=2)
 
 
 def text_parts(*, cited: bool = True) -> SearchStrategy[TextPart]:

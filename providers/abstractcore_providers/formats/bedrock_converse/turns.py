@@ -135,11 +135,13 @@ def _joined(before: Message, after: Message) -> Message:
 
 
 def _losses(turn: Turn) -> list[CallWarning]:
-    """Warns of what is lost of a turn. For one of several messages, a single warning has the result."""
+    """Warns of what is lost of a turn. For one of several messages, a single warning has the result, with the texts of
+    the warnings for their parts."""
     if len(turn.indexes) == 1:
         return turn.warnings
     first, *others = turn.indexes
-    message = f"adjacent {turn.message.role} messages are sent as one"
+    reason = f"adjacent {turn.message.role} messages are sent as one"
+    message = "; ".join(dict.fromkeys([reason, *(warning.message for warning in turn.warnings)]))
     became = CallWarning("merged", f"messages[{first}].parts", message, sent=_as_data(turn.message.parts))
     of_first = [warning for warning in turn.warnings if warning.path.startswith(f"messages[{first}].provider_options")]
     return [*of_first, became, *(CallWarning("merged", f"messages[{index}]", message) for index in others)]
