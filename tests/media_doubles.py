@@ -5,13 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from abstractcore import CallWarning, MediaError, MediaKind, Usage
-from abstractcore.ports import Conversion, Recognised
+from abstractcore.ports import Conversion, Fallback, MediaHandler, Recognised
 from abstractcore.registry import Registry
 from abstractcore_providers.plugin import register_catalogues, register_providers
 
 PICTURE = b"PICTURE" + bytes(20)
 SOUND = b"SOUND" + bytes(20)
 TEXT = b"TEXT of a file"
+TRANSCRIPT = Fallback("transcript", frozenset({"text"}))
 
 
 @dataclass
@@ -22,7 +23,7 @@ class Handler:
     kind: MediaKind
     magic: bytes
     media_type: str
-    outputs: frozenset[str]
+    fallbacks: tuple[Fallback, ...] = ()
     checked: list = field(default_factory=list)
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
@@ -42,14 +43,18 @@ class Handler:
         return Conversion(f"{self.name} says {text}", "transcript", Usage(10, 5), (warning,))
 
 
-def registry() -> Registry:
-    """The built-in providers with their models, and handlers of pictures (native only), sounds and texts."""
+def registry(*handlers: MediaHandler) -> Registry:
+    """The built-in providers with their models, and handlers: `handlers`, those of pictures (native only), sounds and
+    texts.
+    """
     made = Registry()
     for provider in register_providers():
         made.add_provider(provider)
     for file in register_catalogues():
         made.add_catalogue(file)
-    made.add_media_handler(Handler("picture", "image", b"PICTURE", "image/png", frozenset()))
-    made.add_media_handler(Handler("sound", "audio", b"SOUND", "audio/wav", frozenset({"text"})))
-    made.add_media_handler(Handler("text", "text", b"TEXT", "text/plain", frozenset({"text"})))
+    made.add_media_handler(Handler("picture", "image", b"PICTURE", "image/png"))
+    made.add_media_handler(Handler("sound", "audio", b"SOUND", "audio/wav", (TRANSCRIPT,)))
+    made.add_media_handler(Handler("text", "text", b"TEXT", "text/plain", (Fallback("text", frozenset({"text"})),)))
+    for handler in handlers:
+        made.add_media_handler(handler)
     return made

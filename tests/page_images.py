@@ -7,7 +7,7 @@ import io
 from PIL import Image, ImageSequence
 
 from abstractcore import Blob, CallWarning, ContentPart, ImagePart, MediaPart, Usage
-from abstractcore.ports import Conversion, MediaContext, Recognised
+from abstractcore.ports import Conversion, Fallback, MediaContext, Recognised
 from abstractcore.registry import Registry
 from abstractcore_providers.plugin import register_catalogues, register_providers
 
@@ -23,7 +23,8 @@ class PageImages:
     name = "pages"
 
     def __init__(self, *, describes: bool = False) -> None:
-        self.outputs = frozenset({"image/png", "text"} if describes else {"image/png"})
+        outputs = {"image/png", "text"} if describes else {"image/png"}
+        self.fallbacks = (Fallback("pages", frozenset(outputs)),)
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         media_type = MEDIA_TYPES.get(head[:4]) if declared is None else declared

@@ -7,7 +7,7 @@ from types import ModuleType, SimpleNamespace
 from typing import Any
 
 from abstractcore import ToolCall, ToolResult, ToolSpec
-from abstractcore.ports import Conversion
+from abstractcore.ports import Conversion, Fallback
 from abstractcore.registry import hookimpl
 
 HOOKS = {
@@ -59,7 +59,7 @@ _MEMBERS: dict[str, dict[str, Any]] = {
     "catalogue": {"file": Path("one.jsonl")},
     "wire format": {"transpiler": lambda: None},
     "media handler": {
-        "outputs": frozenset({"text"}),
+        "fallbacks": (Fallback("text", frozenset({"text"})),),
         "recognise": lambda head, name, declared: None,
         "check": lambda part: None,
         "convert": lambda part, context: Conversion("text", "text"),

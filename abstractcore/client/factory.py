@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
+from ..engine.lowering.media_policies import check_policies
 from ..errors import AuthenticationError, InvalidInputError
 from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..ports import Provider, ProviderConfig, ProviderServices, ProviderSession
@@ -16,7 +17,7 @@ from .building import check_options
 from .capabilities import Capabilities
 from .connections import connections
 from .llm import LLM
-from .option_values import at_least_zero, extra_headers, kept, seconds
+from .option_values import at_least_zero, extra_headers, kept, media_policy, seconds
 from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
 from .pipelines import Pipelines
 from .preparing import CallPreparer
@@ -32,6 +33,7 @@ _DEFAULT_RETRIES = 2
 _NO_KEY = "no-key-is-needed"
 _DEFAULTS = CALL_OPTIONS | {"system_prompt"}
 """The options of `create_llm` that are defaults for every call."""
+_MEDIA_OPTIONS = ("transcription_model",)
 _TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_model")
 
 
@@ -60,6 +62,8 @@ def create_llm(
     check_names(options, known, f"the provider {name!r}", services.registry.capabilities, provider=name)
     given = merged({}, options)
     _check_defaults(given)
+    if given.get("media_policy") is not None:
+        check_policies(media_policy(given["media_policy"]), services.registry.media_handlers)
     given["headers"] = extra_headers(given.get("headers"))
     secrets = Secrets(credentials_of(given))
     scrub_logs(secrets)
@@ -76,7 +80,7 @@ def create_llm(
         services,
         connections(given, services, session.own_process),
         middleware,
-        given.get("transcription_model"),
+        {name: given[name] for name in _MEDIA_OPTIONS if given.get(name) is not None},
         secrets,
     )
     others = {key: value for key, value in given.items() if key not in known}

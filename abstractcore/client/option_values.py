@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ..errors import InvalidInputError
 from ..registry.suggestions import name_hint
-from ..schema import HostedTool, MediaKind, Sampling, ToolChoice, ToolSpec, freeze
+from ..schema import MEDIA_RULES, HostedTool, MediaKind, Sampling, ToolChoice, ToolSpec, freeze
 from ..schema.quoting import shown
 
 SAMPLING_OPTIONS = (
@@ -58,8 +58,14 @@ def sampling(options: Mapping[str, Any]) -> Sampling:
 
 def media_policy(value: object) -> Mapping[str, str]:
     """Returns policies by kind, from one policy for all kinds or a mapping; raises `InvalidInputError`."""
-    if isinstance(value, str):
+    if isinstance(value, str) and value in MEDIA_RULES:
         return dict.fromkeys(MEDIA_KINDS, value)
+    if isinstance(value, str):
+        raise InvalidInputError(
+            f"unknown policy {shown(value)} for all kinds: use {', '.join(MEDIA_RULES)}",
+            path="media_policy",
+            hint=f"A fallback is for one kind of file: media_policy={{'image': {value!r}}}.",
+        )
     if not isinstance(value, Mapping):
         raise InvalidInputError(f"expected a policy or a mapping, got {type(value).__name__}", path="media_policy")
     return value  # pyright: ignore[reportUnknownVariableType] - its items are checked in the call

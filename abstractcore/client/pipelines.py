@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from ..engine import Pipeline, credentials_of_endpoint, lower
 from ..ports import MediaHandler, Middleware, Pricing, ProviderSession, Runtime, Transport
@@ -32,7 +32,7 @@ class Pipelines:
         services: Services,
         connections: Connections,
         middleware: Sequence[Middleware],
-        transcription_model: str | None,
+        media_options: Mapping[str, Any],
         secrets: Secrets,
     ) -> None:
         self.session = session
@@ -42,7 +42,7 @@ class Pipelines:
         self.services = services
         self._connections = connections
         self._middleware = middleware
-        self._transcription_model = transcription_model
+        self._media_options = media_options
         self.secrets = secrets
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
@@ -63,7 +63,8 @@ class Pipelines:
 
     def lowered(self, call: ModelCall) -> Lowered:
         """Returns the call as it would be lowered now."""
-        return lower(call, self.session.profile, self.handlers, self.services.clock.time_of_day())
+        now = self.services.clock.time_of_day()
+        return lower(call, self.session.profile, self.handlers, now, self._media_options.keys())
 
     def close(self) -> None:
         """Closes the provider's session."""
@@ -83,6 +84,7 @@ class Pipelines:
             transport,
             handlers=self.handlers,
             media_context=self._media_context,
+            media_options=self._media_options.keys(),
             artifact=self._artifact,
             middleware=self._middleware,
             new_id=self.services.new_id,
@@ -98,5 +100,4 @@ class Pipelines:
         """Creates the context for the first file: the model store takes a while to import."""
         from ..ports import MediaContext
 
-        options = {"transcription_model": self._transcription_model} if self._transcription_model else {}
-        return MediaContext(self.services.models, options, self.services.spare_cores)
+        return MediaContext(self.services.models, self._media_options, self.services.spare_cores)

@@ -22,6 +22,7 @@ from ..schema import (
     ModelCall,
     TextPart,
     ToolResult,
+    page_spans,
 )
 from .lowering.media_routes import media_parts, source_name
 from .pipeline import Pipeline, Prepare, Prepared
@@ -139,11 +140,11 @@ def _files(
 async def _file(index: int, decision: MediaDecision, part: MediaPart | None, pipeline: Pipeline) -> TextSource:
     name, sent = decision.source, decision.sent
     if decision.route != "native" and sent is not None and sent.text is not None:
-        return TextSource("file", name, sent.text, sent.pages, document=index)
+        return TextSource("file", name, sent.text, page_spans(sent.anchors), document=index)
     if part is None:
         return TextSource("file", name, document=index, problem=f"the text of {name} is not known here")
     try:
         conversion = await pipeline.extract_text(part)
-        return TextSource("file", name, conversion.text, conversion.pages, document=index)
+        return TextSource("file", name, conversion.text, page_spans(conversion.anchors), document=index)
     except AbstractCoreError as error:
         return TextSource("file", name, document=index, problem=error.message.rstrip("."))

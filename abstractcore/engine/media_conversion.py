@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TypeAlias, cast
 
 from ..errors import MediaError
@@ -46,7 +47,8 @@ async def execute_decisions(
 
     def thunk(part: MediaPart, form: str, decision: MediaDecision):
         handler = named.get(decision.handler or "")
-        return lambda: runtime.call(_handle, decision, part, handler, media, artifact, context.trace_id, kind="files")
+        handle = partial(_handle, decision, part, handler, media, artifact, context.trace_id, runtime.now)
+        return lambda: runtime.call(handle, kind="files")
 
     missing = [key for key in dict.fromkeys(keys) if key not in converted]
     converted.update(zip(missing, await runtime.gather(*(thunk(*key) for key in missing)), strict=True))
@@ -83,6 +85,7 @@ def _handle(
     context: MediaContext,
     artifact: Callable[[str], bytes],
     trace_id: str,
+    now: Callable[[], float],
 ) -> ConvertedFile:
     fetched = part.blob.form == "artifact"
     part = _fetched(part, artifact) if fetched else part
@@ -94,7 +97,9 @@ def _handle(
             return ConvertedFile(trace_id, executed, (part,) if fetched else None)
         if handler is None:
             raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
-        return _converted(decision, part, handler, context, trace_id)
+        began = now()
+        converted = _converted(decision, part, handler, context, trace_id)
+        return replace(converted, decision=replace(converted.decision, seconds=now() - began))
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
 
@@ -102,13 +107,23 @@ def _handle(
 def _converted(
     decision: MediaDecision, part: MediaPart, handler: MediaHandler, context: MediaContext, trace_id: str
 ) -> ConvertedFile:
-    conversion = handler.convert(part, replace(context, accepted_outputs=frozenset(decision.outputs)))
+    fallbacks = tuple(filter(None, (decision.fallback, *decision.alternatives)))
+    outputs = frozenset(decision.outputs)
+    conversion = handler.convert(part, replace(context, fallbacks=fallbacks, accepted_outputs=outputs))
     content = conversion.parts
     parts = as_untrusted(decision.source, conversion.label, content)
     sent = sent_parts(parts, content)
-    if conversion.pages and sent.text is not None:
-        sent = replace(sent, pages=conversion.pages)
-    executed = replace(decision, sent=sent, usage=conversion.usage)
+    if conversion.anchors and sent.text is not None:
+        sent = replace(sent, anchors=conversion.anchors)
+    executed = replace(
+        decision,
+        sent=sent,
+        usage=conversion.usage,
+        fallback=conversion.fallback or decision.fallback,
+        alternatives=(),
+        model=conversion.model,
+        lost=conversion.lost,
+    )
     return ConvertedFile(trace_id, executed, parts, tuple(replace(each, path="") for each in conversion.warnings))
 
 

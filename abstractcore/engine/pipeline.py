@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
@@ -90,6 +90,7 @@ class Pipeline:
         *,
         handlers: Sequence[MediaHandler],
         media_context: Callable[[], MediaContext],
+        media_options: Set[str],
         artifact: Callable[[str], bytes],
         middleware: Sequence[Middleware],
         new_id: Callable[[], str],
@@ -101,6 +102,7 @@ class Pipeline:
         self._pricing = pricing
         self._handlers = handlers
         self._media_context = media_context
+        self._media_options = media_options
         self._artifact = artifact
         self.new_id = new_id
         self._clock = clock
@@ -211,7 +213,8 @@ class Pipeline:
         Raises `UnsupportedOptionError` for what a strict call would lose before any file is converted.
         """
         encode = context.operation.encode
-        lowered = lower(context.call, self._session.profile, self._handlers, context.started_at)
+        profile = self._session.profile
+        lowered = lower(context.call, profile, self._handlers, context.started_at, self._media_options)
         if not context.operation.is_chat:
             lowered = replace(lowered, warnings=_beside_sampling(lowered.warnings))
         if context.call.strict:

@@ -25,13 +25,15 @@ def extract_text(
     blob = part.blob
     source = blob.name or blob.media_type
     handler = next((each for each in handlers if _is_for(each, part)), None)
-    if handler is None or "text" not in handler.outputs:
+    fallbacks = [each for each in handler.fallbacks if "text" in each.outputs] if handler is not None else []
+    if handler is None or not fallbacks:
         raise MediaError(f"{source} has no text that can be extracted", source=source)
     if blob.form not in ("bytes", "file", "artifact"):
         raise MediaError(f"{source} is a URL or a provider file, which is never downloaded here", source=source)
     if blob.form == "artifact":
         part = replace(part, blob=Blob.from_bytes(artifact(blob.sha256 or ""), blob.media_type, name=blob.name))
-    return handler.convert(part, replace(context, accepted_outputs=_TEXT))
+    names = tuple(each.name for each in fallbacks)
+    return handler.convert(part, replace(context, fallbacks=names, accepted_outputs=_TEXT))
 
 
 def _is_for(handler: MediaHandler, part: MediaPart) -> bool:

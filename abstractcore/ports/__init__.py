@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from .catalogues import CatalogueFile, Openable
 from .interruptions import Interruption, current_interruption, interruptible
-from .media_handlers import HasExtensions, MediaHandler
+from .media_handlers import Fallback, HasExtensions, MediaHandler
 from .middleware import (
     Answer,
     Attempt,
@@ -96,6 +96,7 @@ __all__ = [
     "ConvertedFiles",
     "DeltaStream",
     "Endpoint",
+    "Fallback",
     "Feed",
     "Framer",
     "HasExtensions",

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from ..schema import (
     EMPTY,
     CallWarning,
     ContentPart,
-    JSONObject,
+    MediaAnchor,
     MediaDecision,
     MediaKind,
+    MediaLoss,
     MediaPart,
     TextPart,
     Usage,
@@ -23,14 +24,18 @@ from .stores import ModelStore
 
 @dataclass(frozen=True, slots=True)
 class MediaContext:
-    """What a media handler may use: model weights, options, and the media types that the model accepts."""
+    """What a media handler may use: model weights, the options of `create_llm` for media, and the media types that the
+    model accepts.
+    """
 
     models: ModelStore
-    options: JSONObject = EMPTY
+    options: Mapping[str, Any] = EMPTY
     spare_cores: int = 1
     """Processor cores that a conversion may use."""
+    fallbacks: Sequence[str] = ()
+    """The names of the handler's fallbacks that may be used, the preferred one first."""
     accepted_outputs: Set[str] = frozenset({"text"})
-    """The subset of the handler's `outputs` that the model accepts: a conversion holds nothing else."""
+    """What the model accepts of the outputs of these fallbacks: a conversion holds nothing else."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +53,19 @@ class Conversion:
     `content` is a text, or texts and media parts in order; media parts hold their bytes, or name a local file. A text
     before an image is its label: `["[page 1]", ImagePart(...), "[page 2]", ImagePart(...)]`. `label` is a word or two
     for the model, such as "transcript" or "3 page images". `warnings` must not quote the file: records hold them also
-    without capture of content. `pages` has the start and the end of each page in `text`, in order, if the file has
-    pages: evidence names them.
+    without capture of content. `anchors` say where pieces of `text` stand in the file; evidence needs those of its
+    whole pages. `fallback` is the one of `context.fallbacks` that was used; None stands for the first. `model` is the
+    one that did the conversion, if one did. `lost` says what of the file is not in the content.
     """
 
     content: str | Sequence[str | ContentPart]
     label: str
     usage: Usage | None = None
     warnings: tuple[CallWarning, ...] = ()
-    pages: tuple[tuple[int, int], ...] = ()
+    anchors: tuple[MediaAnchor, ...] = ()
+    fallback: str | None = None
+    model: str | None = None
+    lost: tuple[MediaLoss, ...] = ()
 
     @property
     def parts(self) -> tuple[ContentPart, ...]:

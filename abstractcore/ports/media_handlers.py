@@ -3,12 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence, Set
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from ..schema import MediaPart
 
 if TYPE_CHECKING:
     from .conversions import Conversion, MediaContext, Recognised
+
+
+@dataclass(frozen=True, slots=True)
+class Fallback:
+    """One way of converting a file for a model that does not accept it.
+
+    `name` is what media policies call it, such as "transcript". `outputs` is what its conversions may contain: "text",
+    media types such as "image/png". `needs` is the name of an option without which it cannot be used, such as
+    "vision_model".
+    """
+
+    name: str
+    outputs: Set[str]
+    needs: str | None = None
 
 
 @runtime_checkable
@@ -34,8 +49,8 @@ class MediaHandler(Protocol):
         ...
 
     @property
-    def outputs(self) -> Set[str]:
-        """What its conversions may contain: "text", media types such as "image/png". Empty if it converts nothing."""
+    def fallbacks(self) -> Sequence[Fallback]:
+        """The ways it converts files, the preferred one first. Empty if it converts nothing."""
         ...
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
@@ -52,5 +67,8 @@ class MediaHandler(Protocol):
         ...
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns the content that replaces the file: text, or content of a type in `context.accepted_outputs`."""
+        """Returns the content that replaces the file: text, or content of a type in `context.accepted_outputs`.
+
+        It uses the first of `context.fallbacks` that makes something of the file.
+        """
         ...

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence, Set
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard, get_args
 
 from ..errors import PluginError
-from ..ports import HasExtensions, MediaHandler
+from ..ports import Fallback, HasExtensions, MediaHandler
 from ..schema import (
     MEDIA_PART_BY_KIND,
     CallWarning,
     ContentPart,
     MediaKind,
+    MediaLoss,
     MediaPart,
     SchemaError,
     TextPart,
@@ -21,6 +22,7 @@ from ..schema import (
     media_kind_of,
 )
 from ..schema.json_values import check_class, check_items, check_text
+from ..schema.quoting import shown
 from .failures import failures_of
 
 if TYPE_CHECKING:
@@ -49,9 +51,9 @@ class GuardedHandler:
         return self.handler.name
 
     @property
-    def outputs(self) -> Set[str]:
+    def fallbacks(self) -> Sequence[Fallback]:
         """The handler's."""
-        return self.handler.outputs
+        return self.handler.fallbacks
 
     @property
     def extensions(self) -> Sequence[str]:
@@ -86,6 +88,9 @@ class GuardedHandler:
         try:
             check_text(conversion.label, "label")
             check_items(conversion.warnings, CallWarning, "warnings")
+            check_items(conversion.lost, MediaLoss, "lost")
+            if conversion.fallback is not None and conversion.fallback not in context.fallbacks:
+                raise SchemaError(f"{shown(conversion.fallback)} is not in `context.fallbacks`", "fallback")
             if conversion.usage is not None:
                 check_class(conversion.usage, Usage, "usage")
             for index, made in enumerate(conversion.parts):
@@ -98,14 +103,16 @@ class GuardedHandler:
         return f"the media handler {self.name!r} ({self.owner})"
 
     def _check_part(self, part: ContentPart, context: MediaContext, path: str) -> None:
-        """Raises `SchemaError` for content that is not in `outputs`, not supported by the model, or not available."""
+        """Raises `SchemaError` for content that no fallback declares, that the model does not support, or that is not
+        available.
+        """
         if isinstance(part, TextPart):
             return
         media_type = part.blob.media_type
         if type(part) is not MEDIA_PART_BY_KIND[media_kind_of(media_type)]:
             raise SchemaError(f"a {type(part).__name__} cannot hold {media_type}", path)
-        if media_type not in self.outputs:
-            raise SchemaError(f"{media_type} is not in the handler's `outputs`", path)
+        if not any(media_type in fallback.outputs for fallback in self.fallbacks):
+            raise SchemaError(f"{media_type} is not in the `outputs` of a fallback", path)
         if media_type not in context.accepted_outputs:
             raise SchemaError(f"{media_type} is not in `context.accepted_outputs`: the model does not support it", path)
         if part.blob.form not in ("bytes", "file"):

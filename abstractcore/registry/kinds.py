@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from inspect import isfunction
 from typing import Any, Generic, TypeVar, get_args
 
 from ..errors import PluginError
-from ..ports import Capability, CatalogueFile, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
+from ..ports import Capability, CatalogueFile, Fallback, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
 from .tool_sources import tools_of
 
 T = TypeVar("T")
@@ -79,13 +79,20 @@ def _nothing_else(item: object) -> str | None:
 
 
 def _media_handler_fault(handler: MediaHandler) -> str | None:
-    outputs: object = handler.outputs
+    fallbacks: object = handler.fallbacks
+    if not isinstance(fallbacks, Sequence) or not all(isinstance(each, Fallback) for each in fallbacks):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return "has invalid `fallbacks`: expected a list, for example [Fallback('text', {'text'})]."
+    return next(filter(None, map(_fallback_fault, handler.fallbacks)), None)
+
+
+def _fallback_fault(fallback: Fallback) -> str | None:
+    outputs: object = fallback.outputs
     if not isinstance(outputs, Set):  # pyright: ignore[reportUnnecessaryIsInstance]
         found = type(outputs).__name__
-        return f"has a {found} as `outputs`: expected a set of media types, for example frozenset({{'text'}})."
+        return f"has a {found} as `outputs` of a fallback: expected a set of media types, for example {{'text'}}."
     wrong = [each for each in outputs if each != "text" and "/" not in str(each)]
     if wrong:
-        return f"has {wrong[0]!r} in `outputs`: expected 'text', or media types such as 'image/png'."
+        return f"has {wrong[0]!r} in `outputs` of a fallback: expected 'text', or media types such as 'image/png'."
     return None
 
 

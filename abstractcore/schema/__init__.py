@@ -12,7 +12,7 @@ from .blobs import Blob, BlobForm
 from .cache_points import CachePoint
 from .call_warnings import CallWarning
 from .calls import (
-    MEDIA_POLICIES,
+    MEDIA_RULES,
     MediaPolicy,
     Modality,
     ModelCall,
@@ -80,7 +80,8 @@ if TYPE_CHECKING:
     from .evidence import Evidence, EvidenceMatch, EvidenceSource
     from .input_requests import InputRequest, InputResponse, Question
     from .journal_entries import JournalEntry, JournalKind
-    from .media_decisions import MediaDecision, MediaRoute, MediaSent
+    from .media_anchors import MediaAnchor, page_spans
+    from .media_decisions import MediaDecision, MediaLoss, MediaRoute, MediaSent
     from .model_lists import ModelList
     from .output_attempts import OutputAttempt
     from .partial_replies import partial_reply, usage_so_far
@@ -112,7 +113,10 @@ _LATER = {
     "JournalEntry": "journal_entries",
     "JournalKind": "journal_entries",
     "LoopStatus": "tool_loops",
+    "MediaAnchor": "media_anchors",
+    "page_spans": "media_anchors",
     "MediaDecision": "media_decisions",
+    "MediaLoss": "media_decisions",
     "MediaRoute": "media_decisions",
     "MediaSent": "media_decisions",
     "ModelList": "model_lists",
@@ -169,7 +173,7 @@ __all__ = [
     "FINISH_REASONS",
     "MEDIA_PARTS",
     "MEDIA_PART_BY_KIND",
-    "MEDIA_POLICIES",
+    "MEDIA_RULES",
     "METERS",
     "NO_OPTIONS",
     "SCHEMA_VERSION",
@@ -216,8 +220,10 @@ __all__ = [
     "JournalKind",
     "LoopStatus",
     "Lowered",
+    "MediaAnchor",
     "MediaDecision",
     "MediaKind",
+    "MediaLoss",
     "MediaPart",
     "MediaPolicy",
     "MediaRoute",
@@ -295,6 +301,7 @@ __all__ = [
     "from_data",
     "from_json",
     "media_kind_of",
+    "page_spans",
     "partial_reply",
     "redacted_call",
     "redacted_reply",

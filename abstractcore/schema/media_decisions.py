@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .immutable import Immutable
+from .json_values import check_items, check_number, check_text
+from .media_anchors import MediaAnchor
 from .parts import MediaKind
 from .usage import Usage
 
@@ -17,15 +19,34 @@ class MediaSent(Immutable):
     """The content sent in place of a file: its media type, its size in bytes, and its text, if it is text.
 
     The model gets the text with a label and delimiters around it. If a file became several parts, such as images of its
-    pages, `media_type` is "multipart/mixed", `size` is the total, and `parts` has one entry for each, in order. `pages`
-    has the start and the end of each page in `text`, if the file has pages.
+    pages, `media_type` is "multipart/mixed", `size` is the total, and `parts` has one entry for each, in order.
+    `anchors` say where pieces of `text` stand in the file.
     """
 
     media_type: str
     size: int | None
     text: str | None = None
     parts: tuple[MediaSent, ...] = ()
-    pages: tuple[tuple[int, int], ...] = ()
+    anchors: tuple[MediaAnchor, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MediaLoss(Immutable):
+    """What a model does not get of a file: `count` of `total` of something, such as 3 of 40 "pages" or 12.5 of 60.0
+    "seconds". `total` is None if it is unknown. `places` name them, such as "page 3", as far as that is short.
+    """
+
+    what: str
+    count: float
+    total: float | None = None
+    places: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        check_text(self.what, "what")
+        check_number(self.count, "count")
+        if self.total is not None:
+            check_number(self.total, "total")
+        object.__setattr__(self, "places", check_items(self.places, str, "places"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,9 +54,13 @@ class MediaDecision(Immutable):
     """How one file is sent, and why.
 
     `route` is "native" (the file itself), "inline" (a text file as text) or "fallback" (the output of `handler`).
-    `outputs` is what the handler may produce for this model: "text", or media types such as "image/png"; empty for a
-    file that is sent natively. `sent` and `usage` are None in a plan, which sends nothing; `usage` is also None if the
-    handler called no model.
+    `policy` is the one that held for it. `fallback` is the way of the conversion, such as "transcript"; in a plan, the
+    one that is tried first, before `alternatives`. `outputs` is what they may produce for this model: "text", or media
+    types such as "image/png"; empty for a file that is sent natively.
+
+    `sent`, `usage` and `seconds` are None in a plan, which sends nothing. `model` is the one that did the conversion,
+    `usage` its tokens, and `seconds` how long the conversion took; all None if the file itself was sent, and the first
+    two also if the handler called no model. `lost` is what the model does not get of the file.
     """
 
     part_path: str
@@ -48,3 +73,9 @@ class MediaDecision(Immutable):
     sent: MediaSent | None = None
     usage: Usage | None = None
     outputs: tuple[str, ...] = ()
+    policy: str = "auto"
+    fallback: str | None = None
+    alternatives: tuple[str, ...] = ()
+    model: str | None = None
+    seconds: float | None = None
+    lost: tuple[MediaLoss, ...] = ()

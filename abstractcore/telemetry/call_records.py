@@ -110,11 +110,13 @@ def _reply(end: CallEnd) -> ModelReply | None:
 
 
 def _without_text(decision: MediaDecision) -> MediaDecision:
+    """Returns a decision without what may quote the file: its text, and the names of places in it."""
     sent = decision.sent
-    if sent is None or (sent.text is None and not sent.parts):
-        return decision
-    parts = tuple(replace(part, text=None) for part in sent.parts)
-    return replace(decision, sent=replace(sent, text=None, parts=parts))
+    lost = tuple(replace(loss, places=()) for loss in decision.lost)
+    if sent is not None and (sent.text is not None or sent.parts):
+        parts = tuple(replace(part, text=None, anchors=()) for part in sent.parts)
+        sent = replace(sent, text=None, parts=parts, anchors=())
+    return replace(decision, sent=sent, lost=lost) if lost or sent is not decision.sent else decision
 
 
 def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:

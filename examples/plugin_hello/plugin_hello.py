@@ -6,7 +6,7 @@ import logging
 from collections.abc import Callable, Mapping
 
 from abstractcore import CallRecord, Capture, MediaPart, ToolCall, ToolResult, ToolSpec
-from abstractcore.ports import CapabilityServices, Conversion, MediaContext, Recognised
+from abstractcore.ports import CapabilityServices, Conversion, Fallback, MediaContext, Recognised
 from abstractcore.registry import hookimpl
 from abstractcore_providers import Preset
 
@@ -17,7 +17,7 @@ def register_providers() -> list[Preset]:  # create_llm("hello/any-model")
 
 
 class GuestLists:  # generate("Who comes?", media=["party.guests"])
-    name, outputs = "guests", frozenset({"text"})
+    name, fallbacks = "guests", (Fallback("text", {"text"}),)
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         ours = declared == "text/x-guests" if declared else name.endswith(".guests")

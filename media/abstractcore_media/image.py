@@ -12,14 +12,16 @@ from .common.media_types import extensions_of, is_text_type
 from .common.recognition import recognised
 
 if TYPE_CHECKING:
-    from abstractcore.ports import Conversion, MediaContext, Recognised
+    from collections.abc import Sequence
+
+    from abstractcore.ports import Conversion, Fallback, MediaContext, Recognised
 
 
 class ImageHandler:
     """Handles images. SVG is text, and is left to the text handler."""
 
     name = "image"
-    outputs = frozenset[str]()
+    fallbacks: Sequence[Fallback] = ()
     extensions = extensions_of("image/")
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:

@@ -48,7 +48,7 @@ def test_svg_and_other_types_are_not_recognised_as_images():
 
 def test_image_cannot_be_converted_to_text():
     handler = ImageHandler()
-    assert not handler.outputs
+    assert not handler.fallbacks
     with pytest.raises(MediaError, match="Use a model that accepts images"):
         handler.convert(ImagePart(blob(FILES / "small.png", "image/png")), NO_MODELS)
 

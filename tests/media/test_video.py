@@ -32,6 +32,6 @@ def test_content_that_is_not_a_video_is_refused():
 
 def test_video_cannot_be_converted_to_text():
     handler = VideoHandler()
-    assert not handler.outputs
+    assert not handler.fallbacks
     with pytest.raises(MediaError, match="send its audio"):
         handler.convert(VideoPart(blob(FILES / "clip.mp4", "video/mp4")), NO_MODELS)

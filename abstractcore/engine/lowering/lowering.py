@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import Any
 
@@ -21,12 +21,17 @@ from .tools import lower_tool_choice, lower_tools, thinking_beside_tools
 
 
 def lower(
-    call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler], time: float | None = None
+    call: ModelCall,
+    profile: ModelProfile,
+    handlers: Sequence[MediaHandler],
+    time: float | None = None,
+    configured: Set[str] = frozenset(),
 ) -> Lowered:
     """Decides how each file of `call` is sent, and adapts the call to what the profile says of its model: thinking,
     cache points, sampling, tools and structured output. Pure: nothing is read, converted or sent.
 
-    `time` is that of the call, in seconds since the epoch: a model that is retired by then has a warning.
+    `time` is that of the call, in seconds since the epoch: a model that is retired by then has a warning. `configured`
+    are the names of the options for media fallbacks that are set.
 
     Raises `UnsupportedContentError` for a file that the model or the policy does not allow, naming the choices, and
     for tools that the model never accepts, `MediaError` for a file that must be converted and is given as a URL or a
@@ -57,7 +62,7 @@ def lower(
     warnings += of_cache
     if not profile.known or profile.retires is not None:
         warnings += _about_the_model(call.model, profile, time)
-    decisions, of_files = lower_media(call, profile, handlers)
+    decisions, of_files = lower_media(call, profile, handlers, configured)
     warnings += of_files
     changes, of_options = _options(call, profile)
     warnings += of_options

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, cast
 
-from ...errors import MediaError, UnsupportedContentError
 from ...ports import MediaHandler, ModelProfile
 from ...schema import (
     MEDIA_PART_BY_KIND,
@@ -16,12 +15,13 @@ from ...schema import (
     CallWarning,
     MediaKind,
     MediaPart,
-    MediaPolicy,
     ModelCall,
     ToolResult,
     media_kind_of,
 )
 from ...schema.quoting import shown_address
+from .media_policies import allowed_fallbacks, check_policies, outputs_of, usable_fallbacks
+from .media_refusals import choices, not_at_hand, not_taken, refused, why_not_converted
 
 if TYPE_CHECKING:
     from ...schema import MediaDecision
@@ -31,19 +31,22 @@ _ELSEWHERE = ("url", "provider_file")
 
 
 def lower_media(
-    call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler]
+    call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler], configured: Set[str] = frozenset()
 ) -> tuple[tuple[MediaDecision, ...], list[CallWarning]]:
-    """Returns the decision for each file of `call`, in order, and warnings. Pure.
+    """Returns the decision for each file of `call`, in order, and warnings. Pure. `configured` are the names of the
+    options for fallbacks that are set.
 
-    Raises `UnsupportedContentError`, naming the choices, for a file that the model or the policy does not allow, and
-    `MediaError` for one that must be converted and is given as a URL or a provider file.
+    Raises `InvalidInputError` for a policy that is not known, `UnsupportedContentError`, naming the choices, for a
+    file that the model or the policy does not allow, and `MediaError` for one that must be converted and is given
+    as a URL or a provider file.
     """
+    check_policies(call.media_policy, handlers)
     decisions: list[MediaDecision] = []
     warnings: list[CallWarning] = []
     for path, part in media_parts(call):
-        decision = _decide(part, path, call, profile, handlers)
+        decision = _decide(part, path, call, profile, handlers, configured)
         if decision.route != "native" and part.blob.form in _ELSEWHERE:
-            raise _not_at_hand(decision, call)
+            raise not_at_hand(decision, call)
         decisions.append(decision)
         warnings += _unsure(decision, call, profile)
         warnings += _misnamed(part.blob, path)
@@ -76,26 +79,17 @@ def _handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> tuple[Med
     return None, cast(MediaKind, part.type)
 
 
-def _usable(handler: MediaHandler, profile: ModelProfile) -> tuple[str, ...]:
-    """Returns the content types of a handler that may be sent to the model."""
-    only_natively = "text" not in handler.outputs
-    return tuple(
-        sorted(
-            given
-            for given in handler.outputs
-            if given == "text"
-            or profile.supports(media_kind_of(given), given)
-            or profile.may_support(media_kind_of(given), given, only_natively=only_natively)
-        )
-    )
-
-
 def _decide(
-    part: MediaPart, path: str, call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler]
+    part: MediaPart,
+    path: str,
+    call: ModelCall,
+    profile: ModelProfile,
+    handlers: Sequence[MediaHandler],
+    configured: Set[str],
 ) -> MediaDecision:
     handler, kind = _handler_for(part, handlers)
-    outputs = _usable(handler, profile) if handler is not None else ()
-    policy: MediaPolicy = call.media_policy.get(kind, "auto")
+    policy = call.media_policy.get(kind, "auto")
+    usable, outputs = usable_fallbacks(handler, policy, profile, configured)
     media_type = part.blob.media_type
     known = profile.supports(kind, media_type)
     only_natively = policy == "native" or not outputs
@@ -110,33 +104,35 @@ def _decide(
         route="native",
         reason=f"{call.model} accepts {media_type}" if known else _not_known(call.model, media_type),
         handler=handler.name if handler is not None else None,
+        policy=policy,
+        fallback=usable[0].name if usable else None,
+        alternatives=tuple(fallback.name for fallback in usable[1:]),
+        outputs=outputs,
     )
     instead = [] if native else profile.like(media_type)
     if policy == "refuse":
-        choices = _choices(decision, native, outputs, handler, instead, may_be_wrong=False)
-        raise _refused(decision, call, f"the policy for {kind} is 'refuse'", choices)
+        possible = choices(decision, handler, native=native, instead=instead, configured=configured)
+        raise refused(decision, call, f"the policy for {kind} is 'refuse'", possible)
     is_text = kind == "text" and "text" in outputs
-    if native and policy != "fallback_only" and not (is_text and policy == "auto"):
-        return decision
+    if native and policy in ("native", "auto") and not (is_text and policy == "auto"):
+        return replace(decision, fallback=None, alternatives=(), outputs=())
     if is_text:
-        reason = "text files are sent as text"
-        return replace(decision, route="inline", reason=reason, outputs=outputs)
+        return replace(decision, route="inline", reason="text files are sent as text")
     unknown = bool(profile.assumed or profile.encodable)
-    why = "the policy is 'fallback_only'" if policy == "fallback_only" else _why_not(call.model, media_type, unknown)
+    why = f"the policy is {policy!r}" if policy not in ("native", "auto") else _why_not(call.model, media_type, unknown)
     if handler is None or only_natively:
-        if handler is not None and handler.outputs and not outputs:
-            why += f", and {_not_taken(handler, outputs, call.model)}"
-        choices = _choices(decision, native, outputs, handler, instead, may_be_wrong=not native and not unknown)
-        raise _refused(decision, call, why, choices)
+        if handler is not None and not outputs:
+            why += why_not_converted(handler, policy, call.model, configured)
+        may_be_wrong = not native and not unknown
+        possible = choices(
+            decision, handler, native=native, instead=instead, configured=configured, may_be_wrong=may_be_wrong
+        )
+        raise refused(decision, call, why, possible)
     reason = f"{why}, so the {handler.name} handler converts it to {' and '.join(outputs)}"
-    if len(outputs) < len(handler.outputs):
-        reason += f"; {_not_taken(handler, outputs, call.model)}"
-    return replace(decision, route="fallback", reason=reason, outputs=outputs)
-
-
-def _not_taken(handler: MediaHandler, outputs: Sequence[str], model: str) -> str:
-    left_out = ", ".join(sorted(set(handler.outputs) - set(outputs)))
-    return f"{model} does not accept {left_out}, which the {handler.name} handler can convert it to"
+    left_out = outputs_of(allowed_fallbacks(handler, policy)) - set(outputs)
+    if left_out:
+        reason += f"; {not_taken(handler, left_out, call.model)}"
+    return replace(decision, route="fallback", reason=reason)
 
 
 def _why_not(model: str, media_type: str, unknown: bool) -> str:
@@ -163,57 +159,6 @@ def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> 
         for kind, type_, what in sent
         if not profile.supports(kind, type_)
     ]
-
-
-def _choices(
-    decision: MediaDecision,
-    native: bool,
-    outputs: Sequence[str],
-    handler: MediaHandler | None,
-    instead: Sequence[str],
-    *,
-    may_be_wrong: bool,
-) -> list[str]:
-    """Returns what the user can do about a refused file. `instead` are accepted types; `may_be_wrong` is True if the
-    profile of the model may be wrong.
-    """
-    choices = [f"convert it to {', '.join(instead)}"] if instead else []
-    if not native and not instead:
-        types = sorted({media_kind_of(given) for given in handler.outputs - {"text"}} if handler is not None else ())
-        choices.append(f"choose a model that accepts {' or '.join(dict.fromkeys([decision.kind, *types]))}")
-    if may_be_wrong:
-        what = decision.type if instead or decision.kind in ("document", "text") else decision.kind
-        choices.append(f"declare that this model accepts it with create_llm(..., accepts=[{what!r}])")
-    if native:
-        choices.append(f"allow it with media_policy={{{decision.kind!r}: 'auto'}}")
-    elif handler is not None and outputs:
-        choices.append(
-            f"let the {handler.name} handler convert it to {' and '.join(outputs)} "
-            f"with media_policy={{{decision.kind!r}: 'auto'}}"
-        )
-    else:
-        choices.append("describe it in the prompt")
-    return [*choices, "leave the file out"]
-
-
-def _refused(decision: MediaDecision, call: ModelCall, why: str, choices: Sequence[str]) -> UnsupportedContentError:
-    return UnsupportedContentError(
-        f"{decision.source} ({decision.type}, {decision.part_path}) cannot be sent: {why}.",
-        hint=f"You can {', or '.join(choices)}.",
-        provider=call.provider or None,
-        model=call.model,
-    )
-
-
-def _not_at_hand(decision: MediaDecision, call: ModelCall) -> MediaError:
-    error = MediaError(
-        f"{decision.source} ({decision.part_path}) is a URL or a provider file, which is never downloaded here, "
-        f"and cannot be sent natively: {decision.reason}.",
-        source=decision.source,
-        hint="Download it, and pass the path of the file.",
-    )
-    error.provider, error.model = call.provider or None, call.model
-    return error
 
 
 def source_name(blob: Blob) -> str:

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
 from ...schema import (
-    MEDIA_POLICIES,
+    MEDIA_RULES,
     ContentPart,
     HostedTool,
     HostedToolKind,
@@ -87,7 +87,7 @@ def calls(
         modalities=st.lists(st.sampled_from(_MODALITIES), max_size=2, unique=True),
         stream=FLAG,
         strict=FLAG,
-        media_policy=st.dictionaries(st.sampled_from(_KINDS), st.sampled_from(MEDIA_POLICIES), max_size=1),
+        media_policy=st.dictionaries(st.sampled_from(_KINDS), st.sampled_from(MEDIA_RULES), max_size=1),
         provider_options=st.dictionaries(st.sampled_from([provider, "another"]), OBJECT, max_size=2),
         tags=labels,
         parent_id=st.none() | NAME,

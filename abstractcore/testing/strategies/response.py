@@ -11,8 +11,10 @@ from ...schema import (
     AttemptRecord,
     GenerateResponse,
     JSONValue,
+    MediaAnchor,
     MediaDecision,
     MediaKind,
+    MediaLoss,
     MediaRoute,
     MediaSent,
     freeze,
@@ -35,6 +37,7 @@ def attempt_records() -> SearchStrategy[AttemptRecord]:
 def media_decisions() -> SearchStrategy[MediaDecision]:
     """Media decisions."""
     sizes = st.none() | st.integers(0, 2**40)
+    parts = tuples(st.builds(MediaSent, NAME, sizes), 2)
     return st.builds(
         MediaDecision,
         part_path=NAME,
@@ -44,10 +47,28 @@ def media_decisions() -> SearchStrategy[MediaDecision]:
         route=st.sampled_from(_ROUTES),
         reason=TEXT,
         handler=st.none() | NAME,
-        sent=st.none()
-        | st.builds(MediaSent, NAME, sizes, st.none() | TEXT, tuples(st.builds(MediaSent, NAME, sizes), 2)),
+        sent=st.none() | st.builds(MediaSent, NAME, sizes, st.none() | TEXT, parts, tuples(_anchors(), 2)),
         usage=st.none() | usages(),
         outputs=tuples(NAME, 2),
+        policy=NAME,
+        fallback=st.none() | NAME,
+        alternatives=tuples(NAME, 2),
+        model=st.none() | NAME,
+        seconds=st.none() | numbers(),
+        lost=tuples(st.builds(MediaLoss, NAME, numbers(), st.none() | numbers(), tuples(TEXT, 2)), 2),
+    )
+
+
+def _anchors() -> SearchStrategy[MediaAnchor]:
+    shares = st.floats(0, 1)
+    return st.builds(
+        MediaAnchor,
+        st.integers(0, 9),
+        st.integers(9, 20),
+        page=st.none() | st.integers(1, 9),
+        box=st.none() | st.tuples(shares, shares, shares, shares),
+        sheet=st.none() | NAME,
+        seconds=st.none() | st.tuples(shares, shares),
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import InvalidInputError, MediaError
+from abstractcore.ports import Fallback
 from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.content import check_family, content_of, source_of
@@ -24,7 +25,7 @@ class AudioHandler:
     """Handles audio files: transcribes them with the model of the option `transcription_model`."""
 
     name = "audio"
-    outputs = frozenset({"text"})
+    fallbacks = (Fallback("transcript", frozenset({"text"})),)
     extensions = extensions_of("audio/")
     max_seconds = 4 * 3600.0
 

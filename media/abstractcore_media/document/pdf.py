@@ -11,7 +11,8 @@ from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError
-from abstractcore.schema import CallWarning, MediaPart
+from abstractcore.ports import Fallback
+from abstractcore.schema import CallWarning, MediaAnchor, MediaPart
 
 from ..common.content import content_of, source_of
 from ..common.extras import missing_extra
@@ -36,7 +37,7 @@ class PdfHandler:
     """
 
     name = "pdf"
-    outputs = frozenset({"text"})
+    fallbacks = (Fallback("text", frozenset({"text"})),)
     extensions = extensions_of("application/pdf")
     max_pages = 1_000
     max_characters = 2_000_000
@@ -72,9 +73,10 @@ class PdfHandler:
                 hint="Use a model that accepts PDF files, or add a text layer first: ocrmypdf scan.pdf text.pdf",
             )
         if len(pages) == 1:
-            return Conversion(pages[0], "text of 1 page", pages=((0, len(pages[0])),))
-        text, spans = _numbered(pages)
-        return Conversion(text, f"text of {len(pages)} pages", warnings=_pages_without_text(pages, source), pages=spans)
+            return Conversion(pages[0], "text of 1 page", anchors=(MediaAnchor(0, len(pages[0]), 1),))
+        text, anchors = _numbered(pages)
+        warnings = _pages_without_text(pages, source)
+        return Conversion(text, f"text of {len(pages)} pages", warnings=warnings, anchors=anchors)
 
     def _pages(self, reader: PdfReader, source: str) -> list[str]:
         deadline = time.monotonic() + self.max_seconds
@@ -97,18 +99,18 @@ class PdfHandler:
         return texts
 
 
-def _numbered(pages: list[str]) -> tuple[str, tuple[tuple[int, int], ...]]:
+def _numbered(pages: list[str]) -> tuple[str, tuple[MediaAnchor, ...]]:
     """Returns the pages, each under its number, and where each begins and ends."""
     pieces: list[str] = []
-    spans: list[tuple[int, int]] = []
+    anchors: list[MediaAnchor] = []
     size = 0
     for number, page in enumerate(pages, 1):
         separator = "\n\n" if pieces else ""
         piece = f"{separator}[page {number}]\n{page}" if page else f"{separator}[page {number}]"
         size += len(piece)
         pieces.append(piece)
-        spans.append((size - len(page), size))
-    return "".join(pieces), tuple(spans)
+        anchors.append(MediaAnchor(size - len(page), size, number))
+    return "".join(pieces), tuple(anchors)
 
 
 def _check_ends(data: bytes, source: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import MediaError
+from abstractcore.ports import Fallback
 from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.content import content_of, source_of
@@ -25,7 +26,7 @@ class TextHandler:
     """Handles text files: decodes their text."""
 
     name = "text"
-    outputs = frozenset({"text"})
+    fallbacks = (Fallback("text", frozenset({"text"})),)
     extensions = text_extensions()
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:

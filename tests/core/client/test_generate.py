@@ -132,7 +132,7 @@ def test_call_option_overrides_llm_default_and_none_resets_it(call_style):
         ({"prompt": "hi", "max_output_tokens": 0}, "max_output_tokens"),
         ({"prompt": "hi", "stop": ""}, "stop"),
         ({"prompt": "hi", "media_policy": {"smell": "auto"}}, "media_policy"),
-        ({"prompt": "hi", "media_policy": "maybe"}, "media_policy.text"),
+        ({"prompt": "hi", "media_policy": "maybe"}, "media_policy"),
         ({"prompt": "hi", "tags": {"a": object()}}, "tags.a"),
         ({"prompt": "hi", "timeout": "5"}, "timeout"),
         ({"prompt": "hi", "timeout": float("nan")}, "timeout"),

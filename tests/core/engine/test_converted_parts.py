@@ -110,7 +110,7 @@ def test_response_reports_every_part_and_the_total_size(call_style, make):
     assert response.media[0].usage.input == 7
     assert from_json(to_json(response)).media == response.media
     plan = llm.plan("What is on them?", media=[TIFF])
-    assert list(plan) == [replace(decision, sent=None, usage=None) for decision in response.media]
+    assert list(plan) == [replace(decision, sent=None, usage=None, seconds=None) for decision in response.media]
 
 
 @pytest.mark.parametrize("streams", [False, True])
@@ -284,7 +284,7 @@ PNG = Blob.from_bytes(PAGES[0], "image/png")
     [
         (
             [ImagePart(Blob.from_bytes(b"x", "image/bmp"))],
-            r"parts\[0\]: image/bmp is not in the handler's `outputs`",
+            r"parts\[0\]: image/bmp is not in the `outputs` of a fallback",
         ),
         (
             ["a", ImagePart(Blob.from_url("https://h.test/a.png", "image/png"))],

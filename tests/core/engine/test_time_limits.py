@@ -30,7 +30,7 @@ from abstractcore import (
     create_llm,
 )
 from abstractcore.concurrency import AsyncRuntime, SyncRuntime, drive
-from abstractcore.ports import Conversion, Recognised
+from abstractcore.ports import Conversion, Fallback, Recognised
 from abstractcore.registry import Registry
 from abstractcore.schema import Blob
 from abstractcore.testing import AsyncCalls, VirtualClock
@@ -68,7 +68,7 @@ class SlowFiles:
     """A handler of files that begin with SLOW; it waits for `release` in the method `where`."""
 
     name = "slow"
-    outputs = frozenset({"text"})
+    fallbacks = (Fallback("text", frozenset({"text"})),)
 
     def __init__(self, where: str, release: threading.Event) -> None:
         self.begun = threading.Event()

@@ -18,6 +18,7 @@ from abstractcore import (
     UnknownProviderError,
     create_llm,
 )
+from abstractcore.ports import Fallback
 from abstractcore.registry import Registry, hookimpl
 from abstractcore_providers.scripted import ScriptedProvider
 from tests.plugin_doubles import HOOKS, giving, plugin, thing
@@ -215,7 +216,7 @@ MISSING = [
     for kind, members in {
         "provider": ("name", "summary", "options", "connect"),
         "wire format": ("name", "summary", "transpiler"),
-        "media handler": ("name", "outputs", "recognise", "check", "convert"),
+        "media handler": ("name", "fallbacks", "recognise", "check", "convert"),
         "capability": ("name", "summary", "connect"),
         "tool source": ("name", "summary", "tools", "call"),
         "trace subscriber": ("name", "capture", "__call__"),
@@ -252,10 +253,16 @@ def test_name_must_be_a_string(kind, name):
         (
             "media handler",
             "a",
-            {"outputs": {"image"}},
-            "the media handler 'a' has 'image' in `outputs`: expected 'text'",
+            {"fallbacks": [Fallback("text", {"image"})]},
+            "the media handler 'a' has 'image' in `outputs` of a fallback: expected 'text'",
         ),
-        ("media handler", "a", {"outputs": "text"}, "the media handler 'a' has a str as `outputs`: expected a set of"),
+        (
+            "media handler",
+            "a",
+            {"fallbacks": [Fallback("text", "text")]},  # type: ignore[arg-type]
+            "the media handler 'a' has a str as `outputs` of a fallback: expected a set of",
+        ),
+        ("media handler", "a", {"fallbacks": {"text"}}, "the media handler 'a' has invalid `fallbacks`: expected a"),
         (
             "catalogue",
             "a",

@@ -1,0 +1,63 @@
+"""Media policies: their names, and which fallbacks of a handler they leave."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InvalidInputError
+from ...ports import MediaHandler, ModelProfile
+from ...schema import MEDIA_RULES, media_kind_of
+from ...schema.quoting import shown
+
+if TYPE_CHECKING:
+    from ...ports import Fallback
+
+
+def check_policies(policies: Mapping[Any, str], handlers: Sequence[MediaHandler]) -> None:
+    """Raises `InvalidInputError` for a policy that is neither a rule nor the name of a fallback of some handler."""
+    for kind, policy in policies.items():
+        if policy in MEDIA_RULES:
+            continue
+        known = dict.fromkeys(fallback.name for handler in handlers for fallback in handler.fallbacks)
+        if policy not in known:
+            raise InvalidInputError(
+                f"unknown policy {shown(policy)}: use {', '.join(MEDIA_RULES)}, or the name of a fallback: "
+                f"{', '.join(known) or 'none is installed'}",
+                path=f"media_policy.{kind}",
+            )
+
+
+def usable_fallbacks(
+    handler: MediaHandler | None, policy: str, profile: ModelProfile, configured: Set[str]
+) -> tuple[tuple[Fallback, ...], tuple[str, ...]]:
+    """Returns the fallbacks that a policy allows, the preferred one first, and what the model accepts of their outputs.
+
+    `configured` are the names of the options that are set: without the one that it needs, a fallback is not usable.
+    """
+    allowed = allowed_fallbacks(handler, policy)
+    given = outputs_of(allowed)
+    accepted = {output for output in given if _accepts(profile, output, only_natively="text" not in given)}
+    possible = [each for each in allowed if each.needs is None or each.needs in configured]
+    usable = tuple(fallback for fallback in possible if fallback.outputs & accepted)
+    return usable, tuple(sorted(outputs_of(usable) & accepted))
+
+
+def allowed_fallbacks(handler: MediaHandler | None, policy: str) -> Sequence[Fallback]:
+    """Returns the fallbacks of a handler that a policy allows: the one that it names, or all."""
+    fallbacks = handler.fallbacks if handler is not None else ()
+    return fallbacks if policy in MEDIA_RULES else [each for each in fallbacks if each.name == policy]
+
+
+def outputs_of(fallbacks: Sequence[Fallback]) -> set[str]:
+    """Returns what conversions by these fallbacks may contain."""
+    return {output for fallback in fallbacks for output in fallback.outputs}
+
+
+def _accepts(profile: ModelProfile, output: str, *, only_natively: bool) -> bool:
+    kind = media_kind_of(output)
+    return (
+        output == "text"
+        or profile.supports(kind, output)
+        or profile.may_support(kind, output, only_natively=only_natively)
+    )
