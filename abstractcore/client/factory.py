@@ -33,7 +33,7 @@ _DEFAULT_RETRIES = 2
 _NO_KEY = "no-key-is-needed"
 _DEFAULTS = CALL_OPTIONS | {"system_prompt"}
 """The options of `create_llm` that are defaults for every call."""
-_MEDIA_OPTIONS = ("transcription_model",)
+_MEDIA_OPTIONS = ("transcription_model", "vision_model")
 _TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_model")
 
 
@@ -111,6 +111,9 @@ def _check_defaults(given: dict[str, Any]) -> None:
     for name in _TEXT_OPTIONS:
         if not isinstance(given.get(name, ""), str):
             raise InvalidInputError(f"expected text, got {type(given[name]).__name__}", path=name)
+    if not isinstance(given.get("vision_model", ""), str | LLM):
+        found = type(given["vision_model"]).__name__
+        raise InvalidInputError(f"expected an LLM or the name of a model, got {found}", path="vision_model")
     if not isinstance(given.get("middleware", ()), list | tuple):
         raise InvalidInputError(f"expected a list, got {type(given['middleware']).__name__}", path="middleware")
     seconds(given.get("timeout"), "timeout")

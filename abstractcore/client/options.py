@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ..tools.policy import ToolPolicy
     from ..transport import HttpClient
     from .connections import TransportName
+    from .llm import LLM
     from .media_loading import MediaInput
     from .message_inputs import MessageInput
 
@@ -78,7 +79,8 @@ class CallOptions(TypedDict, total=False):
     modalities: Sequence[Modality] | None
     """Output modalities to request: "text", "image", "audio"."""
     media_policy: MediaPolicy | Mapping[MediaKind, MediaPolicy] | None
-    """How files are handled, for all or by kind: "auto", "native", "fallback_only", "refuse"."""
+    """How files are handled, for all or by kind: "auto", "native", "fallback_only", "refuse"; or, by kind, the
+    name of a fallback, such as "ocr"."""
     provider_options: Mapping[str, JSONObject] | None
     """Fields for one provider's request, by the provider's name: sent unchanged."""
     headers: Mapping[str, str] | None
@@ -200,6 +202,8 @@ class LLMOptions(CallOptions, total=False):
     close such a connection; httpx2 has no public access to a connection's unread bytes."""
     transcription_model: str | None
     """Speech recognition model for files that are sent as transcripts."""
+    vision_model: str | LLM | None
+    """A model that describes images for one that accepts none: an LLM, or its name as in "openai/gpt-5.4-mini"."""
 
 
 class CreateOptions(LLMOptions, total=False):

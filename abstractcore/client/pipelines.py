@@ -14,7 +14,7 @@ from .connections import Connections
 from .services import Services
 
 if TYPE_CHECKING:
-    from ..ports import MediaContext
+    from ..ports import Captioner, MediaContext
 
 _log = logging.getLogger("abstractcore")
 
@@ -43,6 +43,7 @@ class Pipelines:
         self._connections = connections
         self._middleware = middleware
         self._media_options = media_options
+        self._captioner: Captioner | None = None
         self.secrets = secrets
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
@@ -100,4 +101,9 @@ class Pipelines:
         """Creates the context for the first file: the model store takes a while to import."""
         from ..ports import MediaContext
 
-        return MediaContext(self.services.models, self._media_options, self.services.spare_cores)
+        if self._captioner is None and "vision_model" in self._media_options:
+            from .vision_models import VisionModel
+
+            self._captioner = VisionModel(self._media_options["vision_model"], self.services)
+        options, cores = self._media_options, self.services.spare_cores
+        return MediaContext(self.services.models, options, cores, captioner=self._captioner)

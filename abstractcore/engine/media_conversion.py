@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TypeAlias, cast
+from typing import cast
 
 from ..errors import MediaError
-from ..ports import CallContext, ConvertedFile, MediaContext, MediaHandler
+from ..ports import CallContext, ConversionKey, ConvertedFile, MediaContext, MediaHandler
 from ..schema import (
     Blob,
     ContentPart,
@@ -22,10 +22,10 @@ from ..schema import (
     TextPart,
     ToolResult,
 )
+from .deadlines import remaining
 from .lowering.media_routes import media_parts
+from .nested_files import NestedFiles
 from .untrusted_content import as_untrusted, sent_parts
-
-_Key: TypeAlias = tuple[MediaPart, str, MediaDecision]
 
 
 async def execute_decisions(
@@ -40,14 +40,21 @@ async def execute_decisions(
     What is in `context.converted` is not executed again, and what is executed is added there. `artifact` gives the
     content that has a hash. Raises `MediaError`, `ArtifactError` or `MissingExtraError`; nothing has been sent by then.
     """
+    media = replace(
+        media,
+        timeout=remaining(context),
+        trace_id=context.trace_id,
+        to_text=NestedFiles(handlers, lowered.call.media_policy, media),
+    )
     parts = dict(media_parts(lowered.call))
     named = {handler.name: handler for handler in handlers}
     runtime, converted = context.runtime, context.converted
-    keys = [_key(parts[decision.part_path], decision) for decision in lowered.decisions]
+    keys = [_key(parts[decision.part_path], decision, lowered.call) for decision in lowered.decisions]
 
-    def thunk(part: MediaPart, form: str, decision: MediaDecision):
+    def thunk(part: MediaPart, form: str, decision: MediaDecision, question: str):
         handler = named.get(decision.handler or "")
-        handle = partial(_handle, decision, part, handler, media, artifact, context.trace_id, runtime.now)
+        asked = replace(media, question=question)
+        handle = partial(_handle, decision, part, handler, asked, artifact, context.trace_id, runtime.now)
         return lambda: runtime.call(handle, kind="files")
 
     missing = [key for key in dict.fromkeys(keys) if key not in converted]
@@ -55,7 +62,7 @@ async def execute_decisions(
     replaced: dict[str, tuple[ContentPart, ...]] = {}
     decisions: list[MediaDecision] = []
     warnings = [*lowered.warnings]
-    charged: set[_Key] = set()
+    charged: set[ConversionKey] = set()
     for decision, key in zip(lowered.decisions, keys, strict=True):
         path, file = decision.part_path, converted[key]
         if file.parts is not None:
@@ -68,9 +75,17 @@ async def execute_decisions(
     return replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings))
 
 
-def _key(part: MediaPart, decision: MediaDecision) -> _Key:
+def _key(part: MediaPart, decision: MediaDecision, call: ModelCall) -> ConversionKey:
     plain = part if part.cache is None else replace(part, cache=None)
-    return plain, part.blob.form, replace(decision, part_path="")
+    question = "" if decision.route == "native" else _question(decision.part_path, call)
+    return plain, part.blob.form, replace(decision, part_path=""), question
+
+
+def _question(part_path: str, call: ModelCall) -> str:
+    """Returns the text of the user's message that a file is in; of a tool's result, that of the last one before it."""
+    index = int(part_path.removeprefix("messages[").partition("]")[0])
+    messages = (message for message in reversed(call.messages[: index + 1]) if message.role == "user")
+    return next((message.text for message in messages), "")
 
 
 def _with_cache_point(parts: tuple[ContentPart, ...], file: MediaPart) -> tuple[ContentPart, ...]:

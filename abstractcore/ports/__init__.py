@@ -45,7 +45,16 @@ from .transpilers import (
 from .transports import Address, Auth, Body, Endpoint, KnownAddress, KnownUrl, SecretHolder, Transport
 
 if TYPE_CHECKING:
-    from .conversions import Conversion, ConvertedFile, ConvertedFiles, MediaContext, Recognised
+    from .conversions import (
+        Caption,
+        Captioner,
+        Conversion,
+        ConversionKey,
+        ConvertedFile,
+        ConvertedFiles,
+        MediaContext,
+        Recognised,
+    )
     from .prices import Price
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
     from .stores import ArtifactStore, ModelStore, StoredModel
@@ -53,7 +62,10 @@ if TYPE_CHECKING:
 
 _LATER = {
     "ArtifactStore": "stores",
+    "Caption": "conversions",
+    "Captioner": "conversions",
     "Conversion": "conversions",
+    "ConversionKey": "conversions",
     "ConvertedFile": "conversions",
     "ConvertedFiles": "conversions",
     "MediaContext": "conversions",
@@ -88,10 +100,13 @@ __all__ = [
     "CallNext",
     "Capability",
     "CapabilityServices",
+    "Caption",
+    "Captioner",
     "CatalogueFile",
     "Charge",
     "Clock",
     "Conversion",
+    "ConversionKey",
     "ConvertedFile",
     "ConvertedFiles",
     "DeltaStream",

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
+from ..errors import MediaError
 from ..schema import (
     EMPTY,
     CallWarning,
     ContentPart,
+    ImagePart,
     MediaAnchor,
     MediaDecision,
     MediaKind,
@@ -20,6 +22,25 @@ from ..schema import (
     canonical_content,
 )
 from .stores import ModelStore
+
+
+@dataclass(frozen=True, slots=True)
+class Caption:
+    """What a vision model says of images. `model` is its name, with that of its provider."""
+
+    text: str
+    model: str
+    usage: Usage | None = None
+
+
+class Captioner(Protocol):
+    """Asks the model of the option `vision_model` about images; blocks."""
+
+    def __call__(
+        self, images: Sequence[ImagePart], question: str, *, timeout: float | None, parent_id: str | None
+    ) -> Caption:
+        """Returns what the model answers; raises the errors of `generate`. `timeout` is in seconds."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +57,26 @@ class MediaContext:
     """The names of the handler's fallbacks that may be used, the preferred one first."""
     accepted_outputs: Set[str] = frozenset({"text"})
     """What the model accepts of the outputs of these fallbacks: a conversion holds nothing else."""
+    question: str = ""
+    """The text of the message that the file is in."""
+    timeout: float | None = None
+    """Seconds that are left of the time limit of the call."""
+    trace_id: str | None = None
+    """Id of the call."""
+    captioner: Captioner | None = None
+    """None unless the option `vision_model` is set."""
+    to_text: Callable[[MediaPart], Conversion] | None = None
+    """Converts a file inside of this one to text, by its own handler and the policy for its kind; blocks. Raises
+    `MediaError` if that is not possible. None where files in files are not wanted."""
+
+    def caption(self, images: Sequence[ImagePart], question: str) -> Caption:
+        """Returns what the vision model says of images, within the time limit of the call; blocks.
+
+        Raises `MediaError` without the option `vision_model`, and the errors of `generate`.
+        """
+        if self.captioner is None:
+            raise MediaError("an image cannot be described", hint="Set vision_model=... in create_llm.")
+        return self.captioner(images, question, timeout=self.timeout, parent_id=self.trace_id)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +135,8 @@ class ConvertedFile:
     warnings: tuple[CallWarning, ...] = ()
 
 
-ConvertedFiles: TypeAlias = dict[tuple[MediaPart, str, MediaDecision], ConvertedFile]
-"""Converted files by what decides the conversion: the part without its cache point, the form of its blob, and the
-decision without its path."""
+ConversionKey: TypeAlias = tuple[MediaPart, str, MediaDecision, str]
+"""What decides a conversion: the part without its cache point, the form of its blob, the decision without its path, and
+the text of its message."""
+ConvertedFiles: TypeAlias = dict[ConversionKey, ConvertedFile]
+"""Converted files of a call."""

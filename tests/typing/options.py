@@ -61,6 +61,7 @@ llm = create_llm(
     transport="fast",
     http_client=None,
     transcription_model="tiny",
+    vision_model="openai/gpt-5.4-mini",
     max_output_tokens=100,
     temperature=0.5,
     top_p=0.9,

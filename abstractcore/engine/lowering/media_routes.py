@@ -69,7 +69,7 @@ def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
     return found
 
 
-def _handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> tuple[MediaHandler | None, MediaKind]:
+def handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> tuple[MediaHandler | None, MediaKind]:
     """Returns the first handler for files of this type and parts of this class, and the kind that it reports."""
     blob = part.blob
     for handler in handlers:
@@ -87,7 +87,7 @@ def _decide(
     handlers: Sequence[MediaHandler],
     configured: Set[str],
 ) -> MediaDecision:
-    handler, kind = _handler_for(part, handlers)
+    handler, kind = handler_for(part, handlers)
     policy = call.media_policy.get(kind, "auto")
     usable, outputs = usable_fallbacks(handler, policy, profile, configured)
     media_type = part.blob.media_type
