@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from ..schema.quoting import one_line, shown
 from ..scrubbing import Secrets
-from .base import Headers, ToolServerBase
+from ..tools.names import nearest_name
+from .base import Headers, ToolServerBase, check_flag, check_positive
 from .cleaning import cleaned, cleaned_name, cleaned_schema
 from .connection_pool import ServerConnection
 from .definitions import UNTRUSTED_AND_SENDS, Definition, Labels, labels_of
@@ -17,10 +18,13 @@ __all__ = [
     "Secrets",
     "ServerConnection",
     "ToolServerBase",
+    "check_flag",
+    "check_positive",
     "cleaned",
     "cleaned_name",
     "cleaned_schema",
     "labels_of",
+    "nearest_name",
     "one_line",
     "shown",
 ]

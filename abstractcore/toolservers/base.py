@@ -36,8 +36,8 @@ class ToolServerBase(ABC, Generic[C]):
     A subclass says how to connect, what the server offers, and how a tool is called. Without `required`, a server that
     cannot be reached is a warning, and tried again after 30 seconds. `labels` say what the tools do with data. `pins`
     is a file that keeps the digests of their definitions: calls of a tool that has changed wait for approval. The
-    values of `credentials`, such as a URL or an environment, are removed from errors. Raises `InvalidInputError` for
-    arguments that do not fit.
+    values of `credentials`, such as a URL or an environment, are removed from errors. `timeout` is the time limit of a
+    call in seconds, by default the policy's. Raises `InvalidInputError` for arguments that do not fit.
     """
 
     def __init__(
@@ -49,6 +49,7 @@ class ToolServerBase(ABC, Generic[C]):
         labels: Labels | None,
         pins: str | os.PathLike[str] | None,
         credentials: Mapping[str, object],
+        timeout: float | None = None,
     ) -> None:
         _check_headers(headers)
         check_flag("required", required)
@@ -57,10 +58,13 @@ class ToolServerBase(ABC, Generic[C]):
         if pins is not None and not isinstance(pins, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a path, got {shown(pins)}", path="pins")
         check_labels(labels)
+        if timeout is not None:
+            check_positive("timeout", timeout)
         self._name = name
         self._headers = headers
         self._required = required
         self._labels = labels
+        self._timeout = timeout
         self._pins = Pins(name, pins)
         self._secrets = Secrets(credentials_of(credentials))
         self._pools: LoopLocal[ConnectionPool[C]] = LoopLocal(ConnectionPool[C], ConnectionPool[C].close)
@@ -171,7 +175,7 @@ class ToolServerBase(ABC, Generic[C]):
 
         is_trusted = self._pins.trusts(definition)
         run.__qualname__ = f"{self._name}.{definition.name}"
-        return self.offered(Tool[..., Any].of(definition.spec, run, is_trusted=is_trusted))
+        return self.offered(Tool[..., Any].of(definition.spec, run, is_trusted=is_trusted, timeout=self._timeout))
 
     async def _connection(self, identity: Identity) -> C:
         return await self._pools.get().get(identity, lambda: self._new_connection(dict(identity)))
