@@ -30,6 +30,7 @@ check: $(READY) ## check formatting, lint, types, layers and the catalogue
 	$(BIN)/ruff check
 	$(BIN)/basedpyright
 	$(BIN)/lint-imports --no-logo
+	@for plugin in plugins/*/pyproject.toml; do $(BIN)/lint-imports --no-logo --config $$plugin || exit 1; done
 	@$(BIN)/python catalogue/build.py --check
 
 bench: $(READY) ## run the benchmarks: CPU time per call, import time
@@ -49,7 +50,7 @@ clean: ## remove .venv, build output and caches
 	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache
 	@find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(READY): uv.lock pyproject.toml
+$(READY): uv.lock pyproject.toml $(wildcard plugins/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is required, but '$(PYTHON)' is older or missing: try  make PYTHON=/path/to/python3.11" >&2; exit 1; }
 	@echo "Creating .venv from uv.lock (once; a cold cache downloads about 300 MB) ..."

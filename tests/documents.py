@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
-PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")))
+PAGES = (ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md")), *sorted(ROOT.glob("plugins/*/README.md")))
 _BLOCK = re.compile(r"^```python\n(.*?)^```\n(?:\n```\n(.*?)^```$)?", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(([^)#]*)(?:#([^)]+))?\)")
 
@@ -22,7 +22,7 @@ class Block:
     output: str | None
 
     def __str__(self) -> str:
-        return f"{self.page.name}-{self.line}"
+        return f"{self.page.relative_to(ROOT)}-{self.line}"
 
     @property
     def is_test(self) -> bool:
