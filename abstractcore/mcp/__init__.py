@@ -5,20 +5,21 @@ The official SDK, the extra `mcp`, is imported when a server is first used.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .sampling import SamplingRequest
     from .tools import MCPTools
 
-__all__ = ["MCPTools"]
+__all__ = ["MCPTools", "SamplingRequest"]
+_MODULES = {"MCPTools": ".tools", "SamplingRequest": ".sampling"}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from .tools import MCPTools
-
-    return MCPTools
+    return getattr(import_module(_MODULES[name], __name__), name)
 
 
 def __dir__() -> list[str]:

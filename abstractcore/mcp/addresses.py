@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 _LAUNCHERS = frozenset({"bun", "bunx", "deno", "node", "npx", "pipx", "python", "python3", "uvx"})
 """Programs that run others: the server is named by what they run."""
+_PORTS = {"http": 80, "https": 443}
 _KIND_OF = {"env": "command", "cwd": "command", "headers": "url", "auth": "url"}
 
 
@@ -70,14 +71,17 @@ class ServerAddress:
         """
         if self.command is not None:
             from .stdio import ServerOutput, stdio_transport
+            from .tool_pages import with_valid_pages
 
             output = ServerOutput()
-            return stdio_transport(list(self.command), self.env, self.cwd, longest, output), output
+            transport = stdio_transport(list(self.command), self.env, self.cwd, longest, output)
+            return with_valid_pages(transport), output
         if self.url is not None:
             from .http import HTTPNotes, http_transport
+            from .tool_pages import with_valid_pages
 
-            notes = HTTPNotes()
-            return http_transport(self.url, headers, self.auth, longest, notes), notes
+            notes = HTTPNotes(_host_and_port(self.url))
+            return with_valid_pages(http_transport(self.url, headers, self.auth, longest, notes)), notes
         from .connections import NoNotes
 
         return self.server, NoNotes()
@@ -117,11 +121,24 @@ def _path(value: object, path: str) -> str:
 def _url(url: object) -> str | None:
     if url is None:
         return None
-    parts = urlsplit(url) if isinstance(url, str) else None
-    if parts is None or parts.scheme not in ("http", "https") or not parts.hostname:
+    if not _is_url(url):
         hidden = Secrets(credentials_of({"url": url})).text(shown(url))
         raise InvalidInputError(f"expected an http or https URL, got {hidden}", path="url")
     return cast(str, url)
+
+
+def _is_url(url: object) -> bool:
+    try:
+        parts = urlsplit(url) if isinstance(url, str) else None
+        return parts is not None and parts.scheme in _PORTS and bool(parts.hostname) and parts.port != 0
+    except ValueError:  # an unclosed bracket, a port out of range
+        return False
+
+
+def _host_and_port(url: str) -> str:
+    parts = urlsplit(url)
+    host = f"[{parts.hostname}]" if ":" in (parts.hostname or "") else parts.hostname
+    return f"{host}:{parts.port or _PORTS[parts.scheme]}"
 
 
 def _texts(given: object, path: str) -> dict[str, str] | None:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import logging
-import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import anyio
 from mcp import Client, MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, ElicitResult, ErrorData, ToolListChangedNotification
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, ErrorData
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -22,17 +21,28 @@ from ..schema import ContentPart, JSONObject, Message
 from ..schema.quoting import one_line
 from ..scrubbing import Secrets
 from .inputs import CallAnswers, input_required, is_of_result, request_state_of, responses_of
+from .listing import ListedTools, ToolListing
+from .running_calls import RunningCalls
 
 if TYPE_CHECKING:
-    from mcp_types import CallToolResult, Prompt, Resource, Tool
+    from mcp_types import (
+        CallToolResult,
+        CreateMessageResult,
+        ElicitResult,
+        InputRequiredResult,
+        InputResponses,
+        Prompt,
+        Resource,
+    )
+
+    from .sampling import Sampler
 
 T = TypeVar("T")
-_log = logging.getLogger("abstractcore")
 _MOST_PAGES = 100
-_MOST_TOOLS = 10_000
 _MOST_WAITS = 20
 _FIRST_WAIT_SECONDS = 0.05
 _LONGEST_WAIT_SECONDS = 2.0
+_MOST_SAMPLED_AT_ONCE = 4
 
 
 class TransportNotes(Protocol):
@@ -58,11 +68,24 @@ class NoNotes:
         return ""
 
 
+@dataclass(frozen=True, slots=True, eq=False)
+class _Link:
+    """A client of the server until it is lost: a later one is another link."""
+
+    owned: OwnedContext[Client]
+    notes: TransportNotes
+    listing: ToolListing
+
+    @property
+    def has_ended(self) -> bool:
+        return self.owned.has_ended or self.notes.has_ended
+
+
 class Connection:
     """A client of one server in one event loop, with one identity (its headers).
 
     `open` returns a new transport, or a server object of the SDK, with what is known of it. `secrets` are removed from
-    errors, which may quote what the server was sent, or printed.
+    errors, which may quote what the server was sent, or printed. Without a `sampler` sampling is not offered.
     """
 
     def __init__(
@@ -72,63 +95,46 @@ class Connection:
         mode: str,
         connect_timeout: float,
         secrets: Secrets | None = None,
+        sampler: Sampler | None = None,
     ) -> None:
         self._server = server
         self._open = open
         self._secrets = Secrets() if secrets is None else secrets
-        self._notes: TransportNotes = NoNotes()
         self._mode = mode
         self._connect_timeout = connect_timeout
-        self._owned: OwnedContext[Client] | None = None
-        self._tools: Sequence[Tool] | None = None
-        self._fresh_until = 0.0
-        self._is_watched = False
-        self._running: list[CallAnswers] = []
-        self._changes = 0
+        self._sampler = sampler
+        self._sampling = anyio.CapacityLimiter(_MOST_SAMPLED_AT_ONCE)
+        self._link: _Link | None = None
+        self._running = RunningCalls()
         self._uses = 0
-        self._asking = 0
-        self._is_exclusive = False
-        self._changed = anyio.Event()
+        self._is_closed = False
 
     @property
     def is_idle(self) -> bool:
         """Whether no call runs, and nobody waits for a connection or an answer."""
-        return not self._running and not self._uses
+        return not self._uses
 
-    async def client(self) -> Client:
-        """Returns the connected client; raises `ToolServerError`."""
-        if self._owned is not None and (self._owned.has_ended or self._notes.has_ended):
-            await self.close()
-        owned = self._owned
-        if owned is None:
-            self._tools, self._is_watched = None, False
-            transport, self._notes = self._open()
-            owned = self._owned = OwnedContext(partial(self._connected, transport), self._connect_timeout)
+    @contextmanager
+    def _used(self) -> Generator[None]:
+        """Notes that somebody waits, so that it is not closed as an unused one."""
+        self._uses += 1
         try:
-            with self._used():
-                return await owned.value()
-        except NotEnteredError as given_up:
-            late = f"did not answer in {self._connect_timeout:g} s"
-            error = self._unreachable(late if given_up.timed_out else "was closed before it answered")
-            await owned.leave()
-            raise error from None
-        except Exception as error:
-            raise self._unreachable(f"cannot be reached: {self._shown(error)}") from self._secrets.cleaned(error)
+            yield
+        finally:
+            self._uses -= 1
 
     async def close(self) -> None:
-        """Ends the connection; the next use connects again."""
-        owned, self._owned = self._owned, None
-        if owned is not None:
-            await owned.leave()
+        """Ends the connection for good: nothing connects it again."""
+        self._is_closed = True
+        if self._link is not None:
+            await self._end(self._link)
 
-    async def tools(self) -> Sequence[Tool]:
+    async def tools(self) -> ListedTools:
         """Returns the tools of the server, listed again when they may have changed; raises `ToolServerError`."""
-        await self.client()
-        if self._tools is not None and (self._is_watched or time.monotonic() < self._fresh_until):
-            return self._tools
+        await self._linked()
         try:
             with anyio.fail_after(self._connect_timeout):
-                return await self._asked("list its tools", self._listed)
+                return await self._asked("list its tools", lambda link, client: link.listing.tools(client))
         except TimeoutError:
             raise self._unreachable(f"did not list its tools in {self._connect_timeout:g} s") from None
 
@@ -141,17 +147,21 @@ class Connection:
         user, and `ToolServerError` if it cannot be reached.
         """
         for is_last in (False, True):
+            link, client = await self._linked()
             try:
-                return await self._called(name, arguments, context)
-            except MCPError as error:
-                if not self._is_lost(error):
-                    raise ToolFailed(
-                        f"the server {self._server} refused the call: {self._shown(error)}"
-                    ) from self._secrets.cleaned(error)
-                await self.close()
-                if is_last or (error.code == CONNECTION_CLOSED and not repeatable):
+                with self._used():
+                    return await self._called(client, name, arguments, context)
+            except (MCPError, ValidationError, RuntimeError) as error:
+                if not self._is_lost(link, error):
+                    what = "refused the call" if isinstance(error, MCPError) else "sent an invalid result"
+                    problem = f"the server {self._server} {what}: {self._shown(error)}"
+                    raise ToolFailed(problem) from self._secrets.cleaned(error)
+                await self._end(link)
+                is_handled = not isinstance(error, MCPError) or error.code == CONNECTION_CLOSED
+                if is_last or (is_handled and not repeatable):
                     problem = f"the server {self._server} was lost while the call ran; it may have taken effect"
-                    raise ToolFailed(f"{problem}. {self._described()}".strip()) from self._secrets.cleaned(error)
+                    described = self._described(link.notes)
+                    raise ToolFailed(f"{problem}. {described}".strip()) from self._secrets.cleaned(error)
         raise AssertionError
 
     async def resources(self) -> list[Resource]:
@@ -166,79 +176,89 @@ class Connection:
         """Returns the content of a resource as files; raises `ToolServerError`."""
         from .results import resource_part
 
-        result = await self._asked(f"read {one_line(uri)}", lambda client: client.read_resource(uri))
+        result = await self._asked(f"read {one_line(uri)}", lambda _, client: client.read_resource(uri))
         return [resource_part(contents) for contents in result.contents]
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> list[Message]:
         """Returns the messages of a prompt; raises `ToolServerError`."""
         from .results import content_of
 
-        result = await self._asked(f"give {one_line(name)}", lambda client: client.get_prompt(name, dict(arguments)))
+        what = f"give {one_line(name)}"
+        result = await self._asked(what, lambda _, client: client.get_prompt(name, dict(arguments)))
         return [Message(each.role, content_of([each.content])) for each in result.messages]
 
     async def _paged(self, kind: str, page: Callable[[Client, str | None], Awaitable[Any]]) -> list[Any]:
         """Returns the items of all pages of a list; none if the server does not declare that it has such."""
         items: list[Any] = []
-        if getattr((await self.client()).server_capabilities, kind) is None:
+        _, client = await self._linked()
+        if getattr(client.server_capabilities, kind) is None:
             return items
         cursor: str | None = None
         for _ in range(_MOST_PAGES):
             at = cursor
-            result = await self._asked(f"list its {kind}", lambda client, at=at: page(client, at))
+            result = await self._asked(f"list its {kind}", lambda _, client, at=at: page(client, at))
             items += getattr(result, kind)
             cursor = result.next_cursor
             if cursor is None:
                 return items
         raise self._unreachable(f"lists {kind} without end: {len(items):,} so far")
 
-    async def _asked(self, what: str, ask: Callable[[Client], Awaitable[T]]) -> T:
+    async def _linked(self) -> tuple[_Link, Client]:
+        """Returns the link to the server and its client, connected if there is none; raises `ToolServerError`."""
+        if self._link is not None and self._link.has_ended:
+            await self._end(self._link)
+        if self._is_closed:
+            raise self._unreachable("is no longer connected: it was closed")
+        link = self._link
+        if link is None:
+            transport, notes = self._open()
+            listing = ToolListing(self._server, self._shown)
+            owned = OwnedContext(partial(self._connected, transport, listing), self._connect_timeout)
+            link = self._link = _Link(owned, notes, listing)
+        try:
+            with self._used():
+                return link, await link.owned.value()
+        except NotEnteredError as given_up:
+            late = f"did not answer in {self._connect_timeout:g} s"
+            problem = late if given_up.timed_out else "was closed before it answered"
+            error = self._unreachable(problem, link)
+            await self._end(link)
+            raise error from None
+        except Exception as error:
+            problem = f"cannot be reached: {self._shown(error)}"
+            raise self._unreachable(problem, link) from self._secrets.cleaned(error)
+
+    async def _end(self, link: _Link) -> None:
+        """Ends a link; the next use makes a new one, which a caller that lost the earlier one does not end."""
+        if self._link is link:
+            self._link = None
+        await link.owned.leave()
+
+    async def _asked(self, what: str, ask: Callable[[_Link, Client], Awaitable[T]]) -> T:
         for is_last in (False, True):
+            link, client = await self._linked()
             try:
                 with self._used():
-                    return await ask(await self.client())
+                    return await ask(link, client)
             except (MCPError, ValidationError, RuntimeError) as error:
-                if isinstance(error, MCPError) and self._is_lost(error):
-                    await self.close()
+                if self._is_lost(link, error):
+                    await self._end(link)
                     if not is_last:
                         continue
-                raise self._unreachable(f"cannot {what}: {self._shown(error)}") from self._secrets.cleaned(error)
+                problem = f"cannot {what}: {self._shown(error)}"
+                raise self._unreachable(problem, link) from self._secrets.cleaned(error)
         raise AssertionError
 
-    async def _called(self, name: str, arguments: JSONObject, context: ToolContext[Any]) -> CallToolResult:
-        client = await self.client()
+    async def _called(
+        self, client: Client, name: str, arguments: JSONObject, context: ToolContext[Any]
+    ) -> CallToolResult:
         running = CallAnswers(context.input)
         is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
-        async with self._running_with_others(running, is_exclusive=context.input is not None and not is_modern):
-            try:
-                result = await self._exchanged(client, name, arguments, context)
-            except (ValidationError, RuntimeError) as error:
-                raise ToolFailed(
-                    f"the server {self._server} sent an invalid result: {self._shown(error)}"
-                ) from self._secrets.cleaned(error)
+        async with self._running.with_others(running, is_exclusive=context.input is not None and not is_modern):
+            result = await self._exchanged(client, name, arguments, context)
         if running.questions:
             raise running.required()
         return result
-
-    @asynccontextmanager
-    async def _running_with_others(self, running: CallAnswers, *, is_exclusive: bool) -> AsyncGenerator[None]:
-        """Notes a call while it runs. An exclusive one runs beside no other: the user's answers to its questions must
-        not answer those of another call, and the questions do not say whose they are.
-        """
-        while self._is_exclusive or (is_exclusive and self._running):
-            await self._changed.wait()
-        self._is_exclusive = is_exclusive
-        self._running.append(running)
-        try:
-            yield
-        finally:
-            self._running.remove(running)
-            self._is_exclusive = False
-            self._notify_changed()
-
-    def _notify_changed(self) -> None:
-        """Wakes all who wait for a change of the running calls and their questions."""
-        self._changed.set()
-        self._changed = anyio.Event()
 
     async def _exchanged(
         self, client: Client, name: str, arguments: JSONObject, context: ToolContext[Any]
@@ -250,7 +270,8 @@ class Connection:
             context.progress(progress, total, message)
 
         given = context.input
-        state, responses = None, None
+        state: str | None = None
+        responses: InputResponses | None = None
         if given is not None and is_of_result(given):
             state, responses = request_state_of(given), responses_of(given)
         wait = _FIRST_WAIT_SECONDS
@@ -271,105 +292,67 @@ class Connection:
                 continue
             if not isinstance(result, InputRequiredResult):
                 return result
-            if result.input_requests:
-                raise input_required(result)
-            responses, state = None, result.request_state
-            await anyio.sleep(wait)
-            wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
+            sampled = await self._sampled(result)
+            if len(sampled) < len(result.input_requests or ()):
+                raise input_required(result, sampled)
+            responses, state = {**sampled} or None, result.request_state
+            if responses is None:
+                await anyio.sleep(wait)
+                wait = min(2 * wait, _LONGEST_WAIT_SECONDS)
         raise ToolFailed(f"the server {self._server} asked for the call again {_MOST_WAITS} times")
 
-    @contextmanager
-    def _used(self) -> Generator[None]:
-        """Notes that somebody waits, so that the connection is not closed as an unused one."""
-        self._uses += 1
-        try:
-            yield
-        finally:
-            self._uses -= 1
-
-    async def _listed(self, client: Client) -> Sequence[Tool]:
-        is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
-        if not is_modern:
-            self._is_watched = True  # a notification ends it
-        tools: list[Tool] = []
-        cursor, ttl, changes = None, None, self._changes
-        for _ in range(_MOST_PAGES):
-            page = await client.list_tools(cursor=cursor, cache_mode="bypass")
-            tools += page.tools
-            ttl = page.ttl_ms if ttl is None else min(ttl, page.ttl_ms)
-            cursor = page.next_cursor
-            if cursor is None or len(tools) > _MOST_TOOLS:
-                break
-        if cursor is not None:
-            raise ToolServerError(f"the server {self._server} lists tools without end: {len(tools):,} so far.")
-        if changes == self._changes:  # else they have changed while they were listed: they are listed again
-            self._fresh_until = time.monotonic() + (ttl or 0) / 1000
-            self._tools = tools
-        return tools
-
     @asynccontextmanager
-    async def _connected(self, transport: Any) -> AsyncGenerator[Client]:
+    async def _connected(self, transport: Any, listing: ToolListing) -> AsyncGenerator[Client]:
         client = Client(
-            transport, mode=self._mode, message_handler=self._noticed, elicitation_callback=self._elicit, cache=None
+            transport,
+            mode=self._mode,
+            message_handler=listing.receive,
+            elicitation_callback=self._elicit,
+            sampling_callback=None if self._sampler is None else self._sample,
+            cache=None,
         )
         async with client, anyio.create_task_group() as tasks:
-            capabilities = client.server_capabilities.tools
-            is_modern = client.protocol_version in MODERN_PROTOCOL_VERSIONS
-            if is_modern and capabilities is not None and capabilities.list_changed:
-                tasks.start_soon(self._watch, client)
+            tasks.start_soon(listing.watch, client)
             yield client
             tasks.cancel_scope.cancel()
 
-    async def _watch(self, client: Client) -> None:
-        """Listens for changes of the tools, so that they are listed once."""
-        try:
-            async with client.listen(tools_list_changed=True) as changes:
-                self._is_watched = bool(changes.honored.tools_list_changed)
-                async for _ in changes:
-                    self._forget_tools()
-        except (MCPError, RuntimeError, TimeoutError) as error:
-            _log.debug("changes of the tools of %s are not announced: %s", self._server, self._shown(error))
-        self._is_watched, self._tools = False, None
+    async def _elicit(self, context: Any, params: Any) -> ElicitResult:
+        """Answers a question that a server before revision 2026-07-28 asks while a call runs."""
+        return await self._running.answer(params)
 
-    async def _noticed(self, message: Any) -> None:
-        if isinstance(message, ToolListChangedNotification):
-            self._forget_tools()
+    async def _sample(self, context: Any, params: Any) -> CreateMessageResult | ErrorData:
+        """Answers a sampling request: while somebody uses the server, since it costs money."""
+        if self._sampler is None or self.is_idle:
+            return ErrorData(code=INVALID_REQUEST, message="sampling is offered while a request runs")
+        async with self._sampling:
+            return await self._sampler.answer(params, self._shown)
 
-    def _forget_tools(self) -> None:
-        """Has the tools listed again by the next call."""
-        self._tools = None
-        self._changes += 1
+    async def _sampled(self, result: InputRequiredResult) -> dict[str, CreateMessageResult]:
+        """Returns the answers to the sampling requests of a result, by key; raises `ToolFailed` if one has none."""
+        sampled: dict[str, CreateMessageResult] = {}
+        for key, request in (result.input_requests or {}).items():
+            if request.method == "sampling/createMessage" and self._sampler is not None:
+                answer = await self._sample(None, request.params)
+                if isinstance(answer, ErrorData):
+                    raise ToolFailed(f"the server {self._server} asks for an answer of a model: {answer.message}")
+                sampled[key] = answer
+        return sampled
 
-    async def _elicit(self, context: Any, params: Any) -> ElicitResult | ErrorData:
-        """Answers a question that a server asks while a call runs, as those before revision 2026-07-28 do.
+    def _is_lost(self, link: _Link, error: BaseException) -> bool:
+        """Returns whether a link ended, which another call may have noticed before."""
+        if isinstance(error, MCPError):
+            return error.code == CONNECTION_CLOSED or link.notes.has_ended
+        return isinstance(error, RuntimeError) and link is not self._link
 
-        The call is suspended, and made again with the answer: the server learns that the question was dismissed. The
-        question may be of any call that has none yet: it waits until the others have ended, or ask too.
-        """
-        self._asking += 1
-        self._notify_changed()
-        try:
-            while len(self._without_questions()) > self._asking:
-                await self._changed.wait()
-            asking = self._without_questions() or self._running
-            return asking[0].answer(params) if asking else ElicitResult(action="cancel")
-        finally:
-            self._asking -= 1
-            self._notify_changed()
-
-    def _without_questions(self) -> list[CallAnswers]:
-        return [each for each in self._running if not each.questions]
-
-    def _is_lost(self, error: MCPError) -> bool:
-        return error.code == CONNECTION_CLOSED or self._notes.has_ended
-
-    def _unreachable(self, problem: str) -> ToolServerError:
-        error = ToolServerError(f"the MCP server {self._server} {problem}. {self._described()}".strip())
+    def _unreachable(self, problem: str, link: _Link | None = None) -> ToolServerError:
+        link = link or self._link
+        described = "" if link is None else self._described(link.notes)
+        error = ToolServerError(f"the MCP server {self._server} {problem}. {described}".strip())
         error.server = self._server
         return error
 
-    def _described(self) -> str:
-        return self._secrets.text(self._notes.described())
+    def _described(self, notes: TransportNotes) -> str:
+        return self._secrets.text(notes.described())
 
     def _shown(self, error: BaseException) -> str:
         """Returns the message of the first error in groups of them, on one line."""

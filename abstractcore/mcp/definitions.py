@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..schema import CallWarning, SchemaError, ToolSpec
@@ -12,13 +12,15 @@ from ..toolservers import UNTRUSTED_AND_SENDS, Definition, Labels, cleaned, clea
 if TYPE_CHECKING:
     from mcp_types import Tool as MCPTool
 
+    from .listing import ListedTools
+
 _LONGEST_NAME = 256
 _LONGEST_DESCRIPTION = 16_000
 _LONGEST_SCHEMA = 256_000
 
 
 def definitions_of(
-    tools: Sequence[MCPTool], server: str, labels: Labels | None, *, defer: bool
+    listed: ListedTools, server: str, labels: Labels | None, *, defer: bool
 ) -> tuple[list[Definition], list[CallWarning]]:
     """Returns the definitions of a server's tools in its order, and a warning for each that cannot be offered.
 
@@ -26,8 +28,8 @@ def definitions_of(
     true unless a server says otherwise (https://modelcontextprotocol.io/specification, `ToolAnnotations`).
     """
     found: dict[str, Definition] = {}
-    warnings: list[CallWarning] = []
-    for tool in tools:
+    warnings = [_left_out(name, server, problem) for name, problem in listed.invalid]
+    for tool in listed.tools:
         name = cleaned_name(tool.name)
         problem = _problem(tool, name, found)
         if problem is None:
@@ -36,9 +38,13 @@ def definitions_of(
             except SchemaError as error:
                 problem = str(error)
         if problem is not None:
-            message = f"the tool {shown(tool.name)} of the server {server} is not offered: {problem}"
-            warnings.append(CallWarning("tool_left_out", f"tools.{server}", message))
+            warnings.append(_left_out(tool.name, server, problem))
     return list(found.values()), warnings
+
+
+def _left_out(name: str, server: str, problem: str) -> CallWarning:
+    message = f"the tool {shown(name)} of the server {server} is not offered: {problem}"
+    return CallWarning("tool_left_out", f"tools.{server}", message)
 
 
 def _problem(tool: MCPTool, name: str, found: Mapping[str, Definition]) -> str | None:

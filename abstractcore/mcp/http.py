@@ -27,17 +27,21 @@ _STATUS_HINTS = {
 
 @dataclass
 class HTTPNotes:
-    """What is known of a server's answers. `status` is that of the last one that was an error.
+    """What is known of a server at `address` (host and port). `status` is that of its last answer that was an error.
 
     `has_ended` says that the server has forgotten the session: it answers its requests with 404, without handling them
     (https://modelcontextprotocol.io/specification/2025-11-25, "Transports": session management).
     """
 
+    address: str
     status: int | None = None
+    has_answered: bool = False
     has_ended: bool = False
 
     def described(self) -> str:
-        """Returns a sentence about the last error; empty if there was none."""
+        """Returns sentences about the last error, or that there was no answer; empty if there is nothing to say."""
+        if not self.has_answered:
+            return f"Nothing has answered at {self.address}. Start the server there, or check its URL."
         if self.status is None:
             return ""
         return f"Its last error was HTTP {self.status}.{_STATUS_HINTS.get(self.status, '')}"
@@ -54,6 +58,7 @@ async def http_transport(
     """
 
     async def note(response: httpx2.Response) -> None:
+        notes.has_answered = True
         if response.status_code >= 400:
             notes.status = response.status_code
         if response.status_code == 404 and "mcp-session-id" in response.request.headers:

@@ -6,12 +6,14 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InputRequired, ToolFailed
+from ..outputs import canonical_json
 from ..schema import InputResponse, JSONObject, Question
 
 if TYPE_CHECKING:
-    from mcp_types import ElicitRequestParams, ElicitResult, InputRequiredResult, InputResponses
+    from mcp_types import CreateMessageResult, ElicitRequestParams, ElicitResult, InputRequiredResult, InputResponses
 
 STATE_KEY = "requestState"
+_SAMPLED_KEY = "sampled"
 _ANSWERED_KEY = "answered"
 
 
@@ -22,19 +24,36 @@ def question_of(key: str, params: ElicitRequestParams) -> Question:
     return Question(key, params.message, params.requested_schema)
 
 
-def input_required(result: InputRequiredResult) -> InputRequired:
-    """Returns the exception that suspends a call; raises `ToolFailed` for requests that this client does not take."""
+def input_required(
+    result: InputRequiredResult, sampled: Mapping[str, CreateMessageResult] | None = None
+) -> InputRequired:
+    """Returns the exception that suspends a call; its state keeps what the model has answered (`sampled`) by key.
+
+    Raises `ToolFailed` for requests that this client does not take.
+    """
     questions: list[Question] = []
     for key, request in (result.input_requests or {}).items():
+        if sampled and key in sampled:
+            continue
         if request.method != "elicitation/create":
             raise ToolFailed(f"the server asks for {request.method}, which is not offered to it")
         questions.append(question_of(key, request.params))
-    return InputRequired(*questions, state={STATE_KEY: result.request_state})
+    state: dict[str, Any] = {STATE_KEY: result.request_state}
+    if sampled:
+        dumped = {key: each.model_dump(mode="json", by_alias=True, exclude_none=True) for key, each in sampled.items()}
+        state[_SAMPLED_KEY] = dumped
+    return InputRequired(*questions, state=state)
 
 
 def responses_of(given: InputResponse) -> InputResponses:
-    """Returns the user's answers by the keys of the server."""
-    return {question.key: _elicited(question, answer) for question, answer in _answered(given)}
+    """Returns the answers of the user, and those of the model, by the keys of the server."""
+    from mcp_types import CreateMessageResult
+
+    sampled = cast("JSONObject", _state(given).get(_SAMPLED_KEY, {}))
+    answers: InputResponses = {
+        key: CreateMessageResult.model_validate_json(canonical_json(each)) for key, each in sampled.items()
+    }
+    return {**answers, **{question.key: _elicited(question, answer) for question, answer in _answered(given)}}
 
 
 def is_of_result(given: InputResponse) -> bool:

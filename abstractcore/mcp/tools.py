@@ -15,6 +15,7 @@ from ..schema import CallWarning, ContentPart, Message, ToolCall
 from ..schema.quoting import shown
 from ..scrubbing import Secrets
 from ..tools import Tool, ToolOutput
+from ..tools.option_names import checks_option_names
 from ..toolservers import Definition, Headers, Labels, ToolServerBase
 from ..toolservers.base import check_flag, check_positive, in_sync
 from .addresses import ServerAddress
@@ -25,17 +26,19 @@ if TYPE_CHECKING:
     import httpx2
     from mcp.server import MCPServer, Server
     from mcp_types import Prompt, Resource
-    from mcp_types import Tool as MCPTool
 
     from .connections import Connection
+    from .listing import ListedTools
+    from .sampling import Sampler, SamplingModel
 
 Mode = Literal["auto", "legacy"]
 """Which revision of the protocol is spoken: the newest that the server knows, or one before 2026-07-28."""
 
-_NOTHING_LISTED: tuple[Sequence[MCPTool] | None, Sequence[Definition], tuple[CallWarning, ...]] = (None, (), ())
+_NOTHING_LISTED: tuple[ListedTools | None, Sequence[Definition], tuple[CallWarning, ...]] = (None, (), ())
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
+@checks_option_names
 class MCPTools(ToolServerBase["Connection"]):
     """The tools of one MCP server; an item of `tools=[...]`. It connects when it is first used.
 
@@ -49,6 +52,8 @@ class MCPTools(ToolServerBase["Connection"]):
     `name` is that of the server, by default from its command, URL or object. Without `required`, a server that cannot
     be reached is a warning, and tried again later. `defer` leaves its tools to tool search. `labels` say what they do
     with data, all or by pattern of their names. `pins` is a file that keeps the digests of their definitions.
+    `sampling` answers what the server asks of a model while a request runs: an LLM, or a function of a
+    `SamplingRequest` that returns a text or a response. Without it the server is not offered any.
 
     Connections belong to the event loop that uses them: sync calls share one. Raises `InvalidInputError` for arguments
     that do not fit, and `MissingExtraError` without the extra `mcp`.
@@ -72,6 +77,7 @@ class MCPTools(ToolServerBase["Connection"]):
         mode: Mode = "auto",
         connect_timeout: float = 30.0,
         max_message_bytes: int = _MAX_MESSAGE_BYTES,
+        sampling: SamplingModel | None = None,
     ) -> None:
         self._address = ServerAddress.of(server, command, url, env, cwd, headers, auth)
         if mode not in ("auto", "legacy"):
@@ -92,6 +98,7 @@ class MCPTools(ToolServerBase["Connection"]):
         self._mode: Mode = mode
         self._connect_timeout = connect_timeout
         self._max_message_bytes = int(max_message_bytes)
+        self._sampler = _sampler(sampling, self._name)
         self._choices = ToolChoices()
         self._latest = _NOTHING_LISTED
 
@@ -104,7 +111,10 @@ class MCPTools(ToolServerBase["Connection"]):
         """
         from .config import servers_of
 
-        return [cls._configured(given, path) for given in servers_of(path, environment or os.environ)]
+        return [
+            cls._configured(given, path)
+            for given in servers_of(path, os.environ if environment is None else environment)
+        ]
 
     @classmethod
     def _configured(cls, given: dict[str, Any], path: str | os.PathLike[str]) -> MCPTools:
@@ -138,7 +148,8 @@ class MCPTools(ToolServerBase["Connection"]):
 
     async def aresources(self) -> list[Resource]:
         """Returns what the server has to be read; raises `ToolServerError`."""
-        return await (await self.connection_for(None)).resources()
+        async with self.connection_for(None) as connection:
+            return await connection.resources()
 
     def resource(self, uri: str) -> list[ContentPart]:
         """Returns the content of a resource, for `media=[...]`; raises `ToolServerError`."""
@@ -146,7 +157,8 @@ class MCPTools(ToolServerBase["Connection"]):
 
     async def aresource(self, uri: str) -> list[ContentPart]:
         """Returns the content of a resource, for `media=[...]`; raises `ToolServerError`."""
-        return await (await self.connection_for(None)).resource(uri)
+        async with self.connection_for(None) as connection:
+            return await connection.resource(uri)
 
     def prompts(self) -> list[Prompt]:
         """Returns the prompts of the server; raises `ToolServerError`."""
@@ -154,7 +166,8 @@ class MCPTools(ToolServerBase["Connection"]):
 
     async def aprompts(self) -> list[Prompt]:
         """Returns the prompts of the server; raises `ToolServerError`."""
-        return await (await self.connection_for(None)).prompts()
+        async with self.connection_for(None) as connection:
+            return await connection.prompts()
 
     def prompt(self, name: str, /, **arguments: str) -> list[Message]:
         """Returns the messages of a prompt, for `messages=[...]`; raises `ToolServerError`."""
@@ -162,14 +175,15 @@ class MCPTools(ToolServerBase["Connection"]):
 
     async def aprompt(self, name: str, arguments: Mapping[str, str] | None = None, /, **more: str) -> list[Message]:
         """Returns the messages of a prompt, for `messages=[...]`; raises `ToolServerError`."""
-        return await (await self.connection_for(None)).prompt(name, {**(arguments or {}), **more})
+        async with self.connection_for(None) as connection:
+            return await connection.prompt(name, {**(arguments or {}), **more})
 
     def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> Connection:
         """Returns a new connection to the server; see `ToolServerBase`."""
         from .connections import Connection
 
         opened = partial(self._address.opened, headers, self._max_message_bytes)
-        return Connection(self._name, opened, self._mode, self._connect_timeout, secrets)
+        return Connection(self._name, opened, self._mode, self._connect_timeout, secrets, self._sampler)
 
     async def definitions(self, connection: Connection) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
         """Returns the definitions of the tools that are offered, with warnings; raises `ToolServerError`."""
@@ -195,14 +209,14 @@ class MCPTools(ToolServerBase["Connection"]):
         made._choices = replace(self._choices, **changes)
         return made
 
-    def _chosen(self, tools: Sequence[MCPTool]) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
+    def _chosen(self, listed: ListedTools) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
         """Returns the definitions of the tools that are offered, with warnings; read once for each listing."""
-        listing, chosen, warnings = self._latest
-        if listing is not tools:
-            definitions, problems = definitions_of(tools, self._name, self._labels, defer=self._defer)
+        latest, chosen, warnings = self._latest
+        if latest is not listed:
+            definitions, problems = definitions_of(listed, self._name, self._labels, defer=self._defer)
             chosen, unmatched = self._choices.chosen(definitions, self._name)
             warnings = (*problems, *unmatched, *self._unused_labels(definitions))
-            self._latest = tools, chosen, warnings
+            self._latest = listed, chosen, warnings
         return chosen, warnings
 
     def _unused_labels(self, definitions: Sequence[Definition]) -> list[CallWarning]:
@@ -212,6 +226,14 @@ class MCPTools(ToolServerBase["Connection"]):
         unused = [pattern for pattern in self._labels if not matches_any(names, pattern)]
         message = "labels[{}] matches no tool of the server " + self._name
         return [CallWarning("no_tool_matches", f"tools.{self._name}", message.format(shown(each))) for each in unused]
+
+
+def _sampler(given: SamplingModel | None, server: str) -> Sampler | None:
+    if given is None:
+        return None
+    from .sampling import Sampler
+
+    return Sampler(given, server)
 
 
 def _check_installed() -> None:

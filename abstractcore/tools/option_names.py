@@ -38,6 +38,16 @@ def unknown_option(name: object, known: Collection[str], what: str, described: s
     return UnknownOptionError(f"{what} has no option {shown(name)}.", hint=name_hint(name, known, "options", described))
 
 
+def _method_error(made: type, name: str) -> UnknownOptionError | None:
+    """Returns the error for an option that is a method, or the beginning of its name; None if there is none such."""
+    methods = [each for each in dir(made) if each.startswith(name) and callable(getattr(made, each))]
+    if not methods or name.startswith("_"):
+        return None
+    method = min(methods, key=len)
+    hint = f"Use its method: {made.__name__}(...).{method}(...)."
+    return UnknownOptionError(f"{made.__name__} has no option {shown(name)}.", hint=hint)
+
+
 def _problem(made: type, args: tuple[Any, ...], options: dict[str, Any]) -> AbstractCoreError | None:
     """Returns the error for arguments that the constructor does not take; None if it takes them."""
     import inspect
@@ -47,7 +57,7 @@ def _problem(made: type, args: tuple[Any, ...], options: dict[str, Any]) -> Abst
     if len(known) == len(signature.parameters) - 1:
         for name in options:
             if name not in known:
-                return unknown_option(name, known, made.__name__, f"help({made.__name__})")
+                return _method_error(made, name) or unknown_option(name, known, made.__name__, f"help({made.__name__})")
     try:
         signature.bind(*args, **options)
     except TypeError as error:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
@@ -71,7 +72,10 @@ class ToolServerBase(ABC, Generic[C]):
 
     @abstractmethod
     def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> C:
-        """Returns a new connection that sends the headers; `secrets` are removed from its errors."""
+        """Returns a new connection that sends the headers; `secrets` are removed from its errors.
+
+        It must not refer to this object: it ends when this is collected as garbage.
+        """
         ...
 
     @abstractmethod
@@ -100,7 +104,8 @@ class ToolServerBase(ABC, Generic[C]):
         if failure is not None:
             return ServedTools(warnings=(self._left_out(failure),))
         try:
-            definitions, warnings = await self.definitions(await self._connection(identity))
+            async with self._connection(identity) as connection:
+                definitions, warnings = await self.definitions(connection)
         except ToolServerError as error:
             if self._required:
                 raise
@@ -161,9 +166,11 @@ class ToolServerBase(ABC, Generic[C]):
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self._name}>"
 
-    async def connection_for(self, deps: object) -> C:
-        """Returns the connection of calls with `deps`."""
-        return await self._connection(await self._identity(deps))
+    @asynccontextmanager
+    async def connection_for(self, deps: object) -> AsyncGenerator[C]:
+        """Yields the connection of calls with `deps`."""
+        async with self._connection(await self._identity(deps)) as connection:
+            yield connection
 
     def _tool(self, definition: Definition) -> Tool[..., Any]:
         """Returns a tool that calls the server."""
@@ -171,14 +178,15 @@ class ToolServerBase(ABC, Generic[C]):
         async def run(call: ToolCall, context: ToolContext[Any]) -> Any:
             if not is_trusted:  # a call of it was allowed
                 self._pins.pin(definition)
-            return await self.run_call(await self.connection_for(context.deps), definition, call, context)
+            async with self.connection_for(context.deps) as connection:
+                return await self.run_call(connection, definition, call, context)
 
         is_trusted = self._pins.trusts(definition)
         run.__qualname__ = f"{self._name}.{definition.name}"
         return self.offered(Tool[..., Any].of(definition.spec, run, is_trusted=is_trusted, timeout=self._timeout))
 
-    async def _connection(self, identity: Identity) -> C:
-        return await self._pools.get().get(identity, lambda: self._new_connection(dict(identity)))
+    def _connection(self, identity: Identity) -> AbstractAsyncContextManager[C]:
+        return self._pools.get().use(identity, lambda: self._new_connection(dict(identity)))
 
     def _new_connection(self, headers: Mapping[str, str]) -> C:
         return self.new_connection(headers, self._secrets.and_those_in(headers))

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import OrderedDict
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import AsyncGenerator, Callable
+from contextlib import asynccontextmanager
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from ..errors import ToolServerError
@@ -24,7 +25,7 @@ class ServerConnection(Protocol):
         ...
 
     async def close(self) -> None:
-        """Ends it; the next use connects again."""
+        """Ends it. It is not used again: the pool makes a new one."""
         ...
 
 
@@ -36,17 +37,25 @@ class ConnectionPool(Generic[C]):
 
     def __init__(self) -> None:
         self._connections: OrderedDict[Identity, C] = OrderedDict()
+        self._uses: Counter[C] = Counter()
         self._failures: dict[Identity, tuple[float, ToolServerError]] = {}
 
-    async def get(self, identity: Identity, make: Callable[[], C]) -> C:
-        """Returns the connection of an identity."""
+    @asynccontextmanager
+    async def use(self, identity: Identity, make: Callable[[], C]) -> AsyncGenerator[C]:
+        """Yields the connection of an identity, which is not closed as an unused one meanwhile."""
         found = self._connections.get(identity)
         if found is None:
             found = self._connections[identity] = make()
         self._connections.move_to_end(identity)
-        if len(self._connections) > _MOST:
-            await self._close_oldest(found)
-        return found
+        self._uses[found] += 1
+        try:
+            if len(self._connections) > _MOST:
+                await self._close_oldest()
+            yield found
+        finally:
+            self._uses[found] -= 1
+            if not self._uses[found]:
+                del self._uses[found]
 
     def failure(self, identity: Identity) -> ToolServerError | None:
         """Returns why the server could not be reached, for 30 seconds: it is not tried again before."""
@@ -65,9 +74,9 @@ class ConnectionPool(Generic[C]):
         while self._connections:
             await self._connections.popitem()[1].close()
 
-    async def _close_oldest(self, kept: C) -> None:
+    async def _close_oldest(self) -> None:
         for identity, connection in self._connections.items():
-            if connection is not kept and connection.is_idle:
+            if connection.is_idle and connection not in self._uses:
                 del self._connections[identity]
                 await connection.close()
                 return

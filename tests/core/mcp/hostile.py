@@ -1,6 +1,6 @@
-"""A server over stdio without the SDK, which breaks the rules in one way: `python hostile.py WAY`.
+"""A server over stdio without the SDK, which breaks the rules in one way: `python hostile.py WAY [VERSION]`.
 
-It speaks revision 2025-11-25. Its tool `ask` is answered in the way that is given.
+It speaks revision 2025-11-25, or also 2026-07-28 if that is given. Its tool `ask` is answered in the way that is given.
 """
 
 from __future__ import annotations
@@ -134,24 +134,45 @@ def tools(way: str, cursor: str | None) -> dict[str, Any]:
             {"type": "object", "description": "x" * 1_000_000},
         ]
         return {"tools": [{**TOOL, "name": f"s{i}", "inputSchema": each} for i, each in enumerate(schemas)] + [TOOL]}
+    if way == "mixed":
+        wrong: list[Any] = [
+            {**TOOL, "name": "typeless", "inputSchema": {}},
+            {"name": "schemaless"},
+            {**TOOL, "name": "boolean", "annotations": {"readOnlyHint": "maybe"}},
+            {**TOOL, "name": 7},
+            "text",
+        ]
+        page = {"tools": [wrong[0], TOOL, *wrong[1:]]} if cursor is None else {"tools": [{**TOOL, "name": "more"}]}
+        return {**page, **({"nextCursor": "2"} if cursor is None else {}), "_meta": {"a": 1}}
+    if way == "header":
+        schema = {"type": "object", "properties": {"a": {"type": "string", "x-mcp-header": "not a name"}}}
+        return {"tools": [{**TOOL, "name": "headed", "inputSchema": schema}, TOOL]}
     if way == "invisible":
         return {"tools": [{**TOOL, "name": "a\u202esk\x1b[31m\u200b", "description": "Hi\U000e0041 \x07"}]}
     return {"tools": [{**TOOL, "name": name} for name in names]}
 
 
-def main(way: str) -> None:
+MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
+"""What every result has in revision 2026-07-28."""
+
+
+def main(way: str, version: str | None = None) -> None:
     """Answers until the input ends."""
+    capabilities = {"tools": dict[str, Any]()}
     for line in sys.stdin:
         message = json.loads(line)
         method, id = message.get("method"), message.get("id")
         if method == "initialize":
-            version = message["params"]["protocolVersion"]
+            spoken = message["params"]["protocolVersion"]
             info = {"name": "hostile", "version": "1"}
-            send({"id": id, "result": {"protocolVersion": version, "capabilities": {"tools": {}}, "serverInfo": info}})
+            send({"id": id, "result": {"protocolVersion": spoken, "capabilities": capabilities, "serverInfo": info}})
+        elif method == "server/discover" and version is not None:
+            send({"id": id, "result": {**MODERN, "supportedVersions": [version], "capabilities": capabilities}})
         elif method == "tools/list" and way == "mute":
             continue
         elif method == "tools/list":
-            send({"id": id, "result": tools(way, (message.get("params") or {}).get("cursor"))})
+            page = tools(way, (message.get("params") or {}).get("cursor"))
+            send({"id": id, "result": page if version is None else {**MODERN, **page}})
         elif method == "tools/call":
             WAYS[way](id)
         elif id is not None and method is not None:
@@ -159,4 +180,4 @@ def main(way: str) -> None:
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

@@ -6,6 +6,7 @@ import asyncio
 import base64
 import os
 import sys
+from pathlib import Path
 from typing import Annotated, Any
 
 from mcp.server import MCPServer
@@ -110,6 +111,14 @@ async def guess(context: Context[Any]) -> str:
 @server.tool()
 async def wait() -> str:
     """Never ends."""
+    await asyncio.Event().wait()
+    return ""
+
+
+@server.tool(annotations=ToolAnnotations(read_only_hint=True))
+async def watch(path: str) -> str:
+    """Writes a file, and never ends."""
+    Path(path).touch()  # noqa: ASYNC240 - takes no time
     await asyncio.Event().wait()
     return ""
 

@@ -12,14 +12,24 @@ from typing import Any
 
 import pytest
 from mcp.server import Server
-from mcp_types import ListToolsResult, Tool
+from mcp_types import (
+    CallToolRequestParams,
+    CallToolResult,
+    InputRequiredResult,
+    ListToolsResult,
+    TextContent,
+    Tool,
+)
 
 from abstractcore import MCPTools
+from abstractcore.client.services import default_services
 from abstractcore.concurrency.owned_contexts import NotEnteredError, OwnedContext
-from abstractcore.errors import ToolServerError
-from abstractcore.mcp.connections import Connection, NoNotes
+from abstractcore.errors import ToolFailed, ToolServerError
+from abstractcore.mcp.connections import Connection, NoNotes, TransportNotes
+from abstractcore.ports import ToolContext
+from abstractcore.schema import ToolCall
 from abstractcore.toolservers import connection_pool
-from abstractcore.toolservers.connection_pool import ConnectionPool
+from abstractcore.toolservers.connection_pool import ConnectionPool, Identity
 
 LONG_SECONDS = 120.0
 
@@ -38,11 +48,22 @@ class Silent:
         yield None
 
 
+class Notes(NoNotes):
+    """What is known of a transport, as a test has it."""
+
+    has_ended = False
+
+
+def context_of(name: str) -> ToolContext[None]:
+    """The context of a call of a tool."""
+    return ToolContext(None, None, ToolCall.of("call", name, {}), "", default_services().async_runtime)
+
+
 @pytest.mark.anyio
 async def test_connection_closed_while_it_is_made_is_an_error_of_each_caller():
     silent, before = Silent(), asyncio.all_tasks()
     connection = Connection("shop", lambda: (silent.transport(), NoNotes()), "auto", LONG_SECONDS)
-    callers = [asyncio.create_task(connection.client()) for _ in range(2)]
+    callers = [asyncio.create_task(connection.tools()) for _ in range(2)]
     await silent.begun.wait()
     await connection.close()
     for caller in callers:
@@ -55,9 +76,9 @@ async def test_connection_closed_while_it_is_made_is_an_error_of_each_caller():
 async def test_time_limit_of_a_connection_is_an_error_of_each_caller():
     silent, before = Silent(), asyncio.all_tasks()
     connection = Connection("shop", lambda: (silent.transport(), NoNotes()), "auto", 0.05)
-    first = asyncio.create_task(connection.client())
+    first = asyncio.create_task(connection.tools())
     await silent.begun.wait()
-    second = asyncio.create_task(connection.client())
+    second = asyncio.create_task(connection.tools())
     for caller in (first, second):
         with pytest.raises(ToolServerError, match=r"did not answer in 0\.05 s"):
             await caller
@@ -68,7 +89,7 @@ async def test_time_limit_of_a_connection_is_an_error_of_each_caller():
 async def test_cancelled_caller_leaves_the_connection_to_others():
     silent = Silent()
     connection = Connection("shop", lambda: (silent.transport(), NoNotes()), "auto", LONG_SECONDS)
-    first, second = (asyncio.create_task(connection.client()) for _ in range(2))
+    first, second = (asyncio.create_task(connection.tools()) for _ in range(2))
     await silent.begun.wait()
     first.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -88,7 +109,7 @@ async def test_timeout_of_a_transport_is_not_reported_as_that_of_the_connection(
 
     connection = Connection("shop", lambda: (transport(), NoNotes()), "auto", LONG_SECONDS)
     with pytest.raises(ToolServerError, match="cannot be reached: the proxy gave up"):
-        await connection.client()
+        await connection.tools()
 
 
 @pytest.mark.anyio
@@ -108,16 +129,89 @@ async def test_connection_that_is_being_made_is_not_closed_as_an_unused_one():
     def made() -> Connection:
         return Connection("shop", lambda: (silent.transport(), NoNotes()), "auto", LONG_SECONDS)
 
-    first = await pool.get((("x-user", "first"),), made)
-    caller = asyncio.create_task(first.tools())
+    async def used(identity: Identity) -> None:
+        async with pool.use(identity, made) as connection:
+            await connection.tools()
+
+    caller = asyncio.create_task(used((("x-user", "first"),)))
     await silent.begun.wait()
     for number in range(100):
-        await pool.get((("x-user", str(number)),), made)
+        async with pool.use((("x-user", str(number)),), made):
+            pass
     assert not caller.done()
-    assert await pool.get((("x-user", "first"),), made) is first
     await pool.close()
     with pytest.raises(ToolServerError):
         await caller
+
+
+@pytest.mark.anyio
+async def test_connection_is_not_closed_as_an_unused_one_before_its_first_use():
+    """Its user waits while another one is closed to make room, and others come meanwhile."""
+    pool, closing, can_close = ConnectionPool(), asyncio.Event(), asyncio.Event()
+
+    class SlowToClose(Connection):
+        """A connection that takes long to close."""
+
+        async def close(self) -> None:
+            closing.set()
+            await can_close.wait()
+            await super().close()
+
+    def make() -> Connection:
+        return SlowToClose("shop", lambda: (Silent().transport(), NoNotes()), "auto", LONG_SECONDS)
+
+    async def used(user: int) -> Connection:
+        async with pool.use((("x-user", str(user)),), make) as connection:
+            return connection
+
+    for user in range(64):
+        await used(user)
+    first = asyncio.create_task(used(64))
+    await closing.wait()
+    others = [asyncio.create_task(used(user)) for user in range(65, 200)]
+    await asyncio.sleep(0)
+    can_close.set()
+    connection = await first
+    await asyncio.gather(*others)
+    assert await used(64) is connection
+    await pool.close()
+
+
+@pytest.mark.anyio
+async def test_lost_connection_of_one_call_does_not_end_the_new_one_of_another():
+    """A call notices late that its connection was lost: another one has connected again before."""
+    is_waiting, can_answer, can_end = asyncio.Event(), asyncio.Event(), asyncio.Event()
+
+    async def called(context: Any, params: CallToolRequestParams) -> CallToolResult | InputRequiredResult:
+        if params.name == "late":
+            is_waiting.set()
+            return InputRequiredResult(request_state="again")  # the client waits a moment before it calls again
+        can_answer.set()
+        await can_end.wait()
+        return CallToolResult(content=[TextContent(text="done")])
+
+    async def listed(context: Any, params: Any) -> ListToolsResult:
+        return ListToolsResult(tools=[Tool(name=name, input_schema={"type": "object"}) for name in ("late", "other")])
+
+    opened: list[Notes] = []
+
+    def open() -> tuple[Any, TransportNotes]:
+        opened.append(Notes())
+        return Server("shop", on_list_tools=listed, on_call_tool=called), opened[-1]
+
+    connection = Connection("shop", open, "auto", LONG_SECONDS)
+    late = asyncio.create_task(connection.call("late", {}, context_of("late"), repeatable=False))
+    await is_waiting.wait()
+    opened[0].has_ended = True
+    other = asyncio.create_task(connection.call("other", {}, context_of("other"), repeatable=False))
+    await can_answer.wait()
+    with pytest.raises(ToolFailed, match="was lost while the call ran"):
+        await late
+    can_end.set()
+    result = await other
+    assert [block.text for block in result.content if isinstance(block, TextContent)] == ["done"]
+    assert len(opened) == 2
+    await connection.close()
 
 
 def test_failures_are_forgotten_when_they_are_too_old(monkeypatch: pytest.MonkeyPatch):

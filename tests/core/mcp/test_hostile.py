@@ -13,9 +13,9 @@ from tests.core.mcp.conftest import PATIENCE_SECONDS
 from tests.core.tools.loops import Way, calls, scripted
 
 
-def hostile(way: str, seconds: float = PATIENCE_SECONDS) -> MCPTools:
+def hostile(way: str, seconds: float = PATIENCE_SECONDS, version: str | None = None) -> MCPTools:
     """The tools of `hostile.py`, which breaks the rules in a way."""
-    command = [sys.executable, str(Path(__file__).with_name("hostile.py")), way]
+    command = [sys.executable, str(Path(__file__).with_name("hostile.py")), way, *([version] if version else [])]
     return MCPTools(command=command, name="hostile", connect_timeout=seconds)
 
 
@@ -95,6 +95,30 @@ def test_invalid_schemas_are_left_out():
     assert "the schema of its arguments is longer than 256,000 characters" in " ".join(
         warning.message for warning in response.warnings
     )
+
+
+@pytest.mark.parametrize("version", [None, "2026-07-28"])
+def test_invalid_definitions_are_left_out_by_name(version: str | None):
+    with Way.of("sync-whole") as way, hostile("mixed", version=version) as tools:
+        response = way.generate(scripted("x"), tools=[tools])
+        assert [tool.name for tool in tools.list_tools()] == ["ask", "more"]
+    assert {warning.code for warning in response.warnings} == {"tool_left_out"}
+    assert [warning.message.replace("of the server hostile is not offered: ", "") for warning in response.warnings] == [
+        "the tool 'typeless' inputSchema.type: Field required",
+        "the tool 'schemaless' inputSchema: Field required",
+        "the tool 'boolean' annotations.readOnlyHint: Input should be a valid boolean, unable to interpret input",
+        "the tool '' name: Input should be a valid string",
+        "the tool '' it: Input should be a valid dictionary or instance of Tool",
+    ]
+
+
+def test_tool_whose_header_is_invalid_is_left_out_by_name():
+    """By revision 2026-07-28 clients must leave it out."""
+    with Way.of("sync-whole") as way, hostile("header", version="2026-07-28") as tools:
+        response = way.generate(scripted("x"), tools=[tools])
+        assert [tool.name for tool in tools.list_tools()] == ["ask"]
+    [warning] = response.warnings
+    assert "the tool 'headed' of the server hostile is not offered: inputSchema: x-mcp-header: " in warning.message
 
 
 def test_invisible_characters_are_removed():

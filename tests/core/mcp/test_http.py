@@ -138,5 +138,6 @@ def test_wrong_path_is_named_as_the_cause_of_a_404(way: Way, mode: str):
 def test_server_that_is_down_is_an_error(way: Way, mode: str):
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    with pytest.raises(ToolServerError, match="cannot be reached"):
+    problem = rf"cannot be reached: .*Nothing has answered at 127\.0\.0\.1:{port}\. Start the server there"
+    with pytest.raises(ToolServerError, match=problem):
         run(way, MCPTools(url=f"http://127.0.0.1:{port}/mcp", mode=mode, connect_timeout=PATIENCE_SECONDS))

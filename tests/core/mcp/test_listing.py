@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from typing import Any
 
@@ -47,6 +48,18 @@ def test_tools_are_listed_once_while_nothing_changes(mode: str):
     assert [server.listed for server in counted] == [1] * SERVERS
     for each in tools:
         each.close()
+
+
+def test_calls_at_the_same_time_list_the_tools_once(mode: str):
+    server = servers()[0]
+    tools = MCPTools(server, mode=mode)  # type: ignore[arg-type]
+
+    async def all_calls() -> None:
+        async with tools:
+            assert {len(listed) for listed in await asyncio.gather(*[tools.alist_tools() for _ in range(5)])} == {TOOLS}
+
+    asyncio.run(all_calls())
+    assert server.listed == 1
 
 
 @pytest.mark.parametrize("way_name", ["sync-whole", "async-streamed"])

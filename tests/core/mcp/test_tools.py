@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
+import gc
 import os
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +22,7 @@ from abstractcore import (
     ToolPolicy,
     ToolProgress,
     ToolServerError,
+    UnknownOptionError,
     create_llm,
     from_json,
     to_json,
@@ -294,10 +298,16 @@ def test_resources_are_media_and_prompts_are_messages(way: Way, shop: MCPTools):
         ({"command": ["a"], "mode": "new"}, "expected 'auto' or 'legacy'"),
         ({"command": ["a"], "connect_timeout": 0}, "expected a number above 0"),
         ({"server": "http://a"}, "a URL is given as url="),
+        ({"url": "http://a:99999/mcp"}, "expected an http or https URL"),
+        ({"url": "http://[::1"}, "expected an http or https URL"),
+        ({"command": ["a"], "sampling": "gpt-4o"}, "sampling: expected an LLM or a function, got 'gpt-4o'"),
+        ({"command": ["a"], "only": ["get_*"]}, r"Use its method: MCPTools\(...\)\.only\(...\)"),
+        ({"command": ["a"], "prefix": "a_"}, r"Use its method: MCPTools\(...\)\.prefixed\(...\)"),
+        ({"comand": ["a"]}, "has no option 'comand'. Did you mean command?"),
     ],
 )
 def test_invalid_arguments_are_refused(arguments: dict[str, Any], problem: str):
-    with pytest.raises(InvalidInputError, match=problem):
+    with pytest.raises((InvalidInputError, UnknownOptionError), match=problem):
         MCPTools(**arguments)
 
 
@@ -307,6 +317,55 @@ def test_closed_server_has_no_process_left(shop: MCPTools):
     [server] = children() - before
     shop.close()
     assert not Path(f"/proc/{server}").exists()
+
+
+def test_call_that_runs_when_the_server_is_closed_does_not_start_it_again(mode: str, tmp_path: Path):
+    """The call may be repeated after a lost connection; this one was not lost."""
+
+    async def closed_meanwhile() -> str:
+        shop = MCPTools(command=SHOP, mode=mode, connect_timeout=PATIENCE_SECONDS)
+        began = tmp_path / "began"
+        call = asyncio.create_task(shop.acall("watch", {"path": str(began)}))
+        while not began.exists():  # noqa: ASYNC110 - a file has no event
+            await asyncio.sleep(0.01)
+        await shop.aclose()
+        text = (await call).result.as_text
+        assert children() == before
+        return text
+
+    before = children()
+    assert "was closed" in asyncio.run(closed_meanwhile())
+
+
+@pytest.mark.parametrize("is_async", [False, True])
+def test_server_of_tools_that_are_dropped_ends(mode: str, is_async: bool):
+    """Its owner did not close it, and the event loop goes on."""
+
+    def has_ended() -> bool:
+        gc.collect()
+        return not children() - before
+
+    async def dropped() -> None:
+        shop = MCPTools(command=SHOP, mode=mode, connect_timeout=PATIENCE_SECONDS)
+        assert (await shop.acall("price", {"item": "tea"})).result.as_text == "300"
+        assert children() - before
+        del shop
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            while not has_ended():  # noqa: ASYNC110 - nor has a process that nobody waits for
+                await asyncio.sleep(0.01)
+
+    before = children()
+    if is_async:
+        asyncio.run(dropped())
+        return
+    shop = MCPTools(command=SHOP, mode=mode, connect_timeout=PATIENCE_SECONDS)
+    assert shop.call("price", {"item": "tea"}).result.as_text == "300"
+    assert children() - before
+    del shop
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not has_ended() and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert has_ended()
 
 
 def test_values_of_env_are_not_in_errors(way: Way, mode: str):
