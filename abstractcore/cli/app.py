@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 import typer
-from typer.core import TyperGroup
+from typer.core import TyperCommand, TyperGroup
 
 from abstractcore import __version__
 
@@ -348,11 +348,24 @@ def list_mcp_tools(
     list_tools(ServerChoice(tuple(command or ()), url, config, server, tuple(header or ())), as_json=as_json)
 
 
-@mcp.command("call", epilog=EPILOG)
+class _ProgramAfterDashes(TyperCommand):
+    """A command that notes what follows "--" in its context: a program, however many arguments are before it."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        if "--" in args:
+            at = args.index("--")
+            ctx.obj, args = args[at + 1 :], args[:at]
+        return super().parse_args(ctx, args)
+
+
+@mcp.command("call", epilog=EPILOG, cls=_ProgramAfterDashes)
 def call_mcp_tool(
+    context: typer.Context,
     tool: Annotated[str, typer.Argument(metavar="TOOL", help="The name of the tool.")],
     arguments: Annotated[str, typer.Argument(metavar="JSON", help="Its arguments, a JSON object.")] = "{}",
-    command: _MCPCommand = None,
+    surplus: Annotated[
+        list[str] | None, typer.Argument(metavar="-- COMMAND...", help="The program of a server, with its arguments.")
+    ] = None,
     url: _MCPUrl = None,
     config: _MCPConfig = None,
     server: _MCPServer = None,
@@ -367,10 +380,8 @@ def call_mcp_tool(
     """
     from .mcp_servers import ServerChoice, call_tool
 
-    if not arguments.lstrip().startswith(("{", "[")):  # the command, if no arguments are given
-        command, arguments = [arguments, *(command or ())], "{}"
-    choice = ServerChoice(tuple(command or ()), url, config, server, tuple(header or ()))
-    call_tool(choice, tool, arguments, as_json=as_json)
+    choice = ServerChoice(tuple(context.obj or ()), url, config, server, tuple(header or ()))
+    call_tool(choice, tool, [arguments, *(surplus or ())], as_json=as_json)
 
 
 @app.command(epilog=EPILOG)

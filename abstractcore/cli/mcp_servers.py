@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -73,20 +74,25 @@ def list_tools(choice: ServerChoice, *, as_json: bool) -> None:
             raise typer.Exit(4)
 
 
-def call_tool(choice: ServerChoice, name: str, arguments: str, *, as_json: bool) -> None:
-    """Calls a tool and prints its result; the exit code is 1 for an error of the tool."""
+def call_tool(choice: ServerChoice, name: str, arguments: Sequence[str], *, as_json: bool) -> None:
+    """Calls a tool and prints its result; one that is an error is reported as such, and makes the exit code 1."""
     with reported(as_json=as_json):
+        given = _arguments(arguments)
         servers = choice.servers()
         if len(servers) != 1:
             names = ", ".join(each.name for each in servers)
             raise abstractcore.InvalidInputError("expected one server", hint=f"Add --server NAME: one of {names}.")
         with servers[0] as server:
             try:
-                step = server.call(name, _arguments(arguments))
+                step = server.call(name, given)
             except abstractcore.InputRequired as error:
                 raise abstractcore.ToolFailed(f"the tool asks the user, which is for loops: {error}") from None
+        if step.outcome == "unknown_tool":
+            raise abstractcore.InvalidInputError(step.result.as_text)
         if as_json:
             write(step_json(step))
+        elif step.result.is_error:
+            complain(step.result.as_text, None)
         else:
             _print(step)
         if step.result.is_error:
@@ -114,15 +120,31 @@ def _print(step: abstractcore.ToolStep) -> None:
             announce(f"[{part.type}: {part.blob.media_type}, {part.blob.size or 0:,} bytes]")
 
 
-def _arguments(text: str) -> dict[str, Any]:
+def _arguments(texts: Sequence[str]) -> dict[str, Any]:
+    """Returns the arguments of a call, which are one text."""
+    hint = f"Give one JSON object, and a program after --: {shlex.quote(json.dumps(_pairs(texts)))} -- COMMAND..."
+    if len(texts) > 1:
+        raise abstractcore.InvalidInputError(f"expected one JSON object, got {len(texts)} arguments", hint=hint)
     try:
-        given: Any = json.loads(text)
+        given: Any = json.loads(texts[0])
     except ValueError as error:
-        hint = "For example '{\"a\": 1}'."
         raise abstractcore.InvalidInputError(f"the arguments are not JSON: {error}", hint=hint) from None
     if not isinstance(given, dict):
-        raise abstractcore.InvalidInputError("the arguments are no JSON object", hint="For example '{\"a\": 1}'.")
+        raise abstractcore.InvalidInputError("the arguments are not a JSON object", hint=hint)
     return given  # pyright: ignore[reportUnknownVariableType]
+
+
+def _pairs(texts: Sequence[str]) -> dict[str, Any]:
+    """Returns what texts such as NAME=VALUE may mean, for a hint; an example if there are none."""
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, is_pair, value = text.partition("=")
+        if is_pair and name.isidentifier():
+            try:
+                found[name] = json.loads(value)
+            except ValueError:
+                found[name] = value
+    return found or {"a": 1}
 
 
 def _header(given: str) -> tuple[str, str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -32,7 +33,9 @@ def test_call_prints_the_result():
     assert (called.exit_code, called.stdout) == (0, "300\n")
     step = json.loads(invoke("mcp", "call", "price", '{"item": "tea"}', "--json", "--", *SHOP).stdout)
     assert (step["outcome"], step["result"], step["data"]["structuredContent"]) == ("done", "300", {"result": 300})
-    assert invoke("mcp", "call", "fail", "--", *SHOP).exit_code == 1
+    failed = invoke("mcp", "call", "fail", "--", *SHOP)
+    assert (failed.exit_code, failed.stdout) == (1, "")
+    assert re.fullmatch("error: .*sold out\n", failed.stderr)
 
 
 @pytest.mark.parametrize(
@@ -43,10 +46,15 @@ def test_call_prints_the_result():
         (["list", "--config", "/no/such.json"], 2, "cannot be read"),
         (["list", "--url", "http://a", "--header", "k"], 2, "expected --header NAME=VARIABLE"),
         (["list", "--url", "http://a", "--header", "k=NO_SUCH"], 2, "variable NO_SUCH of --header k is not set"),
-        (["call", "price", "[1]", "--url", "http://a"], 2, "the arguments are no JSON object"),
+        (["call", "price", "[1]", "--url", "http://a"], 2, "the arguments are not a JSON object"),
+        (["call", "price", "item=tea", "--", *SHOP], 2, """--: '{"item": "tea"}' -- COMMAND"""),
+        (["call", "price", "item=tea", "n=3", "--", *SHOP], 2, """'{"item": "tea", "n": 3}' -- COMMAND"""),
+        (["call", "price", "{}", *SHOP], 2, "Give one JSON object, and a program after --"),
         (["call", "price", "{", "--url", "http://a"], 2, "the arguments are not JSON"),
         (["call", "price", "--", "/no/such"], 4, "No such file"),
-        (["call", "prise", "--", *SHOP], 1, "Did you mean price?"),
+        (["call", "prise", "--", *SHOP], 2, "error: there is no tool 'prise'. Did you mean price?"),
+        (["call", "xyzzy", "--", *SHOP], 2, "error: there is no tool 'xyzzy'. The tools are: die, die_once, fail"),
+        (["list", "--url", "http://127.0.0.1:1/mcp"], 4, "Nothing has answered at 127.0.0.1:1. Start the server there"),
         (["call", "order", '{"item": "tea"}', "--", *SHOP], 1, "When do you need the tea?"),
     ],
 )
