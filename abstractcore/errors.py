@@ -126,7 +126,11 @@ class InputRequired(ToolError):  # noqa: N818 - raised as a request to the user
     def __init__(self, *questions: Question, state: JSONValue = None) -> None:
         from .schema.input_requests import InputRequest
 
-        request = InputRequest(questions, state)
+        try:
+            request = InputRequest(questions, state)
+        except SchemaError as error:
+            hint = 'Give InputRequired questions, as in InputRequired(Question("day", "Which day?")).'
+            raise SchemaError(error.message, error.path, hint=hint) from None
         super().__init__("input is required: " + "; ".join(question.message for question in questions))
         self.request: InputRequest = request
 

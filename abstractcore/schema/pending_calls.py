@@ -136,8 +136,15 @@ class PendingCall(Immutable):
         Raises `SchemaError` for a call that asks nothing, and for another number of answers.
         """
         if self.input is None:
-            raise SchemaError("the call asks for no input: answer with allow(), deny(), edit() or result()", "input")
-        return ToolAnswer(self.call.id, self.digest, "input", input=InputResponse(self.input, answers))
+            problem = f"the call of the tool {self.call.name!r} asks for no input"
+            raise SchemaError(f"{problem}: answer with allow(), deny(), edit() or result()", "input")
+        try:
+            given = InputResponse(self.input, answers)
+        except SchemaError as error:
+            keys = ", ".join(question.key for question in self.input.questions)
+            hint = f"The tool {self.call.name!r} asks for {keys}: give an object, or None, for each in this order."
+            raise SchemaError(error.message, error.path, hint=hint) from None
+        return ToolAnswer(self.call.id, self.digest, "input", input=given)
 
     def result(self, *content: str | ContentPart, is_error: bool = False) -> ToolAnswer:
         """Returns the result of a call that was run elsewhere: texts and media parts in order."""

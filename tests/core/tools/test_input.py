@@ -135,3 +135,23 @@ def test_invalid_answers_are_refused(way: Way):
 def test_question_needs_a_key_of_its_own():
     with pytest.raises(SchemaError, match="two questions have the same key"):
         InputRequired(DAY, DAY)
+
+
+def test_question_that_is_none_is_the_failure_of_the_tool(way: Way):
+    @tool
+    def ask() -> str:
+        """Asks."""
+        raise InputRequired("Which day?")  # type: ignore[arg-type]
+
+    [step] = way.generate(scripted(calls(("ask", {})), "Done."), tools=[ask], run_tools=True).tool_steps
+    assert (step.call.name, step.outcome) == ("ask", "failed")
+    problem = "SchemaError: questions[0]: expected a Question, got str. Give InputRequired questions, as in"
+    assert step.result.as_text.startswith(problem)
+
+
+@pytest.mark.parametrize("answers", [(), ({}, {}), ("Friday",), ({"day": object()},)])
+def test_error_of_invalid_answers_names_the_tool_and_its_questions(answers: tuple[Any, ...]):
+    with Way.of("sync-whole") as way:
+        [pending] = suspended(way).pending
+    with pytest.raises(SchemaError, match=r"The tool 'book' asks for day: give an object, or None, for each"):
+        pending.respond(*answers)
