@@ -98,6 +98,7 @@ if TYPE_CHECKING:
     from .client.contexts import context
     from .client.factory import create_llm
     from .client.llm import LLM
+    from .client.media_files import File
     from .client.media_loading import MediaInput
     from .client.message_inputs import MessageInput
     from .client.options import CallOptions, CallRequest, LLMOptions
@@ -117,6 +118,7 @@ if TYPE_CHECKING:
         InputRequest,
         InputResponse,
         MediaAnchor,
+        MediaControls,
         MediaDecision,
         MediaLoss,
         MediaRoute,
@@ -181,8 +183,10 @@ _LATER = {
     "LLMOptions": "client.options",
     "MCPTools": "mcp.tools",
     "MediaAnchor": "schema",
+    "MediaControls": "schema",
     "MediaDecision": "schema",
     "MediaLoss": "schema",
+    "File": "client.media_files",
     "MediaInput": "client.media_loading",
     "MediaRoute": "schema",
     "MediaSent": "schema",
@@ -289,6 +293,7 @@ __all__ = [
     "Evidence",
     "EvidenceMap",
     "FallbackExhaustedError",
+    "File",
     "FileJournal",
     "FinishReason",
     "GenerateResponse",
@@ -304,6 +309,7 @@ __all__ = [
     "LLMOptions",
     "MCPTools",
     "MediaAnchor",
+    "MediaControls",
     "MediaDecision",
     "MediaError",
     "MediaInput",

@@ -7,7 +7,7 @@ import mimetypes
 import os
 import re
 import stat
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import TypeAlias, cast
 from urllib.parse import urlsplit
@@ -15,21 +15,21 @@ from urllib.parse import urlsplit
 from ..errors import InvalidInputError, MediaError
 from ..pillow_images import Content, Picture, checked, from_pillow, is_picture
 from ..ports import HasExtensions, MediaHandler, Recognised
-from ..schema import MEDIA_PART_BY_KIND, MEDIA_PARTS, Blob, MediaPart, media_kind_of
+from ..schema import MEDIA_PART_BY_KIND, MEDIA_PARTS, Blob, MediaPart, SchemaError, media_kind_of
 from ..schema.json_values import check_text
 from ..schema.quoting import shortened, shown, shown_address
-from .media_objects import OpenFile, of_data_url, of_open_file
+from .media_files import File
+from .media_objects import OpenFile, PixelArray, of_data_url, of_open_file, of_pixels
 
-MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | Blob | MediaPart
-"""A path, an http(s) URL for the provider to fetch, a data URL, bytes, an open file, a Pillow image, a blob, or a media
-part."""
+MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | PixelArray | Blob | MediaPart | File
+"""A path, an http(s) URL for the provider to fetch, a data URL, bytes, an open file, a Pillow image, a NumPy array of
+pixels, a blob, a media part, or a `File` with one of these."""
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """Larger files are refused: no provider accepts one in a request, and a fallback would read it into memory."""
 
 _HEAD_BYTES = 8192
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
-_ARRAY_HINT = "Arrays have no file format: convert it with PIL.Image.fromarray(array), or save it to a file."
 _BASE64_HINT = "If it is base64, pass data:image/png;base64,..., or the bytes: base64.b64decode(text)."
 
 
@@ -38,18 +38,59 @@ def media_items(media: object) -> Sequence[MediaInput]:
     if isinstance(media, list | tuple):
         return cast("Sequence[MediaInput]", media)
     hint = None
-    if isinstance(media, (str, os.PathLike, bytes, Blob, *MEDIA_PARTS)):
+    if isinstance(media, (str, os.PathLike, bytes, Blob, File, *MEDIA_PARTS)):
         hint = f"Pass a list: media=[{shown(media)}]."  # pyright: ignore[reportUnknownArgumentType]
     elif isinstance(media, OpenFile) or is_picture(media):
         hint = "Pass a list: media=[...]."
     raise InvalidInputError(f"expected a list, got {type(media).__name__}", path="media", hint=hint)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def load_media(items: Sequence[MediaInput], handlers: Sequence[MediaHandler]) -> list[MediaPart]:
+def load_media(
+    items: Sequence[MediaInput], handlers: Sequence[MediaHandler], keep_password: Callable[[str, str], None]
+) -> list[MediaPart]:
     """Returns the parts for `items`. Reads files; raises `MediaError` for an unusable file, `InvalidInputError` for a
-    value that is not a file.
+    value that is not a file. `keep_password` is called with the hash of a file and its password.
     """
-    return [_load(item, f"media[{index}]", handlers) for index, item in enumerate(items)]
+    return [_of_item(item, f"media[{index}]", handlers, keep_password) for index, item in enumerate(items)]
+
+
+def _of_item(
+    item: object, path: str, handlers: Sequence[MediaHandler], keep_password: Callable[[str, str], None]
+) -> MediaPart:
+    if not isinstance(item, File):
+        return _load(item, path, handlers)
+    source: object = item.source
+    if isinstance(source, File):
+        raise InvalidInputError("a File in a File", path=f"{path}.source", hint="Pass one File with all its options.")
+    if item.media_type is not None:
+        if not isinstance(item.media_type, str) or "/" not in item.media_type:  # pyright: ignore[reportUnnecessaryIsInstance]
+            message = f"{shown(item.media_type)} is not a media type, such as 'text/csv'"
+            raise InvalidInputError(message, path=f"{path}.media_type")
+        source = _typed(source, item.media_type, path)
+    part = item.apply(_load(source, f"{path}.source", handlers), path)
+    if item.password is not None:
+        if part.blob.sha256 is None:
+            hint = "Download it, and pass the path of the file."
+            raise InvalidInputError("is for a file that is at hand", path=f"{path}.password", hint=hint)
+        keep_password(part.blob.sha256, item.password)
+    return part
+
+
+def _typed(source: object, media_type: str, path: str) -> Blob:
+    """Returns a source as a blob of the type that the user gave."""
+    try:
+        content = _content(source, path)
+        if content is not None:
+            return Blob.from_bytes(content.data, media_type, name=content.name)
+        if isinstance(source, str) and source.lower().startswith(("http://", "https://")):
+            return Blob.from_url(source, media_type)
+        if isinstance(source, str | os.PathLike):
+            return Blob.from_file(cast(str, source), media_type)
+    except OSError as error:
+        raise MediaError(f"{path} cannot be read: {error.strerror or error}.", source=path) from None
+    except SchemaError as error:
+        raise InvalidInputError(error.message, path=f"{path}.{error.path}") from None
+    raise InvalidInputError("is for a path, a URL or content in memory", path=f"{path}.media_type")
 
 
 def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
@@ -72,9 +113,8 @@ def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPar
     if isinstance(item, str | os.PathLike):
         return _from_file(os.fsdecode(cast(str, item)), handlers)
     raise InvalidInputError(
-        f"expected a path, bytes, an open file, a Pillow image, a Blob or a media part, got {type(item).__name__}",
+        f"expected a path, bytes, an open file, an image, a Blob, a media part or a File, got {type(item).__name__}",
         path=path,
-        hint=_ARRAY_HINT if hasattr(item, "__array__") else None,
     )
 
 
@@ -91,6 +131,8 @@ def _content(item: object, path: str) -> Content | None:
         return None
     if is_picture(item):
         return from_pillow(item, path, MAX_FILE_BYTES)
+    if isinstance(item, PixelArray):
+        return from_pillow(of_pixels(item, path), path, MAX_FILE_BYTES)
     return of_open_file(item, path, MAX_FILE_BYTES) if isinstance(item, OpenFile) else None
 
 

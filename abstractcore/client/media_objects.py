@@ -8,7 +8,7 @@ import re
 from typing import Any, Protocol, cast, runtime_checkable
 from urllib.parse import unquote_to_bytes
 
-from ..errors import AbstractCoreError, InvalidInputError, MediaError
+from ..errors import AbstractCoreError, InvalidInputError, MediaError, MissingExtraError
 from ..pillow_images import Content, checked, file_name, too_long
 
 _CHUNK_BYTES = 1 << 20
@@ -22,6 +22,41 @@ class OpenFile(Protocol):
     def read(self, size: int = ..., /) -> bytes | str:
         """Returns up to `size` bytes; empty at the end."""
         ...
+
+
+@runtime_checkable
+class PixelArray(Protocol):
+    """A NumPy array, or any other object with its interface:
+    https://numpy.org/doc/stable/reference/arrays.interface.html.
+    """
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """Shape, type and memory of the array."""
+        ...
+
+
+def of_pixels(array: PixelArray, path: str) -> object:
+    """Returns a Pillow image of an array of bytes: grey (height, width), or (height, width, 3 or 4) in RGB or RGBA.
+
+    Raises `InvalidInputError` for an array of another form, `MissingExtraError` without Pillow.
+    """
+    try:
+        from PIL import Image
+    except ImportError as error:
+        message = "Sending arrays as images needs Pillow."
+        raise MissingExtraError(message, hint="pip install pillow") from error
+    interface = array.__array_interface__
+    shape, kind = tuple(interface["shape"]), str(interface["typestr"])
+    is_image = len(shape) in (2, 3) and shape[2:] in ((), (3,), (4,)) and 0 not in shape
+    if kind not in ("|u1", "|b1") or not is_image:
+        raise InvalidInputError(
+            f"an array of type {kind} with the shape {shape} is not an image",
+            path=path,
+            hint="Images are uint8 arrays of the shape (height, width), (height, width, 3) or (height, width, 4); "
+            "scale others: (array * 255).astype('uint8'). Save other data to a file.",
+        )
+    return Image.fromarray(cast(Any, array))
 
 
 def of_open_file(file: OpenFile, path: str, limit: int) -> Content:

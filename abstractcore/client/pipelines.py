@@ -44,6 +44,7 @@ class Pipelines:
         self._middleware = middleware
         self._media_options = media_options
         self._captioner: Captioner | None = None
+        self._passwords: dict[str, str] = {}
         self.secrets = secrets
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
@@ -66,6 +67,11 @@ class Pipelines:
         """Returns the call as it would be lowered now."""
         now = self.services.clock.time_of_day()
         return lower(call, self.session.profile, self.handlers, now, self._media_options.keys())
+
+    def keep_password(self, sha256: str, password: str) -> None:
+        """Keeps the password of the file with this hash, for this and further calls."""
+        self.secrets.add(password)
+        self._passwords[sha256] = password
 
     def close(self) -> None:
         """Closes the provider's session."""
@@ -106,4 +112,4 @@ class Pipelines:
 
             self._captioner = VisionModel(self._media_options["vision_model"], self.services)
         options, cores = self._media_options, self.services.spare_cores
-        return MediaContext(self.services.models, options, cores, captioner=self._captioner)
+        return MediaContext(self.services.models, options, cores, captioner=self._captioner, passwords=self._passwords)

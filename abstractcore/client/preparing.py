@@ -125,7 +125,8 @@ class CallPreparer:
                 from .media_loading import load_media
 
                 async with InTime(runtime, timeout):
-                    parts = await runtime.call(load_media, media, self._pipelines.handlers, kind="files")
+                    keep = self._pipelines.keep_password
+                    parts = await runtime.call(load_media, media, self._pipelines.handlers, keep, kind="files")
             found, served_warnings = await tools.complete(runtime, timeout)
             call = build_call(
                 provider=self._provider,

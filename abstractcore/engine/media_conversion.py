@@ -8,7 +8,7 @@ from functools import partial
 from typing import cast
 
 from ..errors import MediaError
-from ..ports import CallContext, ConversionKey, ConvertedFile, MediaContext, MediaHandler
+from ..ports import CallContext, ConversionKey, ConvertedFile, HasExcerpts, MediaContext, MediaHandler
 from ..schema import (
     Blob,
     ContentPart,
@@ -106,6 +106,8 @@ def _handle(
     part = _fetched(part, artifact) if fetched else part
     try:
         if decision.route == "native":
+            excerpt = _excerpt(part, handler)
+            fetched, part = fetched or excerpt is not part, excerpt
             if handler is not None and part.blob.form in ("bytes", "file"):
                 handler.check(part)
             executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
@@ -117,6 +119,13 @@ def _handle(
         return replace(converted, decision=replace(converted.decision, seconds=now() - began))
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
+
+
+def _excerpt(part: MediaPart, handler: MediaHandler | None) -> MediaPart:
+    """Returns what the controls of a file name, as far as its handler can cut it."""
+    if part.controls is None or not isinstance(handler, HasExcerpts):
+        return part
+    return handler.excerpt(part) if handler.excerpt_controls & set(part.controls.names) else part
 
 
 def _converted(

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from .catalogues import CatalogueFile, Openable
 from .interruptions import Interruption, current_interruption, interruptible
-from .media_handlers import Fallback, HasExtensions, MediaHandler
+from .media_handlers import Fallback, HasExcerpts, HasExtensions, MediaHandler
 from .middleware import (
     Answer,
     Attempt,
@@ -114,6 +114,7 @@ __all__ = [
     "Fallback",
     "Feed",
     "Framer",
+    "HasExcerpts",
     "HasExtensions",
     "HasModelExamples",
     "HasOperations",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias
 
 from ..errors import MediaError
@@ -57,6 +57,8 @@ class MediaContext:
     """The names of the handler's fallbacks that may be used, the preferred one first."""
     accepted_outputs: Set[str] = frozenset({"text"})
     """What the model accepts of the outputs of these fallbacks: a conversion holds nothing else."""
+    passwords: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
+    """The passwords of encrypted files, by the hash of the file."""
     question: str = ""
     """The text of the message that the file is in."""
     timeout: float | None = None
@@ -68,6 +70,10 @@ class MediaContext:
     to_text: Callable[[MediaPart], Conversion] | None = None
     """Converts a file inside of this one to text, by its own handler and the policy for its kind; blocks. Raises
     `MediaError` if that is not possible. None where files in files are not wanted."""
+
+    def password(self, part: MediaPart) -> str | None:
+        """Returns the password of a file, if the user gave one."""
+        return self.passwords.get(part.blob.sha256 or "")
 
     def caption(self, images: Sequence[ImagePart], question: str) -> Caption:
         """Returns what the vision model says of images, within the time limit of the call; blocks.

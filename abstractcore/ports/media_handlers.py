@@ -18,12 +18,13 @@ class Fallback:
 
     `name` is what media policies call it, such as "transcript". `outputs` is what its conversions may contain: "text",
     media types such as "image/png". `needs` is the name of an option without which it cannot be used, such as
-    "vision_model".
+    "vision_model". `controls` are the names of the `MediaControls` that it follows.
     """
 
     name: str
     outputs: Set[str]
     needs: str | None = None
+    controls: Set[str] = frozenset()
 
 
 @runtime_checkable
@@ -33,6 +34,20 @@ class HasExtensions(Protocol):
     @property
     def extensions(self) -> Sequence[str]:
         """File name extensions without the dot: "pdf"."""
+        ...
+
+
+@runtime_checkable
+class HasExcerpts(Protocol):
+    """A media handler that can cut a file, so that a part of it is sent natively. Handlers may implement it."""
+
+    @property
+    def excerpt_controls(self) -> Set[str]:
+        """The names of the `MediaControls` that it follows."""
+        ...
+
+    def excerpt(self, part: MediaPart) -> MediaPart:
+        """Returns a file of the same type with what these controls name; may block. Raises `MediaError`."""
         ...
 
 

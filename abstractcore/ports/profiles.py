@@ -102,6 +102,8 @@ class ModelProfile:
     """The highest output limit, in tokens; a higher one is reduced."""
     media_limits: Mapping[MediaLimit, int] = field(default=_NOTHING, hash=False)
     """Limits on files, by name: see `MediaLimit`. One that is not named is unknown."""
+    media_controls: frozenset[str] = frozenset()
+    """The names of the `MediaControls` that its requests have fields for."""
     tools: Literal["always", "without_thinking", "thinking_unset", "never"] | None = None
     """When the model accepts tools: always, only without thinking, only if thinking is not set or off, or never."""
     tools_provider: str | None = None

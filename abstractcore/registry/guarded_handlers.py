@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard, get_args
 
 from ..errors import PluginError
-from ..ports import Fallback, HasExtensions, MediaHandler
+from ..ports import Fallback, HasExcerpts, HasExtensions, MediaHandler
 from ..schema import (
     MEDIA_PART_BY_KIND,
     CallWarning,
     ContentPart,
     MediaKind,
-    MediaLoss,
     MediaPart,
     SchemaError,
     TextPart,
@@ -60,6 +59,17 @@ class GuardedHandler:
         """The handler's file name extensions, if it lists them."""
         return self.handler.extensions if isinstance(self.handler, HasExtensions) else ()
 
+    @property
+    def excerpt_controls(self) -> Set[str]:
+        """The controls that the handler follows by cutting files, if it does."""
+        return self.handler.excerpt_controls if isinstance(self.handler, HasExcerpts) else frozenset()
+
+    def excerpt(self, part: MediaPart) -> MediaPart:
+        """As the handler does it."""
+        assert isinstance(self.handler, HasExcerpts)
+        with failures_of(str(self), expected=(OSError, SchemaError)):
+            return self.handler.excerpt(part)
+
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the result of the handler; None also for a failure and an invalid result, which are logged."""
         try:
@@ -80,6 +90,7 @@ class GuardedHandler:
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """As the handler does it."""
         from ..ports import Conversion
+        from ..schema import MediaLoss
 
         with failures_of(str(self), expected=(OSError, SchemaError)):
             conversion: object = self.handler.convert(part, context)

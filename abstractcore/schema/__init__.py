@@ -81,6 +81,7 @@ if TYPE_CHECKING:
     from .input_requests import InputRequest, InputResponse, Question
     from .journal_entries import JournalEntry, JournalKind
     from .media_anchors import MediaAnchor, page_spans
+    from .media_controls import MediaControls, MediaResolution
     from .media_decisions import MediaDecision, MediaLoss, MediaRoute, MediaSent
     from .model_lists import ModelList
     from .output_attempts import OutputAttempt
@@ -115,8 +116,10 @@ _LATER = {
     "LoopStatus": "tool_loops",
     "MediaAnchor": "media_anchors",
     "page_spans": "media_anchors",
+    "MediaControls": "media_controls",
     "MediaDecision": "media_decisions",
     "MediaLoss": "media_decisions",
+    "MediaResolution": "media_controls",
     "MediaRoute": "media_decisions",
     "MediaSent": "media_decisions",
     "ModelList": "model_lists",
@@ -221,11 +224,13 @@ __all__ = [
     "LoopStatus",
     "Lowered",
     "MediaAnchor",
+    "MediaControls",
     "MediaDecision",
     "MediaKind",
     "MediaLoss",
     "MediaPart",
     "MediaPolicy",
+    "MediaResolution",
     "MediaRoute",
     "MediaSent",
     "Message",

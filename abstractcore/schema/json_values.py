@@ -61,6 +61,13 @@ def check_number(number: float, path: str = "") -> float:
     return number
 
 
+def check_real(number: object, path: str = "") -> float:
+    """Returns `number` if it is an integer or a float in the range of JSON; raises `SchemaError` for anything else."""
+    if isinstance(number, bool) or not isinstance(number, int | float):
+        raise SchemaError(f"expected a number, got {type(number).__name__}", path)
+    return check_number(number, path)
+
+
 def check_count(number: object, path: str = "") -> int:
     """Returns `number` if it is an integer of at least 0; raises `SchemaError` for anything else, also for a bool."""
     if isinstance(number, bool) or not isinstance(number, int):

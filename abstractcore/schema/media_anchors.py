@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import cast
 
 from .base_error import SchemaError
 from .immutable import Immutable
-from .json_values import check_count, check_items, check_number, check_text
+from .json_values import check_count, check_items, check_real, check_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +54,4 @@ def _numbers(value: object, length: int, path: str) -> tuple[float, ...]:
     items = check_items(value, object, path)
     if len(items) != length:
         raise SchemaError(f"expected {length} numbers, got {len(items)}", path)
-    for item in items:
-        if isinstance(item, bool) or not isinstance(item, int | float):
-            raise SchemaError(f"expected a number, got {type(item).__name__}", path)
-    return tuple(check_number(cast(float, item), path) for item in items)
+    return tuple(check_real(item, path) for item in items)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .immutable import Immutable
-from .json_values import check_items, check_number, check_text
+from .json_values import check_items, check_real, check_text
 from .media_anchors import MediaAnchor
 from .parts import MediaKind
 from .usage import Usage
@@ -43,9 +43,9 @@ class MediaLoss(Immutable):
 
     def __post_init__(self) -> None:
         check_text(self.what, "what")
-        check_number(self.count, "count")
+        check_real(self.count, "count")
         if self.total is not None:
-            check_number(self.total, "total")
+            check_real(self.total, "total")
         object.__setattr__(self, "places", check_items(self.places, str, "places"))
 
 

@@ -1,6 +1,7 @@
 """The parts of messages and replies. A part is data and does no I/O.
 
-`provider_options` are fields of a part that only one provider has, in requests or in its responses.
+`provider_options` are fields of a part that only one provider has, in requests or in its responses. `controls` say
+which part of a file is wanted, and how closely.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from .json_values import (
     check_items,
     check_text,
 )
+from .media_controls import MediaControls
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]
@@ -43,6 +45,10 @@ def _clean_optional(part: object, *names: str) -> None:
 def _check_media(part: MediaPart) -> None:
     check_class(part.blob, Blob, "blob")
     check_cache(part.cache)
+    if part.controls is not None:
+        check_class(part.controls, MediaControls, "controls")
+        if not part.controls.names:
+            object.__setattr__(part, "controls", None)
     _freeze_options(part)
 
 
@@ -144,6 +150,7 @@ class ImagePart(Immutable, Displayed):
     detail: Detail | None = None
     cache: CachePoint | None = None
     provider_options: ProviderOptions = NO_OPTIONS
+    controls: MediaControls | None = None
 
     def __post_init__(self) -> None:
         _check_media(self)
@@ -161,6 +168,7 @@ class AudioPart(Immutable, Displayed):
     id: str | None = None
     cache: CachePoint | None = None
     provider_options: ProviderOptions = NO_OPTIONS
+    controls: MediaControls | None = None
 
     def __post_init__(self) -> None:
         _check_media(self)
@@ -175,6 +183,7 @@ class VideoPart(Immutable, Displayed):
     blob: Blob
     cache: CachePoint | None = None
     provider_options: ProviderOptions = NO_OPTIONS
+    controls: MediaControls | None = None
 
     def __post_init__(self) -> None:
         _check_media(self)
@@ -188,6 +197,7 @@ class DocumentPart(Immutable):
     blob: Blob
     cache: CachePoint | None = None
     provider_options: ProviderOptions = NO_OPTIONS
+    controls: MediaControls | None = None
 
     def __post_init__(self) -> None:
         _check_media(self)

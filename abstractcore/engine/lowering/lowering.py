@@ -64,6 +64,11 @@ def lower(
         warnings += _about_the_model(call.model, profile, time)
     decisions, of_files = lower_media(call, profile, handlers, configured)
     warnings += of_files
+    if decisions:
+        from .media_controls import lower_controls
+
+        call, of_controls = lower_controls(call, decisions, profile, handlers)
+        warnings += of_controls
     changes, of_options = _options(call, profile)
     warnings += of_options
     return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings), reading, tool_search)

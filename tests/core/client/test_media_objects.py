@@ -290,11 +290,10 @@ def test_invalid_data_url_is_refused_and_shortened_in_the_error(llm, url, what):
 @pytest.mark.parametrize(
     ("item", "what"),
     [
-        (numpy.zeros((2, 2, 3), dtype="uint8"), r"got ndarray.* PIL\.Image\.fromarray"),
         (array.array("b", [1]), "got array"),
         ({"type": "image_url"}, "got dict"),
     ],
-    ids=["numpy", "array", "dict"],
+    ids=["array", "dict"],
 )
 def test_value_that_is_not_a_file_is_refused_with_its_type(llm, item, what):
     with pytest.raises(InvalidInputError, match=what) as caught:

@@ -1,0 +1,163 @@
+"""`File` in `media`: controls, names, types and passwords of files; arrays of pixels."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+from pathlib import Path
+
+import numpy
+import pytest
+from PIL import Image
+
+from abstractcore import File, InvalidInputError, MediaControls, MediaError, Services, create_llm, from_json, to_json
+from abstractcore.ports import Conversion, Fallback
+from tests.media_doubles import PICTURE, SOUND, Handler, registry
+
+PAPER = b"PAPER" + bytes(9)
+TRANSCRIPT = Fallback("text", frozenset({"text"}), controls=frozenset({"pages"}))
+
+
+class Papers(Handler):
+    """Documents whose pages can be cut, and whose password is part of their text."""
+
+    excerpt_controls = frozenset({"pages"})
+
+    def excerpt(self, part):
+        return replace(part, blob=replace(part.blob, data=PAPER + b"cut", sha256=None, size=None), controls=None)
+
+    def convert(self, part, context) -> Conversion:
+        return Conversion(f"pages {part.controls.pages if part.controls else 'all'}, {context.password(part)}", "text")
+
+
+@pytest.fixture
+def make():
+    """Creates an LLM of a scripted model, with a handler of papers."""
+    services = Services(
+        registry=registry(Papers("papers", "document", b"PAPER", "application/x-paper", (TRANSCRIPT,))), environment={}
+    )
+    yield lambda *accepts: create_llm("scripted", replies=["a"] * 9, accepts=list(accepts), services=services)
+    services.close()
+
+
+def test_source_of_a_file_may_be_anything_else_in_media(call_style, make, tmp_path: Path):
+    (tmp_path / "a.png").write_bytes(PICTURE)
+    for source in (tmp_path / "a.png", str(tmp_path / "a.png"), PICTURE, io.BytesIO(PICTURE)):
+        (decision,) = call_style.generate(make("image"), "hi", media=[File(source)]).media
+        assert (decision.route, decision.type) == ("native", "image/png")
+
+
+def test_name_and_type_take_the_place_of_the_detected_ones(make):
+    llm = make("text/csv", "application/x-paper")
+    message = llm.build("hi", media=[File(b"a,b", media_type="text/csv", name="sums.csv"), File(PAPER, name="p")])
+    blobs = [part.blob for part in message.messages[0].parts[:2]]
+    assert [(blob.media_type, blob.name) for blob in blobs] == [("text/csv", "sums.csv"), ("application/x-paper", "p")]
+
+
+def test_fallback_gets_the_controls_that_it_follows(call_style, make):
+    response = call_style.generate(make(), "hi", media=[File(PAPER, pages="1-3, 7")])
+    assert response.media[0].sent is not None
+    assert response.media[0].sent.text == "pages 1-3,7, None"
+    assert response.warnings == ()
+
+
+def test_control_that_nothing_follows_is_a_warning(call_style, make):
+    llm = make()
+    response = call_style.generate(llm, "hi", media=[File(PAPER, resolution="low")])
+    (warning,) = response.warnings
+    assert (warning.code, warning.path) == ("control_not_followed", "messages[0].parts[0].controls.resolution")
+    assert "resolution='low'" in warning.message
+    assert llm.plan("hi", media=[File(PAPER, resolution="low")]).warnings == response.warnings
+
+
+def test_file_that_is_sent_natively_is_cut_by_its_handler(call_style, make):
+    llm = make("document")
+    response = call_style.generate(llm, "hi", media=[File(PAPER, pages="2")])
+    assert response.warnings == ()
+    sent = llm.calls[0].messages[0].parts[0]
+    assert sent.blob.read() == PAPER + b"cut"
+    assert sent.controls is None
+    assert response.media[0].sent.size == len(PAPER) + 3
+
+
+def test_control_without_a_handler_is_taken_out_of_what_is_sent(call_style, make):
+    llm = make("image")
+    response = call_style.generate(llm, "hi", media=[File(PICTURE, pages="1")])
+    assert [warning.path for warning in response.warnings] == ["messages[0].parts[0].controls.pages"]
+    assert llm.calls[0].messages[0].parts[0].controls is None
+
+
+def test_password_reaches_the_handler_and_nothing_else(call_style, make):
+    llm = make()
+    file = File(PAPER, password="correct horse")
+    assert "horse" not in repr(file)
+    call = llm.build("hi", media=[file])
+    assert "horse" not in to_json(call)
+    response = call_style.generate(llm, "hi", media=[file])
+    assert response.media[0].sent.text.endswith(", correct horse")
+    again = call_style.generate(llm, "and?", messages=list(call.messages))
+    assert again.media[0].sent.text.endswith(", correct horse")
+
+
+@pytest.mark.parametrize(
+    ("file", "path", "message"),
+    [
+        (File(SOUND, pages="1"), "media[0].pages", "is a control of document and image files, and this one is audio"),
+        (File(PAPER, start=2), "media[0].start", "is a control of audio and video files, and this one is document"),
+        (File(PAPER, detail="low"), "media[0].detail", "is a control of image files"),
+        (File(PAPER, pages="0-3"), "media[0].pages", "not a range of pages"),
+        (File(PAPER, pages="3-1"), "media[0].pages", "not a range of pages"),
+        (File(PAPER, pages="9" * 5000), "media[0].pages", "not a list of pages"),
+        (File(PAPER, pages=3), "media[0].pages", "not a list of pages"),  # type: ignore[arg-type]
+        (File(SOUND, start=3, end=2), "media[0].end", "not after the start"),
+        (File(SOUND, start=-1), "media[0].start", "below 0"),
+        (File(SOUND, end=float("nan")), "media[0].end", "not a JSON number"),
+        (File(SOUND, fps="2"), "media[0].fps", "expected a number, got str"),  # type: ignore[arg-type]
+        (File(PICTURE, resolution="huge"), "media[0].resolution", "is not one of"),  # type: ignore[arg-type]
+        (File(File(PICTURE)), "media[0].source", "a File in a File"),
+        (File(3), "media[0].source", "expected a path"),  # type: ignore[arg-type]
+        (File(PAPER, media_type=""), "media[0].media_type", "is not a media type"),
+        (File("https://example.com/a.png", password="x"), "media[0].password", "is for a file that is at hand"),
+    ],
+    ids=str,
+)
+def test_file_with_a_wrong_option_is_refused_with_its_path(make, file: File, path: str, message: str):
+    with pytest.raises(InvalidInputError, match=message) as caught:
+        make().build("hi", media=[file])
+    assert caught.value.path == path
+
+
+def test_missing_file_is_named(make, tmp_path: Path):
+    with pytest.raises(MediaError, match="does not exist"):
+        make().build("hi", media=[File(tmp_path / "none.png")])
+    with pytest.raises(MediaError, match="cannot be read: No such file"):
+        make().build("hi", media=[File(tmp_path / "none.png", media_type="image/png")])
+
+
+def test_controls_are_part_of_the_call(make):
+    call = make().build("hi", media=[File(PAPER, pages="2")])
+    assert from_json(to_json(call)) == call
+    assert call.messages[0].parts[0].controls == MediaControls(pages="2")
+
+
+@pytest.mark.parametrize("shape", [(2, 3), (2, 3, 3), (2, 3, 4)])
+def test_array_of_pixels_is_an_image(make, shape: tuple[int, ...]):
+    pixels = numpy.arange(numpy.prod(shape), dtype="uint8").reshape(shape)
+    (part, _) = make("image").build("hi", media=[pixels]).messages[0].parts
+    with Image.open(io.BytesIO(part.blob.read())) as image:
+        assert numpy.array_equal(numpy.asarray(image), pixels)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        numpy.zeros((2, 2), "float32"),
+        numpy.zeros((2, 2, 5), "uint8"),
+        numpy.zeros(9, "uint8"),
+        numpy.zeros((0, 2), "uint8"),
+    ],
+)
+def test_array_that_is_not_an_image_is_refused(make, array):
+    with pytest.raises(InvalidInputError, match="is not an image") as caught:
+        make("image").build("hi", media=[array])
+    assert caught.value.path == "media[0]"
