@@ -16,10 +16,10 @@ from ..schema.quoting import shown
 from ..scrubbing import Secrets
 from ..tools import Tool, ToolOutput
 from ..tools.option_names import checks_option_names
-from ..toolservers import Definition, Headers, Labels, ToolServerBase
+from ..toolservers import Definition, Headers, Labels, ToolServerBase, unused_labels
 from ..toolservers.base import check_flag, check_positive, in_sync
 from .addresses import ServerAddress
-from .choices import ToolChoices, matches_any
+from .choices import ToolChoices
 from .definitions import definitions_of
 
 if TYPE_CHECKING:
@@ -215,17 +215,10 @@ class MCPTools(ToolServerBase["Connection"]):
         if latest is not listed:
             definitions, problems = definitions_of(listed, self._name, self._labels, defer=self._defer)
             chosen, unmatched = self._choices.chosen(definitions, self._name)
-            warnings = (*problems, *unmatched, *self._unused_labels(definitions))
+            unused = unused_labels((each.name for each in definitions), self._labels, self._name)
+            warnings = (*problems, *unmatched, *unused)
             self._latest = listed, chosen, warnings
         return chosen, warnings
-
-    def _unused_labels(self, definitions: Sequence[Definition]) -> list[CallWarning]:
-        if not isinstance(self._labels, Mapping):
-            return []
-        names = [definition.name for definition in definitions]
-        unused = [pattern for pattern in self._labels if not matches_any(names, pattern)]
-        message = "labels[{}] matches no tool of the server " + self._name
-        return [CallWarning("no_tool_matches", f"tools.{self._name}", message.format(shown(each))) for each in unused]
 
 
 def _sampler(given: SamplingModel | None, server: str) -> Sampler | None:

@@ -8,7 +8,7 @@ from ..tools.names import nearest_name
 from .base import Headers, ToolServerBase, check_flag, check_positive
 from .cleaning import cleaned, cleaned_name, cleaned_schema
 from .connection_pool import ServerConnection
-from .definitions import UNTRUSTED_AND_SENDS, Definition, Labels, labels_of
+from .definitions import UNTRUSTED_AND_SENDS, Definition, Labels, labels_of, unused_labels
 
 __all__ = [
     "UNTRUSTED_AND_SENDS",
@@ -27,4 +27,5 @@ __all__ = [
     "nearest_name",
     "one_line",
     "shown",
+    "unused_labels",
 ]

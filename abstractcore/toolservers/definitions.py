@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
 
 from ..errors import InvalidInputError
-from ..schema import SchemaError, ToolLabel, ToolSpec
+from ..schema import CallWarning, SchemaError, ToolLabel, ToolSpec
 from ..schema.quoting import shown
 from ..schema.tools import check_labels as check_each
 from ..schema.writing import written
@@ -42,6 +42,16 @@ def labels_of(name: str, labels: Labels | None, *, default: tuple[ToolLabel, ...
     elif labels is not None:
         return tuple(labels)
     return default
+
+
+def unused_labels(names: Iterable[str], labels: Labels | None, server: str) -> list[CallWarning]:
+    """Returns a warning for each pattern of labels that matches none of the names."""
+    if not isinstance(labels, Mapping):
+        return []
+    known = list(names)
+    unused = [pattern for pattern in labels if not any(fnmatchcase(name, pattern) for name in known)]
+    message = "labels[{}] matches no tool of the server " + server
+    return [CallWarning("no_tool_matches", f"tools.{server}", message.format(shown(each))) for each in unused]
 
 
 def check_labels(labels: Labels | None) -> None:

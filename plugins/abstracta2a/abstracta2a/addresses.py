@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
-from urllib.parse import urlsplit
+from urllib.parse import SplitResult, unquote, urlsplit
 
 from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.toolservers import cleaned_name, shown
@@ -40,12 +40,16 @@ def origin_of(url: str) -> Origin | None:
 
 @dataclass(frozen=True, slots=True)
 class AgentAddress:
-    """The URL of a card, or a given card as JSON; `origins` are those that requests may go to."""
+    """The URL of a card, or a given card as JSON; `origins` are those that requests may go to.
+
+    `user` is the name and password of the URL, which `card_url` lacks.
+    """
 
     name: str
     card_url: str | None
     card: Mapping[str, Any] | None = field(repr=False)
     origins: frozenset[Origin]
+    user: tuple[str, str] | None = field(default=None, repr=False)
 
     @classmethod
     def of(cls, url: object, card: object, origins: object) -> AgentAddress:
@@ -62,7 +66,9 @@ class AgentAddress:
         further = {_origin(each, f"origins[{index}]") for index, each in enumerate(cast("Sequence[object]", origins))}
         if url is not None:
             origin = _origin(url, "url")
-            return cls(origin[1], _card_url(cast(str, url)), None, frozenset({origin, *further}))
+            parts = urlsplit(cast(str, url))
+            user = (unquote(parts.username or ""), unquote(parts.password or "")) if "@" in parts.netloc else None
+            return cls(origin[1], _card_url(parts), None, frozenset({origin, *further}), user)
         content = _card(card)
         own = {origin for each in _urls(content) if (origin := origin_of(each)) is not None}
         name = content.get("name")
@@ -78,12 +84,10 @@ def _origin(url: object, path: str) -> Origin:
     return origin
 
 
-def _card_url(url: str) -> str:
-    """Returns the URL of the card of an agent at `url`, which may be that of the card."""
-    parts = urlsplit(url)
-    if not parts.path.endswith(".json"):
-        parts = parts._replace(path=parts.path.rstrip("/") + WELL_KNOWN_PATH)
-    return parts._replace(fragment="").geturl()
+def _card_url(parts: SplitResult) -> str:
+    """Returns the URL of the card of an agent at an address, which may be that of the card."""
+    path = parts.path if parts.path.endswith(".json") else parts.path.rstrip("/") + WELL_KNOWN_PATH
+    return parts._replace(netloc=parts.netloc.rpartition("@")[2], path=path, fragment="").geturl()
 
 
 def _card(given: object) -> Mapping[str, Any]:

@@ -17,6 +17,7 @@ from abstractcore.toolservers import (
     check_positive,
     nearest_name,
     shown,
+    unused_labels,
 )
 
 from .addresses import AgentAddress
@@ -39,8 +40,9 @@ class A2AAgent(ToolServerBase["Connection"]):
     have changed.
 
     `headers` are sent to the agent; as a function of the `deps` of a call they are computed for every request, and each
-    result has a connection of its own. `auth` is an `httpx.Auth`. Requests go to the origin of `url` or of the given
-    card only; `origins` are further ones, such as `"https://api.agent.example"`.
+    result has a connection of its own. `auth` is an `httpx.Auth`; a user and password in `url` are sent too. Requests
+    go to the origin of `url` or of the given card only; `origins` are further ones, such as
+    `"https://api.agent.example"`.
 
     `name` and `description` are those of the tool, by default from the card. Without `required`, an agent that cannot
     be reached is a warning, and tried again later. `defer` leaves it to tool search. `labels` say what it does with
@@ -103,7 +105,7 @@ class A2AAgent(ToolServerBase["Connection"]):
         from .connections import Connection
         from .http import http_client
 
-        client = http_client(headers, self._auth, self._max_message_bytes)
+        client = http_client(headers, self._auth or self._address.user, self._max_message_bytes)
         return Connection(self._name, self._address, client, secrets, self._connect_timeout, self._max_message_bytes)
 
     async def definitions(self, connection: Connection) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
@@ -114,7 +116,7 @@ class A2AAgent(ToolServerBase["Connection"]):
         definition = definition_of(
             card, self._name, self._tool_name, self._description, self._labels, defer=self._defer
         )
-        return (definition,), ()
+        return (definition,), tuple(unused_labels([definition.name], self._labels, self._name))
 
     async def run_call(
         self, connection: Connection, definition: Definition, call: ToolCall, context: ToolContext[Any]

@@ -7,12 +7,13 @@ import json
 import re
 import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from typing import Any, TypeVar, cast
 
 import httpx
 from a2a.client import Client, ClientConfig, ClientFactory
 from a2a.types import AgentCard, CancelTaskRequest, GetTaskRequest, SendMessageRequest, StreamResponse, TaskState
+from a2a.utils.constants import TransportProtocol
 
 from abstractcore import ToolContext, ToolFailed, ToolServerError
 from abstractcore.toolservers import Secrets, one_line
@@ -23,6 +24,7 @@ from .http import RefusedError
 from .questions import Continuation, input_required
 from .requests import request_of
 from .tasks import TaskView
+from .transports import jsonrpc_transport
 
 T = TypeVar("T")
 _FRESH_SECONDS = 300.0
@@ -158,6 +160,9 @@ class Connection:
             if given is None or not given.is_sign_in or await self._still_waits(view):
                 raise
         await self._wait(view, context)
+        if view.has_no_answer:  # some agents put it into the task only, not into the stream
+            with suppress(_LostError, ToolFailed):
+                await self._look(view)
 
     async def _send(self, request: SendMessageRequest, view: TaskView, context: ToolContext[Any]) -> None:
         """Sends a message, and reads the events of the answer; a task may go on after them."""
@@ -168,11 +173,11 @@ class Connection:
                 async for event in events:
                     progress.report(view.add(event), view)
                     if view.is_settled:
-                        return
+                        break
         except _LostError as lost:
             if not view.task_id:
                 raise ToolFailed(str(lost)) from lost.__cause__
-        if not view.task_id:
+        if not view.task_id and view.message is None:
             raise ToolFailed(f"the agent {self._agent} ended the stream without an answer")
 
     async def _wait(self, view: TaskView, context: ToolContext[Any]) -> None:
@@ -273,7 +278,9 @@ class Connection:
             httpx_client=self._http,
             supported_protocol_bindings=BINDINGS,
         )
-        self._card, self._client = card, ClientFactory(config).create(card)
+        factory = ClientFactory(config)
+        factory.register(TransportProtocol.JSONRPC, jsonrpc_transport)
+        self._card, self._client = card, factory.create(card)
 
     async def _downloaded(self) -> Any:
         """Returns the card as JSON; None if it has not changed."""

@@ -20,7 +20,9 @@ class RefusedError(httpx.RequestError):
     """A response that this client does not take."""
 
 
-def http_client(headers: Mapping[str, str], auth: httpx.Auth | None, longest: int) -> httpx.AsyncClient:
+def http_client(
+    headers: Mapping[str, str], auth: httpx.Auth | tuple[str, str] | None, longest: int
+) -> httpx.AsyncClient:
     """Returns a client that sends `headers`.
 
     A body, or an event of a stream, may have `longest` bytes. Redirects are followed within their origin only, and keep

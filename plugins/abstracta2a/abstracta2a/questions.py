@@ -65,7 +65,7 @@ def input_required(view: TaskView, agent: str) -> InputRequired:
     Credentials are given on a page of the agent, not in messages
     (https://a2a-protocol.org/latest/specification/, "In-Task Authorization").
     """
-    parts = view.status.message.parts
+    parts = view.said
     is_sign_in = view.status.state == TaskState.TASK_STATE_AUTH_REQUIRED
     text = cleaned("\n".join(_texts(parts))).strip()[:_LONGEST_MESSAGE]
     state = {"taskId": view.task_id, "contextId": view.context_id, "asked": view.question_id, "signIn": is_sign_in}

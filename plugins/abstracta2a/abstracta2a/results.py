@@ -36,7 +36,7 @@ def output_of(view: TaskView, agent: str, call_id: str) -> ToolOutput:
     are some.
     """
     ending = _ENDINGS.get(view.status.state) if view.message is None else None
-    said = list(view.status.message.parts if view.message is None else view.message.parts)
+    said = view.said
     artifacts = list(view.artifacts.values())
     if artifacts and all(part.HasField("text") for part in said) and _texts(said) == _texts(_parts(artifacts)):
         said = []  # agents say their answer twice

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, cast
 
-from a2a.types import Artifact, Message, Part, StreamResponse, Task, TaskState, TaskStatus
+from a2a.types import Artifact, Message, Part, Role, StreamResponse, Task, TaskState, TaskStatus
 from google.protobuf.json_format import MessageToDict, SerializeToJsonError
 from google.protobuf.message import Message as ProtobufMessage
 
@@ -31,8 +31,8 @@ class TaskView:
     """
 
     def __init__(self, agent: str, longest: int) -> None:
-        self.task_id = ""
-        self.context_id = ""
+        self.task_id: str = ""
+        self.context_id: str = ""
         self.status = TaskStatus()
         self.message: Message | None = None
         self.artifacts: dict[str, Artifact] = {}
@@ -40,10 +40,16 @@ class TaskView:
         self._longest = longest
         self._size = 0
         self._earlier: str | None = None
+        self._latest: Iterable[Part] = ()
+        self._may_be_replaced = False
 
     def continue_with(self, task_id: str, context_id: str, asked: str) -> None:
-        """Begins with a task that waited for the user; `asked` is the `question_id` of that time."""
+        """Begins with a task that waited for the user; `asked` is the `question_id` of that time.
+
+        Some agents answer with a new task of the same conversation: it takes the place of this one.
+        """
         self.task_id, self.context_id, self._earlier = task_id, context_id, asked
+        self._may_be_replaced = True
 
     @property
     def question_id(self) -> str:
@@ -64,6 +70,19 @@ class TaskView:
     def forget_earlier(self) -> None:
         """Takes the question that was answered as asked again."""
         self._earlier = None
+
+    @property
+    def has_no_answer(self) -> bool:
+        """Whether a task has completed, or waits for the user, and nothing is known of its result, or its question."""
+        has_answered = self.status.state == TaskState.TASK_STATE_COMPLETED or self.is_waiting
+        return has_answered and not self.artifacts and not self.said
+
+    @property
+    def said(self) -> list[Part]:
+        """What the agent says: its message, that of the status, or else its last one in the history of the task."""
+        if self.message is not None:
+            return list(self.message.parts)
+        return list(self.status.message.parts or ([] if self.artifacts else self._latest))
 
     @property
     def is_settled(self) -> bool:
@@ -93,12 +112,16 @@ class TaskView:
         """Replaces what is known by a task as the agent has it now, and returns what it says of progress."""
         if not task.id:
             raise ToolFailed(f"the agent {self._agent} sent a task without an id")
+        if self._may_be_replaced and task.id != self.task_id and self.context_id and self.context_id == task.context_id:
+            self.task_id, self._earlier = task.id, None
         self._check_id(task.id)
+        self._may_be_replaced = False
         self.context_id = task.context_id or self.context_id
         self.artifacts.clear()
         self._size = 0
         for artifact in task.artifacts:
             self._add_artifact(artifact, append=False)
+        self._latest = next((each.parts for each in reversed(task.history) if each.role == Role.ROLE_AGENT), ())
         return self._set_status(task.status)
 
     def _set_status(self, status: TaskStatus) -> str | None:

@@ -8,7 +8,7 @@ import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Literal
 
 import uvicorn
 from a2a.helpers.proto_helpers import new_data_part, new_raw_part, new_text_message, new_text_part, new_url_part
@@ -169,11 +169,11 @@ def helper_app(card: AgentCard, helper: Helper) -> Starlette:
 
 
 @contextmanager
-def served(app_at: Callable[[str], Any]) -> Iterator[str]:
+def served(app_at: Callable[[str], Any], lifespan: Literal["on", "off"] = "off") -> Iterator[str]:
     """Serves the application for an address, and yields the address."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
-        config = uvicorn.Config(app_at(url), log_level="error", lifespan="off", timeout_graceful_shutdown=1)
+        config = uvicorn.Config(app_at(url), log_level="error", lifespan=lifespan, timeout_graceful_shutdown=1)
         server = uvicorn.Server(config)
         thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[listener])), daemon=True)
         thread.start()

@@ -123,6 +123,19 @@ def test_description_and_name_of_ones_own_hide_those_of_the_card():
     assert (spec.labels, spec.defer) == (("private",), True)
 
 
+def test_labels_that_match_no_tool_are_a_warning():
+    agent = A2AAgent(
+        card=CARDS / "recipes.json", labels={"Recip_*": ("private",), "Recipe_*": ("private", "untrusted")}
+    )
+    llm = scripted("Done.")
+    response = llm.generate("x", tools=[agent])
+    assert [(each.code, each.path) for each in response.warnings] == [
+        ("no_tool_matches", "tools.Recipe Assistant Agent")
+    ]
+    [tool] = llm.calls[0].tools
+    assert getattr(tool, "labels", None) == ("untrusted",)
+
+
 def test_invisible_characters_and_long_texts_are_not_shown_to_the_model():
     skill = AgentSkill(id="x", name="Na\x1bme\u202e", description="De\x07s\ncription", examples=["a\u2066b"] * 9)
     skills = [skill, *[AgentSkill(id=str(n), name=str(n), description="long " * 400) for n in range(50)]]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -258,13 +259,18 @@ def test_agent_that_hangs_in_a_call_is_left_at_the_time_limit(one_of_two_ways: W
     assert step.outcome == "timed_out"
 
 
-def test_url_with_a_password_is_not_in_errors():
-    with ScriptedServer() as server:
+def test_user_of_the_address_is_sent_and_in_no_error_or_log(caplog: pytest.LogCaptureFixture):
+    caplog.set_level("DEBUG")
+    with broken(result(message=message("Hello."))) as server:
+        agent = A2AAgent(server.url.replace("http://", "http://ann:pa55word%21very-secret@"))
+        assert agent.call("Helper_Agent", {"message": "x"}).outcome == "done"
+        sent = {request.headers["authorization"] for request in server.requests}
         server.always(answer("no", 500))
-        url = server.url.replace("http://", "http://ann:pa55word-very-secret@")
+        agent.close()
         with pytest.raises(ToolServerError) as raised:
-            A2AAgent(url).list_tools()
-    assert "pa55word" not in str(raised.value)
+            agent.list_tools()
+    assert sent == {"Basic " + base64.b64encode(b"ann:pa55word!very-secret").decode()}
+    assert "pa55word" not in f"{raised.value} {agent!r} {caplog.text}"
 
 
 def test_files_of_broken_types_are_files_of_bytes():
@@ -277,3 +283,24 @@ def test_files_of_broken_types_are_files_of_bytes():
     assert "[file: " in step.result.as_text
     blobs = [part.blob for part in step.result.content if isinstance(part, DocumentPart)]
     assert [(blob.media_type, blob.name) for blob in blobs] == [("application/octet-stream", "ab")] * 2
+
+
+@pytest.mark.parametrize("losses", [2, 3])
+def test_task_is_given_up_after_three_losses_in_a_row(losses: int):
+    done = task("COMPLETED", artifacts=[{"artifactId": "a", "parts": [{"text": "At last."}]}])
+    with ScriptedServer() as server, Way.of("async-whole") as way:
+        server.script(result(task=task("WORKING")))
+        for _ in range(losses):
+            server.script(RESET)
+        server.always(answer(result_of(done)))
+        step = asked(way, A2AAgent(card=card_at(server.url)), "x")
+    assert step.outcome == ("done" if losses == 2 else "failed")
+    assert ("At last." if losses == 2 else "lost while the call ran") in step.result.as_text
+
+
+@pytest.mark.parametrize("time", ["2026-11-23T07:15:00.123456", "2026-11-23T07:15:00+02:00", "yesterday", 3, None])
+def test_time_of_any_form_is_taken(time: Any):
+    done = task("COMPLETED")
+    done["status"]["timestamp"] = time
+    with broken(result(task=done)) as server:
+        assert A2AAgent(server.url).call("Helper_Agent", {"message": "x"}).outcome == "done"

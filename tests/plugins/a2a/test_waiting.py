@@ -13,11 +13,15 @@ from a2a.types import TaskState
 from abstracta2a import A2AAgent
 from abstracta2a.questions import Continuation
 from abstractcore import InputRequest, InputResponse, Question, ToolFailed, to_json
+from abstractcore.testing.http_bytes import answer
+from abstractcore.testing.http_server import ScriptedServer
 from tests.core.tools.loops import Way, scripted
 from tests.plugins.a2a.agents import SIGN_IN_URL
 from tests.plugins.a2a.conftest import Served
 from tests.plugins.a2a.talk import begun
 from tests.plugins.a2a.test_agents import lines
+from tests.plugins.a2a.test_cards import card_at
+from tests.plugins.a2a.test_hostile import broken, message, result, result_of, task
 
 PATIENCE_SECONDS = 120.0
 RESUME = """
@@ -111,10 +115,10 @@ def test_declined_question_cancels_the_task(one_of_two_ways: Way, agent: A2AAgen
 
 def test_second_question_of_a_task_waits_again(one_of_two_ways: Way, agent: A2AAgent):
     response = waiting(one_of_two_ways, agent, "ask-twice")
-    for answer in ("first", "second"):
+    for text in ("first", "second"):
         [pending] = response.loop.pending
         response = one_of_two_ways.resume(
-            scripted("Done."), response.loop, [pending.respond({"answer": answer})], tools=[agent]
+            scripted("Done."), response.loop, [pending.respond({"answer": text})], tools=[agent]
         )
     assert response.content == "Done."
     assert lines(response.tool_steps[0].result.as_text) == ["You said: second"]
@@ -135,3 +139,52 @@ def test_other_calls_of_the_round_are_done_while_one_waits(one_of_two_ways: Way,
         scripted("Done."), response.loop, [pending.respond({"answer": "blue"})], tools=[agent]
     )
     assert done.content == "Done."
+
+
+def question(text: str, message_id: str) -> dict[str, Any]:
+    """A task that asks the user."""
+    status = {"state": "TASK_STATE_INPUT_REQUIRED", "message": {**message(text), "messageId": message_id}}
+    return task("INPUT_REQUIRED", status=status)
+
+
+def test_question_that_the_agent_still_shows_is_not_asked_again():
+    """The agent begins to work on the answer later."""
+    done = task("COMPLETED", artifacts=[{"artifactId": "a", "parts": [{"text": "Done."}]}])
+    looks = [answer(result_of(question("Which?", "1"))), answer(result_of(task("WORKING"))), answer(result_of(done))]
+    with broken(result(task=question("Which?", "1")), tasks=looks) as server, Way.of("sync-whole") as way:
+        agent = A2AAgent(server.url)
+        step = answered(way, waiting(way, agent, "x"), agent, {"answer": "blue"})
+    assert lines(step.result.as_text) == ["Done."]
+
+
+def test_agent_that_notices_the_sign_in_when_the_message_comes_is_followed():
+    """Between the look and the message the task has gone on: the message is refused."""
+    said = {**message(""), "parts": [{"text": "Sign in."}, {"url": SIGN_IN_URL}]}
+    asks = task("AUTH_REQUIRED", status={"state": "TASK_STATE_AUTH_REQUIRED", "message": said})
+    done = task("COMPLETED", artifacts=[{"artifactId": "a", "parts": [{"text": "Signed in."}]}])
+    answers = [
+        result(task=asks),
+        answer(result_of(asks)),
+        answer({"jsonrpc": "2.0", "id": 1, "error": {"code": -32004, "message": "The task has ended."}}),
+        answer(result_of(done)),
+    ]
+    with ScriptedServer() as server, Way.of("sync-whole") as way:
+        for each in answers:
+            server.script(each)
+        agent = A2AAgent(card=card_at(server.url))
+        step = answered(way, waiting(way, agent, "x"), agent, {})
+        methods = [request.json["method"] for request in server.requests]
+    assert lines(step.result.as_text) == ["Signed in."]
+    assert methods == ["SendMessage", "GetTask", "SendMessage", "GetTask"]
+
+
+def test_question_of_another_conversation_is_refused():
+    other = {**task("COMPLETED"), "id": "task-2", "contextId": "context-2"}
+    with ScriptedServer() as server, Way.of("sync-whole") as way:
+        server.script(result(task=question("Which?", "1")))
+        server.script(result(task=other))
+        server.always(answer({"jsonrpc": "2.0", "id": 1, "error": {"code": -32001, "message": "Task not found"}}))
+        agent = A2AAgent(card=card_at(server.url))
+        step = answered(way, waiting(way, agent, "x"), agent, {"answer": "blue"})
+    assert step.outcome == "failed"
+    assert "answered for another task, 'task-2'" in step.result.as_text
