@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..schema.quoting import one_line, shown
 from ..scrubbing import Secrets
 from ..tools.names import nearest_name
+from ..tools.option_names import checks_option_names
 from .base import Headers, ToolServerBase, check_flag, check_positive
 from .cleaning import cleaned, cleaned_name, cleaned_schema
 from .connection_pool import ServerConnection
@@ -20,6 +21,7 @@ __all__ = [
     "ToolServerBase",
     "check_flag",
     "check_positive",
+    "checks_option_names",
     "cleaned",
     "cleaned_name",
     "cleaned_schema",

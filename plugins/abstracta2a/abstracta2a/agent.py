@@ -15,6 +15,7 @@ from abstractcore.toolservers import (
     ToolServerBase,
     check_flag,
     check_positive,
+    checks_option_names,
     nearest_name,
     shown,
     unused_labels,
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
+@checks_option_names
 class A2AAgent(ToolServerBase["Connection"]):
     """A remote agent that speaks the Agent2Agent protocol (A2A); an item of `tools=[...]`, as one tool.
 

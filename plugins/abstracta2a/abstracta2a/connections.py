@@ -6,8 +6,8 @@ import asyncio
 import json
 import re
 import time
-from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
-from contextlib import aclosing, contextmanager, suppress
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
+from contextlib import aclosing, suppress
 from typing import Any, TypeVar, cast
 
 import httpx
@@ -73,6 +73,8 @@ class Connection:
     `secrets` are removed from errors, which may quote what the agent was sent.
     """
 
+    is_idle = True  # but for the calls that the pool knows
+
     def __init__(
         self,
         agent: str,
@@ -92,12 +94,6 @@ class Connection:
         self._client: Client | None = None
         self._etag: str | None = None
         self._fresh_until = 0.0
-        self._uses = 0
-
-    @property
-    def is_idle(self) -> bool:
-        """Whether no call runs, and nobody waits for the card."""
-        return not self._uses
 
     async def close(self) -> None:
         """Closes the HTTP connections."""
@@ -107,8 +103,7 @@ class Connection:
         """Returns the agent's card, fetched again when it may have changed; raises `ToolServerError`."""
         if self._card is None or time.monotonic() > self._fresh_until:
             try:
-                with self._used():
-                    await self._fetch_card()
+                await self._fetch_card()
             except ToolServerError as error:
                 error.server = self._agent
                 raise
@@ -127,13 +122,12 @@ class Connection:
         view = TaskView(self._agent, self._longest)
         if given is not None:
             view.continue_with(given.task_id, given.context_id, given.asked)
-        with self._used():
-            try:
-                await self._advance(view, given, arguments, context)
-            except (asyncio.CancelledError, ToolFailed):
-                if view.task_id and not view.is_settled:
-                    await self._cancel(view.task_id)
-                raise
+        try:
+            await self._advance(view, given, arguments, context)
+        except (asyncio.CancelledError, ToolFailed):
+            if view.task_id and not view.is_settled:
+                await self._cancel(view.task_id)
+            raise
         if view.is_waiting:
             raise input_required(view, self._agent)
         return view
@@ -322,15 +316,6 @@ class Connection:
 
     def _shown(self, error: BaseException) -> str:
         return one_line(self._secrets.text(str(error) or type(error).__name__), _LONGEST_PROBLEM)
-
-    @contextmanager
-    def _used(self) -> Generator[None]:
-        """Notes that somebody waits, so that the connection is not closed as an unused one."""
-        self._uses += 1
-        try:
-            yield
-        finally:
-            self._uses -= 1
 
 
 def _fresh_seconds(headers: httpx.Headers) -> float:

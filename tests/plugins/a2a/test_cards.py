@@ -10,7 +10,7 @@ import pytest
 from a2a.types import AgentCard, AgentInterface, AgentSkill
 
 from abstracta2a import A2AAgent
-from abstractcore import ConfigurationError, InvalidInputError, ToolServerError
+from abstractcore import ConfigurationError, InvalidInputError, ToolServerError, UnknownOptionError
 from abstractcore.testing.http_bytes import answer, head
 from abstractcore.testing.http_server import ScriptedServer
 from tests.core.tools.loops import Way, calls, scripted
@@ -124,14 +124,10 @@ def test_description_and_name_of_ones_own_hide_those_of_the_card():
 
 
 def test_labels_that_match_no_tool_are_a_warning():
-    agent = A2AAgent(
-        card=CARDS / "recipes.json", labels={"Recip_*": ("private",), "Recipe_*": ("private", "untrusted")}
-    )
+    agent = A2AAgent(card=CARDS / "recipes.json", labels={"Recip_*": ("private",), "Recipe_*": ("untrusted",)})
     llm = scripted("Done.")
-    response = llm.generate("x", tools=[agent])
-    assert [(each.code, each.path) for each in response.warnings] == [
-        ("no_tool_matches", "tools.Recipe Assistant Agent")
-    ]
+    [warning] = llm.generate("x", tools=[agent]).warnings
+    assert (warning.code, warning.path) == ("no_tool_matches", "tools.Recipe Assistant Agent")
     [tool] = llm.calls[0].tools
     assert getattr(tool, "labels", None) == ("untrusted",)
 
@@ -243,6 +239,14 @@ def test_invalid_arguments_are_named(arguments: dict[str, Any], path: str):
     with pytest.raises(InvalidInputError) as raised:
         A2AAgent(**given)
     assert raised.value.path == path
+
+
+def test_unknown_option_is_named_with_the_nearest():
+    arguments: Any = {"header": {"x": "y"}}
+    with pytest.raises(UnknownOptionError) as raised:
+        A2AAgent("https://agent.example", **arguments)
+    assert raised.value.hint is not None
+    assert "headers" in raised.value.hint
 
 
 @pytest.mark.parametrize(
