@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-import time
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
 from contextlib import aclosing, suppress
 from typing import Any, TypeVar, cast
@@ -15,11 +13,12 @@ from a2a.client import Client, ClientConfig, ClientFactory
 from a2a.types import AgentCard, CancelTaskRequest, GetTaskRequest, SendMessageRequest, StreamResponse, TaskState
 from a2a.utils.constants import TransportProtocol
 
-from abstractcore import ToolContext, ToolFailed, ToolServerError
+from abstractcore import ToolContext, ToolFailed
 from abstractcore.toolservers import Secrets, one_line
 
-from .addresses import MOST_CARD_BYTES, AgentAddress
-from .cards import BINDINGS, card_of, with_usable_interfaces
+from .addresses import AgentAddress
+from .card_source import CardSource
+from .cards import BINDINGS
 from .http import RefusedError
 from .questions import Continuation, input_required
 from .requests import request_of
@@ -27,10 +26,6 @@ from .tasks import TaskView
 from .transports import jsonrpc_transport
 
 T = TypeVar("T")
-_FRESH_SECONDS = 300.0
-"""How long a card is used whose answer has no `Cache-Control`."""
-_MOST_FRESH_SECONDS = 86_400.0
-_MAX_AGE = re.compile(r"max-age=(\d{1,9})")
 _CANCEL_SECONDS = 5.0
 _FIRST_WAIT_SECONDS = 0.05
 _LONGEST_WAIT_SECONDS = 2.0
@@ -38,11 +33,11 @@ _MOST_LOSSES = 3
 _MOST_LOOKS_AT_ANSWERED = 20
 """After so many looks, in half a minute, at a question that has been answered, the agent asks it again."""
 _LONGEST_PROBLEM = 500
-_KEY_HINT = "Pass headers={'Authorization': ...} or auth=..."
-_HINTS = {
-    401: _KEY_HINT,
-    403: _KEY_HINT,
-    404: "If the card is elsewhere, pass its own address: A2AAgent('https://agent.example/path/card.json').",
+_PASSING_STATUSES = frozenset({429, 502, 503, 504})
+"""HTTP statuses after which a task is asked for again."""
+_STATUS_TEXTS = {
+    401: "It requires a key: its caller can pass headers or auth",
+    403: "It does not accept the key of its caller",
 }
 
 
@@ -85,15 +80,12 @@ class Connection:
         longest: int,
     ) -> None:
         self._agent = agent
-        self._address = address
+        self._cards = CardSource(agent, address, client, secrets, connect_timeout)
         self._http = client
         self._secrets = secrets
-        self._connect_timeout = connect_timeout
         self._longest = longest
         self._card: AgentCard | None = None
         self._client: Client | None = None
-        self._etag: str | None = None
-        self._fresh_until = 0.0
 
     async def close(self) -> None:
         """Closes the HTTP connections."""
@@ -101,14 +93,10 @@ class Connection:
 
     async def card(self) -> AgentCard:
         """Returns the agent's card, fetched again when it may have changed; raises `ToolServerError`."""
-        if self._card is None or time.monotonic() > self._fresh_until:
-            try:
-                await self._fetch_card()
-            except ToolServerError as error:
-                error.server = self._agent
-                raise
-        assert self._card is not None
-        return self._card
+        card = await self._cards.card()
+        if card is not self._card:
+            self._card, self._client = card, self._new_client(card)
+        return card
 
     async def ask(self, arguments: Mapping[str, Any], context: ToolContext[Any]) -> TaskView:
         """Sends a message, or the user's answer, and returns the task when it has ended, or the agent's message.
@@ -234,36 +222,32 @@ class Connection:
 
     def _problem(self, error: Exception) -> Exception:
         """Returns the error for what the SDK raised, which is of many types for agents that break the protocol."""
-        cause = error.__cause__
-        text = one_line(self._secrets.text(str(error) or type(error).__name__), _LONGEST_PROBLEM)
+        cause = error.__cause__ or error
+        text = self._shown(error)
         if isinstance(cause, RefusedError):
-            return ToolFailed(f"the agent {self._agent} broke off the call: {one_line(self._secrets.text(str(cause)))}")
+            return ToolFailed(f"the agent {self._agent} broke off the call: {self._shown(cause)}")
         if isinstance(cause, httpx.ConnectError | httpx.ConnectTimeout):
             return _LostError(f"the agent {self._agent} cannot be reached: {text}")
         if isinstance(cause, httpx.TransportError):
             return _LostError(f"the agent {self._agent} was lost while the call ran; it may have taken effect: {text}")
+        if isinstance(cause, json.JSONDecodeError):
+            return _LostError(f"the agent {self._agent} sent what is not JSON: {text}")
+        if isinstance(cause, httpx.HTTPStatusError):
+            status = cause.response.status_code
+            kind = _LostError if status in _PASSING_STATUSES else ToolFailed
+            return kind(
+                f"the agent {self._agent} failed the call: HTTP {status}. {_STATUS_TEXTS.get(status, '')}".strip()
+            )
         return ToolFailed(f"the agent {self._agent} failed the call: {text}")
+
+    def _shown(self, error: BaseException) -> str:
+        return one_line(self._secrets.text(str(error) or type(error).__name__), _LONGEST_PROBLEM)
 
     def _connected(self) -> Client:
         assert self._client is not None
         return self._client
 
-    async def _fetch_card(self) -> None:
-        card = self._card
-        if self._address.card is not None:
-            self._fresh_until = float("inf")
-            card = card_of(self._address.card, self._agent)
-        else:
-            try:
-                async with asyncio.timeout(self._connect_timeout):
-                    content = await self._downloaded()
-            except TimeoutError:
-                raise self._unreachable(f"did not send its card in {self._connect_timeout:g} s") from None
-            if content is not None:
-                card = card_of(content, self._agent)
-        if card is None or card is self._card:
-            return
-        card = with_usable_interfaces(card, self._agent, self._address.origins)
+    def _new_client(self, card: AgentCard) -> Client:
         is_streaming = card.capabilities.streaming
         # Where there is no stream, the task is returned at once and polled: it can be cancelled then.
         config = ClientConfig(
@@ -274,57 +258,7 @@ class Connection:
         )
         factory = ClientFactory(config)
         factory.register(TransportProtocol.JSONRPC, jsonrpc_transport)
-        self._card, self._client = card, factory.create(card)
-
-    async def _downloaded(self) -> Any:
-        """Returns the card as JSON; None if it has not changed."""
-        url = self._address.card_url
-        assert url is not None
-        headers = {"accept": "application/json"}
-        if self._etag is not None and self._card is not None:
-            headers["if-none-match"] = self._etag
-        try:
-            async with self._http.stream("GET", url, headers=headers) as response:
-                if response.status_code == 304 and self._card is not None:
-                    self._fresh_until = time.monotonic() + _fresh_seconds(response.headers)
-                    return None
-                if response.status_code != 200:
-                    raise self._unreachable(
-                        f"has no card: HTTP {response.status_code}", _HINTS.get(response.status_code)
-                    )
-                body = await self._body(response)
-        except httpx.HTTPError as error:
-            raise self._unreachable(f"cannot be reached: {self._shown(error)}") from self._secrets.cleaned(error)
-        try:
-            content: Any = json.loads(body)
-        except (ValueError, RecursionError) as error:
-            raise self._unreachable(f"has a card that is not JSON: {self._shown(error)}") from None
-        self._etag = response.headers.get("etag")
-        self._fresh_until = time.monotonic() + _fresh_seconds(response.headers)
-        return content
-
-    async def _body(self, response: httpx.Response) -> bytes:
-        body = bytearray()
-        async for chunk in response.aiter_bytes():
-            body += chunk
-            if len(body) > MOST_CARD_BYTES:
-                raise self._unreachable(f"has a card of more than {MOST_CARD_BYTES:,} bytes")
-        return bytes(body)
-
-    def _unreachable(self, problem: str, hint: str | None = None) -> ToolServerError:
-        return ToolServerError(f"the A2A agent {self._agent} {problem}.", hint=hint)
-
-    def _shown(self, error: BaseException) -> str:
-        return one_line(self._secrets.text(str(error) or type(error).__name__), _LONGEST_PROBLEM)
-
-
-def _fresh_seconds(headers: httpx.Headers) -> float:
-    """Returns how long a card may be used (https://www.rfc-editor.org/rfc/rfc9111, section 5.2.2)."""
-    directives = headers.get("cache-control", "").lower()
-    if "no-cache" in directives or "no-store" in directives:
-        return 0.0
-    age = _MAX_AGE.search(directives)
-    return _FRESH_SECONDS if age is None else min(float(age[1]), _MOST_FRESH_SECONDS)
+        return factory.create(card)
 
 
 def _seen(asked: asyncio.Future[Any]) -> None:

@@ -80,15 +80,20 @@ class _Bounded(httpx.AsyncByteStream):
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size, last = 0, b""
         async for chunk in self._stream:
-            size += len(chunk)
-            if size > self._longest:
-                raise RefusedError(f"the message has more than {self._longest:,} bytes", request=self._request)
-            if self._is_stream:
-                joined = last + chunk
-                for end in _EVENT_END.finditer(joined):
-                    size = len(joined) - end.end()
-                last = joined[-3:]
+            begin, joined = 0, last + chunk
+            for match in _EVENT_END.finditer(joined) if self._is_stream else ():
+                end = match.end() - len(last)
+                if end > 0:
+                    self._check(size + end - begin)
+                    size, begin = 0, end
+            size += len(chunk) - begin
+            self._check(size)
+            last = joined[-3:]
             yield chunk
+
+    def _check(self, size: int) -> None:
+        if size > self._longest:
+            raise RefusedError(f"the message has more than {self._longest:,} bytes", request=self._request)
 
     async def aclose(self) -> None:
         await self._stream.aclose()
