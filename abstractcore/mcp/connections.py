@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import anyio
 from mcp import Client, MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, ErrorData
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from .sampling import Sampler
 
 T = TypeVar("T")
+for _logger in ("mcp", "client"):  # the SDK's, which would print tracebacks on stderr where no logging is set up
+    logging.getLogger(_logger).addHandler(logging.NullHandler())
 _MOST_PAGES = 100
 _MOST_WAITS = 20
 _FIRST_WAIT_SECONDS = 0.05
@@ -153,7 +156,8 @@ class Connection:
                     return await self._called(client, name, arguments, context)
             except (MCPError, ValidationError, RuntimeError) as error:
                 if not self._is_lost(link, error):
-                    what = "refused the call" if isinstance(error, MCPError) else "sent an invalid result"
+                    is_refused = isinstance(error, MCPError) and error.code != PARSE_ERROR
+                    what = "refused the call" if is_refused else "sent an invalid result"
                     problem = f"the server {self._server} {what}: {self._shown(error)}"
                     raise ToolFailed(problem) from self._secrets.cleaned(error)
                 await self._end(link)
