@@ -280,7 +280,7 @@ def test_server_without_a_handshake_is_an_error_with_its_output(way: Way, mode: 
 def test_server_that_hangs_in_the_handshake_is_an_error_with_its_output(mode: str):
     code = "import sys; print('starting', flush=True); sys.stdin.read()"
     tools = MCPTools(command=[sys.executable, "-c", code], mode=mode, connect_timeout=3)
-    with pytest.raises(ToolServerError, match="did not answer in 3 s. Its last output: starting"):
+    with pytest.raises(ToolServerError, match=r"did not answer in 3 s\. Its last output: starting"):
         tools.list_tools()
 
 
