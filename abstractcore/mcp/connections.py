@@ -114,12 +114,12 @@ class Connection:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no call runs, and nobody waits for a connection or an answer."""
+        """Whether no call or other request runs."""
         return not self._uses
 
     @contextmanager
     def _used(self) -> Generator[None]:
-        """Notes that somebody waits, so that it is not closed as an unused one."""
+        """Notes a request while it runs."""
         self._uses += 1
         try:
             yield
@@ -134,7 +134,9 @@ class Connection:
 
     async def tools(self) -> ListedTools:
         """Returns the tools of the server, listed again when they may have changed; raises `ToolServerError`."""
-        await self._linked()
+        link, _ = await self._linked()
+        if link.listing.known is not None:
+            return link.listing.known
         try:
             with anyio.fail_after(self._connect_timeout):
                 return await self._asked("list its tools", lambda link, client: link.listing.tools(client))
@@ -220,8 +222,7 @@ class Connection:
             owned = OwnedContext(partial(self._connected, transport, listing), self._connect_timeout)
             link = self._link = _Link(owned, notes, listing)
         try:
-            with self._used():
-                return link, await link.owned.value()
+            return link, await link.owned.value()
         except NotEnteredError as given_up:
             late = f"did not answer in {self._connect_timeout:g} s"
             problem = late if given_up.timed_out else "was closed before it answered"
