@@ -358,7 +358,7 @@ def test_call_that_runs_when_the_server_is_closed_does_not_start_it_again(mode: 
     assert "was closed" in asyncio.run(closed_meanwhile())
 
 
-@pytest.mark.parametrize("is_caught", [False, True])
+@pytest.mark.parametrize(("mode", "is_caught"), [("auto", False), ("legacy", True)])
 def test_ctrl_c_ends_a_sync_call(mode: str, tmp_path: Path, is_caught: bool):
     """Without a hang or a traceback of anything else; the tools can be used afterwards."""
     began = tmp_path / "began"
