@@ -278,6 +278,10 @@ class ReplyReader:
             self._put_text(call.arguments_text, out)
             self._end_text(out)
             return
+        if self._reading.single and self._calls:
+            message = f"a further call, of {call.name!r}, is left out: parallel_tool_calls is False"
+            self.warnings.append(CallWarning("tool_call_left_out", "parallel_tool_calls", message, False))
+            return
         id, block = self._new_id(), self._new_block()
         self._add(out, ToolCallStart(0, block, id, call.name))
         self._add(out, ToolCallDelta(0, block, call.arguments_text))

@@ -56,7 +56,7 @@ def write_tools(
         warnings.insert(0, CallWarning("tools_as_prompt", "tools", message, sent=name))
         warnings += _not_enforced(call, constrained=provider_options is not call.provider_options)
         if not forbids_tools(call):
-            reading = ReplyReading(name, call.tools, call.rescue)
+            reading = ReplyReading(name, call.tools, call.rescue, single=call.parallel_tool_calls is False)
     sampling = call.sampling
     if reading is not None and (stop := _stops(call, chosen, profile)):
         sampling = replace(sampling, stop=stop)

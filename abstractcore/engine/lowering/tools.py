@@ -33,7 +33,7 @@ def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, Repl
     if profile.calls_as_text and call.rescue and call.tools and not forbids_tools(call):
         from ...schema import ReplyReading
 
-        reading = ReplyReading(tools=call.tools, rescue=True)
+        reading = ReplyReading(tools=call.tools, rescue=True, single=call.parallel_tool_calls is False)
     changed = call.tool_format is not None or not call.rescue
     return call.with_(tool_format=None, rescue=True) if changed else call, reading, []
 

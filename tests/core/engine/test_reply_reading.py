@@ -92,7 +92,12 @@ PARTS = st.lists(
     st.integers(1, 12),
     st.lists(st.integers(1, 5), min_size=1, max_size=3),
     st.sampled_from(
-        [RESCUE, *(ReplyReading(name, READ_ONLY, rescue) for name in TOOL_FORMATS for rescue in (True, False))]
+        [
+            RESCUE,
+            replace(RESCUE, single=True),
+            *(ReplyReading(name, READ_ONLY, rescue) for name in TOOL_FORMATS for rescue in (True, False)),
+            *(ReplyReading(name, READ_ONLY, True, single=True) for name in TOOL_FORMATS),
+        ]
     ),
     st.sampled_from(["stop", "length", "tool_calls", "refusal"]),
 )
@@ -167,6 +172,13 @@ def test_repair_is_a_warning():
     found = reading("<tool_call>{'name': 'now'}</tool_call>")
     assert [(w.code, w.path) for w in found.warnings] == [("tool_call_repaired", "tool_calls[0]")]
     assert "single quotes" in found.warnings[0].message
+
+
+@pytest.mark.parametrize("given", [ReplyReading("hermes", TOOLS, single=True), replace(RESCUE, single=True)])
+def test_calls_after_the_first_of_a_single_one_are_left_out_with_a_warning(given: ReplyReading):
+    found = reading(f"{WRITTEN}\n{WRITTEN}", given)
+    assert found.parts == (OSLO,)
+    assert ("tool_call_left_out", "parallel_tool_calls") in [(w.code, w.path) for w in found.warnings]
 
 
 def test_thought_and_analysis_are_reasoning():

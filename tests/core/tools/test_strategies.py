@@ -93,6 +93,18 @@ def test_several_calls_of_one_reply_have_their_results_in_order(way: Way, strate
     assert {step.round for step in response.tool_steps} == {0}
 
 
+@pytest.mark.parametrize("strategy", [each for each in TOOL_FORMATS if each != "react"])
+def test_one_call_at_a_time_keeps_the_first_with_a_warning(way: Way, strategy: str):
+    calls = calling(strategy, [("population", {"city": city}) for city in ("Oslo", "Lima", "Rome")])
+    llm = model(strategy, calls, "Oslo.")
+    response = way.generate(llm, tools=TOOLS, run_tools=True, parallel_tool_calls=False)
+    assert [step.call.arguments for step in response.tool_steps] == [{"city": "Oslo"}]
+    left_out = [warning for warning in response.warnings if warning.code == "tool_call_left_out"]
+    assert [warning.path for warning in left_out] == ["parallel_tool_calls"] * len(left_out)
+    assert "population" in left_out[0].message
+    assert "Lima" not in to_json(llm.calls[1])
+
+
 def test_a_tool_that_wants_another_call_is_asked_again(way: Way, strategy: str):
     first = calling(strategy, [("moody", {"city": "Oslo"})])
     second = calling(strategy, [("population", {"city": "Lima"})])
