@@ -77,7 +77,7 @@ class LoopJournal:
         await self._runtime.call(self.end, loop, kind="files")
 
     def end(self, loop: ToolLoop) -> None:
-        """Notes the steps that have not been noted, and the status of the loop, and closes the journal."""
+        """Notes steps that have not been noted, the status of the loop and what it has used; closes the journal."""
         if not self._is_open:
             return
         self._is_open = False
@@ -85,7 +85,17 @@ class LoopJournal:
             for step in loop.steps:
                 if (step.round, step.call.id) not in self._noted:
                     self._journal.append(JournalEntry("step", step=step))
-            self._journal.append(JournalEntry("end", status=loop.status))
+            self._journal.append(
+                JournalEntry(
+                    "end",
+                    usage=loop.usage,
+                    cost=loop.cost,
+                    cost_source=loop.cost_source,
+                    cost_reason=loop.cost_reason,
+                    price_rows=loop.price_rows,
+                    status=loop.status,
+                )
+            )
         finally:
             self._journal.close()
 

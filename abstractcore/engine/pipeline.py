@@ -64,7 +64,7 @@ R = TypeVar("R")
 class Prepared:
     """A call to make, warnings for what it could not include, and the user's headers, which are not part of it since
     they may be secret. `converted` has the files that earlier rounds of the call have converted; `tools` can be run
-    here, by name.
+    here, by name. `begun` is given the context of the call when it begins.
     """
 
     call: ModelCall
@@ -72,6 +72,7 @@ class Prepared:
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     converted: ConvertedFiles | None = field(default=None, repr=False)
     tools: Mapping[str, Tool[..., Any]] | None = field(default=None, repr=False)
+    begun: Callable[[CallContext], object] | None = field(default=None, repr=False)
 
 
 Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]
@@ -99,7 +100,7 @@ class Pipeline:
     ) -> None:
         self.runtime = runtime
         self._session = session
-        self._pricing = pricing
+        self.pricing = pricing
         self._handlers = handlers
         self._media_context = media_context
         self._media_options = media_options
@@ -180,6 +181,8 @@ class Pipeline:
         context.headers = prepared.headers
         if prepared.converted is not None:
             context.converted = prepared.converted
+        if prepared.begun is not None:
+            prepared.begun(context)
         return context
 
     async def open(self, context: CallContext) -> DeltaStream:
@@ -242,9 +245,9 @@ class Pipeline:
         try:
             output = read_output(reply)
         except OutputValidationError as error:
-            error.response = as_response(reply, context, None, self._pricing, seconds)
+            error.response = as_response(reply, context, None, self.pricing, seconds)
             raise
-        return as_response(reply, context, output, self._pricing, seconds)
+        return as_response(reply, context, output, self.pricing, seconds)
 
     def _respond(self, answer: Answer, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
         if not isinstance(answer, ModelReply):

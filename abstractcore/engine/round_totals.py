@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from decimal import Context
 from typing import Any, Final
@@ -22,10 +22,15 @@ class RoundTotals:
         self._before = loop
         self._warnings = warnings
         self._responses: list[GenerateResponse[Any]] = []
+        self._broken: list[Callable[[], Cost]] = []
 
     def add(self, response: GenerateResponse[Any]) -> None:
         """Adds the response of one round."""
         self._responses.append(response)
+
+    def add_broken(self, find_cost: Callable[[], Cost]) -> None:
+        """Adds what a round without a response has cost."""
+        self._broken.append(find_cost)
 
     @property
     def attempts(self) -> tuple[AttemptRecord, ...]:
@@ -40,7 +45,8 @@ class RoundTotals:
 
     def cost(self) -> Cost:
         """Returns the sum of the costs; unknown if that of a round is unknown."""
-        rounds = [each for each in (self._before, *self._responses) if each is not None]
+        broken = (find_cost() for find_cost in self._broken)
+        rounds = [each for each in (self._before, *self._responses, *broken) if each is not None]
         rows = tuple(dict.fromkeys(row for each in rounds for row in each.price_rows))
         dollars = _EXACT.create_decimal(0)
         for each in rounds:

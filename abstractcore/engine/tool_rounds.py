@@ -5,11 +5,12 @@ from __future__ import annotations
 import logging
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from ..errors import AbstractCoreError, JournalError, OutputValidationError
 from ..outputs import OutputType
-from ..ports import ConvertedFiles, Interruption, Runtime
+from ..ports import CallContext, ConvertedFiles, Interruption, Runtime
 from ..schema import (
     EMPTY,
     CallWarning,
@@ -21,6 +22,7 @@ from ..schema import (
     ToolEvent,
     ToolLoop,
 )
+from ..telemetry.costs import Bill
 from ..tools.file_journal import journal_of
 from ..tools.limit_warnings import limit_warning
 from ..tools.loop import ENDED, closed, continues, failed_repeatedly, limit_reached, next_call, with_reply
@@ -80,6 +82,8 @@ class Rounds:
         self._totals = RoundTotals(plan.loop)
         self._converted: ConvertedFiles = {}
         self._first: Prepared | None = None
+        self._context: CallContext | None = None
+        """Of the round whose response is still to be taken."""
         self._output: Any = None
         self._answers_now = False
         journal = None if plan.setup is None else journal_of(plan.setup.policy.journal)
@@ -150,9 +154,12 @@ class Rounds:
         warnings: tuple[CallWarning, ...] = () if loop.replies else first.warnings
 
         async def prepare(runtime: Runtime) -> Prepared:
-            return Prepared(call, warnings, first.headers, self._converted)
+            return Prepared(call, warnings, first.headers, self._converted, begun=self._note_begun)
 
         return prepare
+
+    def _note_begun(self, context: CallContext) -> None:
+        self._context = context
 
     def seconds_left(self) -> float | None:
         """Returns the seconds for what is left, or None; raises `RequestTimeoutError` if there are none."""
@@ -194,6 +201,7 @@ class Rounds:
             self.loop = self._state.with_(status="answered")
             return
         self._totals.add(response)
+        self._context = None
         goes_on = corrected is not None or (self._runs_tools and self._calls_tools(reply))
         status: LoopStatus = "running" if goes_on else "answered"
         loop = with_reply(corrected or self._state, reply, response.usage, status)
@@ -255,10 +263,10 @@ class Rounds:
         """Returns the response for all rounds."""
         if self._single is not None:
             return self._single
-        if self._journal is not None:
-            await self._journal.finish(self._state)
-        seconds = self._runtime.now() - self._start
         self.loop = self._totals.with_cost(self._state)
+        if self._journal is not None:
+            await self._journal.finish(self.loop)
+        seconds = self._runtime.now() - self._start
         warning = None if self._setup is None else limit_warning(self.loop, self._setup.policy)
         warnings = () if warning is None else (warning,)
         return self._totals.response(self.loop, self._output, seconds, warnings, with_state=self._runs_tools)
@@ -285,12 +293,20 @@ class Rounds:
             if isinstance(error, AbstractCoreError):
                 error.attempts = (*self._totals.attempts, *error.attempts)
                 error.output_attempts = error.output_attempts or loop.output_attempts
-            if isinstance(error, OutputValidationError) and error.response is not None:
-                self._totals.add(error.response)
-                loop = loop.with_(usage=loop.usage + error.response.usage)
-            self.loop = self._totals.with_cost(loop)
+            self.loop = self._totals.with_cost(self._with_broken_round(loop))
             self._note_end()
         error.loop = self.loop  # pyright: ignore[reportAttributeAccessIssue]
+
+    def _with_broken_round(self, loop: ToolLoop) -> ToolLoop:
+        """Returns the loop with what a round has used whose response was not taken. A request without a response, as
+        one that the provider refused, has used nothing.
+        """
+        context, self._context = self._context, None
+        bill = None if context is None else Bill(context)
+        if bill is None or bill.is_empty:
+            return loop
+        self._totals.add_broken(partial(bill.cost, self._pipeline.pricing))
+        return loop.with_(usage=loop.usage + bill.usage)
 
     def _note_end(self) -> None:
         if self._journal is not None:

@@ -28,9 +28,9 @@ _CLASSES = {"loop": ToolLoop, "reply": ModelReply, "call": ToolCall, "step": Too
 class JournalEntry(Immutable):
     """One event of a tool loop; which fields it has depends on `kind`.
 
-    `start`: `loop`. `reply`: `reply`, with the `attempt` if it is not a valid answer; `usage`, `cost` and what explains
-    the cost are those of all rounds until then. `decision`: all calls that are `allowed` and `pending` from then on.
-    `intent`: `call`. `step`: `step`. `end`: `status`.
+    `start`: `loop`. `reply`: `reply`, with the `attempt` if it is not a valid answer. `decision`: all calls that are
+    `allowed` and `pending` from then on. `intent`: `call`. `step`: `step`. `end`: `status`. `usage`, `cost` and what
+    explains the cost, of `reply` and `end`, are those of all rounds until then; at the end also of one that broke off.
     """
 
     kind: JournalKind

@@ -42,6 +42,11 @@ class Bill:
         self._without_response = _UNREPORTED if context.attempts and not is_free else _NOTHING
         self._conversions = conversions
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether there was neither a response, if only the beginning of one, nor a conversion that is charged."""
+        return not (self._responses or self._conversions)
+
     def cost(self, pricing: Pricing) -> Cost:
         """Returns the cost of the model and of file conversions.
 

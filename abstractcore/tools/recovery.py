@@ -43,17 +43,8 @@ class _History:
         last = len(loop.replies) - 1
         if entry.reply is not None:
             attempts = loop.output_attempts if entry.attempt is None else (*loop.output_attempts, entry.attempt)
-            loop = loop.with_(
-                replies=(*loop.replies, entry.reply),
-                output_attempts=attempts,
-                usage=entry.usage or loop.usage,
-                cost=entry.cost,
-                cost_source=entry.cost_source,
-                cost_reason=entry.cost_reason,
-                price_rows=entry.price_rows,
-                allowed=(),
-                pending=(),
-            )
+            replies = (*loop.replies, entry.reply)
+            loop = loop.with_(replies=replies, output_attempts=attempts, allowed=(), pending=())
             self._begun.clear()
         elif entry.kind == "decision":
             loop = loop.with_(allowed=entry.allowed, pending=entry.pending)
@@ -65,6 +56,14 @@ class _History:
         elif entry.step is not None:
             self._steps.setdefault((entry.step.round, entry.step.call.id), entry.step)
             self._begun.pop(entry.step.call.id, None)
+        if entry.usage is not None:
+            loop = loop.with_(
+                usage=entry.usage,
+                cost=entry.cost,
+                cost_source=entry.cost_source,
+                cost_reason=entry.cost_reason,
+                price_rows=entry.price_rows,
+            )
         self._loop = loop.with_(status=entry.status or "running")
 
     def state(self) -> ToolLoop | None:

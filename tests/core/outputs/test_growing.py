@@ -1,7 +1,6 @@
 """`Stream.partial_output` and `Stream.elements`: data that grows, and items of a list as each is complete."""
 
 import json
-from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -169,7 +168,8 @@ def test_invalid_element_is_an_error_with_its_index_after_those_before(call_styl
     assert len(llm.calls) == 1
 
 
-def test_error_of_an_element_has_the_earlier_attempts_with_their_usage_and_cost(call_style: CallStyle):
+def test_error_of_an_element_has_the_earlier_attempts_and_their_usage_and_an_unknown_cost(call_style: CallStyle):
+    """The stream is left before its provider has reported what it used."""
     refused = ScriptedReply.text("no list", usage=Usage(100, 10))
     llm = create_llm("scripted", replies=[refused, "[1, []]"], price=Price(input=1, output=10))
     with pytest.raises(OutputValidationError, match="1: Input should be a valid integer") as caught:
@@ -177,7 +177,8 @@ def test_error_of_an_element_has_the_earlier_attempts_with_their_usage_and_cost(
     error = caught.value
     assert [each.text for each in error.output_attempts] == ["no list"]
     assert error.loop is not None
-    assert (error.loop.usage, error.loop.cost) == (Usage(100, 10), Decimal("0.0002"))
+    assert (error.loop.usage, error.loop.cost) == (Usage(100, 10), None)
+    assert error.loop.cost_reason == "input tokens were not reported"
 
 
 def test_answer_is_not_asked_for_again_once_elements_are_in_use(call_style: CallStyle):
