@@ -35,6 +35,7 @@ _OF_FAMILIES = frozenset(
         "sampling",
         "settings",
         "source",
+        "tool_examples",
         "tool_prompt",
     }
 )

@@ -146,6 +146,9 @@ class ModelProfile:
     """The format in which tools are described in the prompt, where they are not sent as such: the one that the model's
     maker trained it on, such as "hermes" or "llama3". None if unknown.
     """
+    tool_examples: bool = False
+    """Whether tools in the prompt are described with answers to questions that need none, where the last message has no
+    results: small models call a tool too often without."""
     grammar: Literal["gbnf"] | None = None
     """The language of grammars that the server accepts in the field `grammar` of a request: llama.cpp's. Calls of tools
     in the prompt are then constrained by one."""

@@ -51,7 +51,9 @@ def write_tools(
     reading = None
     if call.tools:
         position = sum(1 for _ in takewhile(lambda message: message.role == "system", messages))
-        messages.insert(position, Message("system", (_described(call, chosen),)))
+        # With examples, a small model that has results repeats their calls.
+        examples = profile.tool_examples and not (call.messages and call.messages[-1].role == "tool")
+        messages.insert(position, Message("system", (_described(call, chosen, examples=examples),)))
         message = f"{call.model} has its tools described in a system message, in the format {name!r}"
         warnings.insert(0, CallWarning("tools_as_prompt", "tools", message, sent=name))
         warnings += _not_enforced(call, constrained=provider_options is not call.provider_options)
@@ -83,10 +85,10 @@ def _refuse_names(call: ModelCall, chosen: ToolFormat) -> None:
             )
 
 
-def _described(call: ModelCall, chosen: ToolFormat) -> TextPart:
+def _described(call: ModelCall, chosen: ToolFormat, *, examples: bool) -> TextPart:
     """Returns the description of the tools, with the last cache point that a tool has."""
     points = [tool.cache for tool in call.tools if tool.cache is not None]
-    text = chosen.describe(call.tools, call.tool_choice, call.parallel_tool_calls)
+    text = chosen.describe(call.tools, call.tool_choice, call.parallel_tool_calls, examples=examples)
     return TextPart(text, cache=points[-1] if points else None)
 
 

@@ -58,19 +58,46 @@ def _upper_types(schema: object) -> Any:
     return [_upper_types(item) for item in cast("list[object]", schema)] if isinstance(schema, list) else schema
 
 
-def when_to_call(choice: ToolChoice | None, parallel: bool | None) -> str:
-    """Returns the sentences on whether to call tools, and how many at a time."""
+_EXAMPLES: Final = """\
+There are no tools but {names}. If you need one, write nothing but its call.{several} All other questions you answer \
+yourself, in plain text, as here:
+Question: Who wrote Faust?
+Goethe.
+Question: What is 6 times 7?
+42
+Question: Translate 'dog' into Italian.
+cane
+Question: Write a query that counts the rows of t.
+```sql
+SELECT COUNT(*) FROM t;
+```"""
+_STOP: Final = "After a call, stop and wait for its result: never invent results."
+
+
+def when_to_call(
+    tools: Sequence[ToolSpec], choice: ToolChoice | None, parallel: bool | None, *, examples: bool = False
+) -> str:
+    """Returns the sentences on whether to call tools, and how many at a time. With `examples`, and the choice left to
+    the model, they have answers to questions that need no tool.
+    """
     mode = choice.mode if choice is not None else "auto"
     if mode == "none":
         return "Do not call any of them now: answer in plain text."
+    several = (
+        "" if parallel is None else " You may make several calls at once." if parallel else " Make one call at a time."
+    )
     if choice is not None and mode == "tool":
         whether = f"You must call {choice.tool} now. Write nothing else."
     elif mode == "required":
         whether = "You must call at least one of them now. Write nothing else."
+    elif examples:
+        return _EXAMPLES.format(names=_listed([tool.name for tool in tools]), several=several) + f"\n\n{_STOP}"
     else:
         # Of six wordings this had the most right calls, and the fewest needless ones, of Qwen2.5-Coder-1.5B.
         whether = "Most questions need no tool: answer them in plain text. If you need one, write nothing but its call."
-    several = (
-        "" if parallel is None else " You may make several calls at once." if parallel else " Make one call at a time."
-    )
-    return f"{whether}{several} After a call, stop and wait for its result: never invent results."
+    return f"{whether}{several} {_STOP}"
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Returns names as in "a, b and c"."""
+    return f"{', '.join(names[:-1])} and {names[-1]}" if len(names) > 1 else names[0]

@@ -43,11 +43,18 @@ class ToolFormat:
     stop: tuple[str, ...] = ()
 
     def describe(
-        self, tools: Sequence[ToolSpec], choice: ToolChoice | None = None, parallel: bool | None = None
+        self,
+        tools: Sequence[ToolSpec],
+        choice: ToolChoice | None = None,
+        parallel: bool | None = None,
+        *,
+        examples: bool = False,
     ) -> str:
-        """Returns the text for the system message: the tools, how to call them, and whether the model must."""
+        """Returns the text for the system message: the tools, how to call them, and whether the model must. It ends
+        with what depends on the round, so that prompt caches hold the rest.
+        """
         listed = self.listing.replace("{tools}", "\n".join(map(self.tool, tools)), 1)
-        when = descriptions.when_to_call(choice, parallel)
+        when = descriptions.when_to_call(tools, choice, parallel, examples=examples)
         return (
             f"{listed}\n\n{when}"
             if choice is not None and choice.mode == "none"

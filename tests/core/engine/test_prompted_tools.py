@@ -69,6 +69,25 @@ def test_model_without_a_known_format_has_hermes():
     assert found.reading.tool_format == "hermes"
 
 
+def test_examples_of_answers_are_shown_until_the_last_message_has_results():
+    examples = replace(NEVER, tool_examples=True)
+    asked = (Message.user("Oslo?"), Message.assistant(OSLO), Message.tool(ToolResult("c1", (TextPart("sunny"),))))
+    first, later = (texts(lowered(examples, messages=asked[:count]))[0][1] for count in (1, 3))
+    next_turn = texts(lowered(examples, messages=(*asked, Message.assistant("Sunny."), Message.user("And Lima?"))))
+    assert "Question: What is 6 times 7?\n42" in first
+    assert "There are no tools but weather." in first
+    assert next_turn[0][1] == first
+    assert later == texts(lowered(messages=asked))[0][1]
+    how = tool_format("llama3").how
+    assert first[: first.index(how) + len(how)] == later[: later.index(how) + len(how)]
+
+
+@pytest.mark.parametrize("mode", ["required", "none"])
+def test_choice_that_is_not_left_to_the_model_needs_no_examples(mode: Any):
+    choice = ToolChoice(mode)
+    assert lowered(replace(NEVER, tool_examples=True), tool_choice=choice) == lowered(tool_choice=choice)
+
+
 @pytest.mark.parametrize("name", TOOL_FORMATS)
 def test_call_chooses_the_format(name: str):
     found = lowered(ModelProfile(), tool_format=name, tool_choice=ToolChoice("required"), parallel_tool_calls=False)

@@ -1,6 +1,10 @@
-"""Questions that need a tool, and questions that need none, with three tools of the stronger embedded model."""
+"""Questions that need a tool, and questions that need none, in English and French, about everyday things and code, with
+three tools of the stronger embedded model. Those of which it is less sure are in docs/decisions/0050-tool-wording.md.
+"""
 
 from __future__ import annotations
+
+from typing import Any
 
 import pytest
 
@@ -27,7 +31,26 @@ def stock(item: str) -> str:
     return f"12 kg of {item}"
 
 
+@tool(read_only=True)
+def read_file(path: str) -> str:
+    """The content of a file."""
+    return "name = abc"
+
+
+@tool(read_only=True)
+def run_tests(folder: str) -> str:
+    """Runs the tests in a folder."""
+    return "12 passed"
+
+
+@tool(read_only=True)
+def calendar(day: str) -> str:
+    """The appointments of a day."""
+    return "10:00 dentist"
+
+
 TOOLS = [weather, population, stock]
+CODING_TOOLS = [read_file, run_tests, calendar]
 NEED_NONE = [
     "Say hello.",
     "What is 2 + 2?",
@@ -37,6 +60,15 @@ NEED_NONE = [
     "Write a haiku about the sea.",
     "What is the opposite of hot?",
     "Explain in one sentence what a list is in Python.",
+    "What does HTTP stand for?",
+    "Who wrote Hamlet?",
+    "Bonjour !",
+    "Écris une fonction Python qui calcule la factorielle de n.",
+]
+NEED_NO_CODING_TOOL = [
+    "What is a unit test?",
+    "Tell me a joke.",
+    "Explique en une phrase ce qu'est une boucle.",
 ]
 NEED_ONE = [
     ("What is the weather in Oslo?", "weather", {"city": "Oslo"}),
@@ -45,6 +77,12 @@ NEED_ONE = [
     ("How many people live in Oslo?", "population", {"city": "Oslo"}),
     ("What is the population of Berlin?", "population", {"city": "Berlin"}),
     ("Is there any coffee in stock?", "stock", {"item": "coffee"}),
+    ("Quel temps fait-il à Nice ?", "weather", {"city": "Nice"}),
+    ("Is it cold in Helsinki right now?", "weather", {"city": "Helsinki"}),
+]
+NEED_A_CODING_TOOL = [
+    ("What is in the file setup.cfg?", "read_file", {"path": "setup.cfg"}),
+    ("Lance les tests du dossier core.", "run_tests", {"folder": "core"}),
 ]
 NEED_TWO = [
     ("What is the weather in Oslo and in Lima?", [("weather", "Oslo"), ("weather", "Lima")]),
@@ -52,16 +90,22 @@ NEED_TWO = [
 ]
 
 
-def test_question_that_needs_no_tool_gets_none(stronger_llm: LLM):
-    for question in NEED_NONE:
-        response = stronger_llm.generate(question, tools=TOOLS, max_output_tokens=20)
+@pytest.mark.parametrize(
+    ("tools", "questions"), [(TOOLS, NEED_NONE), (CODING_TOOLS, NEED_NO_CODING_TOOL)], ids=["everyday", "coding"]
+)
+def test_question_that_needs_no_tool_gets_none(stronger_llm: LLM, tools: list[Any], questions: list[str]):
+    for question in questions:
+        response = stronger_llm.generate(question, tools=tools, max_output_tokens=16)
         assert response.tool_calls == (), question
         assert response.content.strip(), question
 
 
-def test_question_that_needs_a_tool_gets_its_call(stronger_llm: LLM):
-    for question, name, arguments in NEED_ONE:
-        response = stronger_llm.generate(question, tools=TOOLS, max_output_tokens=40)
+@pytest.mark.parametrize(
+    ("tools", "questions"), [(TOOLS, NEED_ONE), (CODING_TOOLS, NEED_A_CODING_TOOL)], ids=["everyday", "coding"]
+)
+def test_question_that_needs_a_tool_gets_its_call(stronger_llm: LLM, tools: list[Any], questions: list[Any]):
+    for question, name, arguments in questions:
+        response = stronger_llm.generate(question, tools=tools, max_output_tokens=40)
         assert [(call.name, call.arguments) for call in response.tool_calls] == [(name, arguments)], question
 
 

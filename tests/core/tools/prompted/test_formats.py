@@ -152,6 +152,8 @@ def test_description_names_tools_and_choices(name: str) -> None:
     assert "must call at least one" in chosen.describe(TOOLS, ToolChoice("required"))
     assert "one call at a time" in chosen.describe(TOOLS, None, False)
     assert "several calls" in chosen.describe(TOOLS, None, True)
+    assert "several calls" in chosen.describe(TOOLS, None, True, examples=True)
+    assert f"{TOOLS[0].name}, {TOOLS[1].name}" in chosen.describe(TOOLS, examples=True)
     none = chosen.describe(TOOLS, ToolChoice("none"))
     assert "Do not call" in none
     assert chosen.how not in none
