@@ -24,11 +24,13 @@ array ::= "[" ws (value ("," ws value)*)? ws "]"
 """.strip()
 _TEXT: Final = r"""
 text ::= first other*
-first ::= [^<{` \n\t] | "<" [^t] | "<t" [^o] | "`" [^`] | "```" [a-zA-Z0-9+#-]* " "? "\n" [^{[<]
-other ::= [^<] | "<" [^t] | "<t" [^o]
+first ::= [^<{` \n\t] | tag | "`" [^`] | "```" [a-zA-Z0-9+#-]* " "? "\n" [^{[<]
+other ::= [^<] | tag
+tag ::= "<" [^t|] | "<t" [^o] | "<|" [^a-zA-Z]
 """.strip()
 """An answer: text in which no call begins. It may begin with code, but not with JSON, which would be a call, nor with
-white space, after which a model that may not write what it wants to would end."""
+white space, after which a model that may not write what it wants to would end. For the grammar, a control token such as
+`<|im_start|>` is the text of its name: with it a model could begin another turn, which the server does not show."""
 _SIMPLE: Final = frozenset({"string", "integer", "number", "boolean", "null"})
 _DEEPEST = 6
 _MOST_OPTIONAL = 16

@@ -98,6 +98,7 @@ def test_question_that_needs_no_tool_gets_none(stronger_llm: LLM, tools: list[An
         response = stronger_llm.generate(question, tools=tools, max_output_tokens=16)
         assert response.tool_calls == (), question
         assert response.content.strip(), question
+        assert '"name"' not in response.content, question  # a call that the limit cut stays text
 
 
 @pytest.mark.parametrize(
@@ -109,10 +110,13 @@ def test_question_that_needs_a_tool_gets_its_call(stronger_llm: LLM, tools: list
         assert [(call.name, call.arguments) for call in response.tool_calls] == [(name, arguments)], question
 
 
+@pytest.mark.parametrize("parallel", [None, True])
 @pytest.mark.parametrize(("question", "calls"), NEED_TWO)
-def test_question_that_needs_two_calls_gets_both_and_an_answer(stronger_llm: LLM, question: str, calls: object):
-    policy = ToolPolicy(max_rounds=4)
-    response = stronger_llm.generate(question, tools=TOOLS, run_tools=policy, max_output_tokens=60)
+def test_question_that_needs_two_calls_gets_both_and_an_answer(
+    stronger_llm: LLM, question: str, calls: object, parallel: bool | None
+):
+    request: dict[str, Any] = {"parallel_tool_calls": parallel, "run_tools": ToolPolicy(max_rounds=4)}
+    response = stronger_llm.generate(question, tools=TOOLS, max_output_tokens=60, **request)
     steps = [(step.call.name, (step.call.arguments or {}).get("city")) for step in response.tool_steps]
     assert steps == calls
     assert response.loop is not None

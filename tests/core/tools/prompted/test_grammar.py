@@ -30,6 +30,15 @@ def test_auto_choice_has_a_branch_of_text():
     assert tagged.startswith("root ::= calls | text calls?\n")
 
 
+def test_text_has_no_control_tokens():
+    """llama.cpp gives a grammar `<|im_start|>` for the token of that name, which would begin another turn."""
+    found = rules([WEATHER])
+    assert found["other"] == "[^<] | tag"
+    assert found["tag"] == '"<" [^t|] | "<t" [^o] | "<|" [^a-zA-Z]'
+    assert "tag" in found["first"]
+    assert '"<"' not in found["first"]
+
+
 @pytest.mark.parametrize("choice", [ToolChoice("required"), ToolChoice("tool", "now")])
 def test_required_call_has_none(choice: ToolChoice):
     found = rules([WEATHER, NOW], choice)
