@@ -19,6 +19,7 @@ from .errors import (
     ConnectionFailedError,
     ContentFilterError,
     ContextOverflowError,
+    EncryptedFileError,
     FallbackExhaustedError,
     InputRequired,
     InvalidInputError,
@@ -50,6 +51,7 @@ from .errors import (
     UnknownProviderError,
     UnsupportedContentError,
     UnsupportedOptionError,
+    WrongPasswordError,
 )
 from .schema import (
     AttemptRecord,
@@ -290,6 +292,7 @@ __all__ = [
     "Deny",
     "DocumentPart",
     "Edit",
+    "EncryptedFileError",
     "Evidence",
     "EvidenceMap",
     "FallbackExhaustedError",
@@ -403,6 +406,7 @@ __all__ = [
     "Usage",
     "UsageDelta",
     "VideoPart",
+    "WrongPasswordError",
     "__version__",
     "accumulate",
     "canonical_json",

@@ -12,6 +12,8 @@ AbstractCoreError
 |- UnsupportedOptionError           the model does not support an option, and the call is strict
 |- UnsupportedContentError          the model does not support the content, and the policy allows no fallback
 |- MediaError                       a file cannot be read, or is not of its declared type
+|  `- EncryptedFileError            a file is encrypted, and no password was given
+|     `- WrongPasswordError         the password does not open the file
 |- ToolError                        a tool failed, and the failure cannot be sent to the model
 |  |- ToolRetry                     raised by a tool: the model should call it again, differently
 |  |- ToolFailed                    raised by a tool: the model should go on without it
@@ -103,6 +105,14 @@ class MediaError(AbstractCoreError):
     def __init__(self, message: str, *, source: str = "", hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.source = source
+
+
+class EncryptedFileError(MediaError):
+    """A file is encrypted, and no password was given, or its encryption is not supported."""
+
+
+class WrongPasswordError(EncryptedFileError):
+    """The password that was given does not open the file."""
 
 
 class ToolError(AbstractCoreError):

@@ -6,7 +6,7 @@ from abstractcore.ports import MediaHandler
 from abstractcore.registry.hooks import hookimpl
 
 from .audio import AudioHandler
-from .document import PdfHandler, TextHandler
+from .document import FORMATS, FormatHandler, PdfHandler, TextHandler
 from .image import ImageHandler
 from .video import VideoHandler
 
@@ -14,4 +14,5 @@ from .video import VideoHandler
 @hookimpl
 def register_media_handlers() -> list[MediaHandler]:
     """Returns new handlers, most specific first: the first that recognises a file handles it."""
-    return [ImageHandler(), AudioHandler(), VideoHandler(), PdfHandler(), TextHandler()]
+    formats = [FormatHandler(each) for each in FORMATS]
+    return [ImageHandler(), AudioHandler(), VideoHandler(), PdfHandler(), *formats, TextHandler()]

@@ -2,11 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
 _SUFFIXES = {
-    "application/json": "json ipynb geojson",
+    "application/epub+zip": "epub",
+    "application/gzip": "gz tgz",
+    "application/json": "json geojson",
+    "application/msword": "doc dot",
     "application/pdf": "pdf",
+    "application/vnd.ms-excel": "xls xlt",
+    "application/vnd.ms-outlook": "msg",
+    "application/vnd.ms-powerpoint": "ppt pps pot",
+    "application/vnd.oasis.opendocument.presentation": "odp otp",
+    "application/vnd.oasis.opendocument.spreadsheet": "ods ots",
+    "application/vnd.oasis.opendocument.text": "odt ott",
+    "application/vnd.openxmlformats-officedocument.presentationml.presentation": "pptx pptm ppsx ppsm potx",
+    "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet": "xlsx xlsm xltx xltm",
+    "application/vnd.openxmlformats-officedocument.wordprocessingml.document": "docx docm dotx dotm",
+    "application/x-bzip2": "bz2 tbz2",
+    "application/x-ipynb+json": "ipynb",
+    "application/x-tar": "tar",
+    "application/x-xz": "xz txz",
+    "application/xhtml+xml": "xhtml",
     "application/xml": "xml xsd xsl rss atom",
     "application/yaml": "yaml yml",
+    "application/zip": "zip",
     "audio/aac": "aac",
     "audio/aiff": "aif aiff",
     "audio/flac": "flac",
@@ -22,6 +42,7 @@ _SUFFIXES = {
     "image/svg+xml": "svg",
     "image/tiff": "tif tiff",
     "image/webp": "webp",
+    "message/rfc822": "eml",
     "text/css": "css",
     "text/csv": "csv",
     "text/html": "html htm",
@@ -39,6 +60,17 @@ _SUFFIXES = {
     "video/x-matroska": "mkv",
     "video/x-msvideo": "avi",
 }
+MARKUP = frozenset(
+    {
+        "application/x-ipynb+json",
+        "application/xhtml+xml",
+        "text/csv",
+        "text/html",
+        "text/rtf",
+        "text/tab-separated-values",
+    }
+)
+"""Text types that are converted to Markdown."""
 _BY_SUFFIX = {suffix: media_type for media_type, suffixes in _SUFFIXES.items() for suffix in suffixes.split()}
 
 
@@ -58,8 +90,8 @@ def extensions_of(*beginnings: str) -> tuple[str, ...]:
 
 
 def text_extensions() -> tuple[str, ...]:
-    """Returns the file extensions of text types."""
-    return tuple(sorted(suffix for suffix, media_type in _BY_SUFFIX.items() if is_text_type(media_type)))
+    """Returns the file extensions of text types that are sent as they are."""
+    return tuple(sorted(suffix for suffix, type_ in _BY_SUFFIX.items() if is_text_type(type_) and type_ not in MARKUP))
 
 
 def is_text_type(media_type: str) -> bool:
@@ -69,3 +101,8 @@ def is_text_type(media_type: str) -> bool:
         or media_type in ("application/json", "application/xml", "application/yaml")
         or media_type.endswith(("+json", "+xml", "+yaml"))
     )
+
+
+def extensions_of_types(media_types: Set[str]) -> tuple[str, ...]:
+    """Returns the file extensions of exactly these media types."""
+    return tuple(sorted(suffix for suffix, media_type in _BY_SUFFIX.items() if media_type in media_types))

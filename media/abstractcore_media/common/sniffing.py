@@ -22,7 +22,12 @@ UNICODE_MARKS = {
     codecs.BOM_UTF16_BE: "utf-16",
 }
 _CONTROL_BYTES = bytes(set(range(0x20)) - set(b"\b\t\n\v\f\r\x1b")) + b"\x7f"
-_USUAL_NAMES = {"audio/x-aiff": "audio/aiff", "image/x-ms-bmp": "image/bmp", "video/dvd": "video/mpeg"}
+_USUAL_NAMES = {
+    "application/x-gzip": "application/gzip",
+    "audio/x-aiff": "audio/aiff",
+    "image/x-ms-bmp": "image/bmp",
+    "video/dvd": "video/mpeg",
+}
 
 
 def media_type_of(head: bytes, name: str) -> str | None:
@@ -60,12 +65,42 @@ def looks_like_text(head: bytes) -> bool:
 
 
 def _text_type(head: bytes, named: str | None) -> str:
-    if named is not None and is_text_type(named):
+    start = head.removeprefix(codecs.BOM_UTF8).lstrip()[:1000].lower()
+    if start.startswith(b"{\\rtf"):
+        return "text/rtf"
+    if named is not None and (is_text_type(named) or named == "message/rfc822"):
         return named
-    start = head.removeprefix(codecs.BOM_UTF8).lstrip()[:20].lower()
     if start.startswith((b"<!doctype html", b"<html")):
         return "text/html"
-    return "application/xml" if start.startswith(b"<?xml") else "text/plain"
+    if start.startswith(b"<?xml"):
+        return "text/html" if b"<html" in start else "application/xml"
+    return "message/rfc822" if _MAIL.match(head) else "text/plain"
+
+
+_MAIL = re.compile(
+    rb"(?=(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?i:MIME-Version|Message-ID|Received):)"
+    rb"(?=(?:[!-9;-~]+:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?i:From):)"
+)
+"""Lines of headers, with two that all mails have."""
+
+
+def _ole_type(head: bytes, named: str | None) -> str | None:
+    """Returns the type of an OLE file, whose directory may stand behind the head: then the name decides."""
+    for stream, media_type in _OLE_STREAMS:
+        if stream.encode("utf-16-le") in head:
+            return media_type
+    is_office = named is not None and named.startswith(
+        ("application/vnd.openxml", "application/vnd.ms-", "application/ms")
+    )
+    return named if is_office else "application/x-ole-storage"
+
+
+_OLE_STREAMS = (
+    ("__properties_version1.0", "application/vnd.ms-outlook"),
+    ("WordDocument", "application/msword"),
+    ("Workbook", "application/vnd.ms-excel"),
+    ("PowerPoint Document", "application/vnd.ms-powerpoint"),
+)
 
 
 def _type_by_signature(head: bytes, named: str | None) -> str | None:
@@ -115,17 +150,22 @@ def _ogg_type(head: bytes, named: str | None) -> str:
 def _zip_type(head: bytes, named: str | None) -> str:
     if declared := re.match(rb"PK\x03\x04.{26}mimetype(application/[\w.+-]+?)PK", head, re.DOTALL):
         return declared[1].decode("ascii")
-    if b"[Content_Types].xml" in head:
-        for folder, office in _OFFICE_FOLDERS:
-            if folder in head:
-                return f"application/vnd.openxmlformats-officedocument.{office}"
-    return "application/zip"
+    members = re.findall(rb"PK\x03\x04.{26}([\w.\[\]/-]+)", head, re.DOTALL)
+    for folder, media_type in _OFFICE_FOLDERS:
+        if any(member.startswith(folder) for member in members):
+            return media_type
+    if b"META-INF/container.xml" in members:
+        return "application/epub+zip"
+    # The member that distinguishes an Office file may stand behind the head.
+    is_office = any(member.startswith((b"[Content_Types].xml", b"_rels/", b"docProps/")) for member in members)
+    return named if is_office and named is not None and "officedocument" in named else "application/zip"
 
 
+_OFFICE = "application/vnd.openxmlformats-officedocument."
 _OFFICE_FOLDERS = (
-    (b"word/", "wordprocessingml.document"),
-    (b"xl/", "spreadsheetml.sheet"),
-    (b"ppt/", "presentationml.presentation"),
+    (b"word/", _OFFICE + "wordprocessingml.document"),
+    (b"xl/", _OFFICE + "spreadsheetml.sheet"),
+    (b"ppt/", _OFFICE + "presentationml.presentation"),
 )
 
 
@@ -139,6 +179,7 @@ _CONTAINERS: tuple[tuple[re.Pattern[bytes], Callable[[bytes, str | None], str | 
     (re.compile(rb"\x1a\x45\xdf\xa3"), _matroska_type),
     (re.compile(rb"OggS"), _ogg_type),
     (re.compile(rb"PK\x03\x04"), _zip_type),
+    (re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), _ole_type),
     # An MP3 without an ID3 tag: sync word, layer III, a bit rate that is neither free nor bad.
     (re.compile(rb"\xff[\xe2\xe3\xf2\xf3\xfa\xfb][\x10-\xef]"), _mpeg_audio_type),
 )

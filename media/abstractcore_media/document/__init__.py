@@ -1,6 +1,8 @@
-"""Documents: text extraction from PDF, and text files."""
+"""Documents: a module or folder for each format, all of which yield the same blocks; PDF; and text files."""
 
+from .format_handler import DocumentFormat, FormatHandler
+from .formats import FORMATS
 from .pdf import PdfHandler
 from .text import TextHandler
 
-__all__ = ["PdfHandler", "TextHandler"]
+__all__ = ["FORMATS", "DocumentFormat", "FormatHandler", "PdfHandler", "TextHandler"]

@@ -1,0 +1,117 @@
+"""What the readers of documents yield: texts with their places in the file, pictures, files inside, and losses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import TypeAlias
+
+_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_LINES = re.compile(r"[ \t]*(?:\r\n|\r|\n|\v|\f|\u2028|\u2029)[ \t]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where in a file a block stands; the fields are those of `MediaAnchor`."""
+
+    page: int | None = None
+    box: tuple[float, ...] | None = None
+    sheet: str | None = None
+    cell: str | None = None
+    paragraph: int | None = None
+    member: str | None = None
+
+
+NOWHERE = Place()
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Markdown. Texts of the same `group`, such as the rows of one table, follow each other without an empty line."""
+
+    text: str
+    place: Place = NOWHERE
+    group: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class PageStart:
+    """The begin of a page or slide, whose blocks follow. `mark` stands before them, such as "[slide 2]"."""
+
+    number: int
+    mark: str
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A picture inside of the file. `alt` is its description there, `name` the path of it or of its reference."""
+
+    data: bytes
+    name: str
+    place: Place = NOWHERE
+    alt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Attached:
+    """A file inside of the file, such as an attachment. `data` is None if it is too large to be read."""
+
+    data: bytes | None
+    name: str
+    place: Place = NOWHERE
+    media_type: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Something that is not in the text: `count` of `total` "rows", say; `where` is "" or names the place."""
+
+    what: str
+    count: float
+    total: float | None = None
+    where: str = ""
+
+
+Block: TypeAlias = Text | PageStart | Picture | Attached | Lost
+
+
+def clean(text: str) -> str:
+    """Returns the text without NULs, control characters and lone surrogates."""
+    return _NOT_TEXT.sub("", text)
+
+
+def heading(text: str, level: int, place: Place = NOWHERE) -> Text:
+    """Returns a Markdown heading; levels below 6 are written as 6."""
+    line = " ".join(text.split())
+    return Text(f"{'#' * max(1, min(level, 6))} {line}" if line else "", place)
+
+
+def list_item(text: str, marker: str, depth: int, place: Place = NOWHERE) -> Text:
+    """Returns an item of a list; `depth` counts from 0, `marker` is "-" or "3."."""
+    indent = "  " * min(depth, 8)
+    body = _LINES.sub("\n" + indent + "  ", text.strip())
+    return Text(f"{indent}{marker} {body}" if body else "", place, "list")
+
+
+def fenced(text: str, language: str = "", place: Place = NOWHERE) -> Text:
+    """Returns a block of code, in a fence that the code does not contain."""
+    fence = "`" * max(3, 1 + max((len(found) for found in re.findall(r"`{3,}", text)), default=0))
+    return Text(f"{fence}{language}\n{text}\n{fence}", place)
+
+
+def table(rows: Iterable[tuple[Sequence[str], Place]], name: str) -> Iterator[Text]:
+    """Yields the rows of a table, the first one as its header. `name` differs from that of the table before."""
+    width = 0
+    for number, (cells, place) in enumerate(rows):
+        if number == 0:
+            width = max(1, len(cells))
+        yield Text(_row(cells, width), place, name)
+        if number == 0:
+            yield Text("|" + " --- |" * width, NOWHERE, name)
+
+
+def _row(cells: Sequence[str], width: int) -> str:
+    """Returns a row of at least `width` cells; line breaks become <br>, as Markdown has no other way."""
+    texts = [_LINES.sub("<br>", cell.strip()).replace("|", r"\|") for cell in cells]
+    return "| " + " | ".join(texts + [""] * (width - len(texts))) + " |"

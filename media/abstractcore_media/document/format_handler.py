@@ -1,0 +1,142 @@
+"""Handles document formats: recognition, limits, errors. What is in a file is read by the module of its format."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from importlib import import_module
+from typing import TYPE_CHECKING, cast
+
+from abstractcore.errors import AbstractCoreError, MediaError
+from abstractcore.ports import Fallback
+from abstractcore.schema import MediaKind, MediaPart
+
+from ..common.content import content_of, source_of
+from ..common.media_types import extensions_of_types
+from ..common.recognition import recognised
+from .text import TextHandler
+
+if TYPE_CHECKING:
+    from abstractcore.ports import Conversion, MediaContext, Recognised
+
+    from .blocks import Block
+    from .work_limits import Limits, Work
+
+PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+"""The types of pictures in files that models accept."""
+AS_TEXT = Fallback("text", frozenset({"text"}) | PICTURES)
+
+
+@dataclass(frozen=True, slots=True)
+class DocumentFormat:
+    """One format. `module` has its function `read`, from `OpenFile` to blocks; `title` names a file of it."""
+
+    name: str
+    title: str
+    module: str
+    media_types: frozenset[str]
+    kind: MediaKind = "document"
+    fallbacks: Sequence[Fallback] = (AS_TEXT,)
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file that is read: its content, its name, its password if the user gave one, and the limits of the work."""
+
+    data: bytes
+    name: str
+    work: Work
+    media_type: str
+    password: str | None = None
+
+
+class FormatHandler:
+    """Handles one document format: converts files to Markdown. What has nothing readable is a `MediaError`.
+
+    `limits` bound the cost of one document; None stands for those of `Limits()`.
+    """
+
+    def __init__(self, format: DocumentFormat, limits: Limits | None = None) -> None:
+        self.name = format.name
+        self.fallbacks = format.fallbacks
+        self.limits = limits
+        self._format = format
+
+    @property
+    def extensions(self) -> tuple[str, ...]:
+        """File name extensions of the format."""
+        return extensions_of_types(self._format.media_types)
+
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        """Returns the type of a file of this format; None for any other."""
+        return recognised(self._format.kind, self._format.media_types.__contains__, head, name, declared)
+
+    def check(self, part: MediaPart) -> None:
+        """Raises `MediaError` for a file that is empty or larger than the limit."""
+        self._content(part, self._work(part, None))
+
+    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
+        """Returns the text of the file as Markdown, with pictures in place.
+
+        A text file, such as HTML, is returned as it is if the fallback is "source", or if its text cannot be read.
+        Raises `MediaError` for a file that is corrupt, encrypted, over a limit or without anything readable.
+        """
+        if "source" not in context.fallbacks:
+            return self._as_markdown(part, context)
+        if "text" in context.fallbacks[:1]:
+            with suppress(MediaError):
+                return self._as_markdown(part, context)
+        return replace(TextHandler().convert(part, context), fallback="source")
+
+    def _as_markdown(self, part: MediaPart, context: MediaContext) -> Conversion:
+        from .rendering import Renderer
+
+        work = self._work(part, context.timeout)
+        file = OpenFile(self._content(part, work), work.source, work, part.blob.media_type, context.password(part))
+        renderer = Renderer(work, context)
+        with explained(work, self._format.title):
+            renderer.add_all(self._read(file))
+        if not renderer.has_content:
+            raise MediaError(
+                f"{work.source} has no text that can be read.",
+                source=work.source,
+                hint="If it holds pictures only, use a model that accepts images.",
+            )
+        return renderer.conversion(self._format.title)
+
+    def _read(self, file: OpenFile) -> Iterator[Block]:
+        module = import_module(f".{self._format.module}", __package__)
+        read = cast("Callable[[OpenFile], Iterator[Block]]", module.read)
+        return read(file)
+
+    def _work(self, part: MediaPart, timeout: float | None) -> Work:
+        from .work_limits import Limits, Work
+
+        return Work(source_of(part), self.limits or Limits(), timeout)
+
+    def _content(self, part: MediaPart, work: Work) -> bytes:
+        size = part.blob.size
+        if size is not None and size > work.limits.file_bytes:
+            raise work.too_large(f"it has {size:,} bytes")
+        data = content_of(part)
+        if not data:
+            raise MediaError(f"{work.source} is empty.", source=work.source, hint="Save it again in its application.")
+        return data
+
+
+@contextmanager
+def explained(work: Work, what: str) -> Generator[None]:
+    """Converts the exceptions of parsers, of any type for corrupt files, to `MediaError`."""
+    from .xml_elements import XmlError
+
+    try:
+        yield
+    except XmlError as error:
+        raise work.corrupt(what, error.message) from error
+    except AbstractCoreError:
+        raise
+    except MemoryError as error:
+        raise work.too_large("reading it needs more memory than there is") from error
+    except Exception as error:
+        raise work.corrupt(what) from error

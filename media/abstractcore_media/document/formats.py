@@ -1,0 +1,40 @@
+"""The document formats, a row each: what files of it are called, and the module that reads them."""
+
+from __future__ import annotations
+
+from abstractcore.ports import Fallback
+
+from .format_handler import AS_TEXT, DocumentFormat
+
+_OFFICE = "application/vnd.openxmlformats-officedocument."
+_OASIS = "application/vnd.oasis.opendocument."
+_SOURCE = (AS_TEXT, Fallback("source", frozenset({"text"})))
+
+
+def _format(name: str, title: str, module: str, *media_types: str) -> DocumentFormat:
+    return DocumentFormat(name, title, module, frozenset(media_types))
+
+
+def _text_format(name: str, title: str, module: str, *media_types: str) -> DocumentFormat:
+    return DocumentFormat(name, title, module, frozenset(media_types), "text", _SOURCE)
+
+
+FORMATS = (
+    _format("docx", "Word document", "office.docx", _OFFICE + "wordprocessingml.document"),
+    _format("pptx", "PowerPoint presentation", "office.pptx", _OFFICE + "presentationml.presentation"),
+    _format("xlsx", "Excel workbook", "office.xlsx", _OFFICE + "spreadsheetml.sheet"),
+    _format("odt", "OpenDocument text", "opendocument.text", _OASIS + "text"),
+    _format("ods", "OpenDocument spreadsheet", "opendocument.spreadsheet", _OASIS + "spreadsheet"),
+    _format("odp", "OpenDocument presentation", "opendocument.presentation", _OASIS + "presentation"),
+    _format("rtf", "document", "rtf", "text/rtf", "application/rtf"),
+    _format("doc", "Word document", "rtf", "application/msword", "application/vnd.ms-powerpoint"),
+    _format("xls", "Excel workbook", "xls", "application/vnd.ms-excel"),
+    _format("epub", "EPUB book", "web.epub", "application/epub+zip"),
+    _format("eml", "mail", "mail.eml", "message/rfc822"),
+    _format("msg", "Outlook mail", "mail.msg", "application/vnd.ms-outlook"),
+    _format("archive", "archive", "archive", "application/zip", "application/x-tar", "application/gzip",
+            "application/x-bzip2", "application/x-xz"),
+    _text_format("html", "HTML page", "web.html", "text/html", "application/xhtml+xml"),
+    _text_format("csv", "table", "delimited", "text/csv", "text/tab-separated-values"),
+    _text_format("notebook", "notebook", "notebook", "application/x-ipynb+json"),
+)  # fmt: skip

@@ -1,0 +1,1 @@
+"""Mails: EML (MIME) and MSG (Outlook)."""

@@ -1,0 +1,60 @@
+"""Opens Office files that are encrypted with a password (MS-OFFCRYPTO): they are OLE files around the package."""
+
+from __future__ import annotations
+
+import io
+from importlib import import_module
+from typing import Any, cast
+
+from abstractcore.errors import EncryptedFileError, WrongPasswordError
+
+from ...common.extras import missing_extra
+from ..format_handler import OpenFile
+
+OLE = bytes.fromhex("d0cf11e0a1b11ae1")
+
+
+def decrypted(file: OpenFile) -> bytes:
+    """Returns the content of the file, decrypted if it is encrypted.
+
+    Raises `EncryptedFileError` without a password, `WrongPasswordError`, and `MissingExtraError`.
+    """
+    if not file.data.startswith(OLE):
+        return file.data
+    if file.password is None:
+        raise needs_password(file.name)
+    try:
+        msoffcrypto = cast(Any, import_module("msoffcrypto"))  # it has no types
+        wrong = cast(
+            "tuple[type[Exception], ...]",
+            (msoffcrypto.exceptions.DecryptionError, msoffcrypto.exceptions.InvalidKeyError),
+        )
+    except ImportError as error:
+        raise missing_extra("Reading encrypted Office files", "msoffcrypto-tool", "documents") from error
+    opened = io.BytesIO()
+    try:
+        office = msoffcrypto.OfficeFile(io.BytesIO(file.data))
+        verify = {"verify_password": True} if office.format == "ooxml" else {}  # the others always do
+        office.load_key(password=file.password, **verify)
+        office.decrypt(opened)
+    except wrong as error:
+        raise wrong_password(file.name) from error
+    return opened.getvalue()
+
+
+def needs_password(source: str) -> EncryptedFileError:
+    """Returns the error for an encrypted file without a password."""
+    return EncryptedFileError(
+        f"{source} is encrypted and needs a password.",
+        source=source,
+        hint="Pass its password, or save a copy without one.",
+    )
+
+
+def wrong_password(source: str) -> WrongPasswordError:
+    """Returns the error for a password that does not open a file."""
+    return WrongPasswordError(
+        f"{source} is encrypted, and the password that was given does not open it.",
+        source=source,
+        hint="Check the password: upper and lower case differ.",
+    )

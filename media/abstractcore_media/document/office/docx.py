@@ -1,0 +1,174 @@
+"""DOCX: headings, lists, tables, notes, comments, headers and footers, text boxes and pictures (ECMA-376, part 1).
+
+Deleted text of tracked changes is left out. Paragraphs are counted from 1, those in table cells and text boxes too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from ..blocks import Block, Lost, Place, Text, heading, list_item, table
+from ..format_handler import OpenFile
+from .charts import chart_rows
+from .docx_runs import Runs
+from .docx_styles import Numbering, Styles
+from .package import Package
+from .pictures import picture_of
+
+_TITLE = "Word document"
+_SKIPPED = frozenset({"del", "moveFrom", "Fallback"})
+"""Deleted and moved text, and the second form of drawings for old programs."""
+
+
+def read(file: OpenFile) -> Iterator[Block]:
+    """Yields the blocks of a Word document."""
+    package = Package(file, _TITLE)
+    reader = _Reader(package, package.main)
+    yield from reader.edges("header")
+    yield from reader.body(package.elements(package.main, "p", "tbl", "del", "moveFrom"))
+    yield from reader.notes("footnotes", "footnote")
+    yield from reader.notes("endnotes", "endnote")
+    yield from reader.edges("footer")
+
+
+class _Reader:
+    def __init__(self, package: Package, path: str) -> None:
+        self._package = package
+        self._relations = package.relationships(path)
+        self._styles = Styles(package, self._path("styles"))
+        self._numbering = Numbering(package, self._path("numbering"))
+        self._comments = self._read_comments()
+        self._paragraphs = 0
+        self._tables = 0
+
+    def body(self, elements: Iterator[Element]) -> Iterator[Block]:
+        """Yields the paragraphs and tables among the elements."""
+        for element in elements:
+            if element.tag == "p":
+                yield from self._paragraph(element)
+            elif element.tag == "tbl":
+                yield from self._table(element)
+
+    def notes(self, kind: str, tag: str) -> Iterator[Block]:
+        """Yields footnotes or endnotes, as the Markdown that their references belong to."""
+        for note in self._package.elements(self._path(kind), tag):
+            if note.get("type") in ("separator", "continuationSeparator", "continuationNotice"):
+                continue
+            text = " ".join(filter(None, (self._text(each).strip() for each in note.iter("p"))))
+            if text:
+                yield Text(f"[^{_note_prefix(kind)}{note.get('id')}]: {text}", Place(member=kind), kind)
+
+    def edges(self, kind: str) -> Iterator[Block]:
+        """Yields the texts of headers or footers, each once."""
+        seen: dict[str, None] = {}
+        for relation in self._relations.values():
+            if relation.kind == kind:
+                for each in self._package.elements(relation.target, "p"):
+                    if text := " ".join(self._text(each).split()):
+                        seen[text] = None
+        for text in seen:
+            yield Text(f"[{kind}: {text}]", Place(member=kind), kind)
+
+    def _paragraph(self, element: Element) -> Iterator[Block]:
+        self._paragraphs += 1
+        place = Place(paragraph=self._paragraphs)
+        runs = Runs(self._relations, self._comments).of(element)
+        level = self._styles.heading_level(element)
+        item = self._styles.list_of(element)
+        is_first = True
+        for run in runs:
+            if isinstance(run, Element):
+                yield from self._drawn(run, place)
+            elif run.strip():
+                if level is not None:
+                    yield heading(run, level, place)
+                elif item is not None:
+                    marker = self._numbering.marker(*item) if is_first else "-"
+                    yield list_item(run, marker, item[1], place)
+                else:
+                    yield Text(run.strip(), place)
+                is_first = False
+
+    def _drawn(self, element: Element, place: Place) -> Iterator[Block]:
+        """Yields what a drawing holds: text boxes, a chart, a picture."""
+        boxes = [each for each in _unskipped(element) if each.tag == "txbxContent"]
+        for box in boxes:
+            yield from self.body(each for each in box if each.tag in ("p", "tbl"))
+        if boxes:
+            return
+        for each in element.iter("chart"):
+            relation = self._relations.get(each.get("r:id", ""))
+            if relation is not None:
+                self._tables += 1
+                yield from table(chart_rows(self._package, relation.target, place), f"chart {self._tables}")
+        yield from picture_of(element, self._package, self._relations, place)
+        for each in element.iter("relIds"):  # SmartArt
+            relation = self._relations.get(each.get("r:dm", ""))
+            if relation is not None:
+                texts = (each.text or "" for each in self._package.elements(relation.target, "t"))
+                yield Text("\n".join(filter(str.strip, texts)), place)
+        for each in element.iter("OLEObject"):
+            yield Lost("embedded objects", 1, where=each.get("ProgID", "object"))
+
+    def _table(self, element: Element) -> Iterator[Block]:
+        self._tables += 1
+        name = f"table {self._tables}"
+        inside: list[Block] = []
+        rows = ((self._row(row, inside), Place(paragraph=first)) for row, first in self._rows(element))
+        yield from table(rows, name)
+        yield from inside
+
+    def _rows(self, element: Element) -> Iterator[tuple[Element, int]]:
+        for row in _unskipped(element, into=("sdt", "sdtContent", "ins", "customXml")):
+            if row.tag == "tr":
+                yield row, self._paragraphs + 1
+
+    def _row(self, row: Element, inside: list[Block]) -> list[str]:
+        """Returns the texts of the cells; what cannot stand in a cell is added to `inside`."""
+        cells: list[str] = []
+        for cell in _unskipped(row, into=("sdt", "sdtContent", "customXml")):
+            if cell.tag != "tc":
+                continue
+            merge = cell.find("tcPr/vMerge")
+            is_covered = merge is not None and merge.get("val") != "restart"
+            texts: list[str] = []
+            for each in _unskipped(cell, into=("sdt", "sdtContent", "customXml")):
+                if each.tag == "p":
+                    blocks = list(self._paragraph(each))
+                    texts += [block.text for block in blocks if isinstance(block, Text)]
+                    inside += [block for block in blocks if not isinstance(block, Text)]
+                elif each.tag == "tbl":
+                    inside += self._table(each)
+            cells.append("" if is_covered else "\n".join(texts))
+            span = cell.find("tcPr/gridSpan")
+            width = span.get("val", "") if span is not None else ""
+            cells += [""] * (min(int(width), 64) - 1 if width.isdecimal() else 0)
+        return cells
+
+    def _text(self, element: Element) -> str:
+        return "".join(run for run in Runs(self._relations, {}).of(element) if isinstance(run, str))
+
+    def _read_comments(self) -> dict[str, str]:
+        comments: dict[str, str] = {}
+        for each in self._package.elements(self._path("comments"), "comment"):
+            text = " ".join(filter(None, (self._text(paragraph).strip() for paragraph in each.iter("p"))))
+            comments[each.get("id", "")] = f"[comment by {each.get('author') or 'unknown'}: {text}]"
+        return comments
+
+    def _path(self, kind: str) -> str:
+        return next((each.target for each in self._relations.values() if each.kind == kind), "")
+
+
+def _note_prefix(kind: str) -> str:
+    return "e" if kind == "endnotes" else ""
+
+
+def _unskipped(element: Element, into: tuple[str, ...] | None = None) -> Iterator[Element]:
+    """Yields the elements inside, except deleted ones; with `into`, goes only into those that are called so."""
+    for child in element:
+        if child.tag in _SKIPPED:
+            continue
+        yield child
+        if into is None or child.tag in into:
+            yield from _unskipped(child, into)

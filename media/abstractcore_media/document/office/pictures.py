@@ -1,0 +1,39 @@
+"""The pictures of Office Open XML drawings."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from xml.etree.ElementTree import Element
+
+from ..blocks import Block, Lost, Picture, Place
+from .package import Package, Relationship
+
+
+def picture_of(
+    element: Element, package: Package, relations: Mapping[str, Relationship], place: Place
+) -> Iterator[Block]:
+    """Yields the pictures in a drawing; one outside of the file is lost."""
+    for each in element.iter():
+        if each.tag == "blip":
+            key = each.get("r:embed") or each.get("r:link", "")
+        elif each.tag == "imagedata":
+            key = each.get("r:id", "")
+        else:
+            continue
+        relation = relations.get(key)
+        if relation is None:
+            continue
+        data = b"" if relation.is_external else package.read(relation.target)
+        if data:
+            yield Picture(data, relation.target, place, _description(element))
+        else:
+            yield Lost("pictures", 1, where=relation.target)
+
+
+def _description(element: Element) -> str:
+    for each in element.iter():
+        if each.tag in ("docPr", "cNvPr", "shape"):
+            text = each.get("descr") or each.get("alt") or ""
+            if text:
+                return " ".join(text.split())
+    return ""

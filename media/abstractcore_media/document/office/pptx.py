@@ -1,0 +1,157 @@
+"""PPTX: the texts, tables, charts, pictures and notes of slides, in the order of the slides (ECMA-376, part 1)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from xml.etree.ElementTree import Element
+
+from ..blocks import Block, Lost, PageStart, Place, Text, heading, list_item, table
+from ..format_handler import OpenFile
+from .charts import chart_rows
+from .package import Package, Relationship
+from .pictures import picture_of
+
+_TITLES = ("title", "ctrTitle")
+_NOT_CONTENT = ("dt", "ftr", "sldNum", "sldImg", "hdr")
+"""Placeholders for dates, footers and numbers."""
+
+
+def read(file: OpenFile) -> Iterator[Block]:
+    """Yields the blocks of a presentation, slide by slide."""
+    package = Package(file, "PowerPoint presentation")
+    main = package.whole(package.main, "presentation")
+    relations = package.relationships(package.main)
+    size = main.find("sldSz")
+    width, height = (_number(size, "cx"), _number(size, "cy")) if size is not None else (0, 0)
+    number = 0
+    for each in main.iter("sldId"):
+        relation = relations.get(each.get("r:id", ""))
+        if relation is not None and package.has(relation.target):
+            number += 1
+            yield from _Slide(package, relation.target, number, (width, height)).blocks()
+
+
+class _Slide:
+    def __init__(self, package: Package, path: str, number: int, size: tuple[int, int]) -> None:
+        self._package = package
+        self._path = path
+        self._number = number
+        self._size = size
+        self._relations = package.relationships(path)
+        self._tables = 0
+
+    def blocks(self) -> Iterator[Block]:
+        slide = self._package.whole(self._path, "sld")
+        hidden = ", hidden" if slide.get("show") in ("0", "false") else ""
+        yield PageStart(self._number, f"[slide {self._number}{hidden}]")
+        for tree in slide.findall("cSld/spTree"):
+            yield from self._shapes(tree)
+        yield from self._notes()
+        yield from self._comments()
+
+    def _shapes(self, tree: Element) -> Iterator[Block]:
+        for shape in tree:
+            if shape.tag == "sp":
+                yield from self._texts(shape)
+            elif shape.tag == "graphicFrame":
+                yield from self._frame(shape)
+            elif shape.tag == "pic":
+                yield from self._picture(shape)
+            elif shape.tag in ("grpSp", "AlternateContent", "Choice"):
+                yield from self._shapes(shape)
+
+    def _texts(self, shape: Element) -> Iterator[Block]:
+        kind = _placeholder(shape)
+        if kind in _NOT_CONTENT:
+            return
+        place = self._place(shape.find("spPr/xfrm"))
+        for paragraph in shape.iterfind("txBody/p"):
+            text = _text(paragraph)
+            if kind in _TITLES:
+                yield heading(text, 2, place)
+            elif kind in ("body", "obj", ""):
+                level = paragraph.find("pPr")
+                yield list_item(text, "-", _number(level, "lvl") if level is not None else 0, place)
+            else:
+                yield Text(text, place)
+
+    def _frame(self, frame: Element) -> Iterator[Block]:
+        place = self._place(frame.find("xfrm"))
+        self._tables += 1
+        name = f"slide {self._number} table {self._tables}"
+        for found in frame.iter("tbl"):
+            yield from table(((_cells(row), place) for row in found.iterfind("tr")), name)
+        for found in frame.iter("chart"):
+            relation = self._relations.get(found.get("r:id", ""))
+            if relation is not None:
+                yield from table(chart_rows(self._package, relation.target, place), name)
+        for found in frame.iter("relIds"):  # SmartArt
+            relation = self._relations.get(found.get("r:dm", ""))
+            if relation is not None:
+                for point in self._package.elements(relation.target, "pt"):
+                    yield list_item(" ".join(each.text or "" for each in point.iter("t")), "-", 0, place)
+        for found in frame.iter("oleObj"):
+            yield Lost("embedded objects", 1, where=f"slide {self._number}: {found.get('progId', 'object')}")
+
+    def _picture(self, shape: Element) -> Iterator[Block]:
+        for found in shape.iter():
+            if found.tag in ("videoFile", "audioFile", "wavAudioFile"):
+                yield Lost("recordings", 1, where=f"slide {self._number}")
+        yield from picture_of(shape, self._package, self._relations, self._place(shape.find("spPr/xfrm")))
+
+    def _notes(self) -> Iterator[Block]:
+        path = _target(self._relations, "notesSlide")
+        if not path:
+            return
+        notes = self._package.whole(path, "notes")
+        shapes = (shape for shape in notes.iter("sp") if _placeholder(shape) not in _NOT_CONTENT)
+        texts = [_text(paragraph) for shape in shapes for paragraph in shape.iterfind("txBody/p")]
+        if text := "\n".join(filter(str.strip, texts)):
+            yield Text(f"[notes]\n{text}", Place(page=self._number))
+
+    def _comments(self) -> Iterator[Block]:
+        for relation in self._relations.values():
+            if relation.kind == "comments" and not relation.is_external:
+                for each in self._package.elements(relation.target, "cm"):
+                    text = each.findtext("text") or "".join(found.text or "" for found in each.iter("t"))
+                    yield Text(f"[comment: {text}]" if text.strip() else "", Place(page=self._number))
+
+    def _place(self, frame: Element | None) -> Place:
+        """Returns the place of a shape; without a box where it inherits its position, or is in a group."""
+        offset, extent = (frame.find("off"), frame.find("ext")) if frame is not None else (None, None)
+        width, height = self._size
+        if offset is None or extent is None or width <= 0 or height <= 0:
+            return Place(page=self._number)
+        left, top = _number(offset, "x") / width, _number(offset, "y") / height
+        right, bottom = left + _number(extent, "cx") / width, top + _number(extent, "cy") / height
+        box = tuple(round(min(max(value, 0.0), 1.0), 4) for value in (left, top, right, bottom))
+        return Place(page=self._number, box=box)
+
+
+def _placeholder(shape: Element) -> str | None:
+    """Returns the type of a placeholder, "" for one without a type; None for other shapes."""
+    found = shape.find("nvSpPr/nvPr/ph")
+    return found.get("type", "") if found is not None else None
+
+
+def _text(paragraph: Element) -> str:
+    pieces: list[str] = []
+    for each in paragraph.iter():
+        if each.tag == "t":
+            pieces.append(each.text or "")
+        elif each.tag == "br":
+            pieces.append("\n")
+    return "".join(pieces)
+
+
+def _cells(row: Element) -> list[str]:
+    return ["\n".join(_text(paragraph) for paragraph in cell.iter("p")) for cell in row.iterfind("tc")]
+
+
+def _target(relations: Mapping[str, Relationship], kind: str) -> str:
+    return next((each.target for each in relations.values() if each.kind == kind and not each.is_external), "")
+
+
+def _number(element: Element, name: str) -> int:
+    value = element.get(name, "")
+    return int(value) if value.lstrip("-").isdecimal() and len(value) < 16 else 0

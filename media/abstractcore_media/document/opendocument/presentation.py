@@ -1,0 +1,89 @@
+"""ODP: the texts, tables, pictures and notes of slides, in order."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from ..blocks import Block, PageStart, Place, Text, heading, list_item
+from ..format_handler import OpenFile
+from .frames import frame_blocks
+from .package import OpenDocument
+from .paragraphs import text_of, texts_of
+
+_LENGTH = re.compile(r"(-?[0-9.]{1,12})(cm|mm|in|pt|pc)")
+_INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0, "pt": 1 / 72, "pc": 1 / 6}
+
+
+def read(file: OpenFile) -> Iterator[Block]:
+    """Yields the blocks of an OpenDocument presentation, slide by slide."""
+    package = OpenDocument(file, "OpenDocument presentation")
+    layouts = package.elements("styles.xml", frozenset({"page-layout-properties"}))
+    sizes = [(_inches(each, "page-width"), _inches(each, "page-height")) for each in layouts]
+    # The layouts of notes and handouts are upright, those of slides are not.
+    size = next(((width, height) for width, height in sizes if width > height > 0), (0.0, 0.0))
+    number = 0
+    hidden: set[str] = set()
+    for element in package.elements("content.xml", frozenset({"page", "style"})):
+        if element.tag == "style":
+            if any(each.get("visibility") == "hidden" for each in element):
+                hidden.add(element.get("name", ""))
+            continue
+        number += 1
+        mark = ", hidden" if element.get("style-name", "") in hidden else ""
+        yield PageStart(number, f"[slide {number}{mark}]")
+        yield from _shapes(element, package, number, size)
+        notes = element.find("notes")
+        text = _notes(notes) if notes is not None else ""
+        if text:
+            yield Text(f"[notes]\n{text}", Place(page=number))
+
+
+def _shapes(page: Element, package: OpenDocument, number: int, size: tuple[float, float]) -> Iterator[Block]:
+    for index, shape in enumerate(page, 1):
+        if shape.tag == "notes" or shape.get("class") in ("date-time", "footer", "header", "page-number"):
+            continue
+        if shape.tag == "g":
+            yield from _shapes(shape, package, number, size)
+            continue
+        place = Place(page=number, box=_box(shape, size))
+        if shape.get("class") == "title":
+            yield heading(texts_of(shape), 2, place)
+        elif shape.find("text-box") is not None:
+            for box in shape.iterfind("text-box"):
+                yield from _texts(box, place, -1)
+        else:
+            yield from frame_blocks(shape, package, place, f"slide {number} table {index}")
+
+
+def _texts(element: Element, place: Place, depth: int) -> Iterator[Block]:
+    for child in element:
+        if child.tag == "list":
+            for item in child:
+                yield from _texts(item, place, depth + 1)
+        elif child.tag in ("p", "h"):
+            text = text_of(child)
+            yield list_item(text, "-", depth, place) if depth >= 0 else Text(text, place)
+
+
+def _notes(notes: Element) -> str:
+    frames = (each for each in notes.iter("frame") if each.get("class") == "notes")
+    return "\n".join(filter(None, map(texts_of, frames)))
+
+
+def _box(shape: Element, size: tuple[float, float]) -> tuple[float, ...] | None:
+    width, height = size
+    if width <= 0 or height <= 0 or shape.get("x") is None or shape.get("width") is None:
+        return None
+    left, top = _inches(shape, "x") / width, _inches(shape, "y") / height
+    right, bottom = left + _inches(shape, "width") / width, top + _inches(shape, "height") / height
+    return tuple(round(min(max(value, 0.0), 1.0), 4) for value in (left, top, right, bottom))
+
+
+def _inches(element: Element, name: str) -> float:
+    found = _LENGTH.fullmatch(element.get(name, ""))
+    try:
+        return float(found[1]) * _INCHES[found[2]] if found else 0.0
+    except ValueError:
+        return 0.0

@@ -1,0 +1,114 @@
+"""ODS: the cells of all sheets, hidden ones too. A formula that no program has computed shows the formula."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from xml.etree.ElementTree import Element
+
+from ..blocks import Block, Lost, Place, heading
+from ..format_handler import OpenFile
+from ..sheets import MAX_COLUMNS, Row, TableBudget, column_name
+from .frames import frame_blocks
+from .package import OpenDocument
+from .paragraphs import text_of, texts_of
+
+_MAX_REPEATS = 1000
+"""Rows with content that one element may stand for; programs repeat blank rows only."""
+
+
+def read(file: OpenFile) -> Iterator[Block]:
+    """Yields the blocks of an OpenDocument spreadsheet, sheet by sheet."""
+    package = OpenDocument(file, "OpenDocument spreadsheet")
+    budget = TableBudget(file.work)
+    wanted = frozenset({"table-row", "style", "shapes", "tracked-changes"})
+    events = package.elements("content.xml", wanted, frozenset({"table"}))
+    hidden: set[str] = set()
+    sheet: Element | None = None
+    for event in events:
+        if event.tag == "style":
+            if any(each.get("display") == "false" for each in event.iter("table-properties")):
+                hidden.add(event.get("name", ""))
+        elif event.tag == "table":
+            sheet = event
+            break
+    while sheet is not None:
+        name = sheet.get("name", "") or "sheet"
+        is_hidden = sheet.get("style-name", "") in hidden or sheet.get("display") == "false"
+        yield heading(f"{name}{' (hidden)' if is_hidden else ''}", 2, Place(sheet=name))
+        reader = _Sheet(events, package, name)
+        yield from budget.blocks(name, reader.rows(), reader.rest())
+        yield from reader.drawn
+        sheet = reader.following
+
+
+class _Sheet:
+    """The rows of one sheet, until the next one begins."""
+
+    def __init__(self, events: Iterator[Element], package: OpenDocument, name: str) -> None:
+        self._events = events
+        self._package = package
+        self._name = name
+        self.drawn: list[Block] = []
+        self.following: Element | None = None
+
+    def rows(self) -> Iterator[Row]:
+        number = 0
+        for event in self._own():
+            if event.tag == "shapes":
+                for frame in event:
+                    self.drawn += frame_blocks(frame, self._package, Place(sheet=self._name), f"{self._name} shape")
+            elif event.tag == "table-row":
+                repeats = _repeats(event, "number-rows-repeated", 1 << 21)
+                cells = self._cells(event, number + 1)
+                for offset in range(min(repeats, _MAX_REPEATS) if cells else 0):
+                    yield Row(number + offset + 1, cells)
+                if cells and repeats > _MAX_REPEATS:
+                    where = f"{self._name}: repeats of row {number + 1}"
+                    self.drawn.append(Lost("rows", repeats - _MAX_REPEATS, repeats - _MAX_REPEATS, where))
+                number += repeats
+
+    def rest(self) -> Iterator[int]:
+        """Counts the rows with content that were not read."""
+        for event in self._own():
+            if event.tag == "table-row" and any(each.tag == "p" for each in event.iter()):
+                yield min(_repeats(event, "number-rows-repeated", 1 << 21), _MAX_REPEATS)
+
+    def _own(self) -> Iterator[Element]:
+        for event in self._events:
+            if event.tag == "table":
+                self.following = event
+                return
+            yield event
+
+    def _cells(self, row: Element, number: int) -> dict[int, str]:
+        cells: dict[int, str] = {}
+        column = 0
+        for cell in row:
+            if cell.tag not in ("table-cell", "covered-table-cell"):
+                continue
+            repeats = _repeats(cell, "number-columns-repeated", MAX_COLUMNS)
+            text = _shown(cell)
+            if text:
+                for offset in range(min(repeats, MAX_COLUMNS - column)):
+                    cells[column + offset] = text
+            for frame in cell.iter("frame"):
+                place = Place(sheet=self._name, cell=f"{column_name(column)}{number}")
+                self.drawn += frame_blocks(frame, self._package, place, f"{self._name} {place.cell}")
+            column += repeats
+        return cells
+
+
+def _shown(cell: Element) -> str:
+    """Returns the text of a cell as its program showed it, else its value, else its formula."""
+    text = "\n".join(filter(None, (text_of(each) for each in cell.iterfind("p"))))
+    if not text:
+        formula = cell.get("formula", "")
+        text = cell.get("value") or cell.get("date-value") or cell.get("string-value") or formula.partition(":")[2]
+    for comment in cell.iterfind("annotation"):
+        text = f"{text} [comment: {' '.join(texts_of(comment).split())}]".strip()
+    return text
+
+
+def _repeats(element: Element, name: str, limit: int) -> int:
+    value = element.get(name, "1")
+    return min(int(value), limit) if value.isdecimal() and len(value) < 10 else 1

@@ -1,0 +1,157 @@
+"""RTF, and the old formats of Word and PowerPoint (DOC, PPT), read by anydoc. Blocks are counted as paragraphs from 1.
+
+The library gives no slides of a PPT, and leaves out hidden text, headers and comments.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
+from abstractcore.errors import MediaError
+
+from ..common.extras import missing_extra
+from .blocks import Block, Lost, Picture, Place, Text, fenced, heading, list_item, table
+from .format_handler import OpenFile
+from .office.decryption import OLE, decrypted
+
+if TYPE_CHECKING:
+    import anydoc
+
+_MAX_BYTES = 100_000_000
+_FORMATS = {
+    "application/msword": "doc",
+    "application/vnd.ms-powerpoint": "ppt",
+    "text/rtf": "rtf",
+    "application/rtf": "rtf",
+}
+
+
+def read(file: OpenFile) -> Iterator[Block]:
+    """Yields the blocks of a document."""
+    try:
+        import anydoc
+    except ImportError as error:
+        raise missing_extra("Reading RTF, DOC and PPT files", "firecrawl-anydoc", "documents") from error
+    if len(file.data) > _MAX_BYTES:
+        raise file.work.too_large(f"it has {len(file.data):,} bytes")
+    data = file.data
+    if file.password is not None and data.startswith(OLE):
+        data = decrypted(file)
+    yield from _Reader(_document(anydoc, data, file)).all()
+
+
+def _document(anydoc: Any, data: bytes, file: OpenFile) -> anydoc.Document:
+    from .office.decryption import needs_password
+
+    kind = _FORMATS[file.media_type]
+    try:
+        return anydoc.to_document(data, kind)
+    except anydoc.EncryptedError as error:
+        raise needs_password(file.name) from error
+    except anydoc.ResourceLimitError as error:
+        raise file.work.too_large("its content exceeds the limits of the reader") from error
+    except anydoc.ConvertError as error:
+        raise MediaError(
+            f"{file.name} is a corrupt {kind.upper()} file.",
+            source=file.name,
+            hint="Open it in its application, and save it again.",
+        ) from error
+    except BaseException as error:
+        if type(error).__name__ != "PanicException":  # of Rust code; it is no Exception
+            raise
+        raise file.work.corrupt(f"{kind.upper()} file") from None
+
+
+class _Reader:
+    def __init__(self, document: anydoc.Document) -> None:
+        self._document = document
+        self._assets = document.assets
+        self._shown: set[int] = set()
+        self._paragraphs = 0
+        self._tables = 0
+
+    def all(self) -> Iterator[Block]:
+        yield from self._blocks(self._document.blocks)
+        for note in self._document.notes:
+            texts = (block.text for block in self._blocks(note.blocks) if isinstance(block, Text))
+            yield Text(f"[^{note.id}]: {' '.join(texts)}", Place(member=f"{note.kind}s"), "notes")
+        for index, asset in enumerate(self._assets):
+            if index not in self._shown and asset.media_type.startswith("image/"):
+                yield Picture(asset.data, asset.origin_part or f"picture {index + 1}")
+
+    def _blocks(self, blocks: Sequence[anydoc.Block], depth: int = 0) -> Iterator[Block]:
+        for block in blocks:
+            if block.kind in ("list", "block_quote", "table"):
+                yield from self._nested(block, depth)
+                continue
+            self._paragraphs += 1
+            place = Place(paragraph=self._paragraphs)
+            text, pictures = self._inline(block.content or (), place)
+            if block.kind == "heading":
+                yield heading(text, block.level or 1, place)
+            elif block.kind in ("code_block", "math"):
+                yield fenced(block.text or "", block.lang or "", place)
+            else:
+                yield Text(text.strip(), place)
+            yield from pictures
+
+    def _nested(self, block: anydoc.Block, depth: int) -> Iterator[Block]:
+        if block.list is not None:
+            for number, item in enumerate(block.list.items, block.list.start):
+                marker = item.marker_label or ("-" if block.list.marker == "bullet" else f"{number}.")
+                for inner in self._blocks(item.blocks, depth + 1):
+                    if isinstance(inner, Text) and not inner.group:
+                        yield list_item(inner.text, marker, depth, inner.place)
+                        marker = " "
+                    else:
+                        yield inner
+        elif block.table is not None:
+            yield from self._table(block.table)
+        else:
+            yield from self._blocks(block.blocks or (), depth)
+
+    def _table(self, found: anydoc.Table) -> Iterator[Block]:
+        self._tables += 1
+        inside: list[Block] = []
+        rows: list[tuple[list[str], Place]] = []
+        for slots in found.grid:
+            place = Place(paragraph=self._paragraphs + 1)
+            cells: list[str] = []
+            for slot in slots:
+                blocks = list(self._blocks(slot.cell.blocks)) if slot.cell is not None else []
+                cells.append("\n".join(block.text for block in blocks if isinstance(block, Text)))
+                inside += [block for block in blocks if not isinstance(block, Text)]
+            rows.append((cells, place))
+        yield from table(rows, f"table {self._tables}")
+        yield from inside
+
+    def _inline(self, content: Sequence[anydoc.Inline], place: Place) -> tuple[str, list[Block]]:
+        """Returns a text, and the pictures in it."""
+        texts: list[str] = []
+        pictures: list[Block] = []
+        for each in content:
+            if each.kind == "image":
+                pictures.append(self._picture(each, place))
+            elif each.kind == "link":
+                text, inner = self._inline(each.content or (), place)
+                pictures += inner
+                target = each.target
+                texts.append(f"[{text}]({target.value})" if target and target.kind == "external" else text)
+            elif each.kind == "line_break":
+                texts.append("\n")
+            elif each.kind == "note_ref":
+                texts.append(f"[^{each.note_id}]")
+            elif each.kind == "checkbox":
+                texts.append("[x] " if each.checked else "[ ] ")
+            else:
+                texts.append(each.text or "")
+        return "".join(texts), pictures
+
+    def _picture(self, each: anydoc.Inline, place: Place) -> Block:
+        index = each.source.asset_id if each.source is not None else None
+        if index is None or index >= len(self._assets):
+            return Lost("pictures", 1, where=each.alt or "a picture")
+        self._shown.add(index)
+        asset = self._assets[index]
+        return Picture(asset.data, asset.origin_part or f"picture {index + 1}", place, each.alt or "")

@@ -1,0 +1,1 @@
+"""HTML, and EPUB, which is HTML in a ZIP file."""

@@ -1,0 +1,72 @@
+"""EPUB: the chapters of a book in reading order, with pictures (EPUB 3.3). Copy protection is a typed error."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from functools import partial
+from urllib.parse import unquote
+
+from abstractcore.errors import EncryptedFileError
+
+from ..blocks import Block, Lost, Picture, Place, Text
+from ..format_handler import OpenFile
+from ..xml_elements import elements, whole
+from ..zip_members import ZipMembers
+from .html import data_of, encoding_of
+from .markup import html_blocks
+
+_TITLE = "EPUB book"
+
+
+def read(file: OpenFile) -> Iterator[Block]:
+    """Yields the blocks of a book, chapter by chapter."""
+    members = ZipMembers(file.data, file.work, _TITLE)
+    root = next(elements(members.chunks("META-INF/container.xml"), frozenset({"rootfile"})), None)
+    path = root.get("full-path", "") if root is not None else ""
+    if path not in members:
+        raise file.work.corrupt(_TITLE, "it has no list of contents")
+    package = whole(members.chunks(path), "package")
+    for tag, label in (("title", "title"), ("creator", "author")):
+        for each in package.iter(tag):
+            yield Text(f"[{label}: {(each.text or '').strip()}]" if each.text else "", group="metadata")
+    folder = posixpath.dirname(path)
+    items = {each.get("id", ""): each for each in package.iter("item")}
+    spine = [items[key] for each in package.iter("itemref") if (key := each.get("idref", "")) in items]
+    chapters = [_resolved(folder, each.get("href", "")) for each in spine]
+    _check_protection(members, chapters, file)
+    for number, chapter in enumerate(chapters):
+        data = members.read(chapter)
+        if not data:
+            yield Lost("chapters", 1, len(chapters), chapter)
+            continue
+        picture = partial(_picture, members, posixpath.dirname(chapter))
+        yield from html_blocks(data, file.work, encoding_of(data), Place(member=chapter), picture)
+        if number % 16 == 0:
+            file.work.check()
+
+
+def _check_protection(members: ZipMembers, chapters: list[str], file: OpenFile) -> None:
+    protected = {
+        unquote(each.get("URI", ""))
+        for each in elements(members.chunks("META-INF/encryption.xml"), frozenset({"CipherReference"}))
+    }
+    if protected.intersection(chapters):
+        raise EncryptedFileError(
+            f"{file.name} is protected against copying, and can be read in the shop's own program only.",
+            source=file.name,
+            hint="Use a copy without protection.",
+        )
+
+
+def _picture(members: ZipMembers, folder: str, address: str, alt: str, place: Place) -> Block | None:
+    data = data_of(address)
+    path = "picture in the page" if data else _resolved(folder, address)
+    data = data or (members.read(path) if "://" not in address else b"")
+    if data:
+        return Picture(data, path, place, alt)
+    return Lost("pictures", 1, where=path) if address else None
+
+
+def _resolved(folder: str, address: str) -> str:
+    return posixpath.normpath(posixpath.join("/", folder, unquote(address.partition("#")[0]))).lstrip("/")

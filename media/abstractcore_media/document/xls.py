@@ -1,0 +1,75 @@
+"""XLS: the cells of all sheets, hidden ones too, read by xlrd.
+
+A formula without a cached value shows as an empty cell: xlrd does not give formulas.
+"""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from datetime import datetime
+from importlib import import_module
+from typing import Any, cast
+
+from ..common.extras import missing_extra
+from .blocks import Block, Place, heading
+from .format_handler import OpenFile
+from .office.cell_formats import kind_of, number_text
+from .office.decryption import decrypted, needs_password
+from .sheets import Row, TableBudget
+
+_MAX_BYTES = 100_000_000
+
+
+def read(file: OpenFile) -> Iterator[Block]:
+    """Yields the blocks of a workbook, sheet by sheet."""
+    try:
+        xlrd = cast(Any, import_module("xlrd"))  # it has no types
+    except ImportError as error:
+        raise missing_extra("Reading XLS files", "xlrd", "documents") from error
+    if len(file.data) > _MAX_BYTES:
+        raise file.work.too_large(f"it has {len(file.data):,} bytes")
+    data = file.data if file.password is None else decrypted(file)
+    try:
+        book = xlrd.open_workbook(
+            file_contents=data, formatting_info=True, on_demand=True, ragged_rows=True, logfile=io.StringIO()
+        )
+    except xlrd.XLRDError as error:
+        if "encrypted" in str(error):
+            raise needs_password(file.name) from error
+        raise
+    budget = TableBudget(file.work)
+    for number, name in enumerate(book.sheet_names()):
+        file.work.check()
+        sheet = book.sheet_by_index(number)
+        yield heading(f"{name}{' (hidden)' if sheet.visibility else ''}", 2, Place(sheet=name))
+        rows = _rows(sheet, book)
+        yield from budget.blocks(name, rows, (1 for _ in rows))
+        book.unload_sheet(number)
+
+
+def _epoch(book: Any) -> datetime:
+    return datetime(1904, 1, 1) if book.datemode else datetime(1899, 12, 30)
+
+
+def _rows(sheet: Any, book: Any) -> Iterator[Row]:
+    for number in range(sheet.nrows):
+        cells = {column: text for column, cell in enumerate(sheet.row(number)) if (text := _shown(cell, book))}
+        if cells:
+            yield Row(number + 1, cells)
+
+
+def _shown(cell: Any, book: Any) -> str:
+    kinds = cast(Any, import_module("xlrd.biffh"))
+    if cell.ctype in (kinds.XL_CELL_EMPTY, kinds.XL_CELL_BLANK):
+        return ""
+    if cell.ctype == kinds.XL_CELL_BOOLEAN:
+        return "TRUE" if cell.value else "FALSE"
+    if cell.ctype == kinds.XL_CELL_ERROR:
+        return kinds.error_text_from_code.get(cell.value, "#ERROR")
+    if cell.ctype == kinds.XL_CELL_TEXT:
+        return cell.value
+    if cell.ctype == kinds.XL_CELL_DATE:
+        return number_text(cell.value, "date", _epoch(book))
+    found = book.format_map.get(book.xf_list[cell.xf_index].format_key) if cell.xf_index is not None else None
+    return number_text(cell.value, kind_of(found.format_str, "0") if found is not None else "", _epoch(book))

@@ -1,0 +1,63 @@
+"""Reads the members of a ZIP file within limits on their count and on what they decompress to."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+import zlib
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+
+from abstractcore.errors import EncryptedFileError
+
+from .work_limits import Work
+
+_CHUNK = 1 << 16
+
+
+class ZipMembers:
+    """The members of a ZIP file, by path. `what` names its format in errors, such as "Word document"."""
+
+    def __init__(self, data: bytes, work: Work, what: str) -> None:
+        self._work = work
+        self._what = what
+        with self._explained():
+            self._zip = zipfile.ZipFile(io.BytesIO(data))
+        if len(self._zip.infolist()) > work.limits.members:
+            raise work.too_large(f"it has more than {work.limits.members:,} members")
+        self._infos = {info.filename.lower().lstrip("/"): info for info in self._zip.infolist()}
+
+    def __contains__(self, path: str) -> bool:
+        return path.lower().lstrip("/") in self._infos
+
+    @property
+    def infos(self) -> list[zipfile.ZipInfo]:
+        """All members, in the order of the directory."""
+        return self._zip.infolist()
+
+    def chunks(self, path: str) -> Iterator[bytes]:
+        """Yields the content of a member; nothing if there is no such member. Raises `MediaError`."""
+        info = self._infos.get(path.lower().lstrip("/"))
+        if info is None:
+            return
+        if info.flag_bits & 1:
+            raise EncryptedFileError(
+                f"{self._work.source} is encrypted: {info.filename} in it needs a password.",
+                source=self._work.source,
+                hint="Unpack it, and pass the files in it.",
+            )
+        with self._explained(), self._zip.open(info) as member:
+            while chunk := member.read(_CHUNK):
+                self._work.unpacked(len(chunk))
+                yield chunk
+
+    def read(self, path: str) -> bytes:
+        """Returns the content of a member, b"" if there is no such member; raises `MediaError`."""
+        return b"".join(self.chunks(path))
+
+    @contextmanager
+    def _explained(self) -> Generator[None]:
+        try:
+            yield
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, OSError, ValueError) as error:
+            raise self._work.corrupt(self._what, "its ZIP archive is damaged or truncated") from error
