@@ -112,4 +112,11 @@ class Pipelines:
 
             self._captioner = VisionModel(self._media_options["vision_model"], self.services)
         options, cores = self._media_options, self.services.spare_cores
-        return MediaContext(self.services.models, options, cores, captioner=self._captioner, passwords=self._passwords)
+        return MediaContext(
+            self.services.models,
+            options,
+            cores,
+            passwords=self._passwords,
+            captioner=self._captioner,
+            conversions=self.services.conversions,
+        )

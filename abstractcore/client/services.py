@@ -17,7 +17,7 @@ from ..telemetry import Recorder, Subscriber, Subscription
 
 if TYPE_CHECKING:
     from ..concurrency import AsyncRuntime
-    from ..ports import ArtifactStore, ModelStore
+    from ..ports import ArtifactStore, ConversionStore, ModelStore
     from ..schema import Capture
     from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
     from ..transport.aiohttp_http import AiohttpTransport
@@ -41,6 +41,7 @@ class Services:
         models: ModelStore | None = None,
         environment: Mapping[str, str] | None = None,
         artifacts: ArtifactStore | None = None,
+        conversions: ConversionStore | None = None,
         clock: Clock | None = None,
         random: Callable[[], float] = random.random,
         new_id: Callable[[], str] | None = None,
@@ -58,6 +59,7 @@ class Services:
         self._registry = registry
         self._models = models
         self._artifacts = artifacts
+        self._conversions = conversions
         self._catalogue = catalogue
         self._sync: dict[TransportSettings, SyncHttpTransport] = {}
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
@@ -99,6 +101,16 @@ class Services:
 
             self._artifacts = FileArtifactStore()
         return self._artifacts
+
+    @property
+    def conversions(self) -> ConversionStore:
+        """The conversions of files that are kept: in memory, unless another store was given."""
+        if self._conversions is None:
+            from ..stores.conversions import MemoryConversions
+
+            conversions = MemoryConversions()
+            self._conversions = self._conversions or conversions
+        return self._conversions
 
     @property
     def catalogue(self) -> ModelCatalogue:

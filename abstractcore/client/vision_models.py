@@ -23,6 +23,12 @@ class VisionModel:
         self._services = services
         self._lock = threading.Lock()
 
+    @property
+    def name(self) -> str:
+        """The name of the model, with that of its provider."""
+        model = self._model
+        return model if isinstance(model, str) else f"{model.provider}/{model.model}"
+
     def __call__(
         self, images: Sequence[ImagePart], question: str, *, timeout: float | None, parent_id: str | None
     ) -> Caption:

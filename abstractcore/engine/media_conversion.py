@@ -22,6 +22,7 @@ from ..schema import (
     TextPart,
     ToolResult,
 )
+from .cached_conversions import convert
 from .deadlines import remaining
 from .lowering.media_routes import media_parts
 from .nested_files import NestedFiles
@@ -133,7 +134,7 @@ def _converted(
 ) -> ConvertedFile:
     fallbacks = tuple(filter(None, (decision.fallback, *decision.alternatives)))
     outputs = frozenset(decision.outputs)
-    conversion = handler.convert(part, replace(context, fallbacks=fallbacks, accepted_outputs=outputs))
+    conversion = convert(handler, part, replace(context, fallbacks=fallbacks, accepted_outputs=outputs))
     content = conversion.parts
     parts = as_untrusted(decision.source, conversion.label, content)
     sent = sent_parts(parts, content)

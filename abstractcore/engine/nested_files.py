@@ -30,6 +30,8 @@ class NestedFiles:
 
         Raises `MediaError` if the policy refuses it, no fallback is usable, or it is nested too deeply.
         """
+        from .cached_conversions import convert
+
         source = source_name(part.blob)
         handler, kind = handler_for(part, self.handlers)
         policy = self.policies.get(kind, "auto")
@@ -46,4 +48,4 @@ class NestedFiles:
             raise MediaError(f"nothing converts {part.blob.media_type} to text", source=source)
         deeper = replace(self, depth=self.depth + 1)
         names = tuple(each.name for each in fallbacks)
-        return handler.convert(part, replace(self.context, fallbacks=names, accepted_outputs=_TEXT, to_text=deeper))
+        return convert(handler, part, replace(self.context, fallbacks=names, accepted_outputs=_TEXT, to_text=deeper))

@@ -8,6 +8,7 @@ from dataclasses import replace
 from ..errors import MediaError
 from ..ports import Conversion, MediaContext, MediaHandler
 from ..schema import MEDIA_PART_BY_KIND, Blob, MediaPart
+from .cached_conversions import convert
 
 _TEXT = frozenset({"text"})
 
@@ -33,7 +34,7 @@ def extract_text(
     if blob.form == "artifact":
         part = replace(part, blob=Blob.from_bytes(artifact(blob.sha256 or ""), blob.media_type, name=blob.name))
     names = tuple(each.name for each in fallbacks)
-    return handler.convert(part, replace(context, fallbacks=names, accepted_outputs=_TEXT))
+    return convert(handler, part, replace(context, fallbacks=names, accepted_outputs=_TEXT))
 
 
 def _is_for(handler: MediaHandler, part: MediaPart) -> bool:

@@ -6,13 +6,15 @@ import json
 import logging
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 from ..errors import ConfigurationError, InvalidInputError
 from ..schema.quoting import shown
 
+T = TypeVar("T")
 _log = logging.getLogger("abstractcore")
 _LONGEST = 1_000_000
 _SERVERS = ("mcpServers", "servers")
@@ -23,11 +25,13 @@ _VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
 _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
 
 
-def servers_of(path: str | os.PathLike[str], environment: Mapping[str, str]) -> list[dict[str, Any]]:
-    """Returns the arguments and choices of each server of a file that is not disabled, in its order.
+def servers_of(
+    path: str | os.PathLike[str], environment: Mapping[str, str], make: Callable[[dict[str, Any]], T]
+) -> list[T]:
+    """Returns what `make` makes of the arguments and choices of each server of a file that is not disabled.
 
-    `${NAME}` in texts is replaced by a variable of `environment`. Raises `ConfigurationError` with the line of what is
-    wrong.
+    `${NAME}` in texts is replaced by a variable of `environment`. Raises `ConfigurationError` with the lines of all
+    that is wrong with the servers; `make` raises `InvalidInputError`.
     """
     file = Path(path)
     text = _read(file)
@@ -36,12 +40,17 @@ def servers_of(path: str | os.PathLike[str], environment: Mapping[str, str]) -> 
     key = next((key for key in _SERVERS if key in data), None)
     if key is None:
         raise reader.error("there is no object 'mcpServers'", hint='For example {"mcpServers": {"time": {...}}}.')
-    servers = reader.object(data[key], key)
-    return [
-        found
-        for name, given in servers.items()
-        if (found := reader.server(name, reader.object(given, key, name), (key, name))) is not None
-    ]
+    made: list[T] = []
+    for name, given in reader.object(data[key], key).items():
+        with reader.noting():
+            found = reader.server(name, reader.object(given, key, name), (key, name))
+            if found is not None:
+                try:
+                    made.append(make(found))
+                except InvalidInputError as error:
+                    raise reader.error(str(error).removesuffix("."), key, name) from None
+    reader.raise_noted()
+    return made
 
 
 class _Reader:
@@ -51,6 +60,7 @@ class _Reader:
         self._file = file
         self._text = text
         self._environment = environment
+        self._noted: list[ConfigurationError] = []
 
     def parsed(self) -> Mapping[str, Any]:
         try:
@@ -60,6 +70,23 @@ class _Reader:
         except RecursionError:
             raise self._error("it is nested too deeply", 1) from None
         return self.object(data)
+
+    @contextmanager
+    def noting(self) -> Generator[None]:
+        """Notes an error of the body, which ends: what follows is read too."""
+        try:
+            yield
+        except ConfigurationError as error:
+            self._noted.append(error)
+
+    def raise_noted(self) -> None:
+        """Raises the errors that were noted, as one with a line each; nothing if there are none."""
+        if len(self._noted) == 1:
+            raise self._noted[0]
+        if self._noted:
+            error = ConfigurationError("\n".join(str(each) for each in self._noted))
+            error.file = str(self._file)
+            raise error
 
     def _pairs(self, pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
         found = dict(pairs)
@@ -81,10 +108,13 @@ class _Reader:
             if field not in _FIELDS:
                 _log.warning("%s:%d: %r is not used", self._file, self._line(*path, field), field)
                 continue
-            try:
-                found[field] = _FIELDS[field](self, value)
-            except (InvalidInputError, TypeError) as error:
-                raise self.error(str(error), *path, field) from None
+            with self.noting():
+                try:
+                    found[field] = _FIELDS[field](self, value)
+                except TypeError as error:
+                    raise self.error(str(error), *path, field) from None
+        if found.keys() - {"name"} != given.keys() & _FIELDS.keys():
+            return None  # a field of it is wrong, which is noted
         kind = found.pop("type", None)
         if kind == "sse":
             hint = "Give the address of its streamable HTTP endpoint, with type http."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Generator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, cast
 
 import anyio
 from mcp import Client, MCPError
-from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, ErrorData
+from mcp_types import CONNECTION_CLOSED, INVALID_PARAMS, INVALID_REQUEST, PARSE_ERROR, ErrorData
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
@@ -38,6 +39,8 @@ if TYPE_CHECKING:
     from .sampling import Sampler
 
 T = TypeVar("T")
+for _logger in ("mcp", "client"):  # the SDK's, which would print tracebacks on stderr where no logging is set up
+    logging.getLogger(_logger).addHandler(logging.NullHandler())
 _MOST_PAGES = 100
 _MOST_WAITS = 20
 _FIRST_WAIT_SECONDS = 0.05
@@ -111,12 +114,12 @@ class Connection:
 
     @property
     def is_idle(self) -> bool:
-        """Whether no call runs, and nobody waits for a connection or an answer."""
+        """Whether no call or other request runs."""
         return not self._uses
 
     @contextmanager
     def _used(self) -> Generator[None]:
-        """Notes that somebody waits, so that it is not closed as an unused one."""
+        """Notes a request while it runs."""
         self._uses += 1
         try:
             yield
@@ -131,7 +134,9 @@ class Connection:
 
     async def tools(self) -> ListedTools:
         """Returns the tools of the server, listed again when they may have changed; raises `ToolServerError`."""
-        await self._linked()
+        link, _ = await self._linked()
+        if link.listing.known is not None:
+            return link.listing.known
         try:
             with anyio.fail_after(self._connect_timeout):
                 return await self._asked("list its tools", lambda link, client: link.listing.tools(client))
@@ -153,7 +158,8 @@ class Connection:
                     return await self._called(client, name, arguments, context)
             except (MCPError, ValidationError, RuntimeError) as error:
                 if not self._is_lost(link, error):
-                    what = "refused the call" if isinstance(error, MCPError) else "sent an invalid result"
+                    is_refused = isinstance(error, MCPError) and error.code != PARSE_ERROR
+                    what = "refused the call" if is_refused else "sent an invalid result"
                     problem = f"the server {self._server} {what}: {self._shown(error)}"
                     raise ToolFailed(problem) from self._secrets.cleaned(error)
                 await self._end(link)
@@ -216,8 +222,7 @@ class Connection:
             owned = OwnedContext(partial(self._connected, transport, listing), self._connect_timeout)
             link = self._link = _Link(owned, notes, listing)
         try:
-            with self._used():
-                return link, await link.owned.value()
+            return link, await link.owned.value()
         except NotEnteredError as given_up:
             late = f"did not answer in {self._connect_timeout:g} s"
             problem = late if given_up.timed_out else "was closed before it answered"

@@ -17,6 +17,7 @@ _CONNECT_SECONDS = 30.0
 _READ_SECONDS = 300.0
 """The pause after which a stream counts as lost: servers send comments to keep it alive."""
 
+_EVENT_ENDS = (b"\n\n", b"\r\r", b"\r\n\r\n")
 _KEY_HINT = " Pass headers={'Authorization': ...} or auth=..."
 _STATUS_HINTS = {
     401: _KEY_HINT,
@@ -37,11 +38,14 @@ class HTTPNotes:
     status: int | None = None
     has_answered: bool = False
     has_ended: bool = False
+    problem: str | None = None
 
     def described(self) -> str:
         """Returns sentences about the last error, or that there was no answer; empty if there is nothing to say."""
         if not self.has_answered:
             return f"Nothing has answered at {self.address}. Start the server there, or check its URL."
+        if self.problem is not None:
+            return f"It {self.problem}."
         if self.status is None:
             return ""
         return f"Its last error was HTTP {self.status}.{_STATUS_HINTS.get(self.status, '')}"
@@ -63,9 +67,9 @@ async def http_transport(
             notes.status = response.status_code
         if response.status_code == 404 and "mcp-session-id" in response.request.headers:
             notes.has_ended = True
-        if not response.headers.get("content-type", "").lower().startswith("text/event-stream"):
-            assert isinstance(response.stream, httpx2.AsyncByteStream)
-            response.stream = _Bounded(response.stream, longest)
+        assert isinstance(response.stream, httpx2.AsyncByteStream)
+        is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
+        response.stream = (_NotedEvents if is_stream else _Bounded)(response.stream, longest, notes)
 
     client = httpx2.AsyncClient(
         headers=dict(headers),
@@ -80,17 +84,37 @@ async def http_transport(
 class _Bounded(httpx2.AsyncByteStream):
     """A body that ends with an error when it is too long."""
 
-    def __init__(self, stream: httpx2.AsyncByteStream, longest: int) -> None:
+    def __init__(self, stream: httpx2.AsyncByteStream, longest: int, notes: HTTPNotes) -> None:
         self._stream = stream
         self._longest = longest
+        self._notes = notes
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         async for chunk in self._stream:
             size += len(chunk)
             if size > self._longest:
+                self._note_length()
                 raise httpx2.StreamError(f"the message has more than {self._longest:,} bytes")
             yield chunk
 
     async def aclose(self) -> None:
         await self._stream.aclose()
+
+    def _note_length(self) -> None:
+        self._notes.problem = f"sent a message of more than {self._longest:,} bytes"
+
+
+class _NotedEvents(_Bounded):
+    """A stream of events. The SDK ends it at an event that is too long, and does not say why: that is noted."""
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        size, tail = 0, b""
+        async for chunk in self._stream:
+            tail += chunk
+            last = max(tail.rfind(end) for end in _EVENT_ENDS)
+            size = size + len(chunk) if last < 0 else len(tail) - last
+            if size > self._longest:
+                self._note_length()
+            tail = tail[-3:]
+            yield chunk

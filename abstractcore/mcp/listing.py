@@ -44,14 +44,16 @@ class ToolListing:
         self._changes = 0
         self._listing = anyio.Lock()
 
+    @property
+    def known(self) -> ListedTools | None:
+        """The tools, if they were listed and have not changed since."""
+        return self._listed if self._is_watched or time.monotonic() < self._fresh_until else None
+
     async def tools(self, client: Client) -> ListedTools:
         """Returns the tools, listed once for callers at the same time. Raises `ToolServerError` for a list without
         end, and what the SDK raises."""
         async with self._listing:
-            known = self._listed
-            if known is not None and (self._is_watched or time.monotonic() < self._fresh_until):
-                return known
-            return await self._listed_now(client)
+            return self.known or await self._listed_now(client)
 
     async def watch(self, client: Client) -> None:
         """Listens for changes of the tools, if the server announces them, so that they are listed once."""

@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
-from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
+from ..errors import InvalidInputError, MissingExtraError
 from ..ports import ToolContext
 from ..schema import CallWarning, ContentPart, Message, ToolCall
 from ..schema.quoting import shown
@@ -111,18 +111,12 @@ class MCPTools(ToolServerBase["Connection"]):
         """
         from .config import servers_of
 
-        return [
-            cls._configured(given, path)
-            for given in servers_of(path, os.environ if environment is None else environment)
-        ]
+        return servers_of(path, os.environ if environment is None else environment, cls._configured)
 
     @classmethod
-    def _configured(cls, given: dict[str, Any], path: str | os.PathLike[str]) -> MCPTools:
+    def _configured(cls, given: dict[str, Any]) -> MCPTools:
         only, without, prefix = (given.pop(name, None) for name in ("only", "without", "prefix"))
-        try:
-            made = cls(**given)
-        except InvalidInputError as error:
-            raise ConfigurationError(f"{os.fspath(path)}: the server {given['name']}: {error}") from None
+        made = cls(**given)
         if only is not None:
             made = made.only(*only)
         return made.without(*without or ()).prefixed(prefix or "")

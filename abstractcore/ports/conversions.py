@@ -36,6 +36,11 @@ class Caption:
 class Captioner(Protocol):
     """Asks the model of the option `vision_model` about images; blocks."""
 
+    @property
+    def name(self) -> str:
+        """The name of the model, with that of its provider."""
+        ...
+
     def __call__(
         self, images: Sequence[ImagePart], question: str, *, timeout: float | None, parent_id: str | None
     ) -> Caption:
@@ -67,6 +72,8 @@ class MediaContext:
     """Id of the call."""
     captioner: Captioner | None = None
     """None unless the option `vision_model` is set."""
+    conversions: ConversionStore | None = None
+    """Conversions that are kept; the engine gets and puts them."""
     to_text: Callable[[MediaPart], Conversion] | None = None
     """Converts a file inside of this one to text, by its own handler and the policy for its kind; blocks. Raises
     `MediaError` if that is not possible. None where files in files are not wanted."""
@@ -126,6 +133,18 @@ class Conversion:
     def text(self) -> str:
         """The joined texts."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+
+class ConversionStore(Protocol):
+    """Keeps conversions of files, as long as it has room. Methods may block, and never fail."""
+
+    def get(self, key: str) -> Conversion | None:
+        """Returns the conversion that was put under `key`, if it is still kept."""
+        ...
+
+    def put(self, key: str, conversion: Conversion) -> None:
+        """Keeps a conversion."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ from ..errors import InvalidInputError
 from ..ports import Runtime, ToolSource
 from ..registry import Registry, tools_of
 from ..schema import CallWarning, HostedTool, ToolCall, ToolResult, ToolSpec
+from .names import nearest_name
 
 if TYPE_CHECKING:
     from .servers import ServedTools, ToolServer
@@ -39,7 +40,7 @@ class ToolSet:
         """Returns the set with the tools of its servers, which are asked at once, and warnings.
 
         Their tools follow the others, in the order of the servers. A name that is used twice gets the server's name
-        before it. Raises `ToolServerError`.
+        before it, with `_` for characters that some provider refuses in names. Raises `ToolServerError`.
         """
         if not self.servers:
             return self, ()
@@ -54,7 +55,7 @@ class ToolSet:
         tools = dict(self.tools)
         for server, each in zip(self.servers, served, strict=True):
             for tool in each.tools:
-                named = tool if uses[tool.name] == 1 else tool.renamed(f"{server.name}_{tool.name}")
+                named = tool if uses[tool.name] == 1 else tool.renamed(f"{nearest_name(server.name)}_{tool.name}")
                 if named.name in specs:
                     raise InvalidInputError(
                         f"two tools are named {named.name!r}: one comes from the server {server.name!r}",

@@ -178,7 +178,7 @@ class ToolServerBase(ABC, Generic[C]):
         async def run(call: ToolCall, context: ToolContext[Any]) -> Any:
             if not is_trusted:  # a call of it was allowed
                 self._pins.pin(definition)
-            async with self.connection_for(context.deps) as connection:
+            async with self._connection(await self._identity(context.deps)) as connection:
                 return await self.run_call(connection, definition, call, context)
 
         is_trusted = self._pins.trusts(definition)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import time
-from collections import Counter, OrderedDict
-from collections.abc import AsyncGenerator, Callable
-from contextlib import asynccontextmanager
+from collections import OrderedDict
+from collections.abc import Callable
+from types import TracebackType
 from typing import Generic, Protocol, TypeAlias, TypeVar
 
 from ..errors import ToolServerError
@@ -37,25 +37,32 @@ class ConnectionPool(Generic[C]):
 
     def __init__(self) -> None:
         self._connections: OrderedDict[Identity, C] = OrderedDict()
-        self._uses: Counter[C] = Counter()
+        self._uses: dict[C, int] = {}
         self._failures: dict[Identity, tuple[float, ToolServerError]] = {}
 
-    @asynccontextmanager
-    async def use(self, identity: Identity, make: Callable[[], C]) -> AsyncGenerator[C]:
-        """Yields the connection of an identity, which is not closed as an unused one meanwhile."""
+    def use(self, identity: Identity, make: Callable[[], C]) -> _Use[C]:
+        """Returns a context with the connection of an identity, which is not closed as an unused one in its body."""
         found = self._connections.get(identity)
         if found is None:
             found = self._connections[identity] = make()
         self._connections.move_to_end(identity)
-        self._uses[found] += 1
-        try:
-            if len(self._connections) > _MOST:
+        return _Use(self, found)
+
+    async def enter(self, connection: C) -> None:
+        """Notes a use of a connection. Closes an unused one if there are too many."""
+        self._uses[connection] = self._uses.get(connection, 0) + 1
+        if len(self._connections) > _MOST:
+            try:
                 await self._close_oldest()
-            yield found
-        finally:
-            self._uses[found] -= 1
-            if not self._uses[found]:
-                del self._uses[found]
+            except BaseException:
+                self.leave(connection)
+                raise
+
+    def leave(self, connection: C) -> None:
+        """Notes the end of a use."""
+        self._uses[connection] -= 1
+        if not self._uses[connection]:
+            del self._uses[connection]
 
     def failure(self, identity: Identity) -> ToolServerError | None:
         """Returns why the server could not be reached, for 30 seconds: it is not tried again before."""
@@ -80,3 +87,22 @@ class ConnectionPool(Generic[C]):
                 del self._connections[identity]
                 await connection.close()
                 return
+
+
+class _Use(Generic[C]):
+    """A connection in use. A class, since a generator would cost each call of a tool more."""
+
+    __slots__ = ("_connection", "_pool")
+
+    def __init__(self, pool: ConnectionPool[C], connection: C) -> None:
+        self._pool = pool
+        self._connection = connection
+
+    async def __aenter__(self) -> C:
+        await self._pool.enter(self._connection)
+        return self._connection
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._pool.leave(self._connection)

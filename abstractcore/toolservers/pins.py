@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+import sys
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, cast
 
@@ -37,8 +39,10 @@ class Pins:
             return
         self._digests[definition.name] = definition.digest
         if self._path is not None:
-            pins = {**_read(self._path), self._server: self._digests}
-            _write(self._path, json.dumps(pins, indent=2, sort_keys=True) + "\n")
+            with _locked(self._path):
+                pins = dict(_read(self._path))
+                pins[self._server] = {**pins.get(self._server, {}), definition.name: definition.digest}
+                _write(self._path, json.dumps(pins, indent=2, sort_keys=True) + "\n")
 
 
 def _read(path: Path) -> Mapping[str, Mapping[str, str]]:
@@ -53,6 +57,25 @@ def _read(path: Path) -> Mapping[str, Mapping[str, str]]:
     return cast("Mapping[str, Mapping[str, str]]", pins)
 
 
+@contextmanager
+def _locked(path: Path) -> Generator[None]:
+    """Holds the lock of a file of pins, which is a file beside it: other threads and processes add pins too."""
+    try:
+        file = path.with_name(f"{path.name}.lock").open("ab")
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    with file:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
 def _write(path: Path, text: str) -> None:
     """Replaces a file at once: a reader sees the old one or the new one."""
     scratch = path.with_name(f"{path.name}.{os.getpid()}.new")
@@ -60,7 +83,11 @@ def _write(path: Path, text: str) -> None:
         scratch.write_text(text, "utf-8")
         os.replace(scratch, path)
     except OSError as error:
-        raise ConfigurationError(f"the pins of tools cannot be written to {path}: {error.strerror}.") from None
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigurationError:
+    return ConfigurationError(f"the pins of tools cannot be written to {path}: {error.strerror}.")
 
 
 def _unreadable(path: Path, problem: str) -> ConfigurationError:

@@ -103,7 +103,8 @@ class FileAccess:
         if folder is None:
             raise _not_allowed(path)
         try:
-            with os.fdopen(_opened(folder, real), "rb") as file:
+            # With an opener, which closes what it opened if that is a folder: `os.fdopen` does not.
+            with open(real, "rb", opener=lambda path, flags: _opened(folder, real)) as file:
                 status = os.fstat(file.fileno())
                 if not stat.S_ISREG(status.st_mode):
                     raise MediaError(f"{shown(path)} is not a regular file.", source=os.path.basename(real))

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
     from .connections import Connection
 
+_NOTHING_OFFERED: tuple[AgentCard | None, tuple[Sequence[Definition], tuple[CallWarning, ...]]] = (None, ((), ()))
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
@@ -101,6 +102,7 @@ class A2AAgent(ToolServerBase["Connection"]):
         self._defer = defer
         self._connect_timeout = connect_timeout
         self._max_message_bytes = int(max_message_bytes)
+        self._latest = _NOTHING_OFFERED
 
     def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> Connection:
         """Returns a new connection to the agent; see `ToolServerBase`."""
@@ -111,10 +113,17 @@ class A2AAgent(ToolServerBase["Connection"]):
         return Connection(self._name, self._address, client, secrets, self._connect_timeout, self._max_message_bytes)
 
     async def definitions(self, connection: Connection) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
-        """Returns the definition of the agent's tool; raises `ToolServerError`."""
+        """Returns the definition of the agent's tool, made once for each card; raises `ToolServerError`."""
+        card = await connection.card()
+        latest, offered = self._latest
+        if latest is not card:
+            offered = self._offered(card)
+            self._latest = card, offered
+        return offered
+
+    def _offered(self, card: AgentCard) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
         from .cards import definition_of
 
-        card = await connection.card()
         definition = definition_of(
             card, self._name, self._tool_name, self._description, self._labels, defer=self._defer
         )

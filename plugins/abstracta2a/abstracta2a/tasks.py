@@ -125,7 +125,7 @@ class TaskView:
         return self._set_status(task.status)
 
     def _set_status(self, status: TaskStatus) -> str | None:
-        if status.state == TaskState.TASK_STATE_UNSPECIFIED:
+        if status.state == TaskState.TASK_STATE_UNSPECIFIED or status.state not in TaskState.values():
             raise ToolFailed(f"the agent {self._agent} sent a task in no known state")
         self.status = status
         return text_of(status.message.parts) or TaskState.Name(status.state).removeprefix("TASK_STATE_").lower()

@@ -12,6 +12,7 @@ from typer.testing import CliRunner
 
 from abstractcore.cli.app import app
 from tests.core.mcp.conftest import SHOP
+from tests.leftovers import _module_leaves_nothing  # noqa: F401 - a fixture of this module
 
 
 def invoke(*arguments: str) -> Any:

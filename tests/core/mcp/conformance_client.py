@@ -1,15 +1,21 @@
-"""The client of the scenarios of the MCP conformance suite: `python conformance_client.py URL`.
+"""The client of the scenarios of the MCP conformance suite: `python conformance_client.py SOCKET`.
 
 It lists the tools of a server and calls each in a tool loop. It answers questions with the defaults of their forms.
+Each scenario runs in a fork, which `conformance_call.py` asks for: importing the SDK takes longer than most of them.
 """
 
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import io
 import json
 import os
+import socket
 import sys
+import traceback
 from collections.abc import Mapping, Sequence
+from importlib import import_module
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
@@ -22,13 +28,11 @@ from abstractcore import MCPTools, Question, ToolSpec, create_llm
 from abstractcore.mcp.tools import Mode
 from abstractcore.testing import ScriptedReply
 
-CONTEXT = json.loads(os.environ.get("MCP_CONFORMANCE_CONTEXT", "{}"))
-SCENARIO = os.environ["MCP_CONFORMANCE_SCENARIO"]
-MODE: Mode = "auto" if os.environ["MCP_CONFORMANCE_PROTOCOL_VERSION"] >= "2026" else "legacy"
 CALLBACK = "http://localhost:3030/callback"
 CLIENT_METADATA = "https://conformance-test.local/client-metadata.json"
 """The address of a client's metadata document that the suite knows."""
 MOST_QUESTIONS = 5
+MOST_AT_ONCE = 4
 EXAMPLES: Mapping[str, Any] = {"string": "text", "number": 5, "integer": 5, "boolean": True, "array": [], "object": {}}
 
 
@@ -68,10 +72,10 @@ class Browser:
         return AuthorizationCodeResult(code=self._query["code"][0], state=state[0], iss=issuer[0])
 
 
-def provider(url: str) -> httpx2.Auth:
+def provider(url: str, scenario: str, given: Mapping[str, Any]) -> httpx2.Auth:
     """The OAuth provider of the SDK with the credentials of the scenario."""
-    client_id, secret, issuer = (CONTEXT.get(key) for key in ("client_id", "client_secret", "issuer"))
-    if SCENARIO == "auth/client-credentials-basic":
+    client_id, secret, issuer = (given.get(key) for key in ("client_id", "client_secret", "issuer"))
+    if scenario == "auth/client-credentials-basic":
         return ClientCredentialsOAuthProvider(url, Storage(None), client_id, secret)
     known = None
     if client_id is not None:
@@ -105,12 +109,15 @@ def defaults(question: Question) -> dict[str, Any]:
     return {name: each.get("default", EXAMPLES.get(each.get("type"))) for name, each in properties.items()}
 
 
-async def main(url: str) -> None:
-    """Calls the tools of the server."""
-    auth = provider(url) if SCENARIO.startswith("auth/") else None
-    async with MCPTools(url=url, mode=MODE, auth=auth) as tools:
+async def run(url: str, variables: Mapping[str, str]) -> None:
+    """Calls the tools of the server, in the scenario of the environment variables."""
+    context = json.loads(variables.get("MCP_CONFORMANCE_CONTEXT", "{}"))
+    scenario = variables["MCP_CONFORMANCE_SCENARIO"]
+    mode: Mode = "auto" if variables["MCP_CONFORMANCE_PROTOCOL_VERSION"] >= "2026" else "legacy"
+    auth = provider(url, scenario, context) if scenario.startswith("auth/") else None
+    async with MCPTools(url=url, mode=mode, auth=auth) as tools:
         offered = await tools.alist_tools()
-        given = [(each["name"], each["arguments"]) for each in CONTEXT.get("toolCalls", [])]
+        given = [(each["name"], each["arguments"]) for each in context.get("toolCalls", [])]
         given = given or [(tool.name, arguments_for(tool, offered)) for tool in offered]
         if not given:
             return
@@ -128,5 +135,44 @@ async def main(url: str) -> None:
             sys.stdout.write(f"{step.call.name} {step.outcome} {step.result.as_text}\n")
 
 
+def run_in_fork(connection: socket.socket) -> int:
+    """Runs the scenario of a request; sends the exit code, and what it printed."""
+    with connection, connection.makefile("rb") as request, io.StringIO() as printed:
+        variables, url = json.loads(request.readline())
+        code = 0
+        with contextlib.redirect_stdout(printed), contextlib.redirect_stderr(printed):
+            try:
+                asyncio.run(run(url, variables))
+            except BaseException:
+                code = 1
+                traceback.print_exc()
+        connection.sendall(f"{code}\n{printed.getvalue()}".encode())
+    return code
+
+
+def serve(path: str) -> None:
+    """Serves requests at a socket until the process is ended, few at once: the suite starts all at once, and a busy
+    machine would let them time out.
+    """
+    running = 0
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind(path)
+        listener.listen(100)
+        sys.stdout.write("ready\n")
+        sys.stdout.flush()
+        while True:
+            connection, _ = listener.accept()
+            if os.fork() == 0:
+                listener.close()
+                os._exit(run_in_fork(connection))
+            connection.close()
+            running += 1
+            if running == MOST_AT_ONCE:
+                os.wait()
+                running -= 1
+
+
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[-1]))
+    for module in ("connections", "http", "results", "tool_pages"):  # imported once, and not by each scenario
+        import_module(f"abstractcore.mcp.{module}")
+    serve(sys.argv[1])

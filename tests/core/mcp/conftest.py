@@ -13,6 +13,7 @@ import pytest
 from abstractcore import MCPTools
 from abstractcore.client.services import default_services
 from tests.core.tools.loops import Way
+from tests.leftovers import _module_leaves_nothing, portals, wait_until  # noqa: F401 - a fixture of all modules here
 
 SHOP = [sys.executable, str(Path(__file__).with_name("shop.py"))]
 PATIENCE_SECONDS = 120.0
@@ -20,9 +21,12 @@ PATIENCE_SECONDS = 120.0
 
 @pytest.fixture(autouse=True)
 def _no_server_is_left() -> Iterator[None]:
-    """The servers of sync calls live until their event loop ends: it is ended after each test."""
+    """The servers of sync calls live until their event loop ends: it is ended after each test, which may take longer
+    than `close` waits.
+    """
     yield
     default_services().sync_runtime.close()
+    assert wait_until(lambda: not portals())
 
 
 @pytest.fixture(params=["auto", "legacy"])

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,10 +18,25 @@ EXPECTED = {"2025-11-25": ["--expected-failures", str(HERE / "expected_client_fa
 _PATIENCE_MS = "280000"  # all scenarios start at once
 
 
+@pytest.fixture(scope="module")
+def command(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The command that runs one scenario."""
+    path = tmp_path_factory.mktemp("client") / "socket"
+    arguments = [sys.executable, str(HERE / "conformance_client.py"), str(path)]
+    client = subprocess.Popen(arguments, stdout=subprocess.PIPE, text=True)
+    try:
+        assert client.stdout is not None
+        assert client.stdout.readline() == "ready\n"
+        yield f"exec {sys.executable} -I -S {HERE / 'conformance_call.py'} {path}"
+    finally:
+        client.kill()
+        client.communicate()
+
+
 @pytest.mark.parametrize("version", ["2025-11-25", "2026-07-28"])
-def test_conformance_suite_has_the_expected_failures_only(version: str, tmp_path: Path):
+def test_conformance_suite_has_the_expected_failures_only(command: str, version: str, tmp_path: Path):
     done, figures = conformance(
-        *("client", "--command", f"exec {sys.executable} {HERE / 'conformance_client.py'}"),
+        *("client", "--command", command),
         *("--suite", "all", "--spec-version", version, "--timeout", _PATIENCE_MS),
         *(*EXPECTED.get(version, ()), "--output-dir", str(tmp_path)),
     )

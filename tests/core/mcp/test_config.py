@@ -68,9 +68,31 @@ def test_error_in_a_file_names_its_line(tmp_path: Path, text: str, line: int, pr
 def test_server_without_an_address_is_named(tmp_path: Path):
     path = written(tmp_path / "mcp.json", {"mcpServers": {"web": {"headers": {}}}})
     with pytest.raises(
-        ConfigurationError, match=r"mcp.json: the server web: .*expected one of server, command and url"
+        ConfigurationError, match=r"mcp\.json:3: mcpServers\.web: .*expected one of server, command and url"
     ):
         MCPTools.from_file(path)
+
+
+def test_all_errors_of_a_file_are_named_with_their_lines(tmp_path: Path):
+    text = """{"mcpServers": {
+        "good": {"command": "x"},
+        "time": {"command": 3,
+            "args": "y"},
+        "list": [],
+        "web": {"url": "ftp://a"},
+        "old": {"type": "sse", "url": "http://a"}}}"""
+    path = written(tmp_path / "mcp.json", text)
+    with pytest.raises(ConfigurationError) as caught:
+        MCPTools.from_file(path, environment={})
+    assert caught.value.file == str(path)
+    assert [line.removeprefix(f"{path}:") for line in str(caught.value).splitlines()] == [
+        "3: mcpServers.time.command: expected text, got 3.",
+        "4: mcpServers.time.args: expected a list, got 'y'.",
+        "5: mcpServers.list: expected an object, got [].",
+        "6: mcpServers.web: url: expected an http or https URL, got 'ftp://a'.",
+        "7: mcpServers.old.type: servers of type sse are not supported. "
+        "Give the address of its streamable HTTP endpoint, with type http.",
+    ]
 
 
 @pytest.mark.parametrize("content", [None, b"\xff\xfe{}", b" " * 1_000_001])

@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from abstractcore import MCPTools, ToolServerError
+from abstractcore.mcp import stdio
 from tests.core.mcp.conftest import PATIENCE_SECONDS
 from tests.core.tools.loops import Way, calls, scripted
 
@@ -45,7 +46,9 @@ def test_call_has_its_result(way: Way, behaviour: str):
         ("null_result", "the server sent an invalid response"),
     ],
 )
-def test_call_fails(way: Way, behaviour: str, problem: str):
+def test_call_fails(way: Way, behaviour: str, problem: str, monkeypatch: pytest.MonkeyPatch):
+    if behaviour == "close_output":  # it does not exit: to wait for that is in vain
+        monkeypatch.setattr(stdio, "_SECONDS_TO_EXIT", 0.2)
     with hostile(behaviour) as tools:
         for _ in range(2):
             step = ask(tools, way)

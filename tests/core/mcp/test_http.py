@@ -20,6 +20,23 @@ from tests.core.mcp.conftest import PATIENCE_SECONDS
 from tests.core.tools.loops import Way, calls, scripted
 
 USERS = ["ann", "bob"]
+CALLS_A_LARGE_SERVER = """
+import re, subprocess, sys
+from pathlib import Path
+from abstractcore import MCPTools
+
+def peak():
+    return int(re.search(r"VmHWM:\\s+(\\d+)", Path("/proc/self/status").read_text())[1]) // 1024
+
+with subprocess.Popen([sys.executable, *sys.argv[1:]], stdout=subprocess.PIPE, text=True) as server:
+    url = f"http://127.0.0.1:{server.stdout.readline().strip()}/mcp"
+    with MCPTools(url=url, max_message_bytes=8_000_000) as tools:
+        tools.list_tools()
+        before = peak()
+        step = tools.call("ask")
+        print(step.outcome, step.result.as_text, peak() - before, sep="\\n")
+    server.kill()
+"""
 
 
 def run(way: Way, tools: MCPTools, *given: tuple[str, dict[str, Any]], **request: Any) -> Any:
@@ -107,6 +124,22 @@ def test_result_that_is_too_long_is_refused(way: Way, mode: str, url: str):
     [step] = run(way, tools, ("large", {"size": 1_000_000})).tool_steps
     assert step.outcome == "failed"
     assert "the server 127.0.0.1" in step.result.as_text
+
+
+@pytest.mark.parametrize("kind", ["json", "sse"])
+def test_result_of_100_mb_is_refused_in_bounded_memory(kind: str):
+    """In a process of its own, whose memory is measured, and whose stderr stays empty."""
+    done = subprocess.run(
+        [sys.executable, "-c", CALLS_A_LARGE_SERVER, str(Path(__file__).with_name("large_http.py")), kind],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_SECONDS,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    outcome, text, megabytes = done.stdout.splitlines()
+    assert (outcome, "more than 8,000,000 bytes" in text) == ("failed", True)
+    assert int(megabytes) < 60
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "500 Internal Server Error"])

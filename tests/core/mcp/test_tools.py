@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 import gc
 import os
+import signal
+import subprocess
 import sys
 import time
 from pathlib import Path
@@ -31,6 +33,21 @@ from abstractcore import (
 from tests.core.mcp.conftest import PATIENCE_SECONDS, SHOP
 from tests.core.mcp.shop import PNG
 from tests.core.tools.loops import Way, calls, scripted
+
+INTERRUPTED = """
+import signal, sys
+from abstractcore import MCPTools
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits it ignored
+*command, mode, began, is_caught = sys.argv[1:]
+shop = MCPTools(command=command, mode=mode, connect_timeout=120)
+try:
+    shop.call("watch", {"path": began})
+except KeyboardInterrupt:
+    if is_caught != "True":
+        raise
+    print(shop.call("price", {"item": "tea"}).result.as_text)
+"""
 
 
 @tool
@@ -184,9 +201,9 @@ def test_pins_outlive_the_process(way: Way, mode: str, tmp_path: Path):
     assert run(way, changed, ("price", {"item": "tea"})).loop.pending[0].reason == "tool_changed"
 
 
-def children() -> set[str]:
-    """The ids of the child processes."""
-    found = Path(f"/proc/{os.getpid()}/task").glob("*/children")
+def children(process: int | None = None) -> set[str]:
+    """The ids of the child processes, of this process unless another is given."""
+    found = Path(f"/proc/{process or os.getpid()}/task").glob("*/children")
     return {pid for path in found for pid in path.read_text().split()}
 
 
@@ -250,17 +267,21 @@ def test_environment_of_a_server_is_minimal(way: Way, monkeypatch: pytest.Monkey
         ("print('hello')", "It ended with exit code 0. Its last output: hello"),
         ("import sys; sys.exit('no licence')", "Its last output: no licence"),
         ("print('x' * 5_000_000)", "It sent a message of more than 1,000,000 bytes"),
-        (
-            "import sys; print('starting', flush=True); sys.stdin.read()",
-            "did not answer in 3 s. Its last output: starting",
-        ),
     ],
 )
 def test_server_without_a_handshake_is_an_error_with_its_output(way: Way, mode: str, code: str, problem: str):
-    tools = MCPTools(command=[sys.executable, "-c", code], mode=mode, connect_timeout=3, max_message_bytes=1_000_000)
+    command = [sys.executable, "-c", code]
+    tools = MCPTools(command=command, mode=mode, connect_timeout=PATIENCE_SECONDS, max_message_bytes=1_000_000)
     with pytest.raises(ToolServerError) as caught:
         run(way, tools)
     assert problem in str(caught.value)
+
+
+def test_server_that_hangs_in_the_handshake_is_an_error_with_its_output(mode: str):
+    code = "import sys; print('starting', flush=True); sys.stdin.read()"
+    tools = MCPTools(command=[sys.executable, "-c", code], mode=mode, connect_timeout=3)
+    with pytest.raises(ToolServerError, match=r"did not answer in 3 s\. Its last output: starting"):
+        tools.list_tools()
 
 
 def test_result_that_is_too_long_ends_the_connection_only(way: Way, mode: str):
@@ -335,6 +356,28 @@ def test_call_that_runs_when_the_server_is_closed_does_not_start_it_again(mode: 
 
     before = children()
     assert "was closed" in asyncio.run(closed_meanwhile())
+
+
+@pytest.mark.parametrize(("mode", "is_caught"), [("auto", False), ("legacy", True)])
+def test_ctrl_c_ends_a_sync_call(mode: str, tmp_path: Path, is_caught: bool):
+    """Without a hang or a traceback of anything else; the tools can be used afterwards."""
+    began = tmp_path / "began"
+    arguments = [*SHOP, mode, str(began), str(is_caught)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", INTERRUPTED, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
+    with process:
+        deadline = time.monotonic() + PATIENCE_SECONDS
+        while not began.exists() and process.poll() is None and time.monotonic() < deadline:
+            time.sleep(0.01)
+        servers = children(process.pid)
+        process.send_signal(signal.SIGINT)
+        output, errors = process.communicate(timeout=PATIENCE_SECONDS)
+    assert output == ("300\n" if is_caught else "")
+    assert errors.count("Traceback") == (0 if is_caught else 1)
+    assert is_caught or errors.endswith("\nKeyboardInterrupt\n")
+    assert len(servers) == 1
+    assert not Path(f"/proc/{servers.pop()}").exists()
 
 
 @pytest.mark.parametrize("is_async", [False, True])

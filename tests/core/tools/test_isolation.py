@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import contextlib
 import functools
-import gc
 import os
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,19 +18,11 @@ from abstractcore.concurrency import SyncRuntime, drive
 from abstractcore.scrubbing import Secrets
 from abstractcore.testing import AsyncCalls, SyncCalls
 from abstractcore.tools import execute
-from tests.chaos_server import PATIENCE_SECONDS
 from tests.core.tools import isolated_tools as tools
 from tests.core.tools.calls import run_tool, text_of
+from tests.leftovers import nothing_left, wait_until
 
 ROOT = Path(__file__).parents[3]
-
-
-def wait_until(condition: Callable[[], Any]) -> Any:
-    """Returns the condition's value as soon as it holds."""
-    deadline = time.monotonic() + PATIENCE_SECONDS
-    while not (value := condition()) and time.monotonic() < deadline:
-        pass
-    return value
 
 
 def is_alive(pid: int) -> bool:
@@ -44,35 +33,12 @@ def is_alive(pid: int) -> bool:
         return False
 
 
-def children() -> list[str]:
-    """Returns the ids of the child processes of this one, also of those that nobody has waited for."""
-    found: list[str] = []
-    for task in Path("/proc/self/task").iterdir():
-        with contextlib.suppress(FileNotFoundError, ProcessLookupError):  # a thread that has just ended
-            found += (task / "children").read_text().split()
-    return found
-
-
-def threads() -> list[threading.Thread]:
-    """Returns the threads of this package, but for the portal of sync calls, which stays."""
-    names = ((thread, thread.name) for thread in threading.enumerate())
-    return [thread for thread, name in names if name.startswith("abstractcore-") and name != "abstractcore-portal"]
-
-
 @pytest.fixture(autouse=True)
 def nothing_is_left() -> Iterator[None]:
     """No process, thread or file descriptor is left when a test ends."""
-    gc.collect()
-    files, before = len(os.listdir("/proc/self/fd")), {*children(), *threads()}
-    yield
-
-    def left() -> list[object]:
-        gc.collect()
-        opened = len(os.listdir("/proc/self/fd")) - files
-        # A portal of sync calls keeps an event loop: one selector and a pair of sockets.
-        return [*({*children(), *threads()} - before), *([f"{opened} file descriptors"] if opened > 3 else [])]
-
-    assert wait_until(lambda: not left()), left()
+    # A portal of sync calls keeps an event loop: one selector and a pair of sockets.
+    with nothing_left(3):
+        yield
 
 
 @pytest.fixture

@@ -178,6 +178,14 @@ def test_two_agents_of_one_name_stand_side_by_side(agent: A2AAgent, served_agent
     ]
 
 
+def test_agents_of_one_name_get_names_that_every_provider_accepts(agent: A2AAgent, served_agent: Served):
+    other = A2AAgent(served_agent.url, name="second")
+    with served(lambda url: helper_app(helper_card(url, name="second"), Helper())) as url:
+        llm = scripted("Done.")
+        llm.generate("x", tools=[agent, other, A2AAgent(url)])
+    assert [tool.name for tool in llm.calls[0].tools] == [TOOL, "second_second", "_127_0_0_1_second"]
+
+
 @pytest.mark.parametrize("way_name", WAYS)
 def test_several_calls_of_a_round_run_at_once(way_name: str, agent: A2AAgent):
     with Way.of(way_name) as way:

@@ -160,6 +160,8 @@ def test_redirect_within_the_origin_is_followed_with_the_method():
         ([answer("{}", content_encoding="br")], "compressed its answer"),
         ([result(task={"id": "", "status": {"state": "TASK_STATE_COMPLETED"}})], "a task without an id"),
         ([result(task={"id": "1", "status": {"state": "TASK_STATE_NEW"}})], "a task in no known state"),
+        ([result(task={"id": "1", "status": {"state": 99}})], "a task in no known state"),
+        ([result(task={"id": "1", "status": {"state": -1}})], "a task in no known state"),
         ([result(task={"id": 3})], "failed the call"),
         ([result(message={"parts": [{"data": {"x": float("nan")}}]})], "data that JSON cannot hold"),
         ([b"garbage\r\n\r\n", CUT], "lost while the call ran"),

@@ -126,9 +126,11 @@ def test_link_that_is_made_after_the_check_is_not_followed(folder: Path, part: s
 @pytest.mark.skipif(sys.platform == "win32", reason="has no named pipes")
 def test_only_regular_files_are_read(folder: Path):
     os.mkfifo(folder / "pipe")
+    before = sorted(os.listdir("/proc/self/fd"))
     for name in ("pipe", "inner"):
         with pytest.raises(MediaError, match=r"is not a regular file|cannot be read"):
             FileAccess([folder]).load(f"{folder}/{name}")
+    assert sorted(os.listdir("/proc/self/fd")) == before
 
 
 def test_files_of_limited_size_are_read(folder: Path):

@@ -1,0 +1,80 @@
+"""Converts files, and keeps conversions by content and settings: the same file is not converted again."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import replace
+
+from ..errors import MediaError
+from ..ports import Caption, Captioner, Conversion, MediaContext, MediaHandler
+from ..schema import ImagePart, MediaPart, digest, to_data
+from ..version import __version__
+from .nested_files import NestedFiles
+
+
+def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Conversion:
+    """Returns the conversion of a file by its handler, or the one that is kept, which costs nothing; blocks.
+
+    One that asked a vision model is kept for the question of the user, others for all questions.
+    """
+    store = context.conversions
+    if store is None or part.blob.sha256 is None:
+        return handler.convert(part, context)
+    key, key_of_question = _key(handler, part, context, ""), _key(handler, part, context, context.question)
+    for each in dict.fromkeys((key, key_of_question)):
+        kept = store.get(each)
+        if kept is not None:
+            return replace(kept, usage=None)
+    captioner = _Noting(context.captioner)
+    given = replace(context, captioner=captioner if context.captioner is not None else None)
+    if isinstance(given.to_text, NestedFiles):
+        given = replace(given, to_text=replace(given.to_text, context=given))
+    conversion = handler.convert(part, given)
+    store.put(key_of_question if captioner.was_asked else key, conversion)
+    return conversion
+
+
+class _Noting:
+    """A captioner that notes whether it was asked."""
+
+    def __init__(self, captioner: Captioner | None) -> None:
+        self._captioner = captioner
+        self.was_asked = False
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return "" if self._captioner is None else self._captioner.name
+
+    def __call__(
+        self, images: Sequence[ImagePart], question: str, *, timeout: float | None, parent_id: str | None
+    ) -> Caption:
+        """As the captioner does it."""
+        if self._captioner is None:
+            raise MediaError("an image cannot be described", hint="Set vision_model=... in create_llm.")
+        self.was_asked = True
+        return self._captioner(images, question, timeout=timeout, parent_id=parent_id)
+
+
+def _key(handler: MediaHandler, part: MediaPart, context: MediaContext, question: str) -> str:
+    """Returns what a conversion depends on, as a digest: the content, and everything that the handler is told."""
+    password = context.password(part)
+    nested = context.to_text
+    return digest(
+        {
+            "version": __version__,
+            "handler": handler.name,
+            "content": part.blob.sha256,
+            "type": [part.type, part.blob.media_type],
+            "name": part.blob.name,
+            "controls": to_data(part.controls) if part.controls is not None else None,
+            "fallbacks": list(context.fallbacks),
+            "outputs": sorted(context.accepted_outputs),
+            "options": {name: str(value) for name, value in context.options.items() if name != "vision_model"},
+            "vision_model": context.captioner.name if context.captioner is not None else None,
+            "policies": dict(nested.policies) if isinstance(nested, NestedFiles) else {},
+            "password": hashlib.sha256(password.encode()).hexdigest() if password is not None else None,
+            "question": question,
+        }
+    )
