@@ -16,6 +16,7 @@ import pytest
 from hypothesis import settings
 
 from abstractcore import LLM, Services, create_llm
+from abstractcore.client.services import _shared
 from abstractcore.concurrency import SystemClock
 from abstractcore.stores.models import FileModelStore
 from abstractcore.testing import CALL_STYLES, CallStyle
@@ -110,6 +111,15 @@ def ctrl_c() -> Iterator[Callable[..., None]]:
         thread.join()
     signal.signal(signal.SIGINT, before)
     signal.signal(signal.SIGUSR1, other)
+
+
+@pytest.fixture(autouse=True)
+def no_conversion_is_kept_for_the_next_test() -> Iterator[None]:
+    """Tests share the default services, and many convert the same file, each with what it changes."""
+    yield
+    services = _shared.get("default")
+    if services is not None:
+        services._conversions = None
 
 
 @pytest.fixture

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInputError
-from ..schema import ImagePart, MediaControls, MediaPart, MediaResolution, SchemaError
+from ..schema import FetchedBy, ImagePart, MediaControls, MediaPart, MediaResolution, SchemaError
 from ..schema.parts import Detail
 
 if TYPE_CHECKING:
@@ -29,9 +29,10 @@ class File:
     `source` is any other item of `media`. `name` and `media_type` take the place of those that are detected. `pages`
     are numbers and ranges from 1: pages, slides, or frames of an image. `start` and `end` are seconds in a recording,
     `fps` is the number of frames a second of a video. `detail` is how closely a model should look at an image, and
-    `resolution` how many tokens it spends on images, pages and frames; vendors have the one or the other. What nothing
-    follows on the way of a file is a warning. `password` opens an encrypted document; it stays in this program, and the
-    LLM keeps it for further calls with the file.
+    `resolution` how many tokens it spends on images, pages and frames; vendors have the one or the other. `fetch` says
+    who downloads a URL, this program ("us") or the provider ("vendor"); by default the provider if it gets the file
+    itself. What nothing follows on the way of a file is a warning. `password` opens an encrypted document; it stays in
+    this program, and the LLM keeps it for further calls with the file.
     """
 
     source: MediaInput
@@ -42,6 +43,7 @@ class File:
     fps: float | None = None
     detail: Detail | None = None
     resolution: MediaResolution | None = None
+    fetch: FetchedBy | None = None
     name: str | None = None
     media_type: str | None = None
 
@@ -51,9 +53,9 @@ class File:
         """
         changes: dict[str, Any] = {}
         try:
-            controls = MediaControls(self.pages, self.start, self.end, self.fps, self.resolution)
+            controls = MediaControls(self.pages, self.start, self.end, self.fps, self.resolution, self.fetch)
             for name in controls.names:
-                if part.type not in _KINDS[name]:
+                if name in _KINDS and part.type not in _KINDS[name]:
                     what = " and ".join(_KINDS[name])
                     raise SchemaError(f"is a control of {what} files, and this one is {part.type}", name)
             if controls.names:

@@ -8,13 +8,14 @@ import os
 import re
 import stat
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
 from ..errors import InvalidInputError, MediaError
 from ..pillow_images import Content, Picture, checked, from_pillow, is_picture
-from ..ports import HasExtensions, MediaHandler, Recognised
+from ..ports import Fetcher, HasExtensions, MediaHandler, Recognised
 from ..schema import MEDIA_PART_BY_KIND, MEDIA_PARTS, Blob, MediaPart, SchemaError, media_kind_of
 from ..schema.json_values import check_text
 from ..schema.quoting import shortened, shown, shown_address
@@ -22,7 +23,7 @@ from .media_files import File
 from .media_objects import OpenFile, PixelArray, of_data_url, of_open_file, of_pixels
 
 MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | PixelArray | Blob | MediaPart | File
-"""A path, an http(s) URL for the provider to fetch, a data URL, bytes, an open file, a Pillow image, a NumPy array of
+"""A path, an http(s) URL, a data URL, bytes, an open file, a Pillow image, a NumPy array of
 pixels, a blob, a media part, or a `File` with one of these."""
 
 MAX_FILE_BYTES = 256 * 1024 * 1024
@@ -45,35 +46,83 @@ def media_items(media: object) -> Sequence[MediaInput]:
     raise InvalidInputError(f"expected a list, got {type(media).__name__}", path="media", hint=hint)  # pyright: ignore[reportUnknownArgumentType]
 
 
-def load_media(
-    items: Sequence[MediaInput], handlers: Sequence[MediaHandler], keep_password: Callable[[str, str], None]
-) -> list[MediaPart]:
-    """Returns the parts for `items`. Reads files; raises `MediaError` for an unusable file, `InvalidInputError` for a
-    value that is not a file. `keep_password` is called with the hash of a file and its password.
+@dataclass(frozen=True, slots=True)
+class MediaLoader:
+    """Loads the items of `media`: reads files, and downloads what has no type otherwise; blocks.
+
+    `keep_password` is called with the hash of a file and its password.
     """
-    return [_of_item(item, f"media[{index}]", handlers, keep_password) for index, item in enumerate(items)]
 
+    handlers: Sequence[MediaHandler]
+    fetcher: Fetcher
+    keep_password: Callable[[str, str], None]
 
-def _of_item(
-    item: object, path: str, handlers: Sequence[MediaHandler], keep_password: Callable[[str, str], None]
-) -> MediaPart:
-    if not isinstance(item, File):
-        return _load(item, path, handlers)
-    source: object = item.source
-    if isinstance(source, File):
-        raise InvalidInputError("a File in a File", path=f"{path}.source", hint="Pass one File with all its options.")
-    if item.media_type is not None:
-        if not isinstance(item.media_type, str) or "/" not in item.media_type:  # pyright: ignore[reportUnnecessaryIsInstance]
-            message = f"{shown(item.media_type)} is not a media type, such as 'text/csv'"
-            raise InvalidInputError(message, path=f"{path}.media_type")
-        source = _typed(source, item.media_type, path)
-    part = item.apply(_load(source, f"{path}.source", handlers), path)
-    if item.password is not None:
-        if part.blob.sha256 is None:
-            hint = "Download it, and pass the path of the file."
-            raise InvalidInputError("is for a file that is at hand", path=f"{path}.password", hint=hint)
-        keep_password(part.blob.sha256, item.password)
-    return part
+    def load(self, items: Sequence[MediaInput]) -> list[MediaPart]:
+        """Returns the parts for `items`; raises `MediaError` for an unusable file, `InvalidInputError` for a value that
+        is not a file.
+        """
+        return [self._of_item(item, f"media[{index}]") for index, item in enumerate(items)]
+
+    def _of_item(self, item: object, path: str) -> MediaPart:
+        if not isinstance(item, File):
+            return self._load(item, path)
+        source: object = item.source
+        if isinstance(source, File):
+            hint = "Pass one File with all its options."
+            raise InvalidInputError("a File in a File", path=f"{path}.source", hint=hint)
+        if item.media_type is not None:
+            if not isinstance(item.media_type, str) or "/" not in item.media_type:  # pyright: ignore[reportUnnecessaryIsInstance]
+                what = f"{shown(item.media_type)} is not a media type, such as 'text/csv'"
+                raise InvalidInputError(what, path=f"{path}.media_type")
+            source = _typed(source, item.media_type, path)
+        part = item.apply(self._load(source, f"{path}.source", may_fetch=item.fetch != "vendor"), path)
+        if item.password is not None:
+            if part.blob.sha256 is None:
+                hint = "Download it, and pass the path of the file."
+                raise InvalidInputError("is for a file that is at hand", path=f"{path}.password", hint=hint)
+            self.keep_password(part.blob.sha256, item.password)
+        return part
+
+    def _load(self, item: object, path: str, *, may_fetch: bool = True) -> MediaPart:
+        if isinstance(item, MEDIA_PARTS):
+            return item
+        if isinstance(item, Blob):
+            return _of_declared_type(item, self.handlers)
+        content = _content(item, path)
+        if content is not None:
+            return _from_content(content, path, self.handlers)
+        if isinstance(item, str) and item.lower().startswith(("http://", "https://")):
+            return self._of_url(item, may_fetch)
+        if isinstance(item, str) and _ADDRESS.match(item):
+            scheme = item.partition(":")[0]
+            raise MediaError(
+                f"{shown(shown_address(item))}: URLs with the scheme {scheme}: are not supported.",
+                source=path,
+                hint="http:// and https:// URLs are. For others, pass the path of a file, or its bytes.",
+            )
+        if isinstance(item, str | os.PathLike):
+            return _from_file(os.fsdecode(cast(str, item)), self.handlers)
+        raise InvalidInputError(
+            f"expected a path, bytes, an open file, an image, a Blob, a part or a File, got {type(item).__name__}",
+            path=path,
+        )
+
+    def _of_url(self, url: str, may_fetch: bool) -> MediaPart:
+        """Returns the part of a URL; one whose path does not tell the type is downloaded."""
+        media_type = _type_of_url(url)
+        if media_type is not None:
+            return _of_declared_type(Blob.from_url(url, media_type), self.handlers)
+        if not may_fetch:
+            raise MediaError(
+                f"{shown_address(url)} has an unknown media type: its path has no known file extension.",
+                source=shown_address(url),
+                hint="Pass its type: File(url, media_type='image/png', fetch='vendor').",
+            )
+        file = self.fetcher.fetch(url)
+        found = _first_recognised(file.data[:_HEAD_BYTES], file.name or "", None, self.handlers)
+        if found is None and file.media_type is not None and "/" in file.media_type:
+            return _of_declared_type(Blob.from_bytes(file.data, file.media_type, name=file.name), self.handlers)
+        return _from_content(Content(file.data, None, file.name), shown_address(url), self.handlers)
 
 
 def _typed(source: object, media_type: str, path: str) -> Blob:
@@ -91,31 +140,6 @@ def _typed(source: object, media_type: str, path: str) -> Blob:
     except SchemaError as error:
         raise InvalidInputError(error.message, path=f"{path}.{error.path}") from None
     raise InvalidInputError("is for a path, a URL or content in memory", path=f"{path}.media_type")
-
-
-def _load(item: object, path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
-    if isinstance(item, MEDIA_PARTS):
-        return item
-    if isinstance(item, Blob):
-        return _of_declared_type(item, handlers)
-    content = _content(item, path)
-    if content is not None:
-        return _from_content(content, path, handlers)
-    if isinstance(item, str) and item.lower().startswith(("http://", "https://")):
-        return _of_declared_type(_from_url(item), handlers)
-    if isinstance(item, str) and _ADDRESS.match(item):
-        scheme = item.partition(":")[0]
-        raise MediaError(
-            f"{shown(shown_address(item))}: URLs with the scheme {scheme}: are not supported.",
-            source=path,
-            hint="Providers fetch http:// and https:// URLs. For others, pass the path of a file, or its bytes.",
-        )
-    if isinstance(item, str | os.PathLike):
-        return _from_file(os.fsdecode(cast(str, item)), handlers)
-    raise InvalidInputError(
-        f"expected a path, bytes, an open file, an image, a Blob, a media part or a File, got {type(item).__name__}",
-        path=path,
-    )
 
 
 def _content(item: object, path: str) -> Content | None:
@@ -143,19 +167,12 @@ def _from_content(content: Content, path: str, handlers: Sequence[MediaHandler])
     return MEDIA_PART_BY_KIND[found.kind](Blob.from_bytes(content.data, found.media_type, name=content.name))
 
 
-def _from_url(url: str) -> Blob:
+def _type_of_url(url: str) -> str | None:
     try:
         check_text(url)
-        media_type = mimetypes.guess_type(urlsplit(url).path)[0]
+        return mimetypes.guess_type(urlsplit(url).path)[0]
     except ValueError:
         raise MediaError(f"{shown(shown_address(url))} is not a valid URL.", source=shown_address(url)) from None
-    if media_type is None:
-        raise MediaError(
-            f"{shown_address(url)} has an unknown media type: its path has no known file extension.",
-            source=shown_address(url),
-            hint="Download it, or pass a part with its type: ImagePart(Blob.from_url(url, 'image/png')).",
-        )
-    return Blob.from_url(url, media_type)
 
 
 def _from_file(path: str, handlers: Sequence[MediaHandler]) -> MediaPart:

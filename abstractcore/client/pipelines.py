@@ -15,6 +15,7 @@ from .services import Services
 
 if TYPE_CHECKING:
     from ..ports import Captioner, MediaContext
+    from .media_loading import MediaLoader
 
 _log = logging.getLogger("abstractcore")
 
@@ -68,9 +69,14 @@ class Pipelines:
         now = self.services.clock.time_of_day()
         return lower(call, self.session.profile, self.handlers, now, self._media_options.keys())
 
-    def keep_password(self, sha256: str, password: str) -> None:
-        """Keeps the password of the file with this hash, for this and further calls."""
-        self.secrets.add(password)
+    def media_loader(self) -> MediaLoader:
+        """Returns what loads files of a call; their passwords are kept for this and further calls."""
+        from .media_loading import MediaLoader
+
+        return MediaLoader(self.handlers, self.services.fetcher, self._keep_password)
+
+    def _keep_password(self, sha256: str, password: str) -> None:
+        self.secrets.add([password])
         self._passwords[sha256] = password
 
     def close(self) -> None:
@@ -118,5 +124,6 @@ class Pipelines:
             cores,
             passwords=self._passwords,
             captioner=self._captioner,
+            fetcher=self.services.fetcher,
             conversions=self.services.conversions,
         )

@@ -122,11 +122,9 @@ class CallPreparer:
         async def prepare(runtime: Runtime) -> Prepared:
             parts: Sequence[MediaPart] = ()
             if media:
-                from .media_loading import load_media
-
+                load = self._pipelines.media_loader().load
                 async with InTime(runtime, timeout):
-                    keep = self._pipelines.keep_password
-                    parts = await runtime.call(load_media, media, self._pipelines.handlers, keep, kind="files")
+                    parts = await runtime.call(load, media, kind="files")
             found, served_warnings = await tools.complete(runtime, timeout)
             call = build_call(
                 provider=self._provider,

@@ -17,7 +17,7 @@ from ..telemetry import Recorder, Subscriber, Subscription
 
 if TYPE_CHECKING:
     from ..concurrency import AsyncRuntime
-    from ..ports import ArtifactStore, ConversionStore, ModelStore
+    from ..ports import ArtifactStore, ConversionStore, Fetcher, ModelStore
     from ..schema import Capture
     from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
     from ..transport.aiohttp_http import AiohttpTransport
@@ -42,6 +42,7 @@ class Services:
         environment: Mapping[str, str] | None = None,
         artifacts: ArtifactStore | None = None,
         conversions: ConversionStore | None = None,
+        fetcher: Fetcher | None = None,
         clock: Clock | None = None,
         random: Callable[[], float] = random.random,
         new_id: Callable[[], str] | None = None,
@@ -60,6 +61,7 @@ class Services:
         self._models = models
         self._artifacts = artifacts
         self._conversions = conversions
+        self._fetcher = fetcher
         self._catalogue = catalogue
         self._sync: dict[TransportSettings, SyncHttpTransport] = {}
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
@@ -111,6 +113,16 @@ class Services:
             conversions = MemoryConversions()
             self._conversions = self._conversions or conversions
         return self._conversions
+
+    @property
+    def fetcher(self) -> Fetcher:
+        """Downloads files that are given as URLs: from public addresses, unless another fetcher was given."""
+        if self._fetcher is None:
+            from ..transport import URLFetcher
+
+            fetcher = URLFetcher()
+            self._fetcher = self._fetcher or fetcher
+        return self._fetcher
 
     @property
     def catalogue(self) -> ModelCatalogue:

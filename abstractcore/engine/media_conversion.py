@@ -103,16 +103,15 @@ def _handle(
     trace_id: str,
     now: Callable[[], float],
 ) -> ConvertedFile:
-    fetched = part.blob.form == "artifact"
-    part = _fetched(part, artifact) if fetched else part
+    given = part
+    part = _at_hand(part, decision, context, artifact)
     try:
         if decision.route == "native":
-            excerpt = _excerpt(part, handler)
-            fetched, part = fetched or excerpt is not part, excerpt
+            part = _excerpt(part, handler)
             if handler is not None and part.blob.form in ("bytes", "file"):
                 handler.check(part)
             executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
-            return ConvertedFile(trace_id, executed, (part,) if fetched else None)
+            return ConvertedFile(trace_id, executed, (part,) if part is not given else None)
         if handler is None:
             raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
         began = now()
@@ -152,11 +151,24 @@ def _converted(
     return ConvertedFile(trace_id, executed, parts, tuple(replace(each, path="") for each in conversion.warnings))
 
 
-def _fetched(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
-    """Returns the part with the bytes of its artifact."""
-    blob = part.blob
-    data = artifact(blob.sha256 or "")
-    return replace(part, blob=Blob.from_bytes(data, blob.media_type, name=blob.name))
+def _at_hand(
+    part: MediaPart, decision: MediaDecision, context: MediaContext, artifact: Callable[[str], bytes]
+) -> MediaPart:
+    """Returns the part with its bytes, if it is an artifact, or a URL that must be downloaded here."""
+    blob, controls = part.blob, part.controls
+    if blob.form == "artifact":
+        return replace(part, blob=Blob.from_bytes(artifact(blob.sha256 or ""), blob.media_type, name=blob.name))
+    is_fetched = decision.route != "native" or (controls is not None and controls.fetch == "us")
+    if blob.form != "url" or not is_fetched:
+        return part
+    if context.fetcher is None:
+        hint = "Download it, and pass the path of the file."
+        raise MediaError(
+            f"{decision.source} is a URL, and nothing is downloaded here.", source=decision.source, hint=hint
+        )
+    file = context.fetcher.fetch(blob.location or "", context.timeout)
+    fetched = Blob.from_bytes(file.data, blob.media_type, name=blob.name or file.name)
+    return replace(part, blob=fetched, controls=replace(controls, fetch=None) if controls is not None else None)
 
 
 def _with_parts(call: ModelCall, replaced: Mapping[str, tuple[Part, ...]]) -> ModelCall:

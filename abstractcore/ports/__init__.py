@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         MediaContext,
         Recognised,
     )
+    from .fetching import FetchedFile, Fetcher
     from .prices import Price
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
     from .stores import ArtifactStore, ModelStore, StoredModel
@@ -71,6 +72,8 @@ _LATER = {
     "ConvertedFile": "conversions",
     "ConvertedFiles": "conversions",
     "MediaContext": "conversions",
+    "FetchedFile": "fetching",
+    "Fetcher": "fetching",
     "ModelStore": "stores",
     "Piece": "scripts",
     "Price": "prices",
@@ -116,6 +119,8 @@ __all__ = [
     "Endpoint",
     "Fallback",
     "Feed",
+    "FetchedFile",
+    "Fetcher",
     "Framer",
     "HasExcerpts",
     "HasExtensions",

@@ -21,6 +21,7 @@ from ..schema import (
     Usage,
     canonical_content,
 )
+from .fetching import Fetcher
 from .stores import ModelStore
 
 
@@ -72,6 +73,8 @@ class MediaContext:
     """Id of the call."""
     captioner: Captioner | None = None
     """None unless the option `vision_model` is set."""
+    fetcher: Fetcher | None = None
+    """Downloads files that are given as URLs; None if that is not allowed."""
     conversions: ConversionStore | None = None
     """Conversions that are kept; the engine gets and puts them."""
     to_text: Callable[[MediaPart], Conversion] | None = None

@@ -81,7 +81,7 @@ if TYPE_CHECKING:
     from .input_requests import InputRequest, InputResponse, Question
     from .journal_entries import JournalEntry, JournalKind
     from .media_anchors import MediaAnchor, page_spans
-    from .media_controls import MediaControls, MediaResolution
+    from .media_controls import FetchedBy, MediaControls, MediaResolution
     from .media_decisions import MediaDecision, MediaLoss, MediaRoute, MediaSent
     from .model_lists import ModelList
     from .output_attempts import OutputAttempt
@@ -117,6 +117,7 @@ _LATER = {
     "MediaAnchor": "media_anchors",
     "page_spans": "media_anchors",
     "MediaControls": "media_controls",
+    "FetchedBy": "media_controls",
     "MediaDecision": "media_decisions",
     "MediaLoss": "media_decisions",
     "MediaResolution": "media_controls",
@@ -206,6 +207,7 @@ __all__ = [
     "EvidenceMap",
     "EvidenceMatch",
     "EvidenceSource",
+    "FetchedBy",
     "FinishReason",
     "FrozenDict",
     "FrozenList",

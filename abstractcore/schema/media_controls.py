@@ -13,7 +13,10 @@ from .quoting import shown
 
 MediaResolution = Literal["low", "medium", "high"]
 """How many tokens a model spends on images, pages and frames, where a vendor offers the choice."""
+FetchedBy = Literal["us", "vendor"]
+"""Who downloads a file that is given as a URL: this program, or the provider."""
 _RESOLUTIONS = get_args(MediaResolution)
+_FETCHED_BY = get_args(FetchedBy)
 _PAGES = re.compile(r"\d{1,9}(-\d{1,9})?(,\d{1,9}(-\d{1,9})?)*")
 
 
@@ -22,7 +25,8 @@ class MediaControls(Immutable):
     """Which part of a file a model should get, and how closely. None: all of it, and the model's own default.
 
     `pages` are numbers and ranges from 1, as in "1-3,7": pages, slides, or frames of an image. `start` and `end` are
-    seconds in a recording, `fps` is the number of frames a second of a video.
+    seconds in a recording, `fps` is the number of frames a second of a video. `fetch` says who downloads a file
+    that is given as a URL; None: the provider if it gets the file itself, else this program.
     """
 
     pages: str | None = None
@@ -30,6 +34,7 @@ class MediaControls(Immutable):
     end: float | None = None
     fps: float | None = None
     resolution: MediaResolution | None = None
+    fetch: FetchedBy | None = None
 
     def __post_init__(self) -> None:
         if self.pages is not None:
@@ -44,6 +49,8 @@ class MediaControls(Immutable):
             raise SchemaError("must be above 0", "fps")
         if self.resolution is not None:
             check_choice(self.resolution, _RESOLUTIONS, "resolution")
+        if self.fetch is not None:
+            check_choice(self.fetch, _FETCHED_BY, "fetch")
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -13,8 +13,14 @@ from .sync_http import SyncHttpTransport
 if TYPE_CHECKING:
     from .async_http import AsyncHttpTransport
     from .clients import HttpClient, client_transports
+    from .url_fetcher import URLFetcher
 
-_LATER = {"AsyncHttpTransport": "async_http", "HttpClient": "clients", "client_transports": "clients"}
+_LATER = {
+    "AsyncHttpTransport": "async_http",
+    "HttpClient": "clients",
+    "URLFetcher": "url_fetcher",
+    "client_transports": "clients",
+}
 """Names whose modules are imported on first access."""
 
 __all__ = [
@@ -23,6 +29,7 @@ __all__ = [
     "Route",
     "SyncHttpTransport",
     "TransportSettings",
+    "URLFetcher",
     "client_transports",
     "http_only",
 ]

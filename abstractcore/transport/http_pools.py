@@ -7,12 +7,13 @@ from typing import Any
 import httpcore2
 
 from .settings import Route, TransportSettings
-from .sync_network import SyncNetwork
+from .sync_network import AddressCheck, SyncNetwork
 
 
-def sync_pool(settings: TransportSettings, route: Route) -> httpcore2.ConnectionPool:
-    """Returns the sync connection pool of one route."""
-    return httpcore2.ConnectionPool(**_options(settings, route), network_backend=SyncNetwork())
+def sync_pool(settings: TransportSettings, route: Route, check: AddressCheck | None = None) -> httpcore2.ConnectionPool:
+    """Returns the sync connection pool of one route. `check` is not used for a proxy, which resolves names itself."""
+    network = SyncNetwork(check if route.proxy is None else None)
+    return httpcore2.ConnectionPool(**_options(settings, route), network_backend=network)
 
 
 def async_pool(settings: TransportSettings, route: Route) -> httpcore2.AsyncConnectionPool:

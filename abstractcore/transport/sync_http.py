@@ -19,14 +19,19 @@ from .http_pools import sync_pool
 from .leases import ConnectionLease
 from .messages import UnreadBody, close_after_surplus, head_of, to_http
 from .settings import Route, Routes, TransportSettings, proxy_in_use
+from .sync_network import AddressCheck
 from .timeouts import Timeouts
 
 
 class SyncHttpTransport:
-    """Sends requests with httpx2. Threads share connections; a forked child does not touch its parent's."""
+    """Sends requests with httpx2. Threads share connections; a forked child does not touch its parent's.
 
-    def __init__(self, settings: TransportSettings) -> None:
+    `check` gets each host and its addresses before they are connected to, unless a proxy connects.
+    """
+
+    def __init__(self, settings: TransportSettings, check: AddressCheck | None = None) -> None:
         self._settings = settings
+        self._check = check
         self._routes = Routes(settings)
         self.secrets = self._routes.secrets
         self._pools: dict[tuple[int, Route], httpcore2.ConnectionPool] = {}
@@ -63,7 +68,7 @@ class SyncHttpTransport:
         key = os.getpid(), route
         pool = self._pools.get(key)
         if pool is None:
-            pool = self._pools.setdefault(key, sync_pool(self._settings, route))
+            pool = self._pools.setdefault(key, sync_pool(self._settings, route, self._check))
         return pool
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import socket
 import ssl
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, TypeAlias
 
 import httpcore2
 
@@ -16,11 +16,17 @@ from .messages import shut_down
 from .name_lookup import addresses
 from .timeouts import seconds_left
 
+AddressCheck: TypeAlias = Callable[[str, Sequence[str]], None]
+
 
 class SyncNetwork(httpcore2.NetworkBackend):
-    """Resolves host names in a thread, and gives each address an equal part of the time left."""
+    """Resolves host names in a thread, and gives each address an equal part of the time left.
 
-    def __init__(self) -> None:
+    `check` gets a host and its addresses before they are connected to, and may raise `httpcore2.ConnectError`.
+    """
+
+    def __init__(self, check: AddressCheck | None = None) -> None:
+        self._check = check
         self._backend = httpcore2.SyncBackend()
 
     def connect_tcp(
@@ -35,6 +41,8 @@ class SyncNetwork(httpcore2.NetworkBackend):
         try:
             found = addresses(host, port, seconds_left(timeout))
             resolved = list(dict.fromkeys(str(info[4][0]) for info in found))
+            if self._check is not None:
+                self._check(host, resolved)
             failure: Exception | None = None
             for number, address in enumerate(resolved):
                 left = seconds_left(timeout)

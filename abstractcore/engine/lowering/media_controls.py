@@ -26,8 +26,10 @@ def lower_controls(
             continue
         followed = _followed(decision, profile, named.get(decision.handler or ""))
         unfollowed[decision.part_path] = names = [name for name in part.controls.names if name not in followed]
-        warnings += (_warning(part, decision, name) for name in names)
-    return (_without(call, unfollowed) if warnings else call), warnings
+        warnings += (_warning(part, decision, name) for name in names if name != "fetch")
+        if decision.route == "native" and part.controls.fetch == "us" and part.blob.form == "url":
+            names.remove("fetch")  # the engine downloads it
+    return (_without(call, unfollowed) if any(unfollowed.values()) else call), warnings
 
 
 def _followed(decision: MediaDecision, profile: ModelProfile, handler: MediaHandler | None) -> Set[str]:

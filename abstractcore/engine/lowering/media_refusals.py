@@ -27,10 +27,10 @@ def refused(decision: MediaDecision, call: ModelCall, why: str, choices: Sequenc
 def not_at_hand(decision: MediaDecision, call: ModelCall) -> MediaError:
     """Returns the error for a file that must be converted, and is elsewhere."""
     error = MediaError(
-        f"{decision.source} ({decision.part_path}) is a URL or a provider file, which is never downloaded here, "
-        f"and cannot be sent natively: {decision.reason}.",
+        f"{decision.source} ({decision.part_path}) is only at the provider, and cannot be sent natively: "
+        f"{decision.reason}.",
         source=decision.source,
-        hint="Download it, and pass the path of the file.",
+        hint="Pass the path of the file, or its URL without fetch='vendor'.",
     )
     error.provider, error.model = call.provider or None, call.model
     return error

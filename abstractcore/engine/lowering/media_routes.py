@@ -26,9 +26,6 @@ from .media_refusals import choices, not_at_hand, not_taken, refused, why_not_co
 if TYPE_CHECKING:
     from ...schema import MediaDecision
 
-_ELSEWHERE = ("url", "provider_file")
-"""The forms of content that only a provider can read."""
-
 
 def lower_media(
     call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler], configured: Set[str] = frozenset()
@@ -45,7 +42,7 @@ def lower_media(
     warnings: list[CallWarning] = []
     for path, part in media_parts(call):
         decision = _decide(part, path, call, profile, handlers, configured)
-        if decision.route != "native" and part.blob.form in _ELSEWHERE:
+        if decision.route != "native" and not _can_be_read(part):
             raise not_at_hand(decision, call)
         decisions.append(decision)
         warnings += _unsure(decision, call, profile)
@@ -67,6 +64,12 @@ def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
                     if isinstance(content, MEDIA_PARTS)
                 ]
     return found
+
+
+def _can_be_read(part: MediaPart) -> bool:
+    """Whether a file can be converted here: one at a provider cannot, nor one that only the provider may download."""
+    by_vendor = part.controls is not None and part.controls.fetch == "vendor"
+    return part.blob.form != "provider_file" and not (part.blob.form == "url" and by_vendor)
 
 
 def handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> tuple[MediaHandler | None, MediaKind]:

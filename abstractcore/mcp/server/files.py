@@ -18,6 +18,7 @@ from pydantic import Field
 # pydantic reads it, and refuses that of `typing` before Python 3.12
 from typing_extensions import TypedDict
 
+from ...client.media_files import File
 from ...errors import InvalidInputError, MediaError
 from ...schema import Blob
 from ...schema.quoting import shortened, shown
@@ -76,7 +77,7 @@ class FileAccess:
         scheme = given[:8].lower()
         if scheme.startswith(("http://", "https://", "data:")):
             self._check_size(len(given))
-            return given
+            return given if scheme.startswith("data:") else File(given, fetch="vendor")
         return self._read(_path_of(given))
 
     def _of_content(self, given: FileContent) -> Blob:

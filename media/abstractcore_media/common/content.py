@@ -20,7 +20,7 @@ def content_of(part: MediaPart) -> bytes:
     source = source_of(part)
     if part.blob.form == "url":
         raise MediaError(
-            f"{source} is a URL, which is never downloaded here, and this model cannot receive it.",
+            f"{source} is a URL: its content is not at hand.",
             source=source,
             hint="Download it, and pass the path of the file.",
         )

@@ -221,7 +221,7 @@ def test_hint_shows_a_single_file_as_a_list(media: Any, hint: str):
 
 @pytest.mark.parametrize("url", ["ftp://host.test/a.png", "S3://bucket/a.png", "file:///tmp/a.png"])
 def test_unsupported_url_scheme_names_the_supported_ones(url: str):
-    with pytest.raises(MediaError, match=r"Providers fetch http:// and https://") as caught:
+    with pytest.raises(MediaError, match=r"http:// and https:// URLs are") as caught:
         create_llm("scripted", replies=["never"]).build("hi", media=[url])
     assert caught.value.source == "media[0]"
 

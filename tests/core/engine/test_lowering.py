@@ -153,31 +153,16 @@ def test_plan_raises_what_generate_raises(make):
         make().plan("hi", media=[PICTURE])
 
 
-ELSEWHERE = [
-    Blob.from_url("https://h.test/a", "audio/wav"),
-    Blob("provider_file", "audio/wav", location="f", provider="p"),
-]
-
-
-@pytest.mark.parametrize("blob", ELSEWHERE, ids=lambda blob: blob.form)
-def test_plan_and_call_refuse_to_convert_provider_side_content(call_style, make, blob):
-    message = Message.user("hi", AudioPart(blob))
+def test_plan_and_call_refuse_to_convert_a_file_at_the_provider(call_style, make):
+    message = Message.user("hi", AudioPart(Blob("provider_file", "audio/wav", location="f", provider="p")))
     llm = make()
-    with pytest.raises(MediaError, match=r"never downloaded.* Download it, and pass the path") as of_call:
+    with pytest.raises(MediaError, match=r"is only at the provider.* Pass the path of the file") as of_call:
         call_style.generate(llm, messages=[message])
     with pytest.raises(MediaError) as of_plan:
         llm.plan(messages=[message])
     assert str(of_plan.value) == str(of_call.value)
     assert list(llm.calls) == []
     assert [decision.route for decision in make("audio").plan(messages=[message])] == ["native"]
-
-
-@pytest.mark.parametrize("url", ["https://h.test/a.txt", "https://h.test/a.pdf", "https://h.test/a.mp3"])
-def test_plan_refuses_a_url_that_would_need_a_download(call_style, url):
-    llm = create_llm("scripted", replies=["a"])
-    for ask in (llm.plan, lambda *given, **request: call_style.generate(llm, *given, **request)):
-        with pytest.raises(MediaError, match="never downloaded"):
-            ask("hi", media=[url])
 
 
 def test_converted_text_replaces_the_file_labelled_and_delimited(call_style, make):

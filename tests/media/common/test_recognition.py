@@ -6,11 +6,16 @@ import puremagic
 import pytest
 
 from abstractcore import DocumentPart, ImagePart
-from abstractcore.client.media_loading import load_media
+from abstractcore.client.media_loading import MediaLoader
 from abstractcore.registry import Registry
 from abstractcore.schema import Blob
+from abstractcore.transport import URLFetcher
 from abstractcore_media import ImageHandler, register_media_handlers
 from tests.media.parts import FILES, takes, type_of
+
+
+def loaded(items, handlers):
+    return MediaLoader(handlers, URLFetcher(), {}.__setitem__).load(items)
 
 
 def test_content_is_sniffed_once_for_all_handlers(monkeypatch: pytest.MonkeyPatch, tmp_path):
@@ -20,7 +25,7 @@ def test_content_is_sniffed_once_for_all_handlers(monkeypatch: pytest.MonkeyPatc
     path = tmp_path / "sound"
     path.write_bytes((FILES / "speech.flac").read_bytes() + b"of this test")
     handlers = Registry.from_entry_points().media_handlers
-    (part,) = load_media([path], handlers)
+    (part,) = loaded([path], handlers)
     assert (part.type, part.blob.media_type) == ("audio", "audio/flac")
     assert len(looked) == 1
 
@@ -44,6 +49,6 @@ def test_same_content_under_two_names_is_sniffed_twice(name: str):
 
 def test_declared_svg_is_text():
     svg = Blob.from_bytes(b"<svg/>", "image/svg+xml")
-    (part,) = load_media([svg], Registry.from_entry_points().media_handlers)
+    (part,) = loaded([svg], Registry.from_entry_points().media_handlers)
     assert part == DocumentPart(svg)
     assert not takes(ImageHandler(), ImagePart(svg))

@@ -109,7 +109,7 @@ def test_changed_or_deleted_file_is_refused(tmp_path):
 
 def test_url_is_not_downloaded():
     part = DocumentPart(Blob.from_url("https://example.com/a.txt", "text/plain"))
-    with pytest.raises(MediaError, match=r"never downloaded.* Download it, and pass the path"):
+    with pytest.raises(MediaError, match=r"is not at hand.* Download it, and pass the path"):
         TextHandler().convert(part, NO_MODELS)
 
 

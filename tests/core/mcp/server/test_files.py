@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore import InvalidInputError, MediaError
+from abstractcore import File, InvalidInputError, MediaError
 from abstractcore.mcp.server import FileAccess
 from abstractcore.schema.quoting import shown
 
@@ -147,7 +147,8 @@ def test_content_is_taken_as_it_is():
     assert (blob.read(), blob.media_type, blob.name) == (b"\x89PNG", "image/png", "a.png")
     assert access.load({"mimeType": "text/plain", "text": "héllo"}).read() == "héllo".encode()
     assert access.load("data:text/plain,hello") == "data:text/plain,hello"
-    assert access.load("https://example.com/a.png") == "https://example.com/a.png"
+    url = "https://example.com/a.png"
+    assert access.load(url) == File(url, fetch="vendor"), "the server would download it"
 
 
 @pytest.mark.parametrize(
