@@ -115,8 +115,13 @@ def test_question_that_needs_a_tool_gets_its_call(stronger_llm: LLM, tools: list
 def test_question_that_needs_two_calls_gets_both_and_an_answer(
     stronger_llm: LLM, question: str, calls: object, parallel: bool | None
 ):
-    request: dict[str, Any] = {"parallel_tool_calls": parallel, "run_tools": ToolPolicy(max_rounds=4)}
-    response = stronger_llm.generate(question, tools=TOOLS, max_output_tokens=60, **request)
+    response = stronger_llm.generate(
+        question,
+        tools=TOOLS,
+        run_tools=ToolPolicy(max_rounds=4),
+        parallel_tool_calls=parallel,
+        max_output_tokens=60,
+    )
     steps = [(step.call.name, (step.call.arguments or {}).get("city")) for step in response.tool_steps]
     assert steps == calls
     assert response.loop is not None
