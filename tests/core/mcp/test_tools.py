@@ -30,6 +30,7 @@ from abstractcore import (
     to_json,
     tool,
 )
+from abstractcore.toolservers.base import in_sync
 from tests.core.mcp.conftest import PATIENCE_SECONDS, SHOP
 from tests.core.mcp.shop import PNG
 from tests.core.tools.loops import Way, calls, scripted
@@ -396,6 +397,14 @@ def test_server_of_tools_that_are_dropped_ends(mode: str, is_async: bool):
         async with asyncio.timeout(PATIENCE_SECONDS):
             while not has_ended():  # noqa: ASYNC110 - nor has a process that nobody waits for
                 await asyncio.sleep(0.01)
+            await other_tasks_end()
+
+    async def other_tasks_end() -> None:
+        """The process has ended before what ended it has: its pipes are closed at last."""
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        if others:
+            await asyncio.wait(others, timeout=PATIENCE_SECONDS)
+        assert all(task.done() for task in others)
 
     before = children()
     if is_async:
@@ -409,6 +418,7 @@ def test_server_of_tools_that_are_dropped_ends(mode: str, is_async: bool):
     while not has_ended() and time.monotonic() < deadline:
         time.sleep(0.01)
     assert has_ended()
+    in_sync(other_tasks_end)
 
 
 def test_values_of_env_are_not_in_errors(way: Way, mode: str):
