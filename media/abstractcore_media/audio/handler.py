@@ -4,33 +4,39 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstractcore.errors import InvalidInputError, MediaError
+from abstractcore.errors import MediaError
 from abstractcore.ports import Fallback
 from abstractcore.schema import CallWarning, MediaPart
 
-from ..common.content import check_family, content_of, source_of
+from ..common.content import check_family, check_sendable, content_of, is_large, source_of
 from ..common.media_types import extensions_of
 from ..common.recognition import recognised
-from .speech import Transcriber
+from .speech import SpeechModels
+from .transcript import sound_losses, transcript_text
+from .transcription import transcribe
 
 if TYPE_CHECKING:
     from abstractcore.ports import Conversion, MediaContext, Recognised
 
-    from .sound import Sound
+    from .transcript import Transcript
 
 _REEXPORT = "Record or export it again; the rest can often be recovered with: ffmpeg -i broken.wav clean.wav"
+_CERTAIN = 0.5
 
 
 class AudioHandler:
-    """Handles audio files: transcribes them with the model of the option `transcription_model`."""
+    """Handles audio files: transcribes them with the model of the option `transcription_model`.
+
+    `models` are loaded speech models to share with another handler.
+    """
 
     name = "audio"
-    fallbacks = (Fallback("transcript", frozenset({"text"})),)
+    fallbacks = (Fallback("transcript", frozenset({"text"}), controls=frozenset({"start", "end"})),)
     extensions = extensions_of("audio/")
     max_seconds = 4 * 3600.0
 
-    def __init__(self) -> None:
-        self._transcriber = Transcriber()
+    def __init__(self, models: SpeechModels | None = None) -> None:
+        self._models = models if models is not None else SpeechModels()
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the type of an audio file; None for any other."""
@@ -41,7 +47,11 @@ class AudioHandler:
 
         MP4 and Matroska pass as audio, whatever tracks they have: their headers may be at the end of the file.
         """
-        if check_family(part, "audio/", "video/") != "audio/wav":
+        check_sendable(part, "Set media_policy={'audio': 'transcript'}, or send a part of it.")
+        self._check_readable(part)
+
+    def _check_readable(self, part: MediaPart) -> None:
+        if check_family(part, "audio/", "video/") != "audio/wav" or is_large(part):
             return
         from .wav import read_wav_header
 
@@ -60,40 +70,52 @@ class AudioHandler:
             )
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns the transcript.
+        """Returns the transcript, a line with the time for each sentence.
 
         Raises `MediaError` also if there is no speech: an empty transcript would invite the model to invent one.
         """
         from abstractcore.ports import Conversion
 
-        from .sound import decode_sound
-
-        model = context.options.get("transcription_model", "whisper-tiny.en")
-        if not isinstance(model, str):
-            raise InvalidInputError(f"expected a model name, got {model!r}", path="transcription_model")
-        self.check(part)
+        self._check_readable(part)
         source = source_of(part)
-        sound = decode_sound(content_of(part), source, self.max_seconds)
-        text = self._transcriber.transcribe(sound, source, model, context)
-        if not text:
+        transcript = transcribe(part, context, self._models, self.max_seconds)
+        if not transcript.segments:
             raise MediaError(
-                f"No speech was found in {source} ({sound.seconds:.1f} s).",
+                f"No speech was found in {source} ({transcript.seconds:.1f} s).",
                 source=source,
                 hint="For audio other than speech, use a model that accepts audio.",
             )
-        return Conversion(text, "transcript", warnings=_shortfall(sound, source))
+        text, anchors = transcript_text(transcript.segments)
+        return Conversion(
+            text,
+            "transcript",
+            warnings=transcript_warnings(transcript, source),
+            anchors=anchors,
+            model=transcript.model,
+            lost=sound_losses(transcript),
+        )
+
+
+def transcript_warnings(transcript: Transcript, source: str) -> tuple[CallWarning, ...]:
+    """Returns warnings if clearly less was decoded than the header announces (compressed formats estimate it), and if
+    the language is a guess.
+    """
+    warnings: list[CallWarning] = []
+    seconds, announced = transcript.seconds, transcript.announced
+    if seconds < 0.9 * announced - 1:
+        message = (
+            f"{source} is truncated or corrupt: only {seconds:.1f} of {announced:.1f} seconds could be decoded and "
+            "transcribed."
+        )
+        warnings.append(CallWarning("media_damaged", "", message, requested=announced, sent=seconds))
+    if transcript.segments and transcript.certainty < _CERTAIN:
+        message = (
+            f"The language of {source} was detected as {transcript.language!r}, with a probability of "
+            f"{transcript.certainty:.2f}. Set transcription_language=... in create_llm."
+        )
+        warnings.append(CallWarning("language_uncertain", "", message, sent=transcript.language))
+    return tuple(warnings)
 
 
 def _is_audio(media_type: str) -> bool:
     return media_type.startswith("audio/")
-
-
-def _shortfall(sound: Sound, source: str) -> tuple[CallWarning, ...]:
-    """Returns a warning if clearly less was decoded than the header announces; compressed formats estimate it."""
-    if sound.seconds > 0.9 * sound.announced - 1:
-        return ()
-    message = (
-        f"{source} is truncated or corrupt: only {sound.seconds:.1f} of {sound.announced:.1f} seconds "
-        "could be decoded and transcribed."
-    )
-    return (CallWarning("media_damaged", "", message, requested=sound.announced, sent=sound.seconds),)

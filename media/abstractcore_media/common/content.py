@@ -8,6 +8,7 @@ from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.schema import MediaPart, SchemaError
 
 HEAD_BYTES = 8192
+LARGE_BYTES = 256 * 1024 * 1024
 
 
 def source_of(part: MediaPart) -> str:
@@ -32,6 +33,34 @@ def content_of(part: MediaPart) -> bytes:
         raise MediaError(f"{source} cannot be read: {error}.", source=source) from error
 
 
+def _head_of(part: MediaPart) -> bytes:
+    """Returns the first bytes of the part's file. Large files are not read as a whole."""
+    if part.blob.form != "file" or not is_large(part):
+        return content_of(part)[:HEAD_BYTES]
+    try:
+        with open(part.blob.location or "", "rb") as file:
+            return file.read(HEAD_BYTES)
+    except OSError as error:
+        source = source_of(part)
+        raise MediaError(f"{source} cannot be read: {error.strerror or error}.", source=source) from error
+
+
+def is_large(part: MediaPart) -> bool:
+    """Returns whether a file is too large to be read into memory, or sent in a request."""
+    return (part.blob.size or 0) > LARGE_BYTES
+
+
+def check_sendable(part: MediaPart, hint: str) -> None:
+    """Raises `MediaError` for a large file: no provider accepts one in a request."""
+    if is_large(part) and part.blob.form in ("bytes", "file"):
+        source = source_of(part)
+        raise MediaError(
+            f"{source} has {part.blob.size:,} bytes; the limit for a file that is sent itself is {LARGE_BYTES:,}.",
+            source=source,
+            hint=hint,
+        )
+
+
 def check_family(part: MediaPart, *families: str) -> str | None:
     """Returns the media type of the content, which must begin with one of `families`, such as "image/".
 
@@ -42,7 +71,7 @@ def check_family(part: MediaPart, *families: str) -> str | None:
 
     found = None
     with suppress(MissingExtraError):
-        found = media_type_of(content_of(part)[:HEAD_BYTES], "")
+        found = media_type_of(_head_of(part), "")
         if found is None or not found.startswith(families):
             source, claimed = source_of(part), part.blob.media_type
             what = f"its content is {found}" if found else "its content has an unknown format"

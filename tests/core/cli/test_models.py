@@ -445,5 +445,6 @@ def test_list_of_the_embedded_provider_is_that_of_stored_weights(tmp_path: Path,
     assert {model["name"]: model["licence"] for model in listed["packaged"]} == {
         "smollm2-135m-instruct": "Apache-2.0",
         "qwen2.5-coder-1.5b": "Apache-2.0",
+        "whisper-base": "MIT",
         "whisper-tiny.en": "MIT",
     }

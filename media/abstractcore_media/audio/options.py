@@ -1,0 +1,55 @@
+"""`SpeechOptions`: the options of `create_llm` for transcripts, checked."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+from abstractcore.errors import InvalidInputError
+
+DEFAULT_MODEL = "whisper-base"
+_LANGUAGE = re.compile(r"([a-z]{2,3})([-_]\w+)*", re.IGNORECASE)
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechOptions:
+    """How speech is recognised. `language` is a code such as "fr"; None if it is to be detected."""
+
+    model: str = DEFAULT_MODEL
+    language: str | None = None
+    terms: tuple[str, ...] = ()
+    words: bool = False
+
+    @classmethod
+    def of(cls, options: Mapping[str, Any]) -> SpeechOptions:
+        """Returns the options whose names begin with `transcription_`; raises `InvalidInputError` for invalid ones."""
+        model = options.get("transcription_model", DEFAULT_MODEL)
+        if not isinstance(model, str):
+            raise InvalidInputError(f"expected a model name, got {model!r}", path="transcription_model")
+        words = options.get("transcription_words", False)
+        if not isinstance(words, bool):
+            raise InvalidInputError(f"expected True or False, got {words!r}", path="transcription_words")
+        terms = _terms(options.get("transcription_terms", ()))
+        return cls(model, _language(options.get("transcription_language")), terms, words)
+
+
+def _language(value: object) -> str | None:
+    if value is None:
+        return None
+    found = _LANGUAGE.fullmatch(value) if isinstance(value, str) else None
+    if found is None:
+        raise InvalidInputError(
+            f"expected a language code, got {value!r}", path="transcription_language", hint='For example: "en", "fr".'
+        )
+    return found[1].lower()
+
+
+def _terms(value: object) -> tuple[str, ...]:
+    items = cast("list[object]", value)
+    if not isinstance(value, list | tuple) or not all(isinstance(item, str) for item in items):
+        raise InvalidInputError(
+            f"expected a list of texts, got {value!r}", path="transcription_terms", hint='For example: ["Kubernetes"].'
+        )
+    return tuple(cast("list[str]", items))

@@ -1,0 +1,94 @@
+"""Splits a recording at pauses into pieces of speech, without anything else in them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, TypeAlias
+
+from .sound import SAMPLE_RATE
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Samples: TypeAlias = NDArray[np.float32]
+    FindSpeech: TypeAlias = Callable[[Samples, int], Sequence[tuple[int, int]]]
+
+BYTES_PER_SECOND = 2 * SAMPLE_RATE
+"""Of samples of 16 bits, as they are sent to a transcriber elsewhere."""
+_WINDOW = 300 * SAMPLE_RATE
+_MARGIN = SAMPLE_RATE
+"""Speech that begins in the last second of a window may not have been detected yet."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpeechPiece:
+    """Samples of speech, joined; `spans` are the first sample and the number of samples of each in the recording."""
+
+    samples: Samples
+    spans: tuple[tuple[int, int], ...]
+
+    def time(self, seconds: float, *, is_end: bool = False) -> float:
+        """Returns the seconds in the recording at `seconds` in this piece."""
+        left = round(seconds * SAMPLE_RATE)
+        for start, length in self.spans:
+            if left < length or (is_end and left == length):
+                return (start + left) / SAMPLE_RATE
+            left -= length
+        return sum(self.spans[-1]) / SAMPLE_RATE
+
+
+def speech_pieces(
+    blocks: Iterable[Samples],
+    find_speech: FindSpeech,
+    *,
+    max_seconds: float,
+    max_bytes: float = float("inf"),
+) -> Generator[SpeechPiece]:
+    """Yields the speech of a recording in pieces up to both limits, each sample of speech once, in order.
+
+    `find_speech` returns first and last sample of the speech in samples, none longer than a number of samples; it
+    splits at pauses where there are any.
+    """
+    longest = int(min(max_seconds, max_bytes / BYTES_PER_SECOND) * SAMPLE_RATE)
+    pieces: list[Samples] = []
+    spans: list[tuple[int, int]] = []
+    for start, samples in _speech(blocks, find_speech, longest):
+        if spans and sum(length for _, length in spans) + len(samples) > longest:
+            yield _joined(pieces, spans)
+            pieces, spans = [], []
+        pieces.append(samples)
+        spans.append((start, len(samples)))
+    if spans:
+        yield _joined(pieces, spans)
+
+
+def _speech(blocks: Iterable[Samples], find_speech: FindSpeech, longest: int) -> Generator[tuple[int, Samples]]:
+    """Yields the first sample of each span of speech, and its samples. Holds one window of the recording."""
+    import numpy as np
+
+    offset = size = 0
+    enough = max(_WINDOW, 2 * longest)
+    window: list[Samples] = []
+    for block in blocks:
+        window.append(block)
+        size += len(block)
+        if size < enough:
+            continue
+        samples = np.concatenate(window)
+        spans = list(find_speech(samples, longest))
+        kept = max(size - _MARGIN, spans[-1][1] if spans else 0)
+        if spans and spans[-1][1] > size - _MARGIN:
+            kept = spans.pop()[0]  # it may go on in the next window
+        yield from ((offset + start, samples[start:end]) for start, end in spans)
+        window, offset, size = [samples[kept:]], offset + kept, size - kept
+    if window:
+        samples = np.concatenate(window)
+        yield from ((offset + start, samples[start:end]) for start, end in find_speech(samples, longest))
+
+
+def _joined(pieces: list[Samples], spans: list[tuple[int, int]]) -> SpeechPiece:
+    import numpy as np
+
+    return SpeechPiece(np.concatenate(pieces), tuple(spans))

@@ -1,0 +1,111 @@
+"""Transcribes recordings: decodes, splits at pauses and recognises them, at most a few minutes in memory at a time."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from abstractcore.schema import MediaPart
+
+from ..common.content import source_of
+from ..common.stopping import StopCheck
+from .options import SpeechOptions
+from .pauses import speech_pieces
+from .sound import SAMPLE_RATE, SoundReader
+from .speech import MAX_PIECE_SECONDS, Recogniser, SpeechModels, find_speech
+from .transcript import Dropped, Segment, Transcript
+
+if TYPE_CHECKING:
+    from abstractcore.ports import MediaContext
+
+    from .pauses import Samples
+
+_SILENCE = 0.001
+"""The highest sample of silence: -60 dB."""
+
+
+def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max_seconds: float) -> Transcript:
+    """Returns what is said in a recording, within its controls; without segments if there is no speech.
+
+    Raises `MediaError` if it cannot be decoded, has no sound, or is longer than `max_seconds`.
+    """
+    source = source_of(part)
+    options = SpeechOptions.of(context.options)
+    controls = part.controls
+    start = controls.start or 0.0 if controls is not None else 0.0
+    end = controls.end if controls is not None else None
+    check_stop = StopCheck(source, context.timeout)
+    reader = SoundReader(part, max_seconds, start, end, check_stop)
+    peaks = Peaks()
+    recogniser: Recogniser | None = None
+    said: list[Segment] = []
+    dropped: list[Dropped] = []
+    spoken: list[tuple[int, int]] = []
+    for piece in speech_pieces(peaks.of(reader.blocks()), find_speech, max_seconds=MAX_PIECE_SECONDS):
+        check_stop()
+        if recogniser is None:
+            recogniser = Recogniser(models.load(options.model, context.models, context.spare_cores), options, source)
+        segments, left_out = recogniser.segments(piece)
+        said += segments
+        dropped += left_out
+        spoken += piece.spans
+    dropped = sorted([*dropped, *peaks.gaps(spoken)], key=lambda each: each.start)
+    begin = reader.begin
+    return Transcript(
+        segments=tuple(_later(each, begin) for each in said),
+        dropped=tuple(Dropped(each.start + begin, each.end + begin, each.reason) for each in dropped),
+        begin=begin,
+        seconds=reader.seconds,
+        announced=_announced(reader.announced, start, end),
+        language=recogniser.language if recogniser is not None else options.language or "",
+        certainty=recogniser.certainty if recogniser is not None else 1.0,
+        model=options.model,
+    )
+
+
+class Peaks:
+    """The highest sample of each second of a recording, and its gaps between speech."""
+
+    def __init__(self) -> None:
+        self._peaks: list[float] = []
+        self._size = 0
+
+    def of(self, blocks: Iterable[Samples]) -> Generator[Samples]:
+        """Yields the blocks of a recording, and notes their peaks."""
+        for block in blocks:
+            position = 0
+            while position < len(block):
+                second, used = divmod(self._size, SAMPLE_RATE)
+                piece = block[position : position + SAMPLE_RATE - used]
+                if second == len(self._peaks):
+                    self._peaks.append(0.0)
+                self._peaks[second] = max(self._peaks[second], float(abs(piece).max()))
+                position += len(piece)
+                self._size += len(piece)
+            yield block
+
+    def gaps(self, spoken: Sequence[tuple[int, int]]) -> list[Dropped]:
+        """Returns the parts without speech. `spoken` are first sample and number of samples of each span of speech."""
+        gaps: list[Dropped] = []
+        position = 0
+        for start, length in (*spoken, (self._size, 0)):
+            if start > position:
+                gaps.append(self._gap(position, start))
+            position = start + length
+        return gaps
+
+    def _gap(self, start: int, end: int) -> Dropped:
+        seconds = self._peaks[-(-start // SAMPLE_RATE) : max(end // SAMPLE_RATE, -(-start // SAMPLE_RATE) + 1)]
+        is_silent = all(peak < _SILENCE for peak in seconds)
+        return Dropped(start / SAMPLE_RATE, end / SAMPLE_RATE, "silence" if is_silent else "no speech")
+
+
+def _later(segment: Segment, seconds: float) -> Segment:
+    words = tuple(replace(word, start=word.start + seconds, end=word.end + seconds) for word in segment.words)
+    return replace(segment, start=segment.start + seconds, end=segment.end + seconds, words=words)
+
+
+def _announced(seconds: float, start: float, end: float | None) -> float:
+    """Returns how many of the seconds in a header are between `start` and `end`."""
+    return max(0.0, min(seconds, end if end is not None else seconds) - start) if seconds else 0.0
