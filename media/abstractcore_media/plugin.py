@@ -6,6 +6,7 @@ from abstractcore.ports import MediaHandler
 from abstractcore.registry.hooks import hookimpl
 
 from .audio import AudioHandler
+from .audio.speech import SpeechModels
 from .document import FORMATS, FormatHandler, PdfHandler, TextHandler
 from .image import ImageHandler
 from .video import VideoHandler
@@ -15,4 +16,12 @@ from .video import VideoHandler
 def register_media_handlers() -> list[MediaHandler]:
     """Returns new handlers, most specific first: the first that recognises a file handles it."""
     formats = [FormatHandler(each) for each in FORMATS]
-    return [ImageHandler(), AudioHandler(), VideoHandler(), PdfHandler(), *formats, TextHandler()]
+    speech = SpeechModels()
+    return [
+        ImageHandler(),
+        AudioHandler(speech),
+        VideoHandler(speech),
+        PdfHandler(),
+        *formats,
+        TextHandler(),
+    ]

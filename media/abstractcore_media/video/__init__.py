@@ -1,0 +1,5 @@
+"""Video files: frames and transcripts."""
+
+from .handler import VideoHandler
+
+__all__ = ["VideoHandler"]

@@ -1,0 +1,142 @@
+"""Puts frames and words of a video in order of time."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from typing import TYPE_CHECKING
+
+from abstractcore.errors import MediaError
+from abstractcore.schema import Blob, CallWarning, ContentPart, ImagePart, MediaAnchor, MediaLoss, Usage
+
+from ..audio.transcript import Transcript, segment_anchors, transcript_line
+from ..common.times import clock, span
+from .reader import Frame, jpeg
+from .selection import FrameOptions
+from .sheets import PER_SHEET, contact_sheet
+
+if TYPE_CHECKING:
+    from abstractcore.ports import Conversion, MediaContext
+
+_JPEG = "image/jpeg"
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """Frames at a time: a label, and an image or a text that describes it. `end` is the time of the last one."""
+
+    time: float
+    end: float
+    label: str
+    content: ImagePart | str
+
+
+@dataclass(frozen=True, slots=True)
+class Interleaved:
+    """The frames of a video, `count` in number, and what describing them took."""
+
+    shown: tuple[Shown, ...]
+    count: int
+    usage: Usage | None = None
+    model: str | None = None
+    warnings: tuple[CallWarning, ...] = ()
+
+
+def pictures(frames: Sequence[Frame], options: FrameOptions, max_side: int) -> Interleaved:
+    """Returns frames as images, or as contact sheets."""
+    if not options.sheets:
+        shown = [
+            Shown(each.time, each.time, f"[{clock(each.time)}]", _image(each.jpeg(), each.time)) for each in frames
+        ]
+        return Interleaved(tuple(shown), len(frames))
+    sheets: list[Shown] = []
+    for first in range(0, len(frames), PER_SHEET):
+        group = frames[first : first + PER_SHEET]
+        start, end = group[0].time, group[-1].time
+        times = ", ".join(clock(each.time) for each in group)
+        label = f"[{span(start, end)}] {len(group)} frames in rows, from left to right: {times}"
+        sheets.append(Shown(start, end, label, _image(jpeg(contact_sheet(group, 2 * max_side)), start)))
+    return Interleaved(tuple(sheets), len(frames))
+
+
+def described(frames: Sequence[Frame], context: MediaContext, source: str) -> Interleaved:
+    """Returns frames described by the handler of images; raises `MediaError` if it can describe none of them."""
+    shown: list[Shown] = []
+    conversions: list[Conversion] = []
+    failure: MediaError | None = None
+    for frame in frames if context.to_text is not None else ():
+        try:
+            conversion = context.to_text(_image(frame.jpeg(), frame.time)) if context.to_text is not None else None
+        except MediaError as error:
+            failure = error
+            break  # what it cannot do for one, it cannot do for the others
+        if conversion is not None and (text := conversion.text.strip()):
+            conversions.append(conversion)
+            shown.append(Shown(frame.time, frame.time, f"[{clock(frame.time)}] Frame:", text))
+    if not shown:
+        raise MediaError(
+            f"The frames of {source} cannot be described: {failure or 'there is no text for them'}",
+            source=source,
+            hint="Use a model that accepts images, or set vision_model=... in create_llm.",
+        ) from failure
+    usages = [each.usage for each in conversions if each.usage is not None]
+    return Interleaved(
+        tuple(shown),
+        len(shown),
+        reduce(Usage.__add__, usages) if usages else None,
+        next((each.model for each in conversions if each.model), None),
+        tuple(dict.fromkeys(warning for each in conversions for warning in each.warnings)),
+    )
+
+
+def interleaved(
+    frames: Interleaved | None,
+    transcript: Transcript | None,
+    *,
+    used: str,
+    warnings: Sequence[CallWarning],
+    lost: tuple[MediaLoss, ...],
+) -> Conversion:
+    """Returns frames and words in order of time; frames come before words of the same second."""
+    from abstractcore.ports import Conversion
+
+    items: list[tuple[float, int, Shown | int]] = []
+    segments = transcript.segments if transcript is not None else ()
+    items += [(each.time, 0, each) for each in (frames.shown if frames is not None else ())]
+    items += [(each.start, 1, index) for index, each in enumerate(segments)]
+    content: list[str | ContentPart] = []
+    anchors: list[MediaAnchor] = []
+    size = 0
+    for _, _, item in sorted(items, key=lambda each: each[:2]):
+        if isinstance(item, Shown):
+            text = item.label if isinstance(item.content, ImagePart) else f"{item.label} {item.content}"
+            anchors.append(MediaAnchor(size, size + len(text), seconds=(item.time, item.end)))
+        else:
+            text = transcript_line(segments[item])
+            anchors += segment_anchors(segments[item], size)
+        content.append(text + "\n")
+        size += len(text) + 1
+        if isinstance(item, Shown) and isinstance(item.content, ImagePart):
+            content.append(item.content)
+    counted = f"{frames.count} frames" if frames is not None else ""
+    return Conversion(
+        content,
+        " and ".join(filter(None, [counted, "transcript" if transcript is not None else ""])),
+        usage=frames.usage if frames is not None else None,
+        warnings=(*warnings, *(frames.warnings if frames is not None else ())),
+        anchors=tuple(anchors),
+        fallback=used,
+        model=_model(frames, transcript),
+        lost=lost,
+    )
+
+
+def _model(frames: Interleaved | None, transcript: Transcript | None) -> str | None:
+    names = [frames.model if frames is not None else None, transcript.model if transcript is not None else None]
+    return ", ".join(filter(None, names)) or None
+
+
+def _image(data: bytes, time: float) -> ImagePart:
+    name = f"frame-{clock(time).replace(':', '-')}.jpg"
+    return ImagePart(Blob.from_bytes(data, _JPEG, name=name))
