@@ -16,9 +16,9 @@ from tests.packages import ROOT, Environment, build_wheel, run
 
 PACKAGES = ("abstractcore", "abstractcore_media", "abstractcore_providers")
 LOADED_ON_DEMAND = {
-    "PIL", "a2a", "av", "charset_normalizer", "faster_whisper", "filelock", "httpcore2", "httpx2", "huggingface_hub", "jiter",
-    "mcp", "numpy", "opentelemetry", "platformdirs", "puremagic", "pydantic", "pypdf", "rich", "starlette", "typer",
-    "uvicorn", "xllamacpp",
+    "PIL", "a2a", "av", "charset_normalizer", "faster_whisper", "filelock", "httpcore2", "httpx2", "huggingface_hub",
+    "jiter", "mcp", "numpy", "opentelemetry", "platformdirs", "puremagic", "pydantic", "pypdf", "rich", "starlette",
+    "typer", "uvicorn", "xllamacpp",
 }  # fmt: skip
 FIRST_CALL = """
 from abstractcore import create_llm
