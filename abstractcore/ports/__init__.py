@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         Recognised,
     )
     from .fetching import FetchedFile, Fetcher
+    from .media_fitting import FitsMedia, Fitted, ImageFacts, MeasuresImages
     from .prices import Price
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
     from .stores import ArtifactStore, ModelStore, StoredModel
@@ -71,9 +72,13 @@ _LATER = {
     "ConversionStore": "conversions",
     "ConvertedFile": "conversions",
     "ConvertedFiles": "conversions",
-    "MediaContext": "conversions",
     "FetchedFile": "fetching",
     "Fetcher": "fetching",
+    "FitsMedia": "media_fitting",
+    "Fitted": "media_fitting",
+    "ImageFacts": "media_fitting",
+    "MeasuresImages": "media_fitting",
+    "MediaContext": "conversions",
     "ModelStore": "stores",
     "Piece": "scripts",
     "Price": "prices",
@@ -121,14 +126,18 @@ __all__ = [
     "Feed",
     "FetchedFile",
     "Fetcher",
+    "FitsMedia",
+    "Fitted",
     "Framer",
     "HasExcerpts",
     "HasExtensions",
     "HasModelExamples",
     "HasOperations",
+    "ImageFacts",
     "Interruption",
     "KnownAddress",
     "KnownUrl",
+    "MeasuresImages",
     "MediaContext",
     "MediaHandler",
     "MessageRead",

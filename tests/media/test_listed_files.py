@@ -29,7 +29,7 @@ def test_unsupported_file_type_lists_the_supported_extensions(other_file: Path):
         create_llm("scripted", replies=["never"]).build("Sum it up.", media=[other_file])
     hint = caught.value.hint or ""
     assert "pdf (pdf)" in hint
-    assert "image (bmp, gif, jpeg" in hint
+    assert "image (avif, bmp, gif, heic" in hint
     assert "docx (docm, docx" in hint
     assert "key" not in hint
 

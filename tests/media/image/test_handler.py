@@ -7,7 +7,7 @@ import pytest
 from abstractcore.errors import MediaError
 from abstractcore.schema import AudioPart, ImagePart
 from abstractcore_media import ImageHandler
-from tests.media.parts import FILES, NO_MODELS, blob, takes, type_of
+from tests.media.parts import FILES, blob, takes, type_of
 
 PICTURES = {
     "small.png": "image/png",
@@ -44,13 +44,6 @@ def test_svg_and_other_types_are_not_recognised_as_images():
     assert type_of(handler, b"words", "a.png") is None
     assert not takes(handler, AudioPart(blob(b"x", "audio/wav")))
     assert not takes(handler, ImagePart(blob(b"x", "audio/wav")))
-
-
-def test_image_cannot_be_converted_to_text():
-    handler = ImageHandler()
-    assert not handler.fallbacks
-    with pytest.raises(MediaError, match="Use a model that accepts images"):
-        handler.convert(ImagePart(blob(FILES / "small.png", "image/png")), NO_MODELS)
 
 
 def test_image_is_sent_natively_without_puremagic(monkeypatch: pytest.MonkeyPatch):

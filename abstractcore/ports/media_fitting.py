@@ -1,0 +1,61 @@
+"""What media handlers may implement besides `MediaHandler`, for images that are sent natively: `MeasuresImages` and
+`FitsMedia`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+if TYPE_CHECKING:
+    from ..schema import MediaLoss, MediaPart
+    from .profiles import MediaLimit
+
+
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """The size of an image in pixels as it is displayed, its number of frames or pages, and whether pixels may be
+    transparent.
+    """
+
+    width: int
+    height: int
+    frames: int
+    has_alpha: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What is sent instead of a file: the file itself if it needed no change, else new parts with their bytes.
+
+    There are several parts for a file of several frames or pages, in order. `lost` says what they do not show.
+    """
+
+    parts: tuple[MediaPart, ...]
+    lost: tuple[MediaLoss, ...] = ()
+
+
+@runtime_checkable
+class MeasuresImages(Protocol):
+    """A media handler that reads the size of images. Handlers may implement it."""
+
+    def measure(self, part: MediaPart) -> ImageFacts:
+        """Returns what the header of an image says, without decoding its pixels; blocks.
+
+        Raises `MediaError` if it cannot be read, and `MissingExtraError` where an optional package is needed.
+        """
+        ...
+
+
+@runtime_checkable
+class FitsMedia(Protocol):
+    """A media handler that makes files fit the limits of a model. Handlers may implement it."""
+
+    def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
+        """Returns content within `limits` that every model for this kind of files reads; blocks.
+
+        Limits that are not named are unlimited; `images` is the number of parts that may be returned. Raises
+        `MediaError` if it cannot be done, and `MissingExtraError` where an optional package is needed.
+        """
+        ...

@@ -1,0 +1,123 @@
+"""Images: recognised by their first bytes, fitted to the limits of models, described in words."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from abstractcore.errors import MediaError
+from abstractcore.ports import Fallback
+from abstractcore.schema import Blob, MediaPart
+
+from ..common.content import check_family, content_of, source_of
+from ..common.media_types import extensions_of, is_text_type
+from ..common.recognition import recognised
+from .ocr import TextReader
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from abstractcore.ports import (
+        Conversion,
+        Fitted,
+        ImageFacts,
+        MediaContext,
+        Recognised,
+    )
+    from abstractcore.ports.profiles import MediaLimit
+
+
+_TEXT = frozenset({"text"})
+_CAPTIONED: Mapping[MediaLimit, int] = {"image_pixels": 2000}
+"""What a vision model gets for a description: the size up to which vendors read several images."""
+
+
+class ImageHandler:
+    """Handles images. SVG is text, and is left to the text handler."""
+
+    name = "image"
+    fallbacks: Sequence[Fallback] = (
+        Fallback("caption", _TEXT, needs="vision_model"),
+        Fallback("ocr", _TEXT),
+        Fallback("observe", _TEXT),
+    )
+    extensions = extensions_of("image/")
+    max_frames = 8
+    """Frames of an animation, or pages of a file, that are sent or read."""
+
+    def __init__(self) -> None:
+        self._reader = TextReader()
+
+    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+        """Returns the type of an image; None for any other file."""
+        return recognised("image", _is_image, head, name, declared)
+
+    def check(self, part: MediaPart) -> None:
+        """Raises `MediaError` if the content does not match the declared format: vendors compare the two."""
+        found = check_family(part, "image/")
+        claimed = part.blob.media_type
+        if found is not None and found != claimed:
+            source = source_of(part)
+            raise MediaError(
+                f"{source} is declared as {claimed}, but its content is {found}.",
+                source=source,
+                hint=f"Declare it as {found}.",
+            )
+
+    def measure(self, part: MediaPart) -> ImageFacts:
+        """Returns size as displayed, number of frames, and transparency, without decoding pixels.
+
+        Raises `MediaError` for a file that cannot be read, and `MissingExtraError` without Pillow.
+        """
+        from .opening import facts_of, opened
+
+        with opened(content_of(part), source_of(part)) as image:
+            return facts_of(image)
+
+    def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
+        """Returns the image upright, in sRGB, within the limits and without metadata, as PNG, JPEG, GIF or WebP; an
+        animation or a file of pages as several images.
+
+        The pixels of an image that needs no change are not touched. Raises `MediaError` for a file that cannot be
+        read, has too many pixels, or cannot be made small enough, and `MissingExtraError` without Pillow.
+        """
+        from abstractcore.ports import Fitted
+
+        from .fitting import fit
+
+        data, source = content_of(part), source_of(part)
+        found = fit(data, limits, source, max_frames=self.max_frames)
+        if found.is_unchanged:
+            return Fitted((part,), found.lost)
+        parts = (replace(part, blob=Blob.from_bytes(*file, name=_renamed(part, file[1]))) for file in found.files)
+        return Fitted(tuple(parts), found.lost)
+
+    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
+        """Returns the description of the vision model, the text of the image, or measured facts about it.
+
+        A caption comes first where it is allowed. Then "ocr" holds for an image with the text of a page, and "observe"
+        for others. Raises `MediaError` for a file that cannot be read, and where the policy "ocr" finds no text; the
+        errors of `generate` of the vision model; and `MissingExtraError` without Pillow or RapidOCR.
+        """
+        from .words import converted_to_text, described
+
+        allowed = context.fallbacks or ("ocr", "observe")
+        source = source_of(part)
+        if allowed[0] == "caption":
+            return described(self.fit(part, _CAPTIONED), source, context)
+        return converted_to_text(
+            content_of(part), source, self._reader, context, allowed=allowed, max_frames=self.max_frames
+        )
+
+
+def _is_image(media_type: str) -> bool:
+    return media_type.startswith("image/") and not is_text_type(media_type)
+
+
+def _renamed(part: MediaPart, media_type: str) -> str | None:
+    """Returns the name of the file with the extension of its new type."""
+    name = part.blob.name
+    if not name or media_type == part.blob.media_type:
+        return name
+    stem, dot, _ = name.rpartition(".")
+    return f"{stem if dot else name}.{'jpg' if media_type == 'image/jpeg' else media_type.partition('/')[2]}"

@@ -1,0 +1,188 @@
+"""Reads text in images with RapidOCR: PP-OCRv6, whose weights come in its wheel. Nothing is downloaded."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from abstractcore.errors import MediaError
+from abstractcore.ports import current_interruption
+
+from ..common.extras import missing_extra
+from .lines import Line, merged
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
+
+_LONGEST_EDGE = 2000
+"""Larger images are reduced to it: the detector of lines does it otherwise."""
+_SMALL_EDGE = 1000
+"""Images whose longer edge is shorter are also read enlarged."""
+_NARROW = 368
+"""Pixels of the shorter edge that are read without a margin."""
+_SURE = 0.9
+"""The confidence of each line from which no other variant is tried."""
+_READ = 0.5
+"""The confidence below which a line counts as unread."""
+_READ_SHORT = 0.9
+"""The same for one or two characters: edges of things are read as such."""
+
+
+@dataclass(frozen=True, slots=True)
+class PageText:
+    """What was read of an image: `lines`, and those whose words are too uncertain to be used. `size` is in pixels."""
+
+    lines: tuple[Line, ...]
+    unread: tuple[Line, ...]
+    size: tuple[int, int]
+
+    @property
+    def characters(self) -> int:
+        """The number of letters and digits."""
+        return sum(character.isalnum() for line in self.lines for character in line.text)
+
+
+class TextReader:
+    """Reads text; loads its models on first use and keeps them. Thread-safe: one image is read at a time."""
+
+    def __init__(self) -> None:
+        self._engine: Any = None
+        self._lock = threading.Lock()
+
+    def read(self, image: Image, source: str, *, threads: int, deadline: float | None) -> PageText:
+        """Returns the text of an image in mode L, RGB or RGBA.
+
+        Variants of contrast and scale are read until each line is sure, or all were tried. `deadline` is of
+        `time.monotonic`; after it, no other variant is begun. Raises `MediaError` if the first one has not begun by
+        then, and if reading fails.
+        """
+        image = _on_white(image)
+        readings: list[list[Line]] = []
+        lines: list[Line] = []
+        with self._lock:
+            for vary, scale in _variants(image):
+                if (interruption := current_interruption()) is not None:
+                    interruption.check()
+                if deadline is not None and time.monotonic() > deadline:
+                    break
+                readings.append(self._reading(vary(_scaled(image, scale)), scale, source, threads))
+                lines = merged(readings)
+                if _is_enough(readings, lines, is_small=max(image.size) < _SMALL_EDGE):
+                    break
+        if not readings:
+            raise MediaError(
+                f"{source} was not read within the time limit.", source=source, hint="Set a longer timeout."
+            )
+        read = tuple(filter(_is_read, lines))
+        return PageText(read, tuple(line for line in lines if line not in read), image.size)
+
+    def _reading(self, image: Image, scale: float, source: str, threads: int) -> list[Line]:
+        import numpy
+
+        engine = self._loaded(threads)
+        pixels = numpy.asarray(_padded(image.convert("RGB")))[:, :, ::-1]  # it expects BGR
+        try:
+            result = engine(pixels)
+        except Exception as error:  # of several libraries, for images that they cannot divide into lines
+            raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
+        if result.boxes is None or result.txts is None:
+            return []
+        found: list[Line] = []
+        for box, text, score in zip(result.boxes.tolist(), result.txts, result.scores, strict=True):
+            first, second, third, fourth = ((x / scale, y / scale) for x, y in box)
+            found.append(Line(text.strip(), float(score), (first, second, third, fourth)))
+        return found
+
+    def _loaded(self, threads: int) -> Any:
+        if self._engine is None:
+            try:
+                from rapidocr import RapidOCR
+            except ImportError as error:
+                raise missing_extra("Reading text in images", "rapidocr", "images") from error
+            self._engine = RapidOCR(
+                params={
+                    "Global.log_level": "critical",
+                    "Global.text_score": 0.0,  # lines that cannot be read are counted
+                    "Global.max_side_len": _LONGEST_EDGE,
+                    "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+                    "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+                }
+            )
+        return self._engine
+
+
+def _is_enough(readings: list[list[Line]], lines: list[Line], *, is_small: bool) -> bool:
+    """Returns whether no other variant needs to be read. Small text is read twice: its first characters are lost while
+    the rest is sure. Without any text after two readings, there is none.
+    """
+    if len(readings) == 1 and is_small:
+        return False
+    return all(line.confidence >= _SURE for line in lines) or (len(readings) == 2 and not any(map(_is_read, lines)))
+
+
+def _is_read(line: Line) -> bool:
+    return line.confidence >= (_READ if len(line.text) > 2 else _READ_SHORT) and bool(line.text)
+
+
+def _variants(image: Image) -> Iterator[tuple[Callable[[Image], Image], float]]:
+    """Yields changes of contrast, each with a scale, in the order in which they are tried."""
+    longest = max(image.size)
+    scale = min(1.0, _LONGEST_EDGE / longest)
+    yield _unchanged, scale
+    larger = min(1.5, _LONGEST_EDGE / longest) if longest < _SMALL_EDGE else scale * 0.75
+    yield _evenly_lit, larger
+    yield _evenly_lit, scale
+    yield _unchanged, larger
+
+
+def _unchanged(image: Image) -> Image:
+    return image
+
+
+def _evenly_lit(image: Image) -> Image:
+    """Returns a gray image without shadows: each pixel relative to its blurred surroundings."""
+    import numpy
+    from PIL.Image import fromarray
+    from PIL.ImageFilter import GaussianBlur
+
+    gray = image.convert("L")
+    ground = gray.filter(GaussianBlur(max(5.0, min(gray.size) / 24)))
+    relative = numpy.asarray(gray, "float32") / numpy.maximum(numpy.asarray(ground, "float32"), 1) * 200
+    return fromarray(relative.clip(0, 255).astype("uint8"))
+
+
+def _scaled(image: Image, scale: float) -> Image:
+    if scale == 1:
+        return image
+    from PIL.Image import Resampling
+
+    width, height = image.size
+    return image.resize((max(1, round(width * scale)), max(1, round(height * scale))), Resampling.LANCZOS)
+
+
+def _padded(image: Image) -> Image:
+    """Returns the image with a margin at the right or below where it is narrow: the detector enlarges images until
+    their shorter edge has 736 pixels.
+    """
+    width, height = image.size
+    shortest = max(_NARROW, max(width, height) // 4)
+    if min(width, height) >= shortest:
+        return image
+    from PIL.Image import new
+
+    padded = new("RGB", (max(width, shortest), max(height, shortest)), image.getpixel((width - 1, height - 1)))
+    padded.paste(image)
+    return padded
+
+
+def _on_white(image: Image) -> Image:
+    if image.mode != "RGBA":
+        return image
+    from PIL.Image import new
+
+    ground = new("RGB", image.size, "white")
+    ground.paste(image, mask=image.getchannel("A"))
+    return ground
