@@ -7,7 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
-_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
+_NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+_SURROGATES = re.compile("[\ud800-\udfff]")
 _LINES = re.compile(r"[ \t]*(?:\r\n|\r|\n|\v|\f|\u2028|\u2029)[ \t]*")
 
 
@@ -33,14 +34,17 @@ class Text:
     text: str
     place: Place = NOWHERE
     group: str = ""
+    inner: Sequence[tuple[int, int, Place]] = ()
+    """Begin, end and place of pieces of the text, such as its lines."""
 
 
 @dataclass(frozen=True, slots=True)
 class PageStart:
-    """The begin of a page or slide, whose blocks follow. `mark` stands before them, such as "[slide 2]"."""
+    """The begin of a page or slide, whose blocks follow. `mark` stands before them, such as "[slide 2]", or is ""."""
 
     number: int
     mark: str
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,16 @@ class Picture:
     name: str
     place: Place = NOWHERE
     alt: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scan:
+    """The image of a page without text: it is read, else shown, else lost."""
+
+    data: bytes
+    name: str
+    place: Place
+    group: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +79,10 @@ class Attached:
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """Something that is not in the text: `count` of `total` "rows", say; `where` is "" or names the place."""
+    """Something that is not in the text: `count` of `total` "rows", say; `where` is "" or names the place.
+
+    Totals of one kind are summed: 0 where another block has the total, None where it is unknown.
+    """
 
     what: str
     count: float
@@ -73,11 +90,13 @@ class Lost:
     where: str = ""
 
 
-Block: TypeAlias = Text | PageStart | Picture | Attached | Lost
+Block: TypeAlias = Text | PageStart | Picture | Scan | Attached | Lost
 
 
 def clean(text: str) -> str:
-    """Returns the text without NULs, control characters and lone surrogates."""
+    """Returns the text without NULs and control characters, and with U+FFFD for lone surrogates."""
+    if _SURROGATES.search(text):
+        text = text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     return _NOT_TEXT.sub("", text)
 
 

@@ -1,45 +1,52 @@
-"""PDF documents: text extraction with pypdf. There is no OCR."""
+"""PDF documents: text by pypdf, page for page; pages without text are read as images, or sent as images."""
 
 from __future__ import annotations
 
-import io
-import logging
-import re
-import time
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError
 from abstractcore.ports import Fallback
-from abstractcore.schema import CallWarning, MediaAnchor, MediaPart
+from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.content import content_of, source_of
-from ..common.extras import missing_extra
 from ..common.media_types import extensions_of
 from ..common.recognition import recognised
+from .pdf_opening import check_ends, explained, open_pdf, too_big
 
 if TYPE_CHECKING:
-    from pypdf import PdfReader
-
     from abstractcore.ports import Conversion, MediaContext, Recognised
 
+    from .blocks import Block
+    from .pdf_images import PageImages
+    from .pdf_pages import PageText
+    from .rendering import Renderer
+    from .work_limits import Work
+
 _PDF = "application/pdf"
-_QUIET = logging.NullHandler()
-_END = re.compile(rb"startxref\s+[1-9]")
-"""The end of every PDF. A linearised PDF has another one at its beginning, with a 0."""
+_PNG = "image/png"
+_PAGES = frozenset({"pages"})
+_TRIES = 2
+"""Pictures that are tried before it is clear that nothing here reads pictures."""
 
 
 class PdfHandler:
-    """Handles PDF documents: extracts the text of their pages, each page under its number.
+    """Handles PDF documents: the text of their pages, each under its number, after the outline; or images of the pages.
 
-    The limits bound the cost of one document; larger ones are refused, never truncated.
+    Whether a page is read as an image is decided for each page. The limits bound the cost of one document; larger ones
+    are refused, never truncated.
     """
 
     name = "pdf"
-    fallbacks = (Fallback("text", frozenset({"text"})),)
+    fallbacks = (
+        Fallback("text", frozenset({"text", _PNG}), controls=_PAGES),
+        Fallback("pages", frozenset({_PNG}), controls=_PAGES),
+    )
     extensions = extensions_of("application/pdf")
     max_pages = 1_000
+    max_page_images = 100
     max_characters = 2_000_000
     max_seconds = 60.0
 
@@ -50,140 +57,219 @@ class PdfHandler:
     def check(self, part: MediaPart) -> None:
         """Raises `MediaError` for a file that is not a PDF, truncated, or (if pypdf is installed) encrypted."""
         data, source = content_of(part), source_of(part)
-        _check_ends(data, source)
+        check_ends(data, source)
         if b"/Encrypt" in data:
             with suppress(MissingExtraError):  # files that are sent natively need no optional package
-                _open(data, source)
+                open_pdf(data, source, None)
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns the text, with a line `[page 1]` before each page if there is more than one.
+        """Returns the text, with a line `[page 1]` before each page if there is more than one, or images of the pages.
 
-        Raises `MediaError` for a PDF that is corrupt, encrypted, over a limit or without any text; pages without text
-        are listed in a warning.
+        Raises `MediaError` for a PDF that is corrupt, encrypted, over a limit or without anything readable. Pages
+        without text that cannot be read as images either are listed in a warning, and in `lost`.
         """
-        from abstractcore.ports import Conversion
+        from .work_limits import Limits, Work
 
         data, source = content_of(part), source_of(part)
-        _check_ends(data, source)
-        pages = self._pages(_open(data, source), source)
-        if not any(pages):
+        check_ends(data, source)
+        work = Work(source, Limits(self.max_seconds, characters=self.max_characters), context.timeout)
+        password = context.password(part)
+        document = _Document(data, password, work, self.max_pages)
+        numbers = document.numbers(part)
+        for fallback in context.fallbacks or ("text",):
+            if fallback == "pages":
+                return self._as_images(document, numbers, context)
+            found = _as_text(document, numbers, context)
+            if found is not None:
+                return found
+        raise MediaError(
+            f"{source} has no text: its pages are scanned images, or empty.",
+            source=source,
+            hint="Use a model that accepts PDF files, or add a text layer first: ocrmypdf scan.pdf text.pdf",
+        )
+
+    def _as_images(self, document: _Document, numbers: Sequence[int], context: MediaContext) -> Conversion:
+        from .blocks import Lost, PageStart, Scan
+        from .rendering import Renderer
+
+        if len(numbers) > self.max_page_images:
+            why = f"{len(numbers)} of its pages are to be sent as images; the limit is {self.max_page_images}"
+            raise too_big(document.work.source, why)
+        renderer = Renderer(document.work, replace(context, to_text=None))
+        with document.images() as images:
+            for number in numbers:
+                renderer.add(PageStart(number, f"[page {number}]", f"page {number}"))
+                png = images.page(number)
+                if png is not None:
+                    renderer.add(Scan(png, f"page {number}", document.place(number), f"page {number}"))
+        renderer.add(Lost("pages", 0, len(numbers)))
+        return renderer.conversion(f"images of {_counted(len(numbers))}", "pages")
+
+
+class _Document:
+    """An open PDF: its texts, and images of it if they are needed."""
+
+    def __init__(self, data: bytes, password: str | None, work: Work, max_pages: int) -> None:
+        self.work = work
+        self._data = data
+        self._password = password
+        self._reader = open_pdf(data, work.source, password)
+        with explained(work.source):
+            self.count = len(self._reader.pages)
+        if self.count > max_pages:
+            raise too_big(work.source, f"it has {self.count} pages; the limit is {max_pages}")
+
+    def numbers(self, part: MediaPart) -> Sequence[int]:
+        """Returns the numbers of the pages that are wanted."""
+        if part.controls is None or part.controls.pages is None:
+            return range(1, self.count + 1)
+        numbers = part.controls.page_numbers(self.count)
+        if not numbers:
             raise MediaError(
-                f"{source} has no text: its pages are scanned images, or empty.",
-                source=source,
-                hint="Use a model that accepts PDF files, or add a text layer first: ocrmypdf scan.pdf text.pdf",
+                f"{self.work.source} has no page {part.controls.pages}: it has {self.count}.",
+                source=self.work.source,
+                hint=f"For example: File(..., pages='1-{self.count}').",
             )
-        if len(pages) == 1:
-            return Conversion(pages[0], "text of 1 page", anchors=(MediaAnchor(0, len(pages[0]), 1),))
-        text, anchors = _numbered(pages)
-        warnings = _pages_without_text(pages, source)
-        return Conversion(text, f"text of {len(pages)} pages", warnings=warnings, anchors=anchors)
+        return numbers
 
-    def _pages(self, reader: PdfReader, source: str) -> list[str]:
-        deadline = time.monotonic() + self.max_seconds
+    def texts(self, numbers: Sequence[int]) -> list[PageText]:
+        """Returns the texts of pages."""
+        from .pdf_pages import page_text
 
-        def stop_in_time(*_: object) -> None:  # called at every drawing operator
-            if time.monotonic() > deadline:
-                raise _too_big(source, f"reading it takes more than {self.max_seconds:g} seconds")
-
-        texts: list[str] = []
+        found: list[PageText] = []
         characters = 0
-        with _explained(source):
-            if len(reader.pages) > self.max_pages:
-                raise _too_big(source, f"it has {len(reader.pages)} pages; the limit is {self.max_pages}")
-            for page in reader.pages:
-                texts.append(_clean(page.extract_text(visitor_operand_before=stop_in_time)))
-                stop_in_time()  # pypdf swallows what is raised inside a form on the page
-                characters += len(texts[-1])
-                if characters > self.max_characters:
-                    raise _too_big(source, f"it has more than {self.max_characters} characters of text")
-        return texts
+        with explained(self.work.source):
+            for number in numbers:
+                found.append(page_text(self._reader.pages[number - 1], number, self._check))
+                characters += len(found[-1].text)
+                if characters > self.work.limits.characters:
+                    limit = self.work.limits.characters
+                    raise too_big(self.work.source, f"it has more than {limit} characters of text")
+        return found
+
+    def outline(self) -> Iterator[Block]:
+        """Yields the headings that the PDF lists, with their pages; nothing if the list is broken."""
+        from .blocks import Text, list_item
+        from .pdf_pages import outline
+
+        found: list[tuple[int, str, int]] = []
+        with suppress(Exception):  # pypdf raises any for a corrupt outline, and the pages are readable without it
+            found = outline(self._reader)
+        if found:
+            yield Text("[outline]", group="list")
+        for level, title, page in found:
+            yield list_item(f"{title} (page {page})", "-", level)
+
+    @contextmanager
+    def images(self) -> Generator[PageImages]:
+        """Opens the PDF for drawing."""
+        from .pdf_images import PageImages
+
+        with explained(self.work.source):
+            images = PageImages(self._data, self._password)
+            try:
+                yield images
+            finally:
+                images.close()
+
+    def place(self, number: int):
+        """Returns the place of a whole page."""
+        from .blocks import Place
+
+        return Place(page=number, box=(0.0, 0.0, 1.0, 1.0))
+
+    def _check(self, *_: object) -> None:
+        self.work.check()
 
 
-def _numbered(pages: list[str]) -> tuple[str, tuple[MediaAnchor, ...]]:
-    """Returns the pages, each under its number, and where each begins and ends."""
-    pieces: list[str] = []
-    anchors: list[MediaAnchor] = []
-    size = 0
-    for number, page in enumerate(pages, 1):
-        separator = "\n\n" if pieces else ""
-        piece = f"{separator}[page {number}]\n{page}" if page else f"{separator}[page {number}]"
-        size += len(piece)
-        pieces.append(piece)
-        anchors.append(MediaAnchor(size - len(page), size, number))
-    return "".join(pieces), tuple(anchors)
+def _as_text(document: _Document, numbers: Sequence[int], context: MediaContext) -> Conversion | None:
+    """Returns the text of pages; None if none has any."""
+    from .blocks import Lost
+    from .rendering import Renderer
+
+    pages = document.texts(numbers)
+    renderer = Renderer(document.work, context)
+    for block in _blocks(document, pages, context, renderer):
+        renderer.add(block)
+    if not renderer.has_content:
+        return None
+    renderer.add(Lost("pages", 0, len(pages)))
+    conversion = renderer.conversion(f"text of {_counted(len(pages))}")
+    return replace(conversion, warnings=(*conversion.warnings, *_pages_without_text(conversion, document.work.source)))
 
 
-def _check_ends(data: bytes, source: str) -> None:
-    if b"%PDF-" not in data[:1024]:
-        raise MediaError(
-            f"{source} is not a PDF: it does not begin with %PDF.",
-            source=source,
-            hint="Correct its file extension, or export it again as PDF.",
-        )
-    if not _END.search(data):
-        raise MediaError(
-            f"{source} is truncated: the end of the PDF is missing.", source=source, hint="Download it again."
-        )
+def _blocks(
+    document: _Document, pages: Sequence[PageText], context: MediaContext, renderer: Renderer
+) -> Iterator[Block]:
+    """Yields the blocks of pages: their text, or else an image of them, and the pictures beside the text."""
+    from .blocks import Lost, PageStart, Scan
+
+    sees = _PNG in context.accepted_outputs
+    yield from document.outline()
+    with ExitStack() as stack:
+        drawing = _Drawing(document, stack) if sees or context.to_text is not None else None
+        for page in pages:
+            group = f"page {page.number}"
+            yield PageStart(page.number, f"[page {page.number}]" if document.count > 1 else "", group)
+            if not page.is_readable:
+                png = drawing.page(page.number) if drawing is not None else b""
+                if png:
+                    yield Scan(png, group, document.place(page.number), group)
+                elif png is not None:  # None is a blank page
+                    yield Lost("pages", 1, 0, group)
+                continue
+            yield page.block(group)
+            if not page.pictures:
+                continue
+            worthwhile = sees or renderer.read_pictures or renderer.unread_pictures < _TRIES
+            if drawing is not None and worthwhile:
+                yield from drawing.pictures(page.number)
+            else:
+                yield Lost("pictures", page.pictures, None, group)
 
 
-def _open(data: bytes, source: str) -> PdfReader:
-    """Returns a reader of the PDF, decrypted if it needs no password; raises `MediaError` if it does."""
-    try:
-        from pypdf import PasswordType, PdfReader
-    except ImportError as error:
-        raise missing_extra("Reading PDF files", "pypdf", "documents") from error
-    # pypdf logs repairs, which Python prints to stderr if logging is not configured.
-    logging.getLogger("pypdf").addHandler(_QUIET)
-    with _explained(source):
-        reader = PdfReader(io.BytesIO(data))
-        locked = reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED
-    if locked:
-        raise MediaError(
-            f"{source} is encrypted and needs a password.",
-            source=source,
-            hint="Make a decrypted copy: qpdf --decrypt --password=SECRET locked.pdf open.pdf",
-        )
-    return reader
+class _Drawing:
+    """Draws what cannot be read as text, if pypdfium2 is installed and can read the file."""
+
+    def __init__(self, document: _Document, stack: ExitStack) -> None:
+        self._document = document
+        self._stack = stack
+        self._images: PageImages | None = None
+
+    def page(self, number: int) -> bytes | None:
+        """Returns an image of a page; None for a blank one, b"" if it cannot be drawn."""
+        try:
+            return self._opened().page(number)
+        except AbstractCoreError:
+            raise
+        except Exception:  # of PDFium, for a corrupt page: what pypdf reads of the others is kept
+            return b""
+
+    def pictures(self, number: int) -> Iterator[Block]:
+        """Yields the pictures on a page."""
+        from .blocks import Lost, Picture, Place
+
+        try:
+            found = self._opened().pictures(number)
+        except Exception:
+            yield Lost("pictures", 1, None, f"page {number}")
+            return
+        for index, (png, box) in enumerate(found, 1):
+            yield Picture(png, f"page {number}, picture {index}", Place(page=number, box=box))
+
+    def _opened(self) -> PageImages:
+        if self._images is None:
+            self._images = self._stack.enter_context(self._document.images())
+        return self._images
 
 
-@contextmanager
-def _explained(source: str) -> Generator[None]:
-    """Converts exceptions of pypdf to our errors: for corrupt files, its documentation says, it may raise any."""
-    from pypdf.errors import DependencyError, LimitReachedError
-
-    try:
-        yield
-    except AbstractCoreError:
-        raise
-    except DependencyError as error:
-        raise missing_extra("Reading encrypted PDF files", "cryptography", "documents") from error
-    except LimitReachedError as error:
-        raise _too_big(source, "a stream in it decompresses to an enormous size") from error
-    except Exception as error:
-        raise MediaError(
-            f"{source} is a corrupt PDF.",
-            source=source,
-            hint="If a viewer can open it, make a clean copy: qpdf broken.pdf clean.pdf",
-        ) from error
+def _counted(pages: int) -> str:
+    return f"{pages} page{'' if pages == 1 else 's'}"
 
 
-def _too_big(source: str, why: str) -> MediaError:
-    return MediaError(
-        f"{source} is too large: {why}.",
-        source=source,
-        hint="Send only the pages you need: qpdf long.pdf --pages . 1-50 -- part.pdf",
-    )
-
-
-def _clean(text: str) -> str:
-    """Removes trailing spaces, and what broken fonts put into text: NULs and lone surrogates."""
-    text = text.replace("\0", "").encode("utf-16", "surrogatepass").decode("utf-16", "replace")
-    return "\n".join(line.rstrip() for line in text.splitlines()).strip()
-
-
-def _pages_without_text(pages: list[str], source: str) -> tuple[CallWarning, ...]:
-    empty = [str(number) for number, page in enumerate(pages, 1) if not page]
-    if not empty:
+def _pages_without_text(conversion: Conversion, source: str) -> tuple[CallWarning, ...]:
+    places = [place.removeprefix("page ") for loss in conversion.lost if loss.what == "pages" for place in loss.places]
+    if not places:
         return ()
-    message = f"No text was found on page {', '.join(empty)} of {source}: empty, or a scanned image."
+    message = f"No text was found on page {', '.join(places)} of {source}: empty, or a scanned image."
     return (CallWarning("page_without_text", "", message),)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.schema import CallWarning, ImagePart, MediaAnchor, MediaLoss, MediaPart, Usage
 
-from .blocks import NOWHERE, Attached, Block, Lost, PageStart, Picture, Place, Text, clean
+from .blocks import NOWHERE, Attached, Block, Lost, PageStart, Picture, Place, Scan, Text, clean
 from .inner_files import part_of
 
 if TYPE_CHECKING:
@@ -48,6 +48,8 @@ class Renderer:
         self._seen_pictures = 0
         self.has_content = False
         """Whether there is a text or picture of the file: marks and losses are none."""
+        self.read_pictures = 0
+        self.unread_pictures = 0
 
     def add(self, block: Block) -> None:
         """Adds the next block; raises `MediaError` above a limit."""
@@ -57,10 +59,14 @@ class Renderer:
                 self._add_text(block)
             case PageStart():
                 self._end_page()
-                self._write(block.mark, "")
-                self._page = (block.number, self._size)
+                if block.mark:
+                    self._write(block.mark, block.group)
+                gap = 0 if not self._size else 1 if block.group else 2
+                self._page = (block.number, self._size + gap)
             case Picture():
                 self._add_picture(block)
+            case Scan():
+                self._add_scan(block)
             case Attached():
                 self._add_attached(block)
             case Lost():
@@ -106,6 +112,8 @@ class Renderer:
         self.has_content = True
         start = self._write(text, block.group)
         self._anchor(start, block.place)
+        for first, last, place in block.inner:
+            self._anchors.append(MediaAnchor(start + first, start + last, **_named(place)))
 
     def _write(self, text: str, group: str) -> int:
         """Writes a text after the ones before; returns where it begins."""
@@ -131,8 +139,7 @@ class Renderer:
     def _end_page(self) -> None:
         if self._page is not None:
             number, start = self._page
-            # The page begins after the empty line under its mark, if anything follows.
-            self._anchors.append(MediaAnchor(min(start + 2, self._size), self._size, page=number))
+            self._anchors.append(MediaAnchor(min(start, self._size), self._size, page=number))
             self._page = None
 
     def _add_picture(self, picture: Picture) -> None:
@@ -163,38 +170,64 @@ class Renderer:
         else:
             self._pictures[key] = picture.name
 
-    def _place_image(self, part: ImagePart, mark: str, place: Place) -> None:
+    def _add_scan(self, scan: Scan) -> None:
+        part = part_of(scan.data, scan.name)
+        try:
+            self._write_inner(self._read(part, scan.name), scan.name, scan.place, ("", ""), scan.group)
+        except (MediaError, MissingExtraError) as error:
+            if isinstance(error, MissingExtraError):
+                self._warn("page_not_read", error)
+            if isinstance(part, ImagePart) and part.blob.media_type in self._context.accepted_outputs:
+                self._place_image(part, f"[image of {scan.name}]", scan.place, scan.group)
+            else:
+                self._add_loss(Lost("pages", 1, 0, scan.name))
+
+    def _place_image(self, part: ImagePart, mark: str, place: Place, group: str = "") -> None:
         self.has_content = True
-        start = self._write(mark, "")
+        start = self._write(mark, group)
         self._anchor(start, place)
         self._flush()
         self._content.append(part)
 
     def _lose_picture(self, picture: Picture, described: str) -> None:
+        self.unread_pictures += 1
         self._write(f"[picture: {picture.name}{described}, not shown here]", "")
         self._add_loss(Lost("pictures", 1, None, picture.name))
 
     def _inner_text(self, part: MediaPart | None, name: str, place: Place, what: str = "picture") -> Conversion:
         """Writes a file inside of this one as text; raises `MediaError` if it cannot be converted."""
+        converted = self._read(part, name)
+        member = replace(place, member=place.member or name)
+        self._write_inner(converted, name, member, (f"[{what}: {name}]\n", f"\n[end of {what}]"))
+        return converted
+
+    def _read(self, part: MediaPart | None, name: str) -> Conversion:
+        """Returns the text of a file inside of this one; raises `MediaError` if there is none."""
         if self._context.to_text is None or part is None:
             raise MediaError(f"{name} cannot be converted", source=self._work.source)
         converted = self._context.to_text(part)
-        text = converted.text.strip()
-        if not text:
+        if not converted.text.strip():
             raise MediaError(f"{name} has no text", source=self._work.source)
+        self.read_pictures += 1
+        return converted
+
+    def _write_inner(
+        self, converted: Conversion, name: str, place: Place, around: tuple[str, str], group: str = ""
+    ) -> None:
+        """Writes the text of a file inside of this one, with its anchors and losses."""
+        before, after = around
+        text = converted.text.strip()
         lead = len(converted.text) - len(converted.text.lstrip())
-        before = f"[{what}: {name}]\n"
         self.has_content = True
-        start = self._write(f"{before}{text}\n[end of {what}]", "")
-        self._anchor(start, replace(place, member=place.member or name))
+        start = self._write(f"{before}{text}{after}", group)
+        self._anchor(start, place)
         shift = start + len(before) - lead
         for anchor in converted.anchors:
-            inner = f"{name}/{anchor.member}" if anchor.member else name
+            inner = f"{place.member}/{anchor.member}" if place.member and anchor.member else place.member
             first, last = anchor.start + shift, min(anchor.end + shift, self._size)
             if start <= first <= last:
                 self._anchors.append(replace(anchor, start=first, end=last, member=inner, **_outer(anchor, place)))
         self._take_account(converted, name)
-        return converted
 
     def _take_account(self, converted: Conversion, name: str) -> None:
         for loss in converted.lost:
@@ -237,5 +270,16 @@ def _named(place: Place) -> dict[str, Any]:
 
 def _outer(anchor: MediaAnchor, place: Place) -> dict[str, Any]:
     """Returns the place of an inner file, where its own anchor says nothing: the paragraph that it stands in."""
+    if place.box is not None or place.page is not None:  # a picture: its places are on itself, not on the page
+        return {"page": place.page, "box": _box_on_page(anchor.box, place.box)}
     has_own = any(getattr(anchor, name) is not None for name in ("page", "paragraph", "sheet", "cell", "seconds"))
     return {} if has_own else {name: value for name, value in _named(place).items() if name not in ("member", "box")}
+
+
+def _box_on_page(inner: tuple[float, ...] | None, outer: tuple[float, ...] | None) -> tuple[float, ...] | None:
+    """Returns the place on the page of a part of a picture that stands at `outer`."""
+    if inner is None or outer is None:
+        return outer
+    left, top, right, bottom = outer
+    width, height = right - left, bottom - top
+    return left + inner[0] * width, top + inner[1] * height, left + inner[2] * width, top + inner[3] * height

@@ -148,9 +148,9 @@ def test_repairs_of_pypdf_are_not_printed(capfd: pytest.CaptureFixture[str]):
 
 
 def test_invalid_unicode_in_text_is_cleaned():
-    from abstractcore_media.document.pdf import _clean
+    from abstractcore_media.document.blocks import clean
 
-    assert _clean("a\0b \ud83d\ude42 \ud800 \nc  ") == "ab 🙂 �\nc"
+    assert clean("a\0b \ud83d\ude42 \ud800 \nc") == "ab 🙂 � \nc"
 
 
 def test_only_pdf_is_recognised():

@@ -47,7 +47,7 @@ def needs_password(source: str) -> EncryptedFileError:
     return EncryptedFileError(
         f"{source} is encrypted and needs a password.",
         source=source,
-        hint="Pass its password, or save a copy without one.",
+        hint="Pass it with File(..., password=...), or save a copy without a password.",
     )
 
 

@@ -1,0 +1,105 @@
+"""Images of PDF pages, and of the pictures on them, drawn by PDFium."""
+
+from __future__ import annotations
+
+import struct
+import threading
+import zlib
+from collections.abc import Generator
+from contextlib import contextmanager
+from importlib import import_module
+from typing import Any, cast
+
+from ..common.extras import missing_extra
+
+_PDFIUM = threading.Lock()
+"""PDFium must not be used by two threads at once."""
+_IMAGE = 3
+"""FPDF_PAGEOBJ_IMAGE, the type of images among the objects of a page."""
+_DOTS_PER_POINT = 200 / 72
+_MAX_SIDE = 2200
+"""Pixels of the longer side of an image: what OCR and vision models make use of."""
+_SMALL, _WHOLE = 0.01, 0.9
+"""Pictures that cover less of a page are ornaments, those that cover more are the page."""
+
+
+class PageImages:
+    """Draws pages of one PDF. `numbers` count from 1. Raises what PDFium raises for corrupt files."""
+
+    def __init__(self, data: bytes, password: str | None) -> None:
+        try:
+            pypdfium2 = cast(Any, import_module("pypdfium2"))  # it has no types
+        except ImportError as error:
+            raise missing_extra("Drawing pages of PDF files", "pypdfium2", "documents") from error
+        with _PDFIUM:
+            self._document = pypdfium2.PdfDocument(data, password=password)
+
+    def close(self) -> None:
+        """Releases the memory of PDFium."""
+        with _PDFIUM:
+            self._document.close()
+
+    def page(self, number: int) -> bytes | None:
+        """Returns a PNG of a page; None for a blank one."""
+        with self._opened(number) as page:
+            return _png(page, (0, 0, 0, 0))
+
+    def pictures(self, number: int) -> list[tuple[bytes, tuple[float, ...]]]:
+        """Returns PNGs of the pictures on a page, with their boxes on it, in the order of the page."""
+        found: list[tuple[bytes, tuple[float, ...]]] = []
+        with self._opened(number) as page:
+            width, height = page.get_size()
+            for each in page.get_objects(filter=(_IMAGE,), max_depth=4):
+                left, bottom, right, top = each.get_bounds()
+                left, right = max(left, 0.0), min(right, width)
+                bottom, top = max(bottom, 0.0), min(top, height)
+                share = max(right - left, 0) * max(top - bottom, 0) / (width * height or 1)
+                if not _SMALL <= share <= _WHOLE:
+                    continue
+                png = _png(page, (left, bottom, width - right, height - top))
+                box = (left / width, 1 - top / height, right / width, 1 - bottom / height)
+                if png is not None:
+                    found.append((png, tuple(round(value, 4) for value in box)))
+        return sorted(found, key=lambda picture: picture[1][1])
+
+    @contextmanager
+    def _opened(self, number: int) -> Generator[Any]:
+        with _PDFIUM:
+            page = self._document[number - 1]
+            try:
+                yield page
+            finally:
+                page.close()
+
+
+def _png(page: Any, crop: tuple[float, float, float, float]) -> bytes | None:
+    """Returns a PNG of a page without what `crop` cuts off: left, bottom, right and top, in points."""
+    width, height = page.get_size()
+    longest = max(width - crop[0] - crop[2], height - crop[1] - crop[3], 1.0)
+    bitmap = page.render(scale=min(_DOTS_PER_POINT, _MAX_SIDE / longest), crop=crop, rev_byteorder=True)
+    try:
+        size, channels, stride = bitmap.width, bitmap.n_channels, bitmap.stride
+        pixels = bytes(bitmap.buffer)
+        rows = [pixels[start : start + size * channels] for start in range(0, stride * bitmap.height, stride)]
+        if rows and all(row == rows[0] for row in rows) and len(set(rows[0])) <= 1:
+            return None
+        if channels == 4:
+            rows = [_without_alpha(row) for row in rows]
+        colours = 0 if channels == 1 else 2
+        header = struct.pack(">IIBBBBB", size, bitmap.height, 8, colours, 0, 0, 0)
+    finally:
+        bitmap.close()
+    packed = zlib.compress(b"".join(b"\0" + row for row in rows), 3)
+    chunks = (_chunk(b"IHDR", header), _chunk(b"IDAT", packed), _chunk(b"IEND", b""))
+    return b"\x89PNG\r\n\x1a\n" + b"".join(chunks)
+
+
+def _without_alpha(row: bytes) -> bytes:
+    kept = bytearray(len(row) // 4 * 3)
+    for channel in range(3):
+        kept[channel::3] = row[channel::4]
+    return bytes(kept)
+
+
+def _chunk(kind: bytes, content: bytes) -> bytes:
+    return struct.pack(">I", len(content)) + kind + content + struct.pack(">I", zlib.crc32(kind + content))

@@ -1,0 +1,92 @@
+"""Opens PDF files with pypdf, and converts its exceptions."""
+
+from __future__ import annotations
+
+import io
+import logging
+import re
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from abstractcore.errors import AbstractCoreError, EncryptedFileError, MediaError, WrongPasswordError
+
+from ..common.extras import missing_extra
+
+if TYPE_CHECKING:
+    from pypdf import PdfReader
+
+_QUIET = logging.NullHandler()
+_END = re.compile(rb"startxref\s+[1-9]")
+"""The end of every PDF. A linearised PDF has another one at its beginning, with a 0."""
+
+
+def check_ends(data: bytes, source: str) -> None:
+    """Raises `MediaError` for content without the begin or the end of a PDF."""
+    if b"%PDF-" not in data[:1024]:
+        raise MediaError(
+            f"{source} is not a PDF: it does not begin with %PDF.",
+            source=source,
+            hint="Correct its file extension, or export it again as PDF.",
+        )
+    if not _END.search(data):
+        raise MediaError(
+            f"{source} is truncated: the end of the PDF is missing.", source=source, hint="Download it again."
+        )
+
+
+def open_pdf(data: bytes, source: str, password: str | None) -> PdfReader:
+    """Returns a reader of the PDF, decrypted; raises `EncryptedFileError` if it needs another password."""
+    try:
+        from pypdf import PasswordType, PdfReader
+    except ImportError as error:
+        raise missing_extra("Reading PDF files", "pypdf", "documents") from error
+    # pypdf logs repairs, which Python prints to stderr if logging is not configured.
+    logging.getLogger("pypdf").addHandler(_QUIET)
+    with explained(source):
+        reader = PdfReader(io.BytesIO(data))
+        locked = reader.is_encrypted and reader.decrypt("") == PasswordType.NOT_DECRYPTED
+        if locked and password is not None and reader.decrypt(password) == PasswordType.NOT_DECRYPTED:
+            raise WrongPasswordError(
+                f"{source} is encrypted, and the password that was given does not open it.",
+                source=source,
+                hint="Check the password: upper and lower case differ.",
+            )
+    if locked and password is None:
+        raise EncryptedFileError(
+            f"{source} is encrypted and needs a password.",
+            source=source,
+            hint="Pass it with File(..., password=...), or make a decrypted copy: "
+            "qpdf --decrypt --password=SECRET locked.pdf open.pdf",
+        )
+    return reader
+
+
+@contextmanager
+def explained(source: str) -> Generator[None]:
+    """Converts exceptions of pypdf to our errors: for corrupt files, its documentation says, it may raise any."""
+    from pypdf.errors import DependencyError, LimitReachedError
+
+    try:
+        yield
+    except AbstractCoreError:
+        raise
+    except DependencyError as error:
+        raise missing_extra("Reading encrypted PDF files", "cryptography", "documents") from error
+    except LimitReachedError as error:
+        raise too_big(source, "a stream in it decompresses to an enormous size") from error
+    except Exception as error:
+        raise MediaError(
+            f"{source} is a corrupt PDF.",
+            source=source,
+            hint="If a viewer can open it, make a clean copy: qpdf broken.pdf clean.pdf",
+        ) from error
+
+
+def too_big(source: str, why: str) -> MediaError:
+    """Returns the error for a PDF over a limit."""
+    return MediaError(
+        f"{source} is too large: {why}.",
+        source=source,
+        hint="Send only the pages you need: qpdf long.pdf --pages . 1-50 -- part.pdf",
+    )
