@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 import calls
 import conversations
 import formats
+import images
 import imports
 import making
 import mcp_calls
@@ -47,6 +48,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "prompted-tools": prompted_tools.characters,
     "partial-output": outputs.partial_outputs,
     "json-schemas": outputs.json_schemas,
+    "image": images.fitted,
 }
 
 

@@ -54,6 +54,14 @@ def test_demo_answers_about_the_recording_and_the_document(run):
     assert "A ticket costs 12 euros." in " ".join(document.partition("sent")[2].split())
 
 
+def test_receipt_is_read_without_a_vision_model(run):
+    lines = run(str(EXAMPLES / "receipt.py")).splitlines()
+    assert lines[0].startswith("receipt.jpg: ocr, since the policy is 'ocr'")
+    read = {line.rpartition(" at ")[0].strip() for line in lines[1:-1]}
+    assert {"CORNER BAKERY", "Receipt 004812", "TOTAL EUR", "25.69"} <= read
+    assert lines[-1].startswith("Receipt(shop='Corner Bakery', number='004812'")
+
+
 def test_ask_answers(run):
     answer, reason, tokens = run(str(EXAMPLES / "ask.py")).splitlines()
     assert "12 euros" in answer

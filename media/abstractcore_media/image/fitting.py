@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -20,11 +20,6 @@ if TYPE_CHECKING:
 
     from abstractcore.ports.profiles import MediaLimit
 
-_SENT_AS_THEY_ARE = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
-"""The formats that OpenAI, Anthropic, Bedrock, Mistral, Groq and most local servers read; Gemini reads no GIF:
-https://developers.openai.com/api/docs/guides/images-vision, https://platform.claude.com/docs/en/build-with-claude/vision,
-https://ai.google.dev/gemini-api/docs/image-understanding.
-"""
 _LOSSY = frozenset({"JPEG", "HEIF", "AVIF"})
 _JPEG_REDUCTIONS = (8, 4, 2)
 
@@ -41,17 +36,20 @@ class FittedImages:
     is_unchanged: bool = False
 
 
-def fit(data: bytes, limits: Mapping[MediaLimit, int], source: str, *, max_frames: int) -> FittedImages:
+def fit(
+    data: bytes, limits: Mapping[MediaLimit, int], source: str, *, max_frames: int, accepted: Set[str]
+) -> FittedImages:
     """Returns an image within `image_pixels`, `image_area` and `image_bytes`, and its first `images` frames.
 
-    It is never enlarged, and decoded only if it must change: metadata are else cut out of the file. Raises
+    It is never enlarged, and decoded only if it must change or has no `accepted` media type: metadata are else cut out
+    of the file. What is encoded is PNG or JPEG. Raises
     `MediaError` for files that cannot be read or are too large to be decoded.
     """
     with opened(data, source) as image:
         facts = facts_of(image)
         size = target_size(facts.width, facts.height, limits)
         max_bytes, media_type = limits.get("image_bytes"), format_of(data[:64]) or ""
-        if facts.frames == 1 and media_type in _SENT_AS_THEY_ARE and size == (facts.width, facts.height):
+        if facts.frames == 1 and media_type in accepted and size == (facts.width, facts.height):
             stripped = _passed(image, data, media_type)
             if stripped is not None and (max_bytes is None or len(stripped) <= max_bytes):
                 return FittedImages(((stripped, media_type),), is_unchanged=stripped == data)

@@ -15,7 +15,7 @@ from ..common.recognition import recognised
 from .ocr import TextReader
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping, Sequence, Set
 
     from abstractcore.ports import (
         Conversion,
@@ -28,6 +28,12 @@ if TYPE_CHECKING:
 
 
 _TEXT = frozenset({"text"})
+_IMAGES = ("image/jpeg", "image/png")
+_READ_BY_MOST = frozenset({"image/gif", "image/jpeg", "image/png", "image/webp"})
+"""The formats that OpenAI, Anthropic, Bedrock, Mistral, Groq and most local servers read; Gemini reads no GIF:
+https://developers.openai.com/api/docs/guides/images-vision, https://platform.claude.com/docs/en/build-with-claude/vision,
+https://ai.google.dev/gemini-api/docs/image-understanding.
+"""
 _CAPTIONED: Mapping[MediaLimit, int] = {"image_pixels": 2000}
 """What a vision model gets for a description: the size up to which vendors read several images."""
 
@@ -37,6 +43,7 @@ class ImageHandler:
 
     name = "image"
     fallbacks: Sequence[Fallback] = (
+        Fallback("convert", frozenset(_IMAGES)),
         Fallback("caption", _TEXT, needs="vision_model"),
         Fallback("ocr", _TEXT),
         Fallback("observe", _TEXT),
@@ -81,33 +88,42 @@ class ImageHandler:
         The pixels of an image that needs no change are not touched. Raises `MediaError` for a file that cannot be
         read, has too many pixels, or cannot be made small enough, and `MissingExtraError` without Pillow.
         """
+        return self._fitted(part, limits, _READ_BY_MOST)
+
+    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
+        """Returns the image as PNG or JPEG, the description of the vision model, the text of the image, or measured
+        facts about it.
+
+        "convert" holds for types other than PNG and JPEG. A caption comes next where it is allowed. Then "ocr" holds
+        for an image with the text of a page, and "observe" for others.
+
+        Raises `MediaError` for a file that cannot be read, and where the policy "ocr" finds no text; the errors of
+        `generate` of the vision model; and `MissingExtraError` without Pillow or RapidOCR.
+        """
+        from .words import as_images, converted_to_text, described
+
+        source = source_of(part)
+        words = [name for name in context.fallbacks or ("ocr", "observe") if name != "convert"]
+        if "convert" in context.fallbacks and (not words or part.blob.media_type not in _IMAGES):
+            return as_images(self._fitted(part, {}, context.accepted_outputs))
+        if words[0] == "caption":
+            return described(self.fit(part, _CAPTIONED), source, context)
+        return converted_to_text(
+            content_of(part), source, self._reader, context, allowed=words, max_frames=self.max_frames
+        )
+
+    def _fitted(self, part: MediaPart, limits: Mapping[MediaLimit, int], accepted: Set[str]) -> Fitted:
+        """Returns the image within limits, in one of the `accepted` types."""
         from abstractcore.ports import Fitted
 
         from .fitting import fit
 
         data, source = content_of(part), source_of(part)
-        found = fit(data, limits, source, max_frames=self.max_frames)
-        if found.is_unchanged:
+        found = fit(data, limits, source, max_frames=self.max_frames, accepted=accepted)
+        if found.is_unchanged and found.files[0][1] == part.blob.media_type:
             return Fitted((part,), found.lost)
         parts = (replace(part, blob=Blob.from_bytes(*file, name=_renamed(part, file[1]))) for file in found.files)
         return Fitted(tuple(parts), found.lost)
-
-    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns the description of the vision model, the text of the image, or measured facts about it.
-
-        A caption comes first where it is allowed. Then "ocr" holds for an image with the text of a page, and "observe"
-        for others. Raises `MediaError` for a file that cannot be read, and where the policy "ocr" finds no text; the
-        errors of `generate` of the vision model; and `MissingExtraError` without Pillow or RapidOCR.
-        """
-        from .words import converted_to_text, described
-
-        allowed = context.fallbacks or ("ocr", "observe")
-        source = source_of(part)
-        if allowed[0] == "caption":
-            return described(self.fit(part, _CAPTIONED), source, context)
-        return converted_to_text(
-            content_of(part), source, self._reader, context, allowed=allowed, max_frames=self.max_frames
-        )
 
 
 def _is_image(media_type: str) -> bool:

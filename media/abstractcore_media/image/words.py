@@ -1,4 +1,6 @@
-"""Replaces images by words: the description of a vision model, their text, or facts that were measured."""
+"""Replaces images by other content: images in another format, the description of a vision model, their text, or facts
+that were measured.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +28,14 @@ _PAGE_CHARACTERS = 40
 """Letters and digits from which an image counts as a page rather than a picture with words in it."""
 _MAX_QUESTION = 2_000
 _PLACES = 5
+
+
+def as_images(fitted: Fitted) -> Conversion:
+    """Returns an image in another format; frames or pages each with their number before them."""
+    if len(fitted.parts) == 1:
+        return Conversion(fitted.parts, "image in another format", fallback="convert", lost=fitted.lost)
+    content = [each for number, part in enumerate(fitted.parts, 1) for each in (f"[image {number}]", part)]
+    return Conversion(content, f"{len(fitted.parts)} frames or pages", fallback="convert", lost=fitted.lost)
 
 
 def described(fitted: Fitted, source: str, context: MediaContext) -> Conversion:

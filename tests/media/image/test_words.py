@@ -244,3 +244,23 @@ def test_reading_text_leaves_nothing_in_the_home_directory(tmp_path: Path):
     )
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
     assert not [path for path in tmp_path.rglob("*") if path.is_file()]
+
+
+@pytest.mark.parametrize(
+    ("file", "types"),
+    [
+        ("turned.heic", ["image/jpeg"]),
+        ("multipage.tif", ["image/png", "image/png"]),
+        ("animated.gif", ["image/png"] * 8),
+        ("small.webp", ["image/png"]),
+    ],
+)
+def test_vision_model_gets_other_formats_as_png_or_jpeg(call_style, file: str, types: list[str]):
+    services = Services(environment={})
+    accepts = ["image/png", "image/jpeg"]
+    llm = create_llm("scripted", replies=["ok"], accepts=accepts, services=services)
+    response = call_style.generate(llm, "What is it?", media=[FILES / file])
+    sent = [part for part in llm.calls[0].messages[-1].parts if isinstance(part, ImagePart)]
+    assert [part.blob.media_type for part in sent] == types
+    assert (response.media[0].route, response.media[0].fallback) == ("fallback", "convert")
+    services.close()
