@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any, cast
 
 from ..errors import MediaError
-from ..ports import Caption, Captioner, Conversion, MediaContext, MediaHandler
-from ..schema import ImagePart, MediaPart, digest, to_data
+from ..ports import Caption, Captioner, Conversion, FitsMedia, Fitted, MediaContext, MediaHandler
+from ..schema import ImagePart, MediaPart, TextPart, digest, to_data
 from ..version import __version__
 from .nested_files import NestedFiles
 
@@ -33,6 +34,23 @@ def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Co
     conversion = handler.convert(part, given)
     store.put(key_of_question if captioner.was_asked else key, conversion)
     return conversion
+
+
+def fit(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int], context: MediaContext) -> Fitted:
+    """Returns a file within limits, or the one that is kept; blocks."""
+    store = context.conversions
+    if store is None or part.blob.sha256 is None:
+        return handler.fit(part, cast(Any, limits))
+    content = [part.blob.sha256, part.blob.media_type, part.blob.name]
+    key = digest({"version": __version__, "fit": dict(limits), "content": content})
+    kept = store.get(key)
+    if kept is not None:
+        parts = (each for each in kept.parts if not isinstance(each, TextPart))
+        return Fitted(tuple(replace(part, blob=each.blob) for each in parts), kept.lost)
+    fitted = handler.fit(part, cast(Any, limits))
+    if fitted.parts != (part,):
+        store.put(key, Conversion(fitted.parts, "fitted", lost=fitted.lost))
+    return fitted
 
 
 class _Noting:

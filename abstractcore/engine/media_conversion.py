@@ -7,10 +7,20 @@ from dataclasses import replace
 from functools import partial
 from typing import cast
 
-from ..errors import MediaError
-from ..ports import CallContext, ConversionKey, ConvertedFile, HasExcerpts, MediaContext, MediaHandler
+from ..errors import MediaError, MissingExtraError
+from ..ports import (
+    CallContext,
+    ConversionKey,
+    ConvertedFile,
+    FitsMedia,
+    Fitted,
+    HasExcerpts,
+    MediaContext,
+    MediaHandler,
+)
 from ..schema import (
     Blob,
+    CallWarning,
     ContentPart,
     Lowered,
     MediaDecision,
@@ -22,7 +32,7 @@ from ..schema import (
     TextPart,
     ToolResult,
 )
-from .cached_conversions import convert
+from .cached_conversions import convert, fit
 from .deadlines import remaining
 from .lowering.media_routes import media_parts
 from .nested_files import NestedFiles
@@ -108,10 +118,11 @@ def _handle(
     try:
         if decision.route == "native":
             part = _excerpt(part, handler)
-            if handler is not None and part.blob.form in ("bytes", "file"):
-                handler.check(part)
-            executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
-            return ConvertedFile(trace_id, executed, (part,) if part is not given else None)
+            if handler is None or part.blob.form not in ("bytes", "file"):
+                executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
+                return ConvertedFile(trace_id, executed, (part,) if part is not given else None)
+            handler.check(part)
+            return _fitted(decision, given, part, handler, context, trace_id)
         if handler is None:
             raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
         began = now()
@@ -119,6 +130,32 @@ def _handle(
         return replace(converted, decision=replace(converted.decision, seconds=now() - began))
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
+
+
+def _fitted(
+    decision: MediaDecision,
+    given: MediaPart,
+    part: MediaPart,
+    handler: MediaHandler,
+    context: MediaContext,
+    trace_id: str,
+) -> ConvertedFile:
+    """Returns a file that is sent natively, within the limits of the model if its handler keeps them.
+
+    Without the package that this needs, a file that may be too large is refused; others are sent as they are.
+    """
+    fitted, warnings = Fitted((part,)), ()
+    if isinstance(handler, FitsMedia):
+        try:
+            fitted = fit(handler, part, decision.fit, context)
+        except MissingExtraError as error:
+            if (part.blob.size or 0) > decision.fit.get("image_bytes", part.blob.size or 0):
+                raise
+            message = f"{decision.source} is sent with its metadata, and in its own size: {error.message}"
+            warnings = (CallWarning("image_unchecked", "", message),)
+    parts = None if fitted.parts == (given,) and given is part else fitted.parts
+    sent = sent_parts(fitted.parts, fitted.parts)
+    return ConvertedFile(trace_id, replace(decision, sent=sent, lost=fitted.lost), parts, warnings)
 
 
 def _excerpt(part: MediaPart, handler: MediaHandler | None) -> MediaPart:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard, get_args
 
@@ -25,7 +25,8 @@ from ..schema.quoting import shown
 from .failures import failures_of
 
 if TYPE_CHECKING:
-    from ..ports import Conversion, MediaContext, Recognised
+    from ..ports import Conversion, Fitted, MediaContext, Recognised
+    from ..ports.profiles import MediaLimit
 
 
 _FAULT = "This is a bug in the plugin."
@@ -69,6 +70,15 @@ class GuardedHandler:
         assert isinstance(self.handler, HasExcerpts)
         with failures_of(str(self), expected=(OSError, SchemaError)):
             return self.handler.excerpt(part)
+
+    def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
+        """As the handler does it; the file itself, if it does not."""
+        from ..ports import FitsMedia, Fitted
+
+        if not isinstance(self.handler, FitsMedia):
+            return Fitted((part,))
+        with failures_of(str(self), expected=(OSError, SchemaError)):
+            return self.handler.fit(part, limits)
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the result of the handler; None also for a failure and an invalid result, which are logged."""

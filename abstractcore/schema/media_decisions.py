@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, cast
 
+from .frozen_json import EMPTY, freeze_object
 from .immutable import Immutable
 from .json_values import check_items, check_real, check_text
 from .media_anchors import MediaAnchor
@@ -56,7 +58,8 @@ class MediaDecision(Immutable):
     `route` is "native" (the file itself), "inline" (a text file as text) or "fallback" (the output of `handler`).
     `policy` is the one that held for it. `fallback` is the way of the conversion, such as "transcript"; in a plan, the
     one that is tried first, before `alternatives`. `outputs` is what they may produce for this model: "text", or media
-    types such as "image/png"; empty for a file that is sent natively.
+    types such as "image/png"; empty for a file that is sent natively. `fit` has the limits that an image is made to
+    keep: `image_pixels` of its longer edge, `image_area`, `image_bytes`.
 
     `sent`, `usage` and `seconds` are None in a plan, which sends nothing. `model` is the one that did the conversion,
     `usage` its tokens, and `seconds` how long the conversion took; all None if the file itself was sent, and the first
@@ -76,6 +79,11 @@ class MediaDecision(Immutable):
     policy: str = "auto"
     fallback: str | None = None
     alternatives: tuple[str, ...] = ()
+    fit: Mapping[str, int] = cast("Mapping[str, int]", EMPTY)
     model: str | None = None
     seconds: float | None = None
     lost: tuple[MediaLoss, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.fit is not EMPTY:
+            object.__setattr__(self, "fit", freeze_object(self.fit, "fit"))

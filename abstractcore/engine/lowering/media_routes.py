@@ -24,6 +24,7 @@ from .media_policies import allowed_fallbacks, check_policies, outputs_of, usabl
 from .media_refusals import choices, not_at_hand, not_taken, refused, why_not_converted
 
 if TYPE_CHECKING:
+    from ...ports import Fallback
     from ...schema import MediaDecision
 
 
@@ -38,15 +39,30 @@ def lower_media(
     as a URL or a provider file.
     """
     check_policies(call.media_policy, handlers)
-    decisions: list[MediaDecision] = []
+    parts = dict(media_parts(call))
+    decisions = [_decide(part, path, call, profile, handlers, configured) for path, part in parts.items()]
+    if profile.media_limits:
+        from .media_limits import lower_limits
+
+        def reroute(decision: MediaDecision, why: str) -> MediaDecision:
+            part = parts[decision.part_path]
+            handler, _ = handler_for(part, handlers)
+            if decision.policy == "native":
+                possible = choices(decision, handler, native=True, instead=(), configured=configured)
+                raise refused(decision, call, why, possible)
+            usable, _ = usable_fallbacks(handler, "auto", profile, configured)
+            to_text = [fallback for fallback in usable if fallback.outputs == {"text"}]
+            outputs = ("text",) if to_text else ()
+            return _converted(_with_fallbacks(decision, to_text, outputs), call, handler, why, (), configured)
+
+        decisions = lower_limits(call, decisions, parts, profile, reroute)
     warnings: list[CallWarning] = []
-    for path, part in media_parts(call):
-        decision = _decide(part, path, call, profile, handlers, configured)
+    for decision in decisions:
+        part = parts[decision.part_path]
         if decision.route != "native" and not _can_be_read(part):
             raise not_at_hand(decision, call)
-        decisions.append(decision)
         warnings += _unsure(decision, call, profile)
-        warnings += _misnamed(part.blob, path)
+        warnings += _misnamed(part.blob, decision.part_path)
     return tuple(decisions), warnings
 
 
@@ -108,27 +124,49 @@ def _decide(
         reason=f"{call.model} accepts {media_type}" if known else _not_known(call.model, media_type),
         handler=handler.name if handler is not None else None,
         policy=policy,
-        fallback=usable[0].name if usable else None,
-        alternatives=tuple(fallback.name for fallback in usable[1:]),
-        outputs=outputs,
     )
+    converted = _with_fallbacks(decision, usable, outputs)
     instead = [] if native else profile.like(media_type)
     if policy == "refuse":
-        possible = choices(decision, handler, native=native, instead=instead, configured=configured)
+        possible = choices(converted, handler, native=native, instead=instead, configured=configured)
         raise refused(decision, call, f"the policy for {kind} is 'refuse'", possible)
     is_text = kind == "text" and "text" in outputs
     if native and policy in ("native", "auto") and not (is_text and policy == "auto"):
-        return replace(decision, fallback=None, alternatives=(), outputs=())
+        return decision
     if is_text:
-        return replace(decision, route="inline", reason="text files are sent as text")
+        return replace(converted, route="inline", reason="text files are sent as text")
     unknown = bool(profile.assumed or profile.encodable)
     why = f"the policy is {policy!r}" if policy not in ("native", "auto") else _why_not(call.model, media_type, unknown)
-    if handler is None or only_natively:
-        if handler is not None and not outputs:
-            why += why_not_converted(handler, policy, call.model, configured)
-        may_be_wrong = not native and not unknown
+    if policy == "native":
         possible = choices(
-            decision, handler, native=native, instead=instead, configured=configured, may_be_wrong=may_be_wrong
+            converted, handler, native=native, instead=instead, configured=configured, may_be_wrong=not unknown
+        )
+        raise refused(decision, call, why, possible)
+    return _converted(converted, call, handler, why, instead, configured, may_be_wrong=not native and not unknown)
+
+
+def _with_fallbacks(decision: MediaDecision, usable: Sequence[Fallback], outputs: tuple[str, ...]) -> MediaDecision:
+    names = tuple(fallback.name for fallback in usable)
+    return replace(decision, fallback=names[0] if names else None, alternatives=names[1:], outputs=outputs)
+
+
+def _converted(
+    decision: MediaDecision,
+    call: ModelCall,
+    handler: MediaHandler | None,
+    why: str,
+    instead: Sequence[str],
+    configured: Set[str],
+    *,
+    may_be_wrong: bool = False,
+) -> MediaDecision:
+    """Returns the decision to convert a file by its fallbacks; raises `UnsupportedContentError` if it has none."""
+    policy, outputs = decision.policy, decision.outputs
+    if handler is None or not outputs:
+        if handler is not None:
+            why += why_not_converted(handler, policy, call.model, configured)
+        possible = choices(
+            decision, handler, native=False, instead=instead, configured=configured, may_be_wrong=may_be_wrong
         )
         raise refused(decision, call, why, possible)
     reason = f"{why}, so the {handler.name} handler converts it to {' and '.join(outputs)}"

@@ -177,4 +177,4 @@ def test_a_file_can_be_sent_beside_a_schema_that_is_an_instruction(facts: dict[s
     (decision,) = response.media
     assert decision.sent is not None
     assert "tea" in (decision.sent.text or "")
-    assert "tea,3" in llm.calls[0].messages[-1].text
+    assert "| tea | 3 |" in llm.calls[0].messages[-1].text
