@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from abstractcore.ports.profiles import MediaLimit
 
-_LOSSY = frozenset({"JPEG", "HEIF", "AVIF"})
+_LOSSY = frozenset({"image/jpeg", "image/heic", "image/avif"})
 _JPEG_REDUCTIONS = (8, 4, 2)
 
 
@@ -58,7 +58,8 @@ def fit(
         shown = (0, 0)
         for _, frame in chosen_frames(image, facts.frames, max(count, 1), size, source):
             fitted = _resized(frame, size)
-            file, type_, kept = encoded(fitted, max_bytes, source, lossless=_is_lossless(image, fitted))
+            lossless = media_type not in _LOSSY and is_graphic(frame)
+            file, type_, kept = encoded(fitted, max_bytes, source, lossless=lossless)
             files.append((file, type_))
             shown = kept.size
         return FittedImages(tuple(files), tuple(_losses(facts.width, facts.height, shown, facts.frames, len(files))))
@@ -156,10 +157,6 @@ def _resized(image: Image, size: tuple[int, int]) -> Image:
 
 def _alike(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return abs(one[0] * other[1] - one[1] * other[0]) <= 2 * max(*one, *other)
-
-
-def _is_lossless(image: Image, frame: Image) -> bool:
-    return image.format not in _LOSSY and is_graphic(frame)
 
 
 def _losses(width: int, height: int, shown: tuple[int, int], frames: int, sent: int) -> Iterator[MediaLoss]:

@@ -76,10 +76,9 @@ class ImageHandler:
 
         Raises `MediaError` for a file that cannot be read, and `MissingExtraError` without Pillow.
         """
-        from .opening import facts_of, opened
+        from .opening import measured
 
-        with opened(content_of(part), source_of(part)) as image:
-            return facts_of(image)
+        return measured(content_of(part), source_of(part))
 
     def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
         """Returns the image upright, in sRGB, within the limits and without metadata, as PNG, JPEG, GIF or WebP; an

@@ -31,7 +31,6 @@ _DECODERS = {
     "image/tiff": ("PIL.TiffImagePlugin", "TiffImageFile"),
     "image/bmp": ("PIL.BmpImagePlugin", "BmpImageFile"),
     "image/avif": ("PIL.AvifImagePlugin", "AvifImageFile"),
-    "image/heic": ("pi_heif", "HeifImageFile"),
 }
 """The classes are used directly: `Image.open` would try every format that Pillow knows, some by running programs."""
 
@@ -63,7 +62,9 @@ _HEIF_BRANDS = {b"heic", b"heix", b"hevc", b"heim", b"heis", b"mif1", b"msf1"}
 
 @contextmanager
 def opened(data: bytes, source: str) -> Generator[Image]:
-    """Yields the image, its header read and its pixels not decoded; what Pillow raises becomes a `MediaError`.
+    """Yields the image, its header read and its pixels not decoded, except for HEIC, which becomes a TIFF.
+
+    What Pillow raises becomes a `MediaError`.
 
     Raises `MissingExtraError` if Pillow, or the decoder of HEIC files, is not installed.
     """
@@ -74,12 +75,14 @@ def opened(data: bytes, source: str) -> Generator[Image]:
             source=source,
             hint="Save it as PNG or JPEG.",
         )
+    if found == "image/heic":
+        from .heic import decoded
+
+        data, found = decoded(data, source, MAX_PIXELS), "image/tiff"
     module, name = _DECODERS[found]
     try:
         decoder = getattr(import_module(module), name)
     except ImportError as error:
-        if found == "image/heic":
-            raise missing_extra("Reading HEIC images", "pi-heif", "heic") from error
         raise missing_extra("Reading images", "pillow", "images") from error
     # Pillow logs what it finds in corrupt files, which Python prints to stderr if logging is not configured.
     logging.getLogger("PIL").addHandler(_QUIET)
@@ -133,6 +136,17 @@ def orientation_of(image: Image) -> int:
     except Exception:  # metadata may be anything: an image without readable metadata is displayed as it is
         return 1
     return value if isinstance(value, int) and 1 <= value <= 8 else 1
+
+
+def measured(data: bytes, source: str) -> ImageFacts:
+    """Returns the facts of an image; its pixels are not decoded. Raises as `opened` does."""
+    if format_of(data[:64]) == "image/heic":
+        from .heic import measured
+
+        width, height, has_alpha = measured(data, source)
+        return ImageFacts(width, height, 1, has_alpha)
+    with opened(data, source) as image:
+        return facts_of(image)
 
 
 def facts_of(image: Image) -> ImageFacts:

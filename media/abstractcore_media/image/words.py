@@ -17,7 +17,7 @@ from .fitting import chosen_frames
 from .lines import joined
 from .observing import observed
 from .ocr import PageText, TextReader
-from .opening import facts_of, opened
+from .opening import facts_of, format_of, opened
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -81,7 +81,7 @@ def converted_to_text(
     pages: list[tuple[int, PageText]] = []
     first: Image | None = None
     with opened(data, source) as image:
-        facts, format_name = facts_of(image), image.format or "unknown"
+        facts, format_name = facts_of(image), (format_of(data[:64]) or "").partition("/")[2].upper()
         for number, frame in chosen_frames(image, facts.frames, max_frames, (facts.width, facts.height), source):
             first = first or frame
             text = reader.read(frame, source, threads=context.spare_cores, deadline=deadline)

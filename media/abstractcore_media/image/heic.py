@@ -1,0 +1,64 @@
+"""Reads HEIC files in a process of its own: libheif crashes on some corrupt files, which would end this process."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+from abstractcore.errors import MediaError
+
+from ..common.extras import missing_extra
+
+_CHILD = Path(__file__).with_name("heic_child.py")
+_MAX_SECONDS = 60.0
+_TOO_LARGE = 3
+"""The exit code for too many pixels; the child then writes the size."""
+
+
+def decoded(data: bytes, source: str, max_pixels: int) -> bytes:
+    """Returns the upright primary image of a HEIC file as an uncompressed TIFF with its color profile.
+
+    Takes a quarter of a second more than decoding. Raises `MediaError` for a file that cannot be read, has more than
+    `max_pixels`, or takes longer than a minute, and `MissingExtraError` without pi-heif.
+    """
+    return _run("decode", data, source, max_pixels)
+
+
+def measured(data: bytes, source: str) -> tuple[int, int, bool]:
+    """Returns width, height, and whether pixels may be transparent, without decoding; raises as `decoded` does."""
+    width, height, alpha = _run("measure", data, source, 0).split()
+    return int(width), int(height), alpha == b"1"
+
+
+def _run(task: str, data: bytes, source: str, max_pixels: int) -> bytes:
+    _check_installed()
+    # -P: the folder of the script is not searched for modules.
+    command = [sys.executable, "-P", str(_CHILD), task, str(max_pixels)]
+    try:
+        done = subprocess.run(command, input=data, capture_output=True, timeout=_MAX_SECONDS)
+    except subprocess.TimeoutExpired as error:
+        raise MediaError(
+            f"{source} takes more than {_MAX_SECONDS:g} seconds to decode.", source=source, hint="Save it as JPEG."
+        ) from error
+    except OSError as error:
+        raise MediaError(f"{source} cannot be decoded: no process can be started: {error}.", source=source) from error
+    if done.returncode == _TOO_LARGE:
+        size = done.stdout.decode("ascii")
+        raise MediaError(
+            f"{source} has {size} pixels; at most {max_pixels:,} are decoded.", source=source, hint="Make it smaller."
+        )
+    if done.returncode:
+        raise MediaError(f"{source} is a corrupt image.", source=source, hint="Download or export it again.")
+    return done.stdout
+
+
+def _check_installed() -> None:
+    for package, name, extra in (("pi_heif", "pi-heif", "heic"), ("PIL", "pillow", "images")):
+        try:
+            found = find_spec(package)
+        except ValueError:  # its import was blocked
+            found = None
+        if found is None:
+            raise missing_extra("Reading HEIC images", name, extra)
