@@ -24,6 +24,7 @@ import stages
 import streams
 import tool_rounds
 import tracing
+import videos
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -49,6 +50,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "partial-output": outputs.partial_outputs,
     "json-schemas": outputs.json_schemas,
     "image": images.fitted,
+    "video": videos.videos,
 }
 
 

@@ -27,6 +27,7 @@ def test_pages_with_python_blocks_are_known():
         "catalogue.md",
         "evidence.md",
         "mcp.md",
+        "media.md",
         "models.md",
         "plugins.md",
         "prompt-caching.md",

@@ -62,6 +62,13 @@ def test_receipt_is_read_without_a_vision_model(run):
     assert lines[-1].startswith("Receipt(shop='Corner Bakery', number='004812'")
 
 
+def test_describe_video_shows_frames_and_what_is_lost(run):
+    answer, sent, *lost = run(str(EXAMPLES / "describe_video.py")).splitlines()
+    assert answer == "A meadow, with a tree and a burrow."
+    assert sent == "frames: 4 images, at [00:00] [00:01] [00:02] [00:04]"
+    assert lost == ["lost: 128 of 132 frames", "lost: 5.28 of 5.28 seconds"]
+
+
 def test_ask_answers(run):
     answer, reason, tokens = run(str(EXAMPLES / "ask.py")).splitlines()
     assert "12 euros" in answer

@@ -210,7 +210,9 @@ class VideoReader:
             if not container.streams.video:
                 raise MediaError(f"{self._source} has no video track.", source=self._source)
             stream = container.streams.video[0]
-            context = stream.codec_context
+            context: Any = stream.codec_context
+            if context is None:  # whatever its type says
+                raise MediaError(f"{self._source} has a video track in an unknown format.", source=self._source)
             if context.width * context.height > self._max_pixels:
                 raise self._too_large(context.width, context.height)
             aspect = float(stream.sample_aspect_ratio or 1)

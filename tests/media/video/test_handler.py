@@ -12,10 +12,11 @@ from PIL import Image
 
 from abstractcore import File, Services, create_llm
 from abstractcore.errors import InvalidInputError, MediaError
-from abstractcore.ports import Conversion, MediaContext, ModelStore
+from abstractcore.ports import Conversion, Fallback, MediaContext, ModelStore
 from abstractcore.schema import AudioPart, FrozenDict, ImagePart, MediaControls, MediaPart, TextPart, VideoPart
-from abstractcore_media import VideoHandler
+from abstractcore_media import ImageHandler, VideoHandler
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob, takes, type_of
+from tests.media_doubles import registry
 
 CLIPS = {"clip.mp4": "video/mp4", "clip.webm": "video/webm", "clip.avi": "video/x-msvideo"}
 BUNNY = EXAMPLES / "bunny.mp4"
@@ -209,4 +210,29 @@ def test_words_of_a_video_reach_a_text_only_model(call_style: Any, models: Any):
     assert (decision.policy, decision.fallback) == ("transcript", "transcript")
     assert decision.sent.text.startswith("[00:00] Good morning")
     assert "contract" not in decision.sent.text
+    services.close()
+
+
+class Pictures(ImageHandler):
+    """Describes images by the option `vision_model`."""
+
+    fallbacks = (Fallback("caption", frozenset({"text"}), needs="vision_model"),)
+
+    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
+        assert isinstance(part, ImagePart)
+        caption = context.caption([part], "What is shown?")
+        return Conversion(caption.text, "caption", caption.usage, model=caption.model)
+
+
+def test_frames_and_words_reach_a_text_only_model(call_style: Any, models: Any):
+    services = Services(registry=registry(Pictures(), VideoHandler()), models=models, environment={})
+    eye = create_llm("scripted", model="eye", replies=["A meadow."] * 9, accepts=["image"], services=services)
+    llm = create_llm("scripted", replies=["A meadow."], vision_model=eye, services=services, **TINY)
+    response = call_style.generate(llm, "What is shown?", media=[TALK])
+    (decision,) = response.media
+    assert decision.fallback == "frames+transcript"
+    assert decision.model == "scripted/eye, whisper-tiny.en"
+    assert decision.sent.text.startswith("[00:00] Frame: A meadow.\n[00:00] Good morning")
+    assert decision.usage is not None
+    assert len(eye.calls) == decision.sent.text.count("Frame:") > 1
     services.close()

@@ -1,0 +1,148 @@
+"""Damaged and extreme videos: typed errors, and no more work than the limits allow."""
+
+from __future__ import annotations
+
+import io
+import struct
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
+import av
+import numpy as np
+import pytest
+from PIL import Image
+
+from abstractcore.errors import MediaError, StreamInterruptedError
+from abstractcore.ports import Interruption
+from abstractcore.schema import Blob, FrozenDict, ImagePart, VideoPart
+from abstractcore_media import VideoHandler
+from abstractcore_media.video import reader
+from tests.media.mutations import mutations
+from tests.media.parts import FILES, NO_MODELS
+
+TYPES = {"clip.mp4": "video/mp4", "clip.webm": "video/webm", "clip.avi": "video/x-msvideo"}
+CONTEXT = replace(NO_MODELS, accepted_outputs=frozenset({"text", "image/jpeg"}), fallbacks=("frames",), timeout=300.0)
+
+
+def part(content: bytes, media_type: str = "video/mp4") -> VideoPart:
+    return VideoPart(Blob.from_bytes(content, media_type, name="bad"))
+
+
+def small_reader(content: bytes) -> reader.VideoReader:
+    return reader.VideoReader(part(content), max_side=64, max_pixels=1_000_000, threads=1, check_stop=lambda: None)
+
+
+def encoded(frames: int, *, rate: int = 25, ticks: int | None = None, container: str = "mp4") -> bytes:
+    """Grey frames, each brighter than the one before, `ticks` in a second, of which the header says `rate`."""
+    width, height = 64, 48
+    out = io.BytesIO()
+    with av.open(out, "w", format=container) as file:
+        stream: Any = file.add_stream("mpeg4", rate=rate)
+        stream.width, stream.height, stream.pix_fmt = width, height, "yuv420p"
+        stream.codec_context.time_base = Fraction(1, ticks or rate)
+        for number in range(frames):
+            frame = av.VideoFrame.from_ndarray(np.full((height, width), number % 256, np.uint8), format="gray")
+            frame.pts, frame.time_base = number, stream.codec_context.time_base
+            file.mux(stream.encode(frame))
+        file.mux(stream.encode(None))
+    return out.getvalue()
+
+
+@pytest.mark.parametrize("file", TYPES)
+def test_damaged_files_are_read_or_refused(file: str):
+    """Thousands were tried by hand; nothing crashed the process."""
+    outcomes: set[str] = set()
+    for content in mutations((FILES / file).read_bytes(), 40):
+        try:
+            conversion = VideoHandler().convert(part(content, TYPES[file]), CONTEXT)
+            outcomes.add("read")
+            assert any(each.type == "image" for each in conversion.parts)
+        except MediaError:
+            outcomes.add("refused")
+    assert "refused" in outcomes
+
+
+@pytest.mark.parametrize("kept", [0.02, 0.3, 0.7])
+def test_truncated_file_is_refused_or_read_up_to_its_end(kept: float):
+    content = (FILES / "scenes.mp4").read_bytes()
+    with pytest.raises(MediaError, match="cannot be decoded"):  # the index of an MP4 is at its end
+        VideoHandler().convert(part(content[: int(kept * len(content))]), CONTEXT)
+    webm = encoded(100, container="matroska")
+    conversion = VideoHandler().convert(part(webm[: int((0.2 + kept) * len(webm))], "video/x-matroska"), CONTEXT)
+    assert conversion.label.endswith("frames")
+
+
+def test_ten_thousand_frames_a_second_are_a_few():
+    conversion = VideoHandler().convert(part(encoded(3000, rate=10_000)), CONTEXT)
+    assert sum(each.type == "image" for each in conversion.parts) <= 16
+    assert conversion.lost[0].total == 3000
+
+
+def test_frames_of_another_size_than_in_the_header_have_their_own():
+    content = bytearray((FILES / "clip.avi").read_bytes())
+    sizes = content.index(b"strf") + 12  # BITMAPINFOHEADER: biWidth, biHeight
+    content[sizes : sizes + 8] = struct.pack("<ii", 30_000, 30_000)
+    conversion = VideoHandler().convert(part(bytes(content), "video/x-msvideo"), CONTEXT)
+    image = next(each for each in conversion.parts if isinstance(each, ImagePart))
+    assert Image.open(io.BytesIO(image.blob.read())).size == (160, 90)
+
+
+def test_huge_frames_are_refused_before_decoding(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(VideoHandler, "max_pixels", 10_000)
+    with pytest.raises(MediaError, match=r"160 x 90 pixels; the limit is 10,000 pixels.*ffmpeg"):
+        VideoHandler().convert(part((FILES / "clip.avi").read_bytes(), "video/x-msvideo"), CONTEXT)
+
+
+def test_video_with_more_frames_than_its_header_says_is_looked_at_by_keyframe(monkeypatch: pytest.MonkeyPatch):
+    """A header that says one frame a second, of 25."""
+    monkeypatch.setattr(reader, "_ALL_PIXELS", 64 * 48 * 50)
+    found, only_keyframes = small_reader(encoded(500, rate=1, ticks=25, container="matroska")).candidates(0, 20)
+    assert only_keyframes
+    assert 100 < len(found) < 150
+    assert found[-1].time > 19
+
+
+def test_very_long_video_is_looked_at_up_to_a_limit(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(reader, "_ALL_PIXELS", 0)
+    monkeypatch.setattr(reader, "_KEYFRAME_PIXELS", 64 * 48 * 5)
+    found, only_keyframes = small_reader(encoded(1500)).candidates(0, 60)
+    assert only_keyframes
+    assert len(found) == 6
+
+
+def test_file_without_tracks_is_refused():
+    with pytest.raises(MediaError):
+        VideoHandler().convert(part((FILES / "clip.mp4").read_bytes()[:200]), CONTEXT)
+
+
+def test_playlist_that_calls_itself_a_video_opens_no_other_file():
+    content = f"#EXTM3U\n#EXTINF:7,\n{FILES / 'clip.mp4'}\n".encode()
+    with pytest.raises(MediaError, match="is corrupt or not video/mp4"):
+        VideoHandler().convert(part(content), CONTEXT)
+
+
+def test_cancelled_call_ends_the_conversion():
+    interruption = Interruption()
+    interruption.set()
+    with interruption.of_this_call(), pytest.raises(StreamInterruptedError):
+        VideoHandler().convert(part((FILES / "scenes.mp4").read_bytes()), CONTEXT)
+
+
+def test_time_limit_of_the_call_ends_the_conversion():
+    with pytest.raises(MediaError, match=r"within the time limit"):
+        VideoHandler().convert(part((FILES / "scenes.mp4").read_bytes()), replace(CONTEXT, timeout=-1.0))
+
+
+def test_large_file_is_not_sent_itself(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("abstractcore_media.common.content.LARGE_BYTES", 1000)
+    whole = VideoPart(Blob.from_file(FILES / "clip.mp4", "video/mp4"))
+    with pytest.raises(MediaError, match=r"16,820 bytes; the limit for a file that is sent itself is 1,000.*frames"):
+        VideoHandler().check(whole)
+    assert VideoHandler().convert(whole, CONTEXT).fallback == "frames"
+
+
+def test_options_of_frames_bound_their_number():
+    context = replace(CONTEXT, options=FrozenDict({"video_frames": 3}))
+    conversion = VideoHandler().convert(part((FILES / "scenes.mp4").read_bytes()), context)
+    assert sum(each.type == "image" for each in conversion.parts) == 3
