@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 BYTES_PER_SECOND = 2 * SAMPLE_RATE
 """Of samples of 16 bits, as they are sent to a transcriber elsewhere."""
+_INEXACT = SAMPLE_RATE // 2
 _WINDOW = 300 * SAMPLE_RATE
 _MARGIN = SAMPLE_RATE
 """Speech that begins in the last second of a window may not have been detected yet."""
@@ -29,14 +30,32 @@ class SpeechPiece:
     samples: Samples
     spans: tuple[tuple[int, int], ...]
 
-    def time(self, seconds: float, *, is_end: bool = False) -> float:
-        """Returns the seconds in the recording at `seconds` in this piece."""
+    def times(self, start: float, end: float) -> tuple[float, float]:
+        """Returns the seconds in the recording of what is at `start` to `end` seconds in this piece.
+
+        Times of recognised speech are not exact: what reaches a little into another span is not there.
+        """
+        first, last = self._place(start), self._place(end)
+        first_end, last_start = sum(self.spans[first[0]]), self.spans[last[0]][0]
+        if first[0] < last[0] and last[1] - last_start < _INEXACT:
+            last = (first[0], first_end)
+        elif first[0] < last[0] and first_end - first[1] < _INEXACT:
+            first = (last[0], last_start)
+        return first[1] / SAMPLE_RATE, max(first[1], last[1]) / SAMPLE_RATE
+
+    def parts_between(self, start: float, end: float) -> list[tuple[float, float]]:
+        """Returns start and end, in seconds, of the speech of this piece between two times of the recording."""
+        spans = ((first / SAMPLE_RATE, (first + length) / SAMPLE_RATE) for first, length in self.spans)
+        return [(max(start, first), min(end, last)) for first, last in spans if first < end and start < last]
+
+    def _place(self, seconds: float) -> tuple[int, int]:
+        """Returns the index of a span, and the sample of the recording, at `seconds` in this piece."""
         left = round(seconds * SAMPLE_RATE)
-        for start, length in self.spans:
-            if left < length or (is_end and left == length):
-                return (start + left) / SAMPLE_RATE
+        for index, (start, length) in enumerate(self.spans):
+            if left < length:
+                return index, start + left
             left -= length
-        return sum(self.spans[-1]) / SAMPLE_RATE
+        return len(self.spans) - 1, sum(self.spans[-1])
 
 
 def speech_pieces(

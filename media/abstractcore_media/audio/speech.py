@@ -106,16 +106,13 @@ class Recogniser:
         recognised = self._recognised(piece)
         repeated = _repeated([each.text for each in recognised])
         for index, each in enumerate(recognised):
-            start, end = piece.time(each.start), piece.time(each.end, is_end=True)
+            start, end = piece.times(each.start, each.end)
             reason = "repetition" if index in repeated else _reason_to_drop(each)
             if reason:
                 dropped.append(Dropped(start, end, reason))
             elif each.text.strip():
-                words = (
-                    Word(piece.time(word.start), piece.time(word.end, is_end=True), word.word)
-                    for word in each.words or ()
-                )
-                said.append(Segment(start, max(start, end), each.text.strip(), tuple(words)))
+                words = (Word(*piece.times(word.start, word.end), word.word) for word in each.words or ())
+                said.append(Segment(start, end, each.text.strip(), tuple(words)))
         return said, dropped
 
     def _recognised(self, piece: SpeechPiece) -> list[Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable, Sequence
+from collections.abc import Generator, Iterable
 from dataclasses import replace
+from math import ceil
 from typing import TYPE_CHECKING
 
 from abstractcore.schema import MediaPart
@@ -41,7 +42,7 @@ def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max
     recogniser: Recogniser | None = None
     said: list[Segment] = []
     dropped: list[Dropped] = []
-    spoken: list[tuple[int, int]] = []
+    covered: list[tuple[float, float]] = []
     for piece in speech_pieces(peaks.of(reader.blocks()), find_speech, max_seconds=MAX_PIECE_SECONDS):
         check_stop()
         if recogniser is None:
@@ -49,8 +50,8 @@ def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max
         segments, left_out = recogniser.segments(piece)
         said += segments
         dropped += left_out
-        spoken += piece.spans
-    dropped = sorted([*dropped, *peaks.gaps(spoken)], key=lambda each: each.start)
+        covered += (both for each in (*segments, *left_out) for both in piece.parts_between(each.start, each.end))
+    dropped = sorted([*dropped, *peaks.gaps(covered)], key=lambda each: each.start)
     begin = reader.begin
     return Transcript(
         segments=tuple(_later(each, begin) for each in said),
@@ -85,20 +86,21 @@ class Peaks:
                 self._size += len(piece)
             yield block
 
-    def gaps(self, spoken: Sequence[tuple[int, int]]) -> list[Dropped]:
-        """Returns the parts without speech. `spoken` are first sample and number of samples of each span of speech."""
+    def gaps(self, covered: Iterable[tuple[float, float]]) -> list[Dropped]:
+        """Returns the parts between those that are `covered`, each given by its start and end in seconds."""
         gaps: list[Dropped] = []
-        position = 0
-        for start, length in (*spoken, (self._size, 0)):
+        position = 0.0
+        end = self._size / SAMPLE_RATE
+        for start, stop in (*sorted(covered), (end, end)):
             if start > position:
                 gaps.append(self._gap(position, start))
-            position = start + length
+            position = max(position, stop)
         return gaps
 
-    def _gap(self, start: int, end: int) -> Dropped:
-        seconds = self._peaks[-(-start // SAMPLE_RATE) : max(end // SAMPLE_RATE, -(-start // SAMPLE_RATE) + 1)]
-        is_silent = all(peak < _SILENCE for peak in seconds)
-        return Dropped(start / SAMPLE_RATE, end / SAMPLE_RATE, "silence" if is_silent else "no speech")
+    def _gap(self, start: float, end: float) -> Dropped:
+        first = ceil(start)
+        is_silent = all(peak < _SILENCE for peak in self._peaks[first : max(int(end), first + 1)])
+        return Dropped(start, end, "silence" if is_silent else "no speech")
 
 
 def _later(segment: Segment, seconds: float) -> Segment:

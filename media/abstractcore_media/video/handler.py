@@ -88,7 +88,11 @@ class VideoHandler:
             if any("frames" in name for name in names) and info.has_video:
                 frames = choose_frames(reader, info.seconds, options.count, part.controls, source)
                 as_images = _JPEG in context.accepted_outputs
-                shown = pictures(frames, options, self.max_side) if as_images else described(frames, context, source)
+                shown = (
+                    pictures(frames, options, self.max_side)
+                    if as_images
+                    else described(frames, context, source, check_stop)
+                )
         except MediaError as error:
             failure = error
         try:
@@ -102,6 +106,8 @@ class VideoHandler:
         used = _used(names, shown is not None, heard is not None and bool(heard.segments))
         if used is None:
             raise failure or _nothing(source, info)
+        if failure is not None:
+            warnings.append(CallWarning("frames_left_out", "", f"Only the sound of {source} is sent: {failure}"))
         return interleaved(
             shown if "frames" in used else None,
             heard if "transcript" in used else None,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from typing import TYPE_CHECKING
 
-from abstractcore.errors import MediaError
+from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError
 from abstractcore.schema import Blob, CallWarning, ContentPart, ImagePart, MediaAnchor, MediaLoss, Usage
 
 from ..audio.transcript import Transcript, segment_anchors, transcript_line
@@ -60,15 +60,18 @@ def pictures(frames: Sequence[Frame], options: FrameOptions, max_side: int) -> I
     return Interleaved(tuple(sheets), len(frames))
 
 
-def described(frames: Sequence[Frame], context: MediaContext, source: str) -> Interleaved:
+def described(
+    frames: Sequence[Frame], context: MediaContext, source: str, check_stop: Callable[[], None]
+) -> Interleaved:
     """Returns frames described by the handler of images; raises `MediaError` if it can describe none of them."""
     shown: list[Shown] = []
     conversions: list[Conversion] = []
-    failure: MediaError | None = None
+    failure: AbstractCoreError | None = None
     for frame in frames if context.to_text is not None else ():
+        check_stop()
         try:
             conversion = context.to_text(_image(frame.jpeg(), frame.time)) if context.to_text is not None else None
-        except MediaError as error:
+        except (MediaError, MissingExtraError) as error:
             failure = error
             break  # what it cannot do for one, it cannot do for the others
         if conversion is not None and (text := conversion.text.strip()):

@@ -102,6 +102,7 @@ def test_without_a_way_to_describe_frames_the_transcript_remains(handler: VideoH
     assert conversion.fallback == "transcript"
     assert conversion.text.startswith("[00:00] Good morning")
     assert (conversion.lost[0].what, conversion.lost[0].count) == ("frames", 175)
+    assert [each.code for each in conversion.warnings] == ["frames_left_out"]
     with pytest.raises(MediaError, match=r"talk.mp4 cannot be described: nothing converts.*vision_model"):
         handler.convert(video(TALK), replace(context, fallbacks=("frames",)))
 
@@ -235,4 +236,15 @@ def test_frames_and_words_reach_a_text_only_model(call_style: Any, models: Any):
     assert decision.sent.text.startswith("[00:00] Frame: A meadow.\n[00:00] Good morning")
     assert decision.usage is not None
     assert len(eye.calls) == decision.sent.text.count("Frame:") > 1
+    services.close()
+
+
+def test_frames_of_bunny_reach_a_text_only_model(models: Any):
+    """Without a vision model, as measured facts."""
+    services = Services(models=models, environment={})
+    llm = create_llm("scripted", replies=["A photo."], services=services, video_frames=1, **TINY)
+    (decision,) = llm.generate("What is shown?", media=[BUNNY]).media
+    assert decision.fallback == "frames"
+    assert decision.sent.text.startswith("[00:00] Frame: Measured, not seen by a vision model.")
+    assert [each.what for each in decision.lost] == ["frames", "seconds"]
     services.close()
