@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import logging
 from dataclasses import replace
 from typing import Any
 
@@ -228,7 +229,9 @@ def test_encrypted_file_needs_its_password(name: str):
     assert not isinstance(caught.value, WrongPasswordError)
     with pytest.raises(WrongPasswordError, match=f"{name}.*password that was given does not open it"):
         converted(DOCUMENTS / name, password="Secret")
+    handlers = logging.getLogger().handlers.copy()
     assert "4711" in converted(DOCUMENTS / name, password="secret").text
+    assert logging.getLogger().handlers == handlers
 
 
 def test_the_same_picture_is_shown_once():

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import logging
+from collections.abc import Generator
+from contextlib import contextmanager
 from importlib import import_module
 from typing import Any, cast
 
@@ -33,13 +36,29 @@ def decrypted(file: OpenFile) -> bytes:
         raise missing_extra("Reading encrypted Office files", "msoffcrypto-tool", "documents") from error
     opened = io.BytesIO()
     try:
-        office = msoffcrypto.OfficeFile(io.BytesIO(file.data))
-        verify = {"verify_password": True} if office.format == "ooxml" else {}  # the others always do
-        office.load_key(password=file.password, **verify)
-        office.decrypt(opened)
+        with _no_root_handler_added():
+            _decrypt(msoffcrypto, file.data, file.password, opened)
     except wrong as error:
         raise wrong_password(file.name) from error
     return opened.getvalue()
+
+
+def _decrypt(msoffcrypto: Any, data: bytes, password: str, opened: io.BytesIO) -> None:
+    office = msoffcrypto.OfficeFile(io.BytesIO(data))
+    verify = {"verify_password": True} if office.format == "ooxml" else {}  # the others always do
+    office.load_key(password=password, **verify)
+    office.decrypt(opened)
+
+
+@contextmanager
+def _no_root_handler_added() -> Generator[None]:
+    """Keeps `logging.debug`, which the library calls, from adding a handler to the root logger, which then prints."""
+    quiet = logging.NullHandler()
+    logging.getLogger().addHandler(quiet)
+    try:
+        yield
+    finally:
+        logging.getLogger().removeHandler(quiet)
 
 
 def needs_password(source: str) -> EncryptedFileError:
