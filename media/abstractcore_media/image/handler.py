@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import MediaError
@@ -12,7 +13,6 @@ from abstractcore.schema import Blob, MediaPart
 from ..common.content import check_family, content_of, source_of
 from ..common.media_types import extensions_of, is_text_type
 from ..common.recognition import recognised
-from .ocr import TextReader
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence, Set
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
         Recognised,
     )
     from abstractcore.ports.profiles import MediaLimit
+
+    from .ocr import TextReader
 
 
 _TEXT = frozenset({"text"})
@@ -52,8 +54,11 @@ class ImageHandler:
     max_frames = 8
     """Frames of an animation, or pages of a file, that are sent or read."""
 
-    def __init__(self) -> None:
-        self._reader = TextReader()
+    @cached_property
+    def _reader(self) -> TextReader:
+        from .ocr import TextReader
+
+        return TextReader()
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the type of an image; None for any other file."""

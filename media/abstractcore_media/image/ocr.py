@@ -17,7 +17,7 @@ from .lines import Line, merged
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-_LONGEST_EDGE = 2000
+LONGEST_EDGE = 2000
 """Larger images are reduced to it: the detector of lines does it otherwise."""
 _SMALL_EDGE = 1000
 """Images whose longer edge is shorter are also read enlarged."""
@@ -106,7 +106,7 @@ class TextReader:
                 params={
                     "Global.log_level": "critical",
                     "Global.text_score": 0.0,  # lines that cannot be read are counted
-                    "Global.max_side_len": _LONGEST_EDGE,
+                    "Global.max_side_len": LONGEST_EDGE,
                     "EngineConfig.onnxruntime.intra_op_num_threads": threads,
                     "EngineConfig.onnxruntime.inter_op_num_threads": 1,
                 }
@@ -130,9 +130,9 @@ def _is_read(line: Line) -> bool:
 def _variants(image: Image) -> Iterator[tuple[Callable[[Image], Image], float]]:
     """Yields changes of contrast, each with a scale, in the order in which they are tried."""
     longest = max(image.size)
-    scale = min(1.0, _LONGEST_EDGE / longest)
+    scale = min(1.0, LONGEST_EDGE / longest)
     yield _unchanged, scale
-    larger = min(1.5, _LONGEST_EDGE / longest) if longest < _SMALL_EDGE else scale * 0.75
+    larger = min(1.5, LONGEST_EDGE / longest) if longest < _SMALL_EDGE else scale * 0.75
     yield _evenly_lit, larger
     yield _evenly_lit, scale
     yield _unchanged, larger

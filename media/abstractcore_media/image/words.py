@@ -13,10 +13,10 @@ from abstractcore.errors import MediaError
 from abstractcore.ports import Conversion, Fitted
 from abstractcore.schema import ImagePart, MediaAnchor, MediaLoss
 
-from .fitting import chosen_frames
+from .fitting import chosen_frames, target_size
 from .lines import joined
 from .observing import observed
-from .ocr import PageText, TextReader
+from .ocr import LONGEST_EDGE, PageText, TextReader
 from .opening import facts_of, format_of, opened
 
 if TYPE_CHECKING:
@@ -82,7 +82,8 @@ def converted_to_text(
     first: Image | None = None
     with opened(data, source) as image:
         facts, format_name = facts_of(image), (format_of(data[:64]) or "").partition("/")[2].upper()
-        for number, frame in chosen_frames(image, facts.frames, max_frames, (facts.width, facts.height), source):
+        size = target_size(facts.width, facts.height, {"image_pixels": LONGEST_EDGE})
+        for number, frame in chosen_frames(image, facts.frames, max_frames, size, source):
             first = first or frame
             text = reader.read(frame, source, threads=context.spare_cores, deadline=deadline)
             pages.append((number, text))
