@@ -6,7 +6,7 @@ from abstractcore.ports import MediaHandler
 from abstractcore.registry.hooks import hookimpl
 
 from .audio import AudioHandler
-from .audio.speech import SpeechModels
+from .audio.speech_models import SpeechModels
 from .document import FORMATS, FormatHandler, PdfHandler, TextHandler
 from .image import ImageHandler
 from .video import VideoHandler

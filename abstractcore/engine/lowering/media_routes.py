@@ -41,7 +41,7 @@ def lower_media(
     check_policies(call.media_policy, handlers)
     parts = dict(media_parts(call))
     decisions = [_decide(part, path, call, profile, handlers, configured) for path, part in parts.items()]
-    if profile.media_limits:
+    if decisions and profile.media_limits:
         from .media_limits import lower_limits
 
         def reroute(decision: MediaDecision, why: str) -> MediaDecision:

@@ -11,9 +11,7 @@ from abstractcore.schema import CallWarning, MediaPart
 from ..common.content import check_family, check_sendable, content_of, is_large, source_of
 from ..common.media_types import extensions_of
 from ..common.recognition import recognised
-from .speech import SpeechModels
-from .transcript import sound_losses, transcript_text
-from .transcription import transcribe
+from .speech_models import SpeechModels
 
 if TYPE_CHECKING:
     from abstractcore.ports import Conversion, MediaContext, Recognised
@@ -75,6 +73,9 @@ class AudioHandler:
         Raises `MediaError` also if there is no speech: an empty transcript would invite the model to invent one.
         """
         from abstractcore.ports import Conversion
+
+        from .transcript import sound_losses, transcript_text
+        from .transcription import transcribe
 
         self._check_readable(part)
         source = source_of(part)

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import threading
 import zlib
 from collections.abc import Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any, cast
 
-from abstractcore.errors import InvalidInputError, MediaError, ModelStoreError
+from abstractcore.errors import InvalidInputError, MediaError
 
 from ..common.extras import missing_extra
 from .pauses import SpeechPiece
@@ -16,8 +15,6 @@ from .sound import SAMPLE_RATE
 from .transcript import Dropped, Segment, Word
 
 if TYPE_CHECKING:
-    from abstractcore.ports import ModelStore
-
     from .options import SpeechOptions
     from .pauses import Samples
 
@@ -33,39 +30,6 @@ _REPEATED = 6
 """Segments in a row with the same text, which nobody says so often."""
 _NOT_UNDERSTOOD, _NO_SPEECH = -1.0, 0.6
 _UNCERTAIN = -0.5
-
-
-class SpeechModels:
-    """Whisper models, loaded on first use; thread-safe."""
-
-    def __init__(self) -> None:
-        self._loaded: dict[str, Any] = {}
-        self._lock = threading.Lock()
-
-    def load(self, name: str, store: ModelStore, threads: int) -> Any:
-        """Returns a `WhisperModel`; raises `ModelStoreError` if it is unavailable or corrupt."""
-        try:
-            from faster_whisper import WhisperModel  # pyright: ignore[reportMissingTypeStubs]
-        except ImportError as error:
-            raise missing_extra("Transcribing audio", "faster-whisper", "audio") from error
-        with self._lock:
-            if name not in self._loaded:
-                path = store.path(name)
-                try:
-                    # With 8-bit weights it is 40 % faster, but hears "930" for "9.30".
-                    self._loaded[name] = WhisperModel(
-                        str(path),
-                        device="cpu",
-                        compute_type="float32",
-                        cpu_threads=threads,
-                        local_files_only=True,
-                    )
-                except (RuntimeError, ValueError, OSError) as error:
-                    raise ModelStoreError(
-                        f"The speech model {name} cannot be loaded from {path}.",
-                        hint="Remove it from the model store, so that it is downloaded again.",
-                    ) from error
-            return self._loaded[name]
 
 
 def find_speech(samples: Samples, longest: int) -> Sequence[tuple[int, int]]:

@@ -14,13 +14,14 @@ from ..common.stopping import StopCheck
 from .options import SpeechOptions
 from .pauses import speech_pieces
 from .sound import SAMPLE_RATE, SoundReader
-from .speech import MAX_PIECE_SECONDS, Recogniser, SpeechModels, find_speech
+from .speech import MAX_PIECE_SECONDS, Recogniser, find_speech
 from .transcript import Dropped, Segment, Transcript
 
 if TYPE_CHECKING:
     from abstractcore.ports import MediaContext
 
     from .pauses import Samples
+    from .speech_models import SpeechModels
 
 _SILENCE = 0.001
 """The highest sample of silence: -60 dB."""

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError, ModelStoreError
 from abstractcore.ports import Fallback
-from abstractcore.schema import CallWarning, MediaLoss, MediaPart
+from abstractcore.schema import MediaPart
 
-from ..audio.handler import transcript_warnings
-from ..audio.speech import SpeechModels
-from ..audio.transcript import Transcript, sound_losses
-from ..audio.transcription import transcribe
-from ..common.content import check_family, check_sendable, source_of
+from ..audio.speech_models import SpeechModels
+from ..common.content import check_family, check_sendable
 from ..common.media_types import extensions_of
 from ..common.recognition import recognised
-from ..common.stopping import StopCheck
-from .interleaving import Interleaved, described, interleaved, pictures
-from .reader import VideoInfo, VideoReader
-from .selection import FrameOptions, choose_frames
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from abstractcore.ports import Conversion, MediaContext, Recognised
 
 _JPEG = "image/jpeg"
@@ -67,82 +57,9 @@ class VideoHandler:
         Frames are images if the model accepts JPEG, else what the image handler makes of them. Raises `MediaError` if
         there is neither a frame nor a word.
         """
-        check_family(part, "video/", "audio/")
-        source = source_of(part)
-        names = context.fallbacks or [fallback.name for fallback in self.fallbacks]
-        options = FrameOptions.of(context.options, self.max_frames)
-        check_stop = StopCheck(source, context.timeout)
-        reader = VideoReader(
-            part,
-            max_side=self.max_side,
-            max_pixels=self.max_pixels,
-            threads=context.spare_cores,
-            check_stop=check_stop,
-        )
-        info = reader.info()
-        warnings: list[CallWarning] = []
-        shown: Interleaved | None = None
-        heard: Transcript | None = None
-        failure: AbstractCoreError | None = None
-        try:
-            if any("frames" in name for name in names) and info.has_video:
-                frames = choose_frames(reader, info.seconds, options.count, part.controls, source)
-                as_images = _JPEG in context.accepted_outputs
-                shown = (
-                    pictures(frames, options, self.max_side)
-                    if as_images
-                    else described(frames, context, source, check_stop)
-                )
-        except MediaError as error:
-            failure = error
-        try:
-            if any("transcript" in name for name in names) and info.has_sound:
-                heard = transcribe(part, context, self._models, self.max_seconds)
-                warnings += transcript_warnings(heard, source)
-        except (MediaError, MissingExtraError, ModelStoreError) as error:
-            if shown is None or "frames" not in names:
-                raise failure or error from error
-            warnings.append(CallWarning("not_transcribed", "", f"The sound of {source} was not transcribed: {error}"))
-        used = _used(names, shown is not None, heard is not None and bool(heard.segments))
-        if used is None:
-            raise failure or _nothing(source, info)
-        if failure is not None:
-            warnings.append(CallWarning("frames_left_out", "", f"Only the sound of {source} is sent: {failure}"))
-        return interleaved(
-            shown if "frames" in used else None,
-            heard if "transcript" in used else None,
-            used=used,
-            warnings=warnings,
-            lost=_losses(info, shown if "frames" in used else None, heard, part),
-        )
+        from .conversion import converted_video
 
-
-def _used(names: Sequence[str], has_frames: bool, has_words: bool) -> str | None:
-    """Returns the first fallback that what was found is enough for."""
-    for name in names:
-        if (has_frames or "frames" not in name) and (has_words or "transcript" not in name):
-            return name
-    return None
-
-
-def _losses(
-    info: VideoInfo, shown: Interleaved | None, heard: Transcript | None, part: MediaPart
-) -> tuple[MediaLoss, ...]:
-    sent = shown.count if shown is not None else 0
-    total = max(info.frames, sent)
-    lost = [MediaLoss("frames", total - sent, total)] if total > sent else []
-    if heard is not None:
-        return (*lost, *sound_losses(heard))
-    return (*lost, MediaLoss("seconds", info.seconds, info.seconds, ("sound",))) if info.has_sound else tuple(lost)
-
-
-def _nothing(source: str, info: VideoInfo) -> MediaError:
-    tracks = " and ".join(name for name, has in (("video", info.has_video), ("audio", info.has_sound)) if has)
-    return MediaError(
-        f"Nothing was found in {source} for this model: no words and no frames (its tracks: {tracks or 'none'}).",
-        source=source,
-        hint="Use a model that accepts videos or images, or set vision_model=... in create_llm.",
-    )
+        return converted_video(part, context, self, self._models)
 
 
 def _is_video(media_type: str) -> bool:

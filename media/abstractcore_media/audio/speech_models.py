@@ -1,0 +1,46 @@
+"""`SpeechModels`: Whisper models, loaded on first use."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING, Any
+
+from abstractcore.errors import ModelStoreError
+
+from ..common.extras import missing_extra
+
+if TYPE_CHECKING:
+    from abstractcore.ports import ModelStore
+
+
+class SpeechModels:
+    """Whisper models, loaded on first use; thread-safe."""
+
+    def __init__(self) -> None:
+        self._loaded: dict[str, Any] = {}
+        self._lock = threading.Lock()
+
+    def load(self, name: str, store: ModelStore, threads: int) -> Any:
+        """Returns a `WhisperModel`; raises `ModelStoreError` if it is unavailable or corrupt."""
+        try:
+            from faster_whisper import WhisperModel  # pyright: ignore[reportMissingTypeStubs]
+        except ImportError as error:
+            raise missing_extra("Transcribing audio", "faster-whisper", "audio") from error
+        with self._lock:
+            if name not in self._loaded:
+                path = store.path(name)
+                try:
+                    # With 8-bit weights it is 40 % faster, but hears "930" for "9.30".
+                    self._loaded[name] = WhisperModel(
+                        str(path),
+                        device="cpu",
+                        compute_type="float32",
+                        cpu_threads=threads,
+                        local_files_only=True,
+                    )
+                except (RuntimeError, ValueError, OSError) as error:
+                    raise ModelStoreError(
+                        f"The speech model {name} cannot be loaded from {path}.",
+                        hint="Remove it from the model store, so that it is downloaded again.",
+                    ) from error
+            return self._loaded[name]
