@@ -174,7 +174,7 @@ def _converted(
     content = conversion.parts
     parts = as_untrusted(decision.source, conversion.label, content)
     sent = sent_parts(parts, content)
-    if conversion.anchors and sent.text is not None:
+    if conversion.anchors and (sent.text is not None or sent.parts):
         sent = replace(sent, anchors=conversion.anchors)
     executed = replace(
         decision,

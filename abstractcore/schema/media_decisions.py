@@ -22,7 +22,7 @@ class MediaSent(Immutable):
 
     The model gets the text with a label and delimiters around it. If a file became several parts, such as images of its
     pages, `media_type` is "multipart/mixed", `size` is the total, and `parts` has one entry for each, in order.
-    `anchors` say where pieces of `text` stand in the file.
+    `anchors` say where pieces of `text`, or of the joined texts of `parts`, stand in the file.
     """
 
     media_type: str

@@ -196,6 +196,9 @@ def test_video_reaches_a_vision_model(call_style: Any, models: Any):
     response = call_style.generate(llm, "What is it?", media=[TALK])
     (decision,) = response.media
     assert (decision.fallback, decision.sent.media_type) == ("frames+transcript", "multipart/mixed")
+    text = "".join(part.text or "" for part in decision.sent.parts)
+    said = next(each for each in decision.sent.anchors if "Good" in text[each.start : each.end])
+    assert said.seconds[0] < 0.5
     sent = llm.calls[0].messages[-1].parts
     assert [part.type for part in sent][:3] == ["text", "image", "text"]
     assert "Good morning" in llm.calls[0].messages[-1].text
