@@ -72,7 +72,8 @@ def target_size(width: int, height: int, limits: Mapping[MediaLimit, int]) -> tu
         scale = min(scale, math.sqrt(limits["image_area"] / (width * height)))
     if scale >= 1:
         return width, height
-    return max(1, math.floor(width * scale)), max(1, math.floor(height * scale))
+    # A product such as 1567.9999999999998 is meant as 1568.
+    return max(1, math.floor(width * scale + 1e-6)), max(1, math.floor(height * scale + 1e-6))
 
 
 def chosen_frames(

@@ -15,6 +15,7 @@ from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.ports import FitsMedia, ImageFacts, MeasuresImages
 from abstractcore.schema import ImagePart
 from abstractcore_media import ImageHandler
+from abstractcore_media.image.fitting import target_size
 from tests.media.parts import FILES, blob
 
 HANDLER = ImageHandler()
@@ -109,6 +110,12 @@ def test_each_orientation_is_measured_and_applied(format: str, orientation: int)
 def test_image_is_reduced_to_the_limits_and_never_enlarged(format: str, limits: dict[str, int], size: tuple[int, int]):
     [image] = fitted(part(saved(photo((400, 300)), format), f"image/{format.lower()}"), **limits)
     assert image.size == size
+
+
+def test_longer_edge_is_the_limit_exactly():
+    for width, height in ((12_000, 9_000), (9_000, 12_000), (4_032, 3_024), (1_569, 1_000)):
+        for edge in (768, 1_568, 2_000):
+            assert max(target_size(width, height, {"image_pixels": edge})) == min(edge, max(width, height))
 
 
 def test_extreme_shapes_keep_a_pixel():
