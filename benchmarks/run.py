@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 
 import calls
 import conversations
+import documents
 import formats
 import images
 import imports
@@ -49,6 +50,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "prompted-tools": prompted_tools.characters,
     "partial-output": outputs.partial_outputs,
     "json-schemas": outputs.json_schemas,
+    "pdf-text": documents.pdf_text,
     "image": images.fitted,
     "video": videos.videos,
 }
