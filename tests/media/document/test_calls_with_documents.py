@@ -59,8 +59,10 @@ def test_document_reaches_a_model_that_reads_text_only(ask: Callable[..., Any], 
 
 def test_pictures_of_a_document_reach_a_model_that_accepts_images(ask: Callable[..., Any]):
     decision, call = ask(DOCUMENTS / "harvest.docx", ["image"])
-    kinds = [part.type for part in call.messages[-1].parts]
-    assert kinds == ["text", "image", "text", "text"]
+    assert [part.type for part in call.messages[-1].parts] == ["text", "image", "text"]
+    joined = "".join(part.text or "" for part in decision.sent.parts)
+    found = {joined[each.start : each.end]: each.paragraph for each in decision.sent.anchors}
+    assert (found["# Harvest report"], found["After the picture."]) == (1, 19)
     assert decision.lost == ()
 
 
