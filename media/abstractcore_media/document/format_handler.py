@@ -73,8 +73,12 @@ class FormatHandler:
         return recognised(self._format.kind, self._format.media_types.__contains__, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
-        """Raises `MediaError` for a file that is empty or larger than the limit."""
-        self._content(part, self._work(part, None))
+        """Raises `MediaError` for a file that is empty, larger than the limit, or an encrypted Office file."""
+        from .office.decryption import OLE, needs_password
+
+        data = self._content(part, self._work(part, None))
+        if "openxmlformats" in part.blob.media_type and data.startswith(OLE):
+            raise needs_password(source_of(part))
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """Returns the text of the file as Markdown, with pictures in place.

@@ -18,7 +18,7 @@ from openpyxl.styles import numbers
 from abstractcore.errors import EncryptedFileError, WrongPasswordError
 from abstractcore.ports import Conversion
 from abstractcore.schema import ImagePart, MediaLoss
-from tests.media.document.documents import DOCUMENTS, converted, losses, places
+from tests.media.document.documents import DOCUMENTS, converted, handler_of, losses, part_of, places
 from tests.media.parts import FILES, NO_MODELS
 
 SEES = replace(NO_MODELS, accepted_outputs=frozenset({"text", "image/png"}))
@@ -241,3 +241,11 @@ def test_the_same_picture_is_shown_once():
     conversion = converted(saved(document), "pictures.docx", SEES)
     assert [type(part).__name__ for part in conversion.parts] == ["TextPart", "ImagePart", "TextPart"]
     assert conversion.text.count("the same as word/media/image1.png") == 2
+
+
+def test_encrypted_file_is_refused_before_it_is_sent_unchanged():
+    part = part_of((DOCUMENTS / "locked.docx").read_bytes(), "locked.docx")
+    with pytest.raises(EncryptedFileError, match=r"locked.docx is encrypted"):
+        handler_of(part).check(part)
+    part = part_of((DOCUMENTS / "harvest.docx").read_bytes(), "harvest.docx")
+    handler_of(part).check(part)
