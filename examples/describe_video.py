@@ -11,8 +11,9 @@ llm = create_llm("scripted", replies=["A meadow, with a tree and a burrow."], ac
 response = llm.generate("What is shown?", media=[video], media_policy={"video": "frames"})
 
 (decision,) = response.media
-images = [part for part in decision.sent.parts if part.media_type == "image/jpeg"]
-times = [part.text.strip() for part in decision.sent.parts if part.text]
+parts = decision.sent.parts if decision.sent else ()
+images = [part for part in parts if part.media_type == "image/jpeg"]
+times = [part.text.strip() for part in parts if part.text]
 print(response.content)
 print(f"{decision.fallback}: {len(images)} images, at", *times)
 for lost in decision.lost:

@@ -171,7 +171,7 @@ def _converted(
         raise refused(decision, call, why, possible)
     reason = f"{why}, so the {handler.name} handler converts it to {' and '.join(outputs)}"
     left_out = outputs_of(allowed_fallbacks(handler, policy)) - set(outputs)
-    if left_out:
+    if left_out and "text" not in outputs:
         reason += f"; {not_taken(handler, left_out, call.model)}"
     return replace(decision, route="fallback", reason=reason)
 

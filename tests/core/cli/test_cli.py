@@ -346,7 +346,7 @@ def test_help_imports_nothing_heavy():
 def test_downloadable_models_are_listed(monkeypatch, tmp_path):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(tmp_path))
     result = invoke("models", "list")
-    assert (result.exit_code, result.stdout.count("not downloaded")) == (0, 3)
+    assert (result.exit_code, result.stdout.count("not downloaded")) == (0, 4)
     assert "qwen2.5-coder-1.5b\t1,065.6 MiB\tApache-2.0\tnot downloaded: " in result.stdout
     assert "abstractcore models pull NAME" in result.stderr
 

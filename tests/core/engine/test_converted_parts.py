@@ -162,11 +162,7 @@ def test_text_only_model_is_refused_before_the_conversion(call_style, make):
     ("accepts", "outputs", "expected_reason"),
     [
         (("image/png",), ("image/png", "text"), "the pages handler converts it to image/png and text"),
-        (
-            (),
-            ("text",),
-            "converts it to text; scripted does not accept image/png, which the pages handler can convert it to",
-        ),
+        ((), ("text",), "scripted does not accept image/tiff, so the pages handler converts it to text"),
     ],
 )
 def test_handler_returns_the_media_types_that_the_model_accepts(call_style, make, accepts, outputs, expected_reason):

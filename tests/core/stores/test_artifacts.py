@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import threading
+from pathlib import Path
 
 import pytest
 
@@ -11,7 +12,7 @@ from abstractcore import ArtifactError, Blob, DocumentPart, ImagePart, Services,
 from abstractcore.stores.artifacts import FileArtifactStore
 from tests.chaos_server import completion
 
-PNG = b"\x89PNG\r\n\x1a\n" + bytes(64)
+PNG = (Path(__file__).parents[2] / "media/files/small.png").read_bytes()
 
 
 @pytest.fixture
