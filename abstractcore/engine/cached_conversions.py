@@ -76,7 +76,7 @@ class _Noting:
 
 
 def _key(handler: MediaHandler, part: MediaPart, context: MediaContext, question: str) -> str:
-    """Returns what a conversion depends on, as a digest: the content, and everything that the handler is told."""
+    """Returns what a conversion depends on, as a digest: the content, and everything that the handler gets."""
     password = context.password(part)
     nested = context.to_text
     return digest(

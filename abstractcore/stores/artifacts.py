@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import hashlib
-import os
-import tempfile
 from pathlib import Path
 
 import platformdirs
 
 from ..errors import ArtifactError
 from ..schema import Blob
+from .whole_files import write_whole
 
 
 class FileArtifactStore:
@@ -28,7 +27,7 @@ class FileArtifactStore:
         path = self._path(sha256)
         if not path.exists():
             try:
-                _write_whole(path, data)
+                write_whole(path, data)
             except OSError as error:
                 raise ArtifactError(f"{path} cannot be written: {error.strerror or error}.") from None
         return Blob.from_artifact(sha256, media_type, len(data), name=name)
@@ -56,16 +55,3 @@ class FileArtifactStore:
 
     def _folder(self) -> Path:
         return self._root or platformdirs.user_data_path("abstractcore") / "artifacts"
-
-
-def _write_whole(path: Path, data: bytes) -> None:
-    """Writes atomically: readers never see a partial file."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, scratch = tempfile.mkstemp(dir=path.parent)
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(data)
-        os.replace(scratch, path)
-    except BaseException:
-        os.unlink(scratch)
-        raise

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import logging
 import os
-import tempfile
 from collections import OrderedDict
 from contextlib import suppress
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from ..ports import Conversion
 from ..schema import CallWarning, ContentPart, MediaAnchor, MediaLoss, SchemaError, TextPart, Usage
 from ..schema.codec import json_of
 from ..schema.reading import from_data
+from .whole_files import write_whole
 
 _log = logging.getLogger("abstractcore")
 _OVERHEAD_BYTES = 1000
@@ -95,7 +95,7 @@ class FileConversions:
         if len(data) > self._max_bytes:
             return
         try:
-            self._write(self._path(key), data)
+            write_whole(self._path(key), data)
             self._written = self._delete_oldest() if self._written is None else self._written + len(data)
             if self._written > self._max_bytes:
                 self._written = self._delete_oldest()
@@ -104,17 +104,6 @@ class FileConversions:
 
     def _path(self, key: str) -> Path:
         return self._folder / key[:2] / f"{key}.json"
-
-    def _write(self, path: Path, data: bytes) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-        handle, scratch = tempfile.mkstemp(dir=path.parent)  # readable by the user only
-        try:
-            with os.fdopen(handle, "wb") as file:
-                file.write(data)
-            os.replace(scratch, path)
-        except BaseException:
-            os.unlink(scratch)
-            raise
 
     def _delete_oldest(self) -> int:
         """Deletes files above the limit, down to nine tenths of it; returns the bytes that are left."""
