@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
+from ..schema.quoting import shown
+
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
 
@@ -68,17 +70,36 @@ async def http_transport(
         if response.status_code == 404 and "mcp-session-id" in response.request.headers:
             notes.has_ended = True
         assert isinstance(response.stream, httpx2.AsyncByteStream)
+        encoding = response.headers.get("content-encoding", "identity").lower()
+        if encoding != "identity":  # its size is known only when it is decoded
+            notes.problem = f"sent an answer in the encoding {shown(encoding)}, which was not asked for"
+            response.stream = _Refused(response.stream)
+            return
         is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
         response.stream = (_NotedEvents if is_stream else _Bounded)(response.stream, longest, notes)
 
     client = httpx2.AsyncClient(
-        headers=dict(headers),
+        headers={**headers, "accept-encoding": "identity"},
         auth=auth,
         timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS),
         event_hooks={"response": [note]},
     )
     async with client, streamable_http_client(url, http_client=client, max_sse_event_size=longest) as streams:
         yield streams
+
+
+class _Refused(httpx2.AsyncByteStream):
+    """A body that is not read."""
+
+    def __init__(self, stream: httpx2.AsyncByteStream) -> None:
+        self._stream = stream
+
+    async def __aiter__(self) -> AsyncIterator[bytes]:
+        raise httpx2.StreamError("the answer has an encoding that was not asked for")
+        yield b""
+
+    async def aclose(self) -> None:
+        await self._stream.aclose()
 
 
 class _Bounded(httpx2.AsyncByteStream):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import socket
 import subprocess
 import sys
@@ -140,6 +141,17 @@ def test_result_of_100_mb_is_refused_in_bounded_memory(kind: str):
     outcome, text, megabytes = done.stdout.splitlines()
     assert (outcome, "more than 8,000,000 bytes" in text) == ("failed", True)
     assert int(megabytes) < 60
+
+
+def test_compressed_answer_is_refused(way: Way, mode: str):
+    """It was not asked for, and a kilobyte may hold a gigabyte."""
+    bomb = gzip.compress(bytes(10**7))
+    head = f"content-type: application/json\r\ncontent-encoding: gzip\r\ncontent-length: {len(bomb)}\r\n\r\n"
+    with ScriptedServer() as server:
+        server.always(f"HTTP/1.1 200 OK\r\n{head}".encode() + bomb)
+        with pytest.raises(ToolServerError, match="the encoding 'gzip', which was not asked for"):
+            run(way, MCPTools(url=f"{server.url}/mcp", mode=mode, connect_timeout=PATIENCE_SECONDS))
+        assert {request.headers["accept-encoding"] for request in server.requests} == {"identity"}
 
 
 @pytest.mark.parametrize("status", ["401 Unauthorized", "403 Forbidden", "500 Internal Server Error"])
