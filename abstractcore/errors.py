@@ -12,6 +12,7 @@ AbstractCoreError
 |- UnsupportedOptionError           the model does not support an option, and the call is strict
 |- UnsupportedContentError          the model does not support the content, and the policy allows no fallback
 |- MediaError                       a file cannot be read, or is not of its declared type
+|  |- CorruptFileError              a file is damaged, or made in a way that is not read here
 |  `- EncryptedFileError            a file is encrypted, and no password was given
 |     `- WrongPasswordError         the password does not open the file
 |- ToolError                        a tool failed, and the failure cannot be sent to the model
@@ -105,6 +106,10 @@ class MediaError(AbstractCoreError):
     def __init__(self, message: str, *, source: str = "", hint: str | None = None) -> None:
         super().__init__(message, hint=hint)
         self.source = source
+
+
+class CorruptFileError(MediaError):
+    """A file is damaged, or made in a way that is not read here."""
 
 
 class EncryptedFileError(MediaError):

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import cast
+from typing import Any, cast
 
-from ..errors import MediaError, MissingExtraError
+from ..errors import CorruptFileError, MediaError, MissingExtraError
 from ..ports import (
     CallContext,
     ConversionKey,
@@ -24,6 +24,7 @@ from ..schema import (
     ContentPart,
     Lowered,
     MediaDecision,
+    MediaLoss,
     MediaPart,
     MediaSent,
     ModelCall,
@@ -38,6 +39,9 @@ from .lowering.media_routes import media_parts
 from .nested_files import NestedFiles
 from .untrusted_content import as_untrusted, sent_parts
 
+_IN_RESULT = "result"
+"""The path of all files of tools' results, in what decides a conversion."""
+
 
 async def execute_decisions(
     lowered: Lowered,
@@ -50,6 +54,7 @@ async def execute_decisions(
 
     What is in `context.converted` is not executed again, and what is executed is added there. `artifact` gives the
     content that has a hash. Raises `MediaError`, `ArtifactError` or `MissingExtraError`; nothing has been sent by then.
+    A file of a tool's result that cannot be read is replaced by a note, with a warning: the loop goes on.
     """
     media = replace(
         media,
@@ -65,7 +70,8 @@ async def execute_decisions(
     def thunk(part: MediaPart, form: str, decision: MediaDecision, question: str):
         handler = named.get(decision.handler or "")
         asked = replace(media, question=question)
-        handle = partial(_handle, decision, part, handler, asked, artifact, context.trace_id, runtime.now)
+        handle = _handle_of_result if decision.part_path == _IN_RESULT else _handle
+        handle = partial(handle, decision, part, handler, asked, artifact, context.trace_id, runtime.now)
         return lambda: runtime.call(handle, kind="files")
 
     missing = [key for key in dict.fromkeys(keys) if key not in converted]
@@ -89,7 +95,8 @@ async def execute_decisions(
 def _key(part: MediaPart, decision: MediaDecision, call: ModelCall) -> ConversionKey:
     plain = part if part.cache is None else replace(part, cache=None)
     question = "" if decision.route == "native" else _question(decision.part_path, call)
-    return plain, part.blob.form, replace(decision, part_path=""), question
+    place = _IN_RESULT if ".content[" in decision.part_path else ""
+    return plain, part.blob.form, replace(decision, part_path=place), question
 
 
 def _question(part_path: str, call: ModelCall) -> str:
@@ -102,6 +109,17 @@ def _question(part_path: str, call: ModelCall) -> str:
 def _with_cache_point(parts: tuple[ContentPart, ...], file: MediaPart) -> tuple[ContentPart, ...]:
     """Returns the parts that replace `file`, the last one with the cache point of the file."""
     return parts if file.cache is None else (*parts[:-1], replace(parts[-1], cache=file.cache))
+
+
+def _handle_of_result(decision: MediaDecision, part: MediaPart, *given: Any) -> ConvertedFile:
+    """Returns a file of a tool's result as `_handle` does; a note, if it cannot be read."""
+    try:
+        return _handle(decision, part, *given)
+    except (MediaError, MissingExtraError) as error:
+        note = TextPart(f"[a file that cannot be shown here: {error.message}]")
+        noted = replace(decision, sent=sent_parts((note,), (note,)), lost=(MediaLoss("files", 1, 1),))
+        warning = CallWarning("result_file_left_out", "", error.message)
+        return ConvertedFile(given[3], noted, (note,), (warning,))
 
 
 def _handle(
@@ -142,16 +160,17 @@ def _fitted(
 ) -> ConvertedFile:
     """Returns a file that is sent natively, within the limits of the model if its handler keeps them.
 
-    Without the package that this needs, a file that may be too large is refused; others are sent as they are.
+    A file that is damaged, or cannot be read without a package that is missing, is sent as it is, unless it may be too
+    large: decoders of providers may differ.
     """
     fitted, warnings = Fitted((part,)), ()
     if isinstance(handler, FitsMedia):
         try:
             fitted = fit(handler, part, decision.fit, context)
-        except MissingExtraError as error:
+        except (MissingExtraError, CorruptFileError) as error:
             if (part.blob.size or 0) > decision.fit.get("image_bytes", part.blob.size or 0):
                 raise
-            message = f"{decision.source} is sent with its metadata, and in its own size: {error.message}"
+            message = f"{decision.source} is sent as it is, with its metadata: {error.message}"
             warnings = (CallWarning("image_unchecked", "", message),)
     parts = None if fitted.parts == (given,) and given is part else fitted.parts
     sent = sent_parts(fitted.parts, fitted.parts)

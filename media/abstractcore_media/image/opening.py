@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from abstractcore.errors import AbstractCoreError, MediaError
+from abstractcore.errors import AbstractCoreError, CorruptFileError, MediaError
 from abstractcore.ports import ImageFacts
 
 from ..common.extras import missing_extra
@@ -92,7 +92,7 @@ def opened(data: bytes, source: str) -> Generator[Image]:
 
 @contextmanager
 def explained(source: str) -> Generator[None]:
-    """Converts exceptions of image decoders to `MediaError`: for corrupt files, they may raise any."""
+    """Converts exceptions of image decoders to `CorruptFileError`: for corrupt files, they may raise any."""
     try:
         yield
     except AbstractCoreError:
@@ -101,7 +101,7 @@ def explained(source: str) -> Generator[None]:
         raise MediaError(f"{source} needs too much memory.", source=source, hint="Make it smaller.") from error
     except Exception as error:
         truncated = isinstance(error, EOFError) or "truncated" in str(error)
-        raise MediaError(
+        raise CorruptFileError(
             f"{source} is a truncated image." if truncated else f"{source} is a corrupt image.",
             source=source,
             hint="Download or export it again.",

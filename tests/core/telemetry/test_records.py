@@ -182,7 +182,7 @@ def test_ctrl_c_is_recorded_as_cancelled(server, connect, records, ctrl_c):
 def test_refused_call_and_invalid_answer_are_recorded_as_failed(call_style, server, connect, records):
     llm = connect(accepts=[])
     with pytest.raises(UnsupportedContentError):
-        call_style.generate(llm, "what is it?", media=[PNG])
+        call_style.generate(llm, "what is it?", media=[PNG], media_policy="native")
     server.script(completion("no number"))
     with pytest.raises(OutputValidationError):
         call_style.generate(llm, "hi", response_model=int, output_retries=0)

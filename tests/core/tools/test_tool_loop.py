@@ -498,15 +498,39 @@ def test_a_file_that_the_model_cannot_be_sent_is_a_note_in_the_result(way: Way):
     @tool
     def draw() -> list[Any]:
         """Draws."""
-        return ["a dot", ImagePart(Blob.from_bytes(b"\x89PNG\r\n\x1a\n", "image/png"))]
+        return ["a dot", ImagePart(Blob.from_bytes(b"dot", "image/x-dot"))]
 
-    llm = create_llm("scripted", replies=[calls(("draw", {})), "A dot."], accepts=["application/pdf"])
+    llm = create_llm("scripted", replies=[calls(("draw", {})), "A dot."], media_policy={"image": "native"})
     response = way.generate(llm, tools=[draw], run_tools=True)
     assert response.content == "A dot."
     (step,) = response.tool_steps
     assert [warning.code for warning in step.warnings] == ["result_file_left_out"]
     assert "a dot" in step.result.as_text
-    assert "image/png" in step.result.as_text
+    assert "image/x-dot" in step.result.as_text
+
+
+@pytest.mark.parametrize("accepts", [[], ["image"]])
+def test_a_corrupt_file_of_a_tool_does_not_end_the_loop(way: Way, accepts: list[str]):
+    from abstractcore import Blob, ImagePart
+
+    corrupt = b"\x89PNG\r\n\x1a\n"
+
+    @tool
+    def draw() -> list[Any]:
+        """Draws."""
+        return ["a dot", ImagePart(Blob.from_bytes(corrupt, "image/png"))]
+
+    llm = create_llm("scripted", replies=[calls(("draw", {})), "A dot."], accepts=accepts)
+    response = way.generate(llm, tools=[draw], run_tools=True)
+    assert response.content == "A dot."
+    code = "image_unchecked" if accepts else "result_file_left_out"
+    assert [warning.code for warning in response.warnings] == [code]
+    (_, *rest) = llm.calls[1].messages[-1].parts[0].content
+    if accepts:
+        assert rest[0].blob.read() == corrupt
+    else:
+        assert response.media[0].lost[0].what == "files"
+        assert "[a file that cannot be shown here: " in llm.calls[1].messages[-1].parts[0].as_text
 
 
 def test_a_failure_of_a_tool_is_logged(way: Way, caplog: pytest.LogCaptureFixture):
