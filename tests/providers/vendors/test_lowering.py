@@ -138,7 +138,7 @@ def with_prompted_tools(
         return call, []
     assert call.tools
     chosen, points = tool_format(cast(Any, sent[0])), [tool.cache for tool in call.tools if tool.cache is not None]
-    text = chosen.describe(call.tools, call.tool_choice, call.parallel_tool_calls)
+    text = chosen.describe(call.tools, call.tool_choice, call.parallel_tool_calls, examples=profile.tool_examples)
     described = Message("system", (TextPart(text, cache=points[-1] if points else None),))
     assert written.messages == (call.messages[0], described, *call.messages[1:])
     assert set(written.sampling.stop) - set(call.sampling.stop) <= set(chosen.stop)
