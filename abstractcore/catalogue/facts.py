@@ -32,6 +32,7 @@ _OF_FAMILIES = frozenset(
         "grammar",
         "encodable",
         "media_after_results",
+        "media_controls",
         "sampling",
         "settings",
         "source",

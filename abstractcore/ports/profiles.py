@@ -103,7 +103,8 @@ class ModelProfile:
     media_limits: Mapping[MediaLimit, int] = field(default=_NOTHING, hash=False)
     """Limits on files, by name: see `MediaLimit`. One that is not named is unknown."""
     media_controls: frozenset[str] = frozenset()
-    """The names of the `MediaControls` that its requests have fields for."""
+    """The controls that its requests have fields for, by type of part: "video.fps" and other names of `MediaControls`,
+    "image.detail", and "image.detail.original" if it accepts that level."""
     tools: Literal["always", "without_thinking", "thinking_unset", "never"] | None = None
     """When the model accepts tools: always, only without thinking, only if thinking is not set or off, or never."""
     tools_provider: str | None = None

@@ -30,7 +30,7 @@ from .media_controls import MediaControls
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]
-Detail = Literal["auto", "low", "high"]
+Detail = Literal["auto", "low", "high", "original"]
 _DETAILS = get_args(Detail)
 
 

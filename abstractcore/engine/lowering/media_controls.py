@@ -1,4 +1,6 @@
-"""Controls of files, such as their pages: those that nothing follows are taken out, with a warning."""
+"""Controls of files, such as their pages, in the words of the model: those that nothing follows are taken out, with a
+warning.
+"""
 
 from __future__ import annotations
 
@@ -7,60 +9,103 @@ from dataclasses import replace
 from typing import Any
 
 from ...ports import HasExcerpts, MediaHandler, ModelProfile
-from ...schema import MEDIA_PARTS, CallWarning, MediaDecision, MediaPart, ModelCall, ToolResult
+from ...schema import (
+    MEDIA_PARTS,
+    CallWarning,
+    ImagePart,
+    MediaControls,
+    MediaDecision,
+    MediaPart,
+    ModelCall,
+    ToolResult,
+)
 from .media_routes import media_parts
+
+_DETAIL, _ORIGINAL, _RESOLUTION = "image.detail", "image.detail.original", "image.resolution"
+_CODE = "control_not_followed"
 
 
 def lower_controls(
     call: ModelCall, decisions: Iterable[MediaDecision], profile: ModelProfile, handlers: Sequence[MediaHandler]
 ) -> tuple[ModelCall, list[CallWarning]]:
     """Returns `call` without the controls of files that neither the provider nor the handler follows, and a warning for
-    each of them.
+    each of them. The detail of an image becomes its resolution, and the reverse, where the model has the other one.
     """
     parts, named = dict(media_parts(call)), {handler.name: handler for handler in handlers}
-    unfollowed: dict[str, list[str]] = {}
+    changed: dict[str, MediaPart] = {}
     warnings: list[CallWarning] = []
     for decision in decisions:
-        part = parts[decision.part_path]
-        if part.controls is None:
-            continue
-        followed = _followed(decision, profile, named.get(decision.handler or ""))
-        unfollowed[decision.part_path] = names = [name for name in part.controls.names if name not in followed]
-        warnings += (_warning(part, decision, name) for name in names if name != "fetch")
-        if decision.route == "native" and part.controls.fetch == "us" and part.blob.form == "url":
-            names.remove("fetch")  # the engine downloads it
-    return (_without(call, unfollowed) if any(unfollowed.values()) else call), warnings
+        given = part = parts[decision.part_path]
+        if isinstance(part, ImagePart) and decision.route == "native" and (part.detail or part.controls):
+            part = _in_words_of(profile, part, decision, warnings)
+        if part.controls is not None:
+            followed = _followed(part, decision, profile, named.get(decision.handler or ""))
+            part = _with_only(followed, part, decision, warnings)
+        if part is not given:
+            changed[decision.part_path] = part
+    return (_with_parts(call, changed) if changed else call), warnings
 
 
-def _followed(decision: MediaDecision, profile: ModelProfile, handler: MediaHandler | None) -> Set[str]:
+def _in_words_of(
+    profile: ModelProfile, part: ImagePart, decision: MediaDecision, warnings: list[CallWarning]
+) -> ImagePart:
+    """Returns an image whose detail or resolution the model has a field for, as far as one says the other."""
+    controls, known = part.controls or MediaControls(), profile.media_controls
+    if part.detail == "original" and known & {_DETAIL, _RESOLUTION} and _ORIGINAL not in known:
+        message = f"{decision.source}: this model has no detail 'original'"
+        warnings.append(CallWarning(_CODE, f"{decision.part_path}.detail", message, part.detail, "high"))
+        part = replace(part, detail="high")
+    if _RESOLUTION in known and part.detail is not None and _DETAIL not in known:
+        resolution = None if part.detail == "auto" else part.detail
+        assert resolution != "original"
+        return replace(part, detail=None, controls=replace(controls, resolution=controls.resolution or resolution))
+    if _DETAIL in known and _RESOLUTION not in known and controls.resolution in ("low", "high"):
+        detail = part.detail or controls.resolution
+        return replace(part, detail=detail, controls=replace(controls, resolution=None))
+    return part
+
+
+def _followed(
+    part: MediaPart, decision: MediaDecision, profile: ModelProfile, handler: MediaHandler | None
+) -> Set[str]:
     if decision.route == "native":
-        return {*profile.media_controls, *(handler.excerpt_controls if isinstance(handler, HasExcerpts) else ())}
+        prefix = f"{part.type}."
+        native = {name.removeprefix(prefix) for name in profile.media_controls if name.startswith(prefix)}
+        return native | (handler.excerpt_controls if isinstance(handler, HasExcerpts) else frozenset())
     fallbacks = handler.fallbacks if handler is not None else ()
     return {name for each in fallbacks if each.name == decision.fallback for name in each.controls}
+
+
+def _with_only(followed: Set[str], part: MediaPart, decision: MediaDecision, warnings: list[CallWarning]) -> MediaPart:
+    """Returns the part without controls that are not `followed`, and adds a warning for each of them."""
+    assert part.controls is not None
+    names = [name for name in part.controls.names if name not in followed]
+    warnings += (_warning(part, decision, name) for name in names if name != "fetch")
+    if decision.route == "native" and part.controls.fetch == "us" and part.blob.form == "url":
+        names.remove("fetch")  # the engine downloads it
+    return replace(part, controls=replace(part.controls, **dict.fromkeys(names))) if names else part
 
 
 def _warning(part: MediaPart, decision: MediaDecision, name: str) -> CallWarning:
     value = getattr(part.controls, name)
     how = "sent natively" if decision.route == "native" else f"converted by the fallback {decision.fallback!r}"
     message = f"{decision.source} is {how}, which has no control {name}={value!r}"
-    return CallWarning("control_not_followed", f"{decision.part_path}.controls.{name}", message, value)
+    return CallWarning(_CODE, f"{decision.part_path}.controls.{name}", message, value)
 
 
-def _without(call: ModelCall, unfollowed: Mapping[str, Sequence[str]]) -> ModelCall:
+def _with_parts(call: ModelCall, changed: Mapping[str, MediaPart]) -> ModelCall:
     messages = (
-        replace(message, parts=_parts_without(message.parts, f"messages[{index}].parts", unfollowed))
+        replace(message, parts=_changed(message.parts, f"messages[{index}].parts", changed))
         for index, message in enumerate(call.messages)
     )
     return call.with_(messages=tuple(messages))
 
 
-def _parts_without(parts: Sequence[Any], path: str, unfollowed: Mapping[str, Sequence[str]]) -> tuple[Any, ...]:
-    return tuple(_part_without(part, f"{path}[{index}]", unfollowed) for index, part in enumerate(parts))
+def _changed(parts: Sequence[Any], path: str, changed: Mapping[str, MediaPart]) -> tuple[Any, ...]:
+    return tuple(_changed_part(part, f"{path}[{index}]", changed) for index, part in enumerate(parts))
 
 
-def _part_without(part: Any, path: str, unfollowed: Mapping[str, Sequence[str]]) -> Any:
+def _changed_part(part: Any, path: str, changed: Mapping[str, MediaPart]) -> Any:
     if isinstance(part, ToolResult):
-        return replace(part, content=_parts_without(part.content, f"{path}.content", unfollowed))
-    if isinstance(part, MEDIA_PARTS) and part.controls is not None and unfollowed.get(path):
-        return replace(part, controls=replace(part.controls, **dict.fromkeys(unfollowed[path])))
-    return part
+        return replace(part, content=_changed(part.content, f"{path}.content", changed))
+    return changed.get(path, part) if isinstance(part, MEDIA_PARTS) else part

@@ -13,6 +13,7 @@ from abstractcore.schema import (
     FinishReason,
     JSONObject,
     JSONValue,
+    MediaPart,
     ModelCall,
     Part,
     Usage,
@@ -64,6 +65,15 @@ class FormatWarnings:
         for name in names:
             if getattr(item, name, None):
                 warnings.append(self.field(name, path))  # noqa: PERF401 - most parts have none: no list is made
+
+    def controls(self, part: MediaPart, path: str, followed: Container[str], warnings: list[CallWarning]) -> None:
+        """Warns of those controls of the file at `path` that are not `followed`."""
+        if part.controls is not None:
+            for name in part.controls.names:
+                if name not in followed:
+                    message = f"{self.name} has no field for {name} here"
+                    value = getattr(part.controls, name)
+                    warnings.append(CallWarning("control_not_followed", f"{path}.controls.{name}", message, value))
 
     def options(self, call: ModelCall, names: Iterable[str], warnings: list[CallWarning]) -> None:
         """Warns of those options of a call that are set."""

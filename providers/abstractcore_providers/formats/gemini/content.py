@@ -12,10 +12,12 @@ from abstractcore.schema import (
     DocumentPart,
     ImagePart,
     MediaPart,
+    MediaResolution,
     SchemaError,
     VideoPart,
 )
 
+from ...common.google_clips import read_clip, with_controls, write_clip
 from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
 from ...common.item_options import read_options, with_options
 from ...common.json_reading import Object, as_object, text_of
@@ -24,8 +26,14 @@ from .vocabulary import WARNINGS, with_names
 
 ENCODABLE = GEMINI_IMAGES | GEMINI_AUDIO | GEMINI_VIDEO | GEMINI_OFFICE | {"application/pdf"}
 """The files that models of this format read."""
-MEDIA_FIELDS = frozenset({"inlineData", "fileData", "thought", "thoughtSignature"})
-"""The fields of a media part that the schema models."""
+_FIELDS = frozenset({"inlineData", "fileData", "thought", "thoughtSignature"})
+_CLIP = {"start": "startOffset", "end": "endOffset", "fps": "fps"}
+_LEVELS: dict[MediaResolution, str] = {
+    "low": "MEDIA_RESOLUTION_LOW",
+    "medium": "MEDIA_RESOLUTION_MEDIUM",
+    "high": "MEDIA_RESOLUTION_HIGH",
+}
+_RESOLUTIONS: dict[str, MediaResolution] = {level: name for name, level in _LEVELS.items()}
 
 _PARTS: dict[str, type[MediaPart]] = {"image": ImagePart, "audio": AudioPart, "video": VideoPart}
 
@@ -39,12 +47,29 @@ def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWa
         raise UnsupportedContentError(f"{path}: {blob.media_type} cannot be sent as {part.type}.")
     check_blob(blob, path, provider)
     WARNINGS.fields(part, path, ("detail", "transcript", "id"), warnings)
+    controls = _write_controls(part, path, warnings)
     uri = file_uri(blob, path, provider, warnings)
     if uri is None:
         body: Object = {"inlineData": {"mimeType": blob.media_type, "data": to_base64(blob)}}
     else:
         body = {"fileData": {"mimeType": blob.media_type, "fileUri": uri}}
-    return with_options(body, part, path, provider, MEDIA_FIELDS, warnings)
+    return with_options({**body, **controls}, part, path, provider, _FIELDS, warnings)
+
+
+def _write_controls(part: MediaPart, path: str, warnings: list[CallWarning]) -> Object:
+    """Returns `videoMetadata` of a video, and `mediaResolution` of a file that has pictures."""
+    controls = part.controls
+    if controls is None:
+        return {}
+    followed = () if isinstance(part, AudioPart) else ("resolution",)
+    clip: Object = {}
+    if isinstance(part, VideoPart):
+        clip, followed = write_clip(controls, _CLIP), (*followed, *_CLIP)
+    WARNINGS.controls(part, path, followed, warnings)
+    body: Object = {"videoMetadata": clip} if clip else {}
+    if controls.resolution is not None and "resolution" in followed:
+        body["mediaResolution"] = {"level": _LEVELS[controls.resolution]}
+    return body
 
 
 def kind_of(media_type: str) -> type[MediaPart]:
@@ -55,7 +80,18 @@ def kind_of(media_type: str) -> type[MediaPart]:
 def read_media(data: Object, provider: str) -> MediaPart:
     """Reads the part in `inlineData` or `fileData`; raises `SchemaError` for invalid base64, or without a URI."""
     blob = _inline(data["inlineData"]) if "inlineData" in data else _kept(data["fileData"], provider)
-    return kind_of(blob.media_type)(blob, provider_options=read_options(data, MEDIA_FIELDS, provider))
+    kind = kind_of(blob.media_type)
+    clip = read_clip(with_names(as_object(data.get("videoMetadata"))), _CLIP) if kind is VideoPart else None
+    resolution = None if kind is AudioPart else _read_resolution(data.get("mediaResolution"))
+    read = {"videoMetadata": clip, "mediaResolution": resolution}
+    known = _FIELDS | {name for name, found in read.items() if found}
+    options = read_options(data, known, provider)
+    return kind(blob, provider_options=options, controls=with_controls(clip, resolution))
+
+
+def _read_resolution(value: Any) -> MediaResolution | None:
+    data = as_object(value)
+    return _RESOLUTIONS.get(text_of(data, "level") or "") if data.keys() == {"level"} else None
 
 
 def _inline(value: Any) -> Blob:

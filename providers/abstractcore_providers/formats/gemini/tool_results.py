@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 from abstractcore.schema import ContentPart, MediaPart, SchemaError, TextPart, ToolResult
@@ -52,10 +52,14 @@ def write_result(
             else:
                 items.append(part.text)
             continue
+        inside = part.blob.media_type in dialect.media_in_results and part.blob.form not in ("url", "provider_file")
+        if inside and part.controls is not None:
+            WARNINGS.controls(part, part_path, (), writer.warnings)
+            part = replace(part, controls=None)
         body = write_media(part, part_path, dialect.provider, writer.warnings)
         reference = f"media_{len(files) + len(written.beside) // 2 + 1}"
         items.append({"$ref": reference})
-        if part.blob.media_type in dialect.media_in_results and "inlineData" in body:
+        if inside:
             files.append({**body, "inlineData": {**body["inlineData"], "displayName": reference}})
         else:
             written.beside += [{"text": f"[{reference} of the result of tool call {id}]"}, body]

@@ -119,8 +119,8 @@ _SPELT_OUT = (
     "speechConfig mediaResolution imageConfig functionDeclarations parametersJsonSchema functionCallingConfig "
     "retrievalConfig allowedFunctionNames googleSearch codeExecution fileSearch computerUse urlContext googleMaps "
     "inlineData fileData mimeType fileUri displayName functionCall functionResponse executableCode "
-    "codeExecutionResult toolCall toolResponse toolType thoughtSignature videoMetadata audioTranscription "
-    "includeServerSideToolInvocations continuationToken"
+    "codeExecutionResult toolCall toolResponse toolType thoughtSignature videoMetadata audioTranscription startOffset "
+    "endOffset includeServerSideToolInvocations continuationToken"
 )
 _FROM_SNAKE_CASE = {_CAPITAL.sub(lambda found: f"_{found[0].lower()}", name): name for name in _SPELT_OUT.split()}
 

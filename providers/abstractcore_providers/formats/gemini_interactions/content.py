@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import cast
+from typing import cast, get_args
 
 from abstractcore.schema import (
     AudioPart,
@@ -13,6 +13,7 @@ from abstractcore.schema import (
     DocumentPart,
     ImagePart,
     MediaPart,
+    MediaResolution,
     OpaquePart,
     ProviderOptions,
     SchemaError,
@@ -20,9 +21,10 @@ from abstractcore.schema import (
     VideoPart,
 )
 
+from ...common.google_clips import read_clip, with_controls, write_clip
 from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
 from ...common.item_options import read_options, with_options
-from ...common.json_reading import Object, text_of
+from ...common.json_reading import Object, as_object, text_of
 from ...common.media_types import GEMINI_OFFICE, GEMINI_VIDEO, INTERACTIONS_AUDIO, INTERACTIONS_IMAGES
 from .citations import read_annotations, write_annotations
 from .vocabulary import WARNINGS
@@ -38,8 +40,8 @@ _MEDIA: dict[str, type[MediaPart]] = {
 CONTENT_TYPES = frozenset({"text", *_MEDIA})
 TEXT_FIELDS = frozenset({"type", "text", "annotations"})
 _MEDIA_FIELDS = frozenset({"type", "data", "uri", "mime_type"})
-_DETAILS = ("low", "high")
-"""The levels of detail, which the format calls the resolution of an image."""
+_RESOLUTIONS = get_args(MediaResolution)
+_CLIP = {"start": "start_offset", "end": "end_offset", "fps": "fps"}
 _ANY_TYPES = {"image": "image/*", "audio": "audio/*", "video": "video/*", "document": "application/octet-stream"}
 OPAQUE = "content."
 """The prefix of the kind of an opaque part that is content of a step, instead of a step of its own."""
@@ -65,17 +67,12 @@ def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWa
     """Returns media inline or by URI; raises `UnsupportedContentError` with its path for unsupported content."""
     blob = part.blob
     check_blob(blob, path, provider)
-    WARNINGS.fields(part, path, ("transcript", "id", "cache"), warnings)
-    detail: Object = {}
-    if isinstance(part, ImagePart) and part.detail is not None:
-        if part.detail in _DETAILS:
-            detail["resolution"] = part.detail
-        else:
-            warnings.append(WARNINGS.field("detail", path))
+    WARNINGS.fields(part, path, ("detail", "transcript", "id", "cache"), warnings)
+    controls = _write_controls(part, path, warnings)
     uri = file_uri(blob, path, provider, warnings)
     where: Object = {"data": to_base64(blob)} if uri is None else {"uri": uri}
-    data: Object = {"type": part.type, "mime_type": blob.media_type, **where, **detail}
-    return with_options(data, part, path, provider, _MEDIA_FIELDS | detail.keys(), warnings)
+    data: Object = {"type": part.type, "mime_type": blob.media_type, **where, **controls}
+    return with_options(data, part, path, provider, _MEDIA_FIELDS, warnings)
 
 
 def read_content(data: Object, provider: str) -> ContentPart | OpaquePart:
@@ -91,10 +88,30 @@ def read_content(data: Object, provider: str) -> ContentPart | OpaquePart:
     if kind not in _MEDIA or (data.get("data") is None and not data.get("uri")):
         return OpaquePart(provider, f"{OPAQUE}{kind}", data)
     blob = _blob(data, kind, provider)
-    if kind == "image" and data.get("resolution") in _DETAILS:
-        options = read_options(data, _MEDIA_FIELDS | {"resolution"}, provider)
-        return ImagePart(blob, data["resolution"], provider_options=options)
-    return _MEDIA[kind](blob, provider_options=read_options(data, _MEDIA_FIELDS, provider))
+    processing = as_object(data.get("processing"))
+    is_clip = kind == "video" and processing.get("type") == "static"
+    clip = read_clip({name: processing[name] for name in processing if name != "type"}, _CLIP) if is_clip else None
+    resolution = data.get("resolution") if kind != "audio" and data.get("resolution") in _RESOLUTIONS else None
+    read = {"processing": clip, "resolution": resolution}
+    known = _MEDIA_FIELDS | {name for name, found in read.items() if found}
+    options = read_options(data, known, provider)
+    return _MEDIA[kind](blob, provider_options=options, controls=with_controls(clip, resolution))
+
+
+def _write_controls(part: MediaPart, path: str, warnings: list[CallWarning]) -> Object:
+    """Returns the `processing` of a video, and the `resolution` of a file that has pictures."""
+    controls = part.controls
+    if controls is None:
+        return {}
+    followed = () if isinstance(part, AudioPart) else ("resolution",)
+    clip: Object = {}
+    if isinstance(part, VideoPart):
+        clip, followed = write_clip(controls, _CLIP), (*followed, *_CLIP)
+    WARNINGS.controls(part, path, followed, warnings)
+    body: Object = {"processing": {"type": "static", **clip}} if clip else {}
+    if controls.resolution is not None and "resolution" in followed:
+        body["resolution"] = controls.resolution
+    return body
 
 
 def text_options(data: Object, provider: str) -> ProviderOptions:

@@ -25,6 +25,7 @@ from abstractcore.schema import (
     VideoPart,
 )
 from abstractcore.testing import strategies
+from tests.providers.generated_controls import controls
 
 FILES = "https://generativelanguage.googleapis.com/v1beta/files/"
 SIGNATURES = st.binary(min_size=1, max_size=9).map(lambda data: base64.b64encode(data).decode())
@@ -45,10 +46,18 @@ def content(provider: str = "google") -> SearchStrategy[ContentPart]:
     optional = st.none() | strategies.names()
     return st.one_of(
         strategies.text_parts(),
-        st.builds(ImagePart, _blobs(provider, "image/png", "image/jpeg"), st.sampled_from([None, "high"]), CACHE),
-        st.builds(AudioPart, _blobs(provider, "audio/wav", "audio/l16;rate=24000"), optional, optional),
-        st.builds(VideoPart, _blobs(provider, "video/mp4")),
-        st.builds(DocumentPart, _blobs(provider, "application/pdf", "text/markdown")),
+        st.builds(
+            ImagePart,
+            _blobs(provider, "image/png", "image/jpeg"),
+            st.sampled_from([None, "high"]),
+            CACHE,
+            controls=controls(),
+        ),
+        st.builds(
+            AudioPart, _blobs(provider, "audio/wav", "audio/l16;rate=24000"), optional, optional, controls=controls()
+        ),
+        st.builds(VideoPart, _blobs(provider, "video/mp4"), controls=controls()),
+        st.builds(DocumentPart, _blobs(provider, "application/pdf", "text/markdown"), controls=controls()),
     )
 
 

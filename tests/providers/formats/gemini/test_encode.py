@@ -16,6 +16,7 @@ from abstractcore.schema import (
     DocumentPart,
     HostedTool,
     ImagePart,
+    MediaControls,
     Message,
     OpaquePart,
     OutputSchema,
@@ -62,11 +63,21 @@ def encoded(data: bytes) -> str:
             {"fileData": {"mimeType": "application/pdf", "fileUri": FILE}},
         ),
         (
+            VideoPart(
+                Blob.from_url("gs://b/a.mp4", "video/mp4"), controls=MediaControls(None, 1.5, 60, 0.5, "low", None)
+            ),
+            {
+                "fileData": {"mimeType": "video/mp4", "fileUri": "gs://b/a.mp4"},
+                "videoMetadata": {"startOffset": "1.5s", "endOffset": "60s", "fps": 0.5},
+                "mediaResolution": {"level": "MEDIA_RESOLUTION_LOW"},
+            },
+        ),
+        (
             DocumentPart(Blob.from_bytes(b"# A", "text/markdown")),
             {"inlineData": {"mimeType": "text/markdown", "data": encoded(b"# A")}},
         ),
     ],
-    ids=["image", "audio", "video by url", "pdf by id", "a text file with its own type"],
+    ids=["image", "audio", "video by url", "pdf by id", "part of a video", "a text file with its own type"],
 )
 def test_media_are_encoded(part: Part, written: Any):
     assert parts_of(Message("user", (TextPart("look"), part))) == [{"text": "look"}, written]

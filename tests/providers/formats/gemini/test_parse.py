@@ -153,7 +153,7 @@ def test_unsupported_fields_have_a_warning():
 
 
 def test_unknown_fields_become_provider_options():
-    clip = {"fileData": {"mimeType": "video/mp4", "fileUri": "gs://a"}, "videoMetadata": {"fps": 5}}
+    clip = {"fileData": {"mimeType": "video/mp4", "fileUri": "gs://a"}, "videoMetadata": {"contentLayers": ["FRAMES"]}}
     answered = {"name": "f", "id": "c", "response": {"output": "8"}, "scheduling": "SILENT"}
     body = {
         "contents": [
@@ -169,7 +169,7 @@ def test_unknown_fields_become_provider_options():
     assert read.call.messages[1].provider_options == {"google": {"x": 1}}
     assert [getattr(part, "provider_options", {}).get("google") for part in said] == [
         {"partMetadata": {"n": 3}},
-        {"videoMetadata": {"fps": 5}},
+        {"videoMetadata": {"contentLayers": ["FRAMES"]}},
         {"partMetadata": {"n": 1}},
         None,
         {"partMetadata": {"n": 2}},

@@ -25,6 +25,7 @@ from abstractcore.schema import (
     VideoPart,
 )
 from abstractcore.testing import strategies
+from tests.providers.generated_controls import controls
 
 PROVIDER = "google-interactions"
 FILES = "https://generativelanguage.googleapis.com/v1beta/files/"
@@ -49,10 +50,16 @@ def content() -> SearchStrategy[ContentPart]:
     optional = st.none() | strategies.names()
     return st.one_of(
         strategies.text_parts(),
-        st.builds(ImagePart, _blobs("image/png", "image/jpeg"), st.sampled_from([None, "auto", "low", "high"]), CACHE),
-        st.builds(AudioPart, _blobs("audio/wav", "audio/l16"), optional, optional),
-        st.builds(VideoPart, _blobs("video/mp4")),
-        st.builds(DocumentPart, _blobs("application/pdf", "text/markdown", "image/png")),
+        st.builds(
+            ImagePart,
+            _blobs("image/png", "image/jpeg"),
+            st.sampled_from([None, "auto", "low", "high"]),
+            CACHE,
+            controls=controls(),
+        ),
+        st.builds(AudioPart, _blobs("audio/wav", "audio/l16"), optional, optional, controls=controls()),
+        st.builds(VideoPart, _blobs("video/mp4"), controls=controls()),
+        st.builds(DocumentPart, _blobs("application/pdf", "text/markdown", "image/png"), controls=controls()),
     )
 
 

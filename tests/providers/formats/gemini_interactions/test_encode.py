@@ -14,6 +14,7 @@ from abstractcore.schema import (
     HostedToolCall,
     HostedToolResult,
     ImagePart,
+    MediaControls,
     Message,
     ModelCall,
     OpaquePart,
@@ -152,16 +153,21 @@ def test_all_system_messages_are_one_text():
 
 def test_media_of_every_kind():
     parts = (
-        ImagePart(Blob.from_bytes(b"ia", "image/png"), "low"),
+        ImagePart(Blob.from_bytes(b"ia", "image/png"), controls=MediaControls(resolution="low")),
         AudioPart(Blob.from_url("gs://b/a.wav", "audio/wav")),
-        VideoPart(Blob.from_provider_file(PROVIDER, UPLOADED, "video/mp4")),
+        VideoPart(Blob.from_provider_file(PROVIDER, UPLOADED, "video/mp4"), controls=MediaControls(end=90.25, fps=2)),
         DocumentPart(Blob.from_bytes(b"ia", "application/pdf")),
     )
     (step,) = body_of(call(Message("user", parts)))["input"]
     assert step["content"] == [
         {"type": "image", "mime_type": "image/png", "data": "aWE=", "resolution": "low"},
         {"type": "audio", "mime_type": "audio/wav", "uri": "gs://b/a.wav"},
-        {"type": "video", "mime_type": "video/mp4", "uri": UPLOADED},
+        {
+            "type": "video",
+            "mime_type": "video/mp4",
+            "uri": UPLOADED,
+            "processing": {"type": "static", "end_offset": "90.25s", "fps": 2},
+        },
         {"type": "document", "mime_type": "application/pdf", "data": "aWE="},
     ]
 
