@@ -2,29 +2,17 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Coroutine
 from dataclasses import replace
-from itertools import chain, takewhile
+from itertools import takewhile
 from typing import Any
 
-from ..errors import AbstractCoreError
 from ..outputs.evidence import Answer, TextSource, check_quotes, instruction
 from ..outputs.evidence.quoted_output import QuotedOutput
 from ..ports import Runtime
-from ..schema import (
-    MEDIA_PARTS,
-    EvidenceMap,
-    GenerateResponse,
-    MediaDecision,
-    MediaPart,
-    Message,
-    ModelCall,
-    TextPart,
-    ToolResult,
-    page_spans,
-)
-from .lowering.media_routes import media_parts, source_name
+from ..schema import EvidenceMap, GenerateResponse, Message, ModelCall, TextPart, ToolResult
+from ..schema.response_sources import file_text
+from .own_texts import with_own_texts
 from .pipeline import Pipeline, Prepare, Prepared
 
 _OUT_OF_TIME = "the quote was not searched: the time limit of the call had passed"
@@ -64,7 +52,7 @@ class EvidenceCheck:
         limit = runtime.timeout(self._seconds_left(runtime))
         try:
             async with limit:
-                sources = await _sources(response, call, pipeline)
+                response, sources = await _read(response, call, pipeline)
                 evidence = await runtime.call(check_quotes, answer, self._output.schema.schema, sources)
         except TimeoutError:
             if not limit.expired():
@@ -99,9 +87,14 @@ def _not_searched(answer: Answer, output: QuotedOutput) -> EvidenceMap:
     )
 
 
-async def _sources(response: GenerateResponse[Any], call: ModelCall, pipeline: Pipeline) -> list[TextSource]:
-    """Returns the texts of files, of user messages, and of the results of tools, in this order."""
-    files = await pipeline.runtime.gather(*_files(response, call, pipeline))
+async def _read(
+    response: GenerateResponse[Any], call: ModelCall, pipeline: Pipeline
+) -> tuple[GenerateResponse[Any], list[TextSource]]:
+    """Returns the response with its files read, and the texts of files, of user messages, and of the results of tools,
+    in this order.
+    """
+    response = await with_own_texts(response, call, pipeline)
+    files = [text for index, each in enumerate(response.media) if (text := file_text(index, each)) is not None]
     messages = [
         TextSource("message", "user", part.text)
         for message in call.messages
@@ -109,7 +102,7 @@ async def _sources(response: GenerateResponse[Any], call: ModelCall, pipeline: P
         for part in message.parts
         if isinstance(part, TextPart)
     ]
-    return [*files, *messages, *_tool_results(response, call)]
+    return response, [*files, *messages, *_tool_results(response, call)]
 
 
 def _tool_results(response: GenerateResponse[Any], call: ModelCall) -> list[TextSource]:
@@ -118,33 +111,3 @@ def _tool_results(response: GenerateResponse[Any], call: ModelCall) -> list[Text
     given = [(names.get(result.call_id, "tool"), result) for result in results]
     given += [(step.call.name, step.result) for step in response.tool_steps]
     return [TextSource("tool_result", name, result.as_text) for name, result in given]
-
-
-def _files(
-    response: GenerateResponse[Any], call: ModelCall, pipeline: Pipeline
-) -> list[Callable[[], Awaitable[TextSource]]]:
-    """Returns a function for each file. The parts are found by name and type, since middleware may have moved them."""
-    parts: defaultdict[tuple[str, str], list[MediaPart]] = defaultdict(list)
-    returned = (part for step in response.tool_steps for part in step.result.content if isinstance(part, MEDIA_PARTS))
-    for part in chain((part for _, part in media_parts(call)), returned):
-        parts[source_name(part.blob), part.blob.media_type].append(part)
-
-    def thunk(index: int, decision: MediaDecision) -> Callable[[], Awaitable[TextSource]]:
-        same = parts[decision.source, decision.type]
-        part = same.pop(0) if same else None
-        return lambda: _file(index, decision, part, pipeline)
-
-    return [thunk(index, decision) for index, decision in enumerate(response.media)]
-
-
-async def _file(index: int, decision: MediaDecision, part: MediaPart | None, pipeline: Pipeline) -> TextSource:
-    name, sent = decision.source, decision.sent
-    if decision.route != "native" and sent is not None and sent.text is not None:
-        return TextSource("file", name, sent.text, page_spans(sent.anchors), document=index)
-    if part is None:
-        return TextSource("file", name, document=index, problem=f"the text of {name} is not known here")
-    try:
-        conversion = await pipeline.extract_text(part)
-        return TextSource("file", name, conversion.text, page_spans(conversion.anchors), document=index)
-    except AbstractCoreError as error:
-        return TextSource("file", name, document=index, problem=error.message.rstrip("."))

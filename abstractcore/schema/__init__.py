@@ -80,9 +80,10 @@ if TYPE_CHECKING:
     from .evidence import Evidence, EvidenceMatch, EvidenceSource
     from .input_requests import InputRequest, InputResponse, Question
     from .journal_entries import JournalEntry, JournalKind
-    from .media_anchors import MediaAnchor, page_spans
+    from .media_anchors import MediaAnchor
     from .media_controls import FetchedBy, MediaControls, MediaResolution
     from .media_decisions import MediaDecision, MediaLoss, MediaRoute, MediaSent
+    from .media_texts import MediaText
     from .model_lists import ModelList
     from .output_attempts import OutputAttempt
     from .partial_replies import partial_reply, usage_so_far
@@ -94,6 +95,7 @@ if TYPE_CHECKING:
     from .reply_readings import ReplyReading
     from .server_side import Parsed, Rendered
     from .sizes import content_size, size_of
+    from .sources import Source, SourceKind, SourceMatch
     from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
     from .tool_loops import LoopStatus, ToolLoop
     from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
@@ -115,7 +117,6 @@ _LATER = {
     "JournalKind": "journal_entries",
     "LoopStatus": "tool_loops",
     "MediaAnchor": "media_anchors",
-    "page_spans": "media_anchors",
     "MediaControls": "media_controls",
     "FetchedBy": "media_controls",
     "MediaDecision": "media_decisions",
@@ -123,6 +124,7 @@ _LATER = {
     "MediaResolution": "media_controls",
     "MediaRoute": "media_decisions",
     "MediaSent": "media_decisions",
+    "MediaText": "media_texts",
     "ModelList": "model_lists",
     "Outcome": "records",
     "OutputAttempt": "output_attempts",
@@ -140,6 +142,9 @@ _LATER = {
     "ReplyReading": "reply_readings",
     "ReplyStart": "deltas",
     "SCHEMA_VERSION": "documents",
+    "Source": "sources",
+    "SourceKind": "sources",
+    "SourceMatch": "sources",
     "StreamEvent": "tool_events",
     "TOOL_OUTCOMES": "tool_steps",
     "TextDelta": "deltas",
@@ -235,6 +240,7 @@ __all__ = [
     "MediaResolution",
     "MediaRoute",
     "MediaSent",
+    "MediaText",
     "Message",
     "MeterUnit",
     "Modality",
@@ -266,6 +272,9 @@ __all__ = [
     "Sampling",
     "SchemaError",
     "SeparateUsage",
+    "Source",
+    "SourceKind",
+    "SourceMatch",
     "StreamEvent",
     "TextDelta",
     "TextEnd",
@@ -308,7 +317,6 @@ __all__ = [
     "from_data",
     "from_json",
     "media_kind_of",
-    "page_spans",
     "partial_reply",
     "redacted_call",
     "redacted_reply",

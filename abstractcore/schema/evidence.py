@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from .. import schema
 from .immutable import Immutable
+from .placed import Placed
 
 EvidenceMatch = Literal["exact", "normalised"]
 """How a quote was found: character for character; or up to case, spaces, line breaks and hyphens at them, Unicode
@@ -15,7 +17,7 @@ EvidenceSource = Literal["file", "message", "tool_result"]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence(Immutable):
+class Evidence(Placed, Immutable):
     """The quote that the model gave for the value at `path`, and where it stands in the texts of the call.
 
     `verified` says that the quote was found there; the model has no part in that. `text` is what stands there, in our
@@ -26,7 +28,7 @@ class Evidence(Immutable):
     `document` is the index of the file in `media` of the response, None for other sources; `name` is that of the file
     or the tool, or "user". `value_in_quote` says whether `text` has the value, in any common format of numbers and
     dates; None if that cannot be judged, as for yes or no. `reason` says why a quote is not verified, or that the value
-    is not in it; it is None for evidence without a doubt.
+    is not in it; it is None for evidence without a doubt. `anchors` are the places in the file, as those of `Source`.
     """
 
     path: str
@@ -43,3 +45,4 @@ class Evidence(Immutable):
     occurrences: int = 0
     value_in_quote: bool | None = None
     reason: str | None = None
+    anchors: tuple[schema.MediaAnchor, ...] = ()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .base_error import SchemaError
@@ -42,12 +41,6 @@ class MediaAnchor(Immutable):
         for name, length in (("box", 4), ("seconds", 2)):
             if getattr(self, name) is not None:
                 object.__setattr__(self, name, _numbers(getattr(self, name), length, name))
-
-
-def page_spans(anchors: Sequence[MediaAnchor]) -> tuple[tuple[int, int], ...]:
-    """Returns start and end of each page in a text, by the anchors of whole pages, in order."""
-    whole = (anchor for anchor in anchors if anchor.page is not None and anchor.box is None)
-    return tuple((anchor.start, anchor.end) for anchor in whole)
 
 
 def _numbers(value: object, length: int, path: str) -> tuple[float, ...]:

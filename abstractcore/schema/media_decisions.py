@@ -10,6 +10,7 @@ from .frozen_json import EMPTY, freeze_object
 from .immutable import Immutable
 from .json_values import check_items, check_real, check_text
 from .media_anchors import MediaAnchor
+from .media_texts import MediaText
 from .parts import MediaKind
 from .usage import Usage
 
@@ -63,7 +64,8 @@ class MediaDecision(Immutable):
 
     `sent`, `usage` and `seconds` are None in a plan, which sends nothing. `model` is the one that did the conversion,
     `usage` its tokens, and `seconds` how long the conversion took; all None if the file itself was sent, and the first
-    two also if the handler called no model. `lost` is what the model does not get of the file.
+    two also if the handler called no model. `lost` is what the model does not get of the file. `own_text` is
+    what AbstractCore read in the file, of a call with `evidence` or `verify`; None if it needed no further reading.
     """
 
     part_path: str
@@ -83,6 +85,7 @@ class MediaDecision(Immutable):
     model: str | None = None
     seconds: float | None = None
     lost: tuple[MediaLoss, ...] = ()
+    own_text: MediaText | None = None
 
     def __post_init__(self) -> None:
         if self.fit is not EMPTY:

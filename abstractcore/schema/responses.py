@@ -16,7 +16,7 @@ from .display import Displayed, small_print
 from .evidence_maps import EvidenceMap
 from .immutable import Immutable
 from .messages import Message
-from .parts import Part, ToolCall
+from .parts import Citation, Part, TextPart, ToolCall
 from .replies import FinishReason, ModelReply
 from .reprs import ShortRepr, short_repr
 from .usage import Usage
@@ -97,6 +97,25 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     def parts(self) -> tuple[Part, ...]:
         """The parts of the answer in order: text, reasoning, tool calls, media."""
         return self.reply.parts
+
+    @property
+    def citations(self) -> tuple[Citation, ...]:
+        """The citations of the answer, in order, as the provider reports them; `sources` finds their places."""
+        return tuple(each for part in self.parts if isinstance(part, TextPart) for each in part.citations)
+
+    def sources(self, quote: str | Citation) -> tuple[schema.Source, ...]:
+        """Returns the places where a quote stands in the files of the call and the results of its tools, in order.
+
+        Finds whole words and numbers, exactly or up to their form, never approximately; up to 1,000 places in each
+        file. Empty if the quote stands nowhere. A `Citation` is searched in the file that it names; if that text is not
+        known, the result is what the provider says, as "reported". Takes time linear in the texts; blocks.
+
+        Raises `SchemaError` for a quote that is not found while the text of a file is not known, since the file itself
+        was sent: with `verify=True` or `evidence=True` it is read after the answer.
+        """
+        from .response_sources import find_sources
+
+        return find_sources(self, quote)
 
     @property
     def tool_calls(self) -> tuple[ToolCall, ...]:

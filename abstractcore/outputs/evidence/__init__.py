@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ...schema.source_texts import TextSource
 from .checking import check_quotes
 from .quotes import Answer, divide, instruction, with_quotes
-from .sources import TextSource
 
 __all__ = ["Answer", "TextSource", "check_quotes", "divide", "instruction", "with_quotes"]

@@ -9,11 +9,11 @@ from decimal import Decimal
 from typing import Any
 
 from ...schema import Evidence, EvidenceMap, JSONObject
+from ...schema.quote_search import Budget
 from ...schema.quoting import shown
-from .matching import Budget
+from ...schema.source_texts import TextSource
 from .paths import Steps, leaves, read, written
 from .quotes import VALUE_KEY, Answer, Quote, is_choice
-from .sources import TextSource
 from .stated_values import states
 
 MOST_WORK = 10_000_000_000
@@ -113,7 +113,7 @@ class _Checker:
             return Evidence("", text, reason="the quote is empty" if not text.strip() else "the quote has no words")
         named = None if quote.document is None else quote.document - 1
         for source in sorted(self._sources, key=lambda each: named is None or each.document != named):
-            found = source.searched.find(text, self._budget)
+            found = source.find(text, self._budget)
             if found is not None:
                 place = source.place(found.start, found.end)
                 return Evidence(
@@ -129,6 +129,7 @@ class _Checker:
                     end=place.end,
                     text=place.text,
                     occurrences=found.occurrences,
+                    anchors=place.anchors,
                     reason=_all_of(source.name, place.page) if place.is_all else None,
                 )
         return Evidence("", text, reason=self._why_not_found(text))

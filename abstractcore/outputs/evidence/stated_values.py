@@ -7,9 +7,9 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
+from ...schema.normal_text import normal
+from ...schema.quote_search import Budget, SearchedText
 from .dates import dates_in, dates_without_year
-from .matching import Budget, SearchedText
-from .normal_text import normal
 from .numbers import has_digits, states_number
 
 _ISO_DATE = re.compile(r"(\d{4})-(\d{2})-(\d{2})(?:[T ](\d{2}):(\d{2})\S*)?")

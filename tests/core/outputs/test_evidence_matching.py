@@ -6,11 +6,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstractcore.outputs.evidence.matching import MOST_OCCURRENCES, Budget, SearchedText
-from abstractcore.outputs.evidence.normal_text import NormalText
+from abstractcore import MediaAnchor
 from abstractcore.outputs.evidence.paths import leaves, read, written
-from abstractcore.outputs.evidence.sources import Place, TextSource
 from abstractcore.outputs.evidence.stated_values import states
+from abstractcore.schema.normal_text import NormalText
+from abstractcore.schema.quote_search import MOST_OCCURRENCES, Budget, SearchedText
+from abstractcore.schema.source_texts import Place, TextSource
 
 TEXT = (
     "Invoice   No.: A\u201117 \u2013 the \u201crain-\nfall\u201d cafe\u0301 \ufb01ne. "
@@ -159,16 +160,17 @@ def test_nothing_is_searched_without_budget():
 
 def test_places_are_in_pages():
     text = "[page 1]\nTotal: 5\nsee the\n\n[page 2]\nnext page"
-    source = TextSource("file", "x.pdf", text, pages=((9, 25), (36, 45)))
+    anchors = (MediaAnchor(9, 25, page=3), MediaAnchor(36, 45, page=4))
+    source = TextSource("file", "x.pdf", text, anchors)
 
     def place(quote):
         found = source.searched.find(quote, Budget(PLENTY))
         return source.place(found.start, found.end)
 
-    assert place("Total: 5") == Place(1, 0, 8, "Total: 5")
-    assert (place("next").page, place("next").start, place("next").end) == (2, 0, 4)
+    assert place("Total: 5") == Place(3, 0, 8, "Total: 5", anchors[:1])
+    assert (place("next").page, place("next").start, place("next").end) == (4, 0, 4)
     over = place("see the next")
-    assert (over.page, over.start, over.end, over.text) == (1, 9, 16, "see the\nnext")
+    assert (over.page, over.start, over.end, over.text) == (3, 9, 16, "see the\nnext")
     assert source.searched.find("[page 1]", Budget(PLENTY)) is None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from ...schema.evidence import EvidenceMatch
+from .evidence import EvidenceMatch
 from .normal_text import NormalText, normal
 
 MOST_OCCURRENCES = 100
@@ -17,12 +17,25 @@ _MINUS = "-\u2212"
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A place in a text. `occurrences` counts the places, up to 100."""
+    """The places of a quote in a text, in order, at least one; `start` and `end` are those of the first."""
 
-    start: int
-    end: int
+    spans: tuple[tuple[int, int], ...]
     match: EvidenceMatch
-    occurrences: int
+
+    @property
+    def start(self) -> int:
+        """Where the first place begins."""
+        return self.spans[0][0]
+
+    @property
+    def end(self) -> int:
+        """Where the first place ends."""
+        return self.spans[0][1]
+
+    @property
+    def occurrences(self) -> int:
+        """The number of places."""
+        return len(self.spans)
 
 
 class Budget:
@@ -47,12 +60,14 @@ class SearchedText:
         self.text = text
         self._normal: NormalText | None = None
 
-    def find(self, quote: str, budget: Budget) -> Found | None:
-        """Returns the first place of a quote that is not empty, whole words and numbers only; None if there is none."""
+    def find(self, quote: str, budget: Budget, most: int = MOST_OCCURRENCES) -> Found | None:
+        """Returns up to `most` places of a quote, whole words and numbers only; None if there is none."""
         quote = quote.strip()
-        start, count = _first(self.text, quote, budget, _whole_in(self.text))
-        if count:
-            return Found(start, start + len(quote), "exact", count)
+        if not quote:
+            return None
+        starts = _places(self.text, quote, budget, _whole_in(self.text), most)
+        if starts:
+            return Found(tuple((start, start + len(quote)) for start in starts), "exact")
         wanted = normal(quote)
         if not wanted or budget.is_spent:
             return None
@@ -64,10 +79,11 @@ class SearchedText:
             # The original has the no-break spaces in numbers, the normal form the words divided by hyphens.
             return is_whole(start, end) and was_whole(form.starts[start], form.ends[end - 1])
 
-        start, count = _first(form.text, wanted, budget, is_whole_in_both)
-        if not count:
+        starts = _places(form.text, wanted, budget, is_whole_in_both, most)
+        if not starts:
             return None
-        return Found(form.starts[start], form.ends[start + len(wanted) - 1], "normalised", count)
+        last = len(wanted) - 1
+        return Found(tuple((form.starts[start], form.ends[start + last]) for start in starts), "normalised")
 
     def has_inside_words(self, quote: str, budget: Budget) -> bool:
         """Returns whether a quote that was not found is a part of longer words or numbers."""
@@ -78,9 +94,10 @@ class SearchedText:
         return wanted in self._normal.text
 
 
-def _first(text: str, quote: str, budget: Budget, is_whole: Callable[[int, int], bool]) -> tuple[int, int]:
-    """Returns the first place of a quote that `is_whole`, and the number of places."""
-    first, count, position = -1, 0, 0
+def _places(text: str, quote: str, budget: Budget, is_whole: Callable[[int, int], bool], most: int) -> list[int]:
+    """Returns where a quote begins, up to `most` places that do not overlap and are `is_whole`."""
+    starts: list[int] = []
+    position = 0
     for _ in range(_MOST_CANDIDATES):
         if budget.is_spent:
             break
@@ -90,10 +107,11 @@ def _first(text: str, quote: str, budget: Budget, is_whole: Callable[[int, int],
             break
         position = found + 1
         if is_whole(found, found + len(quote)):
-            first, count, position = (found if count == 0 else first), count + 1, found + len(quote)
-            if count == MOST_OCCURRENCES:
+            starts.append(found)
+            position = found + len(quote)
+            if len(starts) == most:
                 break
-    return first, count
+    return starts
 
 
 def _whole_in(text: str) -> Callable[[int, int], bool]:

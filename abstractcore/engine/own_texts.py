@@ -1,0 +1,50 @@
+"""Reads the files of a call whose text is not known, after the answer."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from itertools import chain
+from typing import Any
+
+from ..errors import AbstractCoreError
+from ..schema import MEDIA_PARTS, GenerateResponse, MediaDecision, MediaPart, ModelCall
+from ..schema.media_texts import MediaText
+from ..schema.response_sources import file_text
+from .lowering.media_routes import media_parts, source_name
+from .pipeline import Pipeline
+
+
+async def with_own_texts(response: GenerateResponse[Any], call: ModelCall, pipeline: Pipeline) -> GenerateResponse[Any]:
+    """Returns the response with the text of every file that was sent natively, in `own_text` of its decision."""
+    parts = _parts(response, call)
+
+    def thunk(index: int, decision: MediaDecision) -> Callable[[], Awaitable[MediaDecision]]:
+        same = parts[decision.source, decision.type]
+        part = same.pop(0) if same else None
+        return lambda: _read(index, decision, part, pipeline)
+
+    thunks = [thunk(index, decision) for index, decision in enumerate(response.media)]
+    return replace(response, media=tuple(await pipeline.runtime.gather(*thunks)))
+
+
+def _parts(response: GenerateResponse[Any], call: ModelCall) -> defaultdict[tuple[str, str], list[MediaPart]]:
+    """Returns the files by name and type, since middleware may have moved them."""
+    parts: defaultdict[tuple[str, str], list[MediaPart]] = defaultdict(list)
+    returned = (part for step in response.tool_steps for part in step.result.content if isinstance(part, MEDIA_PARTS))
+    for part in chain((part for _, part in media_parts(call)), returned):
+        parts[source_name(part.blob), part.blob.media_type].append(part)
+    return parts
+
+
+async def _read(index: int, decision: MediaDecision, part: MediaPart | None, pipeline: Pipeline) -> MediaDecision:
+    if file_text(index, decision) is not None:
+        return decision
+    if part is None:
+        return replace(decision, own_text=MediaText(problem=f"the text of {decision.source} is not known here"))
+    try:
+        found = await pipeline.extract_text(part)
+        return replace(decision, own_text=MediaText(found.text, found.anchors))
+    except AbstractCoreError as error:
+        return replace(decision, own_text=MediaText(problem=error.message.rstrip(".")))

@@ -1,0 +1,20 @@
+"""`MediaText`: our own text of a file that was sent natively."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from .immutable import Immutable
+from .media_anchors import MediaAnchor
+
+
+@dataclass(frozen=True, slots=True)
+class MediaText(Immutable):
+    """The text of a file, as AbstractCore reads it, with the places of its pieces; the model did not get it.
+
+    `problem` says why there is none.
+    """
+
+    text: str = ""
+    anchors: tuple[MediaAnchor, ...] = ()
+    problem: str | None = None

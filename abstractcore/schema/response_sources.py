@@ -1,0 +1,121 @@
+"""Finds quotes and citations in the files of a response, and in the results of its tools."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import chain
+from typing import Any, Final
+
+from .. import schema
+from .base_error import SchemaError
+from .citation_places import CitedPlace, cited_place
+from .media_anchors import MediaAnchor
+from .parts import Citation
+from .quote_search import Budget
+from .quoting import shown
+from .source_texts import TextSource
+from .sources import Source
+
+MOST_SOURCES: Final = 1000
+_WORK: Final = 10_000_000_000
+_PARTLY_WORDS: Final = ("image", "audio")
+"""Kinds whose text has more than the words of the file: facts about an image, what a model says of it, times."""
+
+
+def find_sources(response: schema.GenerateResponse[Any], quote: str | Citation) -> tuple[Source, ...]:
+    """Returns the places of a quote or a citation, in order; see `GenerateResponse.sources`."""
+    if isinstance(quote, Citation):
+        return _cited(response.media, quote)
+    if not isinstance(quote, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise SchemaError(f"expected a text or a Citation, got {shown(quote)}", "quote")
+    texts = [file_text(index, each) for index, each in enumerate(response.media)]
+    results = (TextSource("tool_result", step.call.name, step.result.as_text) for step in response.tool_steps)
+    found = _found(quote, [*(each for each in texts if each is not None), *results])
+    unread = [each.source for each, text in zip(response.media, texts, strict=True) if text is None]
+    if not found and unread and any(map(str.isalnum, quote)):
+        raise SchemaError(
+            f"the quote is not in the texts at hand, and the text of {shown(unread[0])} is not known: the file "
+            "itself was sent to the model",
+            "quote",
+            hint="Pass verify=True or evidence=True to generate: files are then read here too, after the answer.",
+        )
+    return found
+
+
+def file_text(index: int, decision: schema.MediaDecision) -> TextSource | None:
+    """Returns the text of the file with this index in `media`; None if it is not known."""
+    name, sent = decision.source, decision.sent
+    is_partly = decision.kind in _PARTLY_WORDS
+    if decision.own_text is not None:
+        own = decision.own_text
+        return TextSource("file", name, own.text, own.anchors, index, own.problem, is_partly and bool(own.anchors))
+    if decision.route == "native" or sent is None or (sent.text is None and not sent.parts):
+        return None
+    text = sent.text if sent.text is not None else "".join(part.text or "" for part in sent.parts)
+    return TextSource("file", name, text, sent.anchors, index, anchored_only=is_partly)
+
+
+def _found(quote: str, texts: Sequence[TextSource]) -> tuple[Source, ...]:
+    if not any(map(str.isalnum, quote)):
+        return ()
+    budget = Budget(_WORK)
+    return tuple(chain.from_iterable(each.find_all(quote, budget, MOST_SOURCES) for each in texts))
+
+
+def _cited(media: Sequence[schema.MediaDecision], citation: Citation) -> tuple[Source, ...]:
+    place = cited_place(citation)
+    files = _cited_files(media, citation, place)
+    if citation.quote:
+        known = (file_text(index, media[index]) for index in files)
+        found = _found(citation.quote, [each for each in known if each is not None])
+        if found:
+            return _at(place, found)
+    return (_reported(media, citation, place, files),)
+
+
+def _cited_files(media: Sequence[schema.MediaDecision], citation: Citation, place: CitedPlace) -> list[int]:
+    """Returns the indexes of the files that a citation may name; the number of a document counts only if its name does
+    not speak against it.
+    """
+    named = [index for index, each in enumerate(media) if each.source in (citation.title, citation.source)]
+    documents = [
+        index for index, each in enumerate(media) if each.route == "native" and each.kind in ("document", "text")
+    ]
+    if place.document is not None and place.document < len(documents):
+        index = documents[place.document]
+        if index in named or not (citation.title or citation.source):
+            return [index]
+    return named
+
+
+def _at(place: CitedPlace, found: tuple[Source, ...]) -> tuple[Source, ...]:
+    """Returns those of the places that the citation names, else all."""
+    if place.first_page is not None and place.last_page is not None:
+        pages = range(place.first_page, place.last_page + 1)
+        return tuple(each for each in found if each.page in pages) or found
+    return tuple(each for each in found if place.start is not None and each.start == place.start) or found
+
+
+def _reported(
+    media: Sequence[schema.MediaDecision], citation: Citation, place: CitedPlace, files: Sequence[int]
+) -> Source:
+    """Returns what the provider says of its citation."""
+    is_web = not files and citation.source.partition(":")[0].lower() in ("http", "https")
+    document = files[0] if len(files) == 1 else None
+    name = media[document].source if document is not None else citation.title or citation.source or "a document"
+    return Source(
+        quote=citation.quote or "",
+        match="reported",
+        source="web" if is_web else "file",
+        name=citation.source if is_web else name,
+        document=document,
+        page=place.first_page,
+        start=place.start,
+        end=place.end,
+        text=citation.quote,
+        anchors=_page_anchors(place),
+    )
+
+
+def _page_anchors(place: CitedPlace) -> tuple[MediaAnchor, ...]:
+    return () if place.first_page is None else (MediaAnchor(0, 0, page=place.first_page),)
