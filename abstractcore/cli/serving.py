@@ -158,12 +158,14 @@ def _speech_to_text(llm: abstractcore.LLM, plugins: Registry) -> SpeechToText:
     """Returns a function that transcribes on this machine."""
 
     def transcript(item: Any) -> str:
+        from ..client.services import default_services
         from ..concurrency.cores import spare_cores
         from ..engine.text_extraction import extract_text
         from ..ports import MediaContext
 
         part = cast(Any, llm.build("transcribe", media=[item]).messages[-1].parts[0])
-        return extract_text(part, plugins.media_handlers, MediaContext(model_store(), {}, spare_cores()), _stored).text
+        context = MediaContext(model_store(), {}, spare_cores(), isolation=default_services().isolation)
+        return extract_text(part, plugins.media_handlers, context, _stored).text
 
     return transcript
 

@@ -126,4 +126,5 @@ class Pipelines:
             captioner=self._captioner,
             fetcher=self.services.fetcher,
             conversions=self.services.conversions,
+            isolation=self.services.isolation,
         )

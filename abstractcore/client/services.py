@@ -17,7 +17,8 @@ from ..telemetry import Recorder, Subscriber, Subscription
 
 if TYPE_CHECKING:
     from ..concurrency import AsyncRuntime
-    from ..ports import ArtifactStore, ConversionStore, Fetcher, ModelStore
+    from ..concurrency.process_pool import ProcessPool
+    from ..ports import ArtifactStore, ConversionStore, Fetcher, Isolation, ModelStore
     from ..schema import Capture
     from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
     from ..transport.aiohttp_http import AiohttpTransport
@@ -43,6 +44,7 @@ class Services:
         artifacts: ArtifactStore | None = None,
         conversions: ConversionStore | None = None,
         fetcher: Fetcher | None = None,
+        isolation: Isolation | None = None,
         clock: Clock | None = None,
         random: Callable[[], float] = random.random,
         new_id: Callable[[], str] | None = None,
@@ -62,6 +64,8 @@ class Services:
         self._artifacts = artifacts
         self._conversions = conversions
         self._fetcher = fetcher
+        self._isolation = isolation
+        self._process_pool: ProcessPool | None = None
         self._catalogue = catalogue
         self._sync: dict[TransportSettings, SyncHttpTransport] = {}
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
@@ -125,6 +129,16 @@ class Services:
         return self._fetcher
 
     @property
+    def isolation(self) -> Isolation:
+        """Runs decoders of files in processes of their own: of a pool, which `close` ends, unless another was given."""
+        if self._isolation is None:
+            from ..concurrency.process_pool import ProcessPool
+
+            pool = self._process_pool = self._process_pool or ProcessPool()
+            return pool
+        return self._isolation
+
+    @property
     def catalogue(self) -> ModelCatalogue:
         """What is known about models: the files of plugins, and the user's own."""
         if self._catalogue is None:
@@ -165,12 +179,15 @@ class Services:
         return self._aiohttp.get(settings) or self._aiohttp.setdefault(settings, AiohttpTransport(settings))
 
     def close(self) -> None:
-        """Close the idle connections of sync code; those of event loops close with their loop.
+        """Close the idle connections of sync code, and end the processes that decode files; connections of event loops
+        close with their loop.
 
         Async functions that sync code waits for are cancelled. Subscribers to records have two seconds to be
         notified of the last calls.
         """
         self.sync_runtime.close()
+        if self._process_pool is not None:
+            self._process_pool.close()
         self.records.close(_LAST_RECORDS_SECONDS)
         for transport in [*self._sync.values(), *self._pycurl.values()]:
             transport.close_now()

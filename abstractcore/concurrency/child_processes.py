@@ -1,96 +1,118 @@
-"""`ChildProcess`: a process for one piece of work, killed with its own children when nobody waits for it any more."""
+"""`ChildProcess`: a process that messages are exchanged with, killed with its own children."""
 
 from __future__ import annotations
 
-import asyncio
 import os
 import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
-from concurrent.futures import Future
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, cast
 
 from .pipe_messages import read_message, write_message
 
-_GRACE_SECONDS = 2.0
-"""How long a child may take to exit after its last message."""
+_BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; del sys.argv[1:]; from {module} import main; main()"
+_KEPT_BYTES = 1 << 14
+
+
+def has_interpreter() -> bool:
+    """Whether there is a Python that children can run: a frozen program would start itself."""
+    return bool(sys.executable) and not getattr(sys, "frozen", False)
 
 
 class ChildProcess:
-    """Runs `command` with `request` on its standard input, which stays open: its end means that this process has died.
+    """Runs `main` of a module in a new Python process, which imports what this one can import, but not its `__main__`.
 
-    The child answers with messages on its standard output (`pipe_messages`); `on_message` gets each, in a thread, and
-    returns whether it is the last one. `name` is for the thread.
+    The process ends itself when its standard input ends: then this process has died. `on_exit` is called, in a thread,
+    when it has ended; with it, the last lines of its standard error are kept instead of shown. `environment` is added
+    to that of this process. Raises `OSError` if it cannot be started.
     """
 
     def __init__(
-        self, command: Sequence[str], request: bytes, on_message: Callable[[bytes], bool], *, name: str
+        self,
+        module: str,
+        *,
+        environment: Mapping[str, str] | None = None,
+        on_exit: Callable[[], object] | None = None,
     ) -> None:
-        self._command = command
-        self._request = request
-        self._on_message = on_message
-        self._name = name
-        self._process: subprocess.Popen[bytes] | None = None
-        self._is_killed = False
         self._lock = threading.Lock()
         """Held while signals are sent: the id of a process that has been waited for may belong to another one."""
+        self._is_over = False
+        self._errors = b""
+        self._process = subprocess.Popen(
+            [sys.executable, "-c", _BOOTSTRAP.format(module=module), *map(str, sys.path)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE if on_exit is not None else None,
+            bufsize=0,
+            env={**os.environ, **environment} if environment else None,
+            start_new_session=sys.platform != "win32",
+        )
+        self._listener: threading.Thread | None = None
+        if on_exit is not None:
+            self._listener = threading.Thread(
+                target=self._listen, args=(on_exit,), name="abstractcore-child-stderr", daemon=True
+            )
+            self._listener.start()
 
-    async def run(self) -> int:
-        """Returns the exit code, negative for a signal. When it is cancelled, the child is killed."""
-        ended: Future[int] = Future()
-        ended.set_running_or_notify_cancel()
-        threading.Thread(target=self._serve, args=(ended,), name=f"abstractcore-{self._name}", daemon=True).start()
-        try:
-            return await asyncio.wrap_future(ended)
-        finally:
-            self.kill()
+    @property
+    def pid(self) -> int:
+        """The id of the process."""
+        return self._process.pid
+
+    def send(self, message: bytes) -> None:
+        """Writes a message. Does nothing if the process has ended: `receive` says so."""
+        with suppress(OSError, ValueError):
+            write_message(cast("IO[bytes]", self._process.stdin), message)
+
+    def receive(self, max_bytes: int | None = None) -> bytes | None:
+        """Returns the next message; None when the process has ended. Raises `InvalidMessageError` for a longer one."""
+        return read_message(cast("IO[bytes]", self._process.stdout), max_bytes)
 
     def kill(self) -> None:
-        """Kills the child and its children; later calls do nothing."""
+        """Kills the process and its children, from any thread; later calls do nothing."""
         with self._lock:
-            self._is_killed = True
-            if self._process is not None:
+            if not self._is_over:
                 _kill_tree(self._process)
 
-    def _serve(self, ended: Future[int]) -> None:
-        try:
-            ended.set_result(self._code())
-        except BaseException as error:
-            ended.set_exception(error)
+    def end(self) -> int:
+        """Kills the process if it still runs, and frees what it holds; returns its exit code, negative for a signal.
 
-    def _code(self) -> int:
+        Only the thread that exchanges messages may call it.
+        """
         with self._lock:
-            if self._is_killed:
-                return -signal.SIGTERM
-            self._process = process = subprocess.Popen(
-                self._command,
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-                start_new_session=sys.platform != "win32",
-            )
-        timer: threading.Timer | None = None
-        try:
-            with suppress(OSError):  # the child died before it read everything: its exit code says why
-                write_message(cast("IO[bytes]", process.stdin), self._request)
-            while (message := read_message(cast("IO[bytes]", process.stdout))) is not None:
-                if self._on_message(message):
-                    timer = threading.Timer(_GRACE_SECONDS, self.kill)
-                    timer.daemon = True
-                    timer.start()
-        finally:
-            if timer is not None:
-                timer.cancel()
-            with self._lock:
-                _kill_tree(process)
-                self._process = None
-            code = process.wait()
-            for pipe in (process.stdin, process.stdout):
-                with suppress(OSError):
-                    cast("IO[bytes]", pipe).close()
+            if not self._is_over:
+                _kill_tree(self._process)
+                self._is_over = True
+        code = self._process.wait()
+        if self._listener is not None and self._listener is not threading.current_thread():
+            self._listener.join()
+        self._close()
         return code
+
+    def abandon(self) -> None:
+        """In a forked process: closes the copies of the pipes, and leaves the process to its parent."""
+        self._is_over = True
+        self._process.returncode = 0  # it is no child of this process: no wait, no ResourceWarning
+        self._close()
+
+    def last_errors(self) -> str:
+        """Returns the end of what the process wrote to its standard error."""
+        return self._errors.decode(errors="replace").strip()
+
+    def _listen(self, on_exit: Callable[[], object]) -> None:
+        with suppress(OSError, ValueError):
+            while piece := cast("IO[bytes]", self._process.stderr).read(_KEPT_BYTES):
+                self._errors = (self._errors + piece)[-_KEPT_BYTES:]
+        on_exit()
+
+    def _close(self) -> None:
+        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+            if pipe is not None:
+                with suppress(OSError):
+                    pipe.close()
 
 
 def _kill_tree(process: subprocess.Popen[bytes]) -> None:

@@ -1,23 +1,92 @@
-"""Messages between two processes: bytes with their length before them."""
+"""Messages between two processes: bytes with their length before them, and values in bytes without pickling."""
 
 from __future__ import annotations
 
-from typing import IO
+import json
+from typing import IO, Any, cast
 
 _LENGTH_BYTES = 8
 
 
-def read_message(file: IO[bytes]) -> bytes | None:
-    """Returns the next message; None at the end, also within a message."""
-    head = file.read(_LENGTH_BYTES)
-    if len(head) < _LENGTH_BYTES:
+class InvalidMessageError(ValueError):
+    """The other process sent something that is no message."""
+
+
+def read_message(file: IO[bytes], max_bytes: int | None = None) -> bytes | None:
+    """Returns the next message; None at the end, also within a message.
+
+    Raises `InvalidMessageError` for one with more than `max_bytes`, before memory is allocated for it.
+    """
+    head = _read(file, _LENGTH_BYTES)
+    if head is None:
         return None
     length = int.from_bytes(head)
-    message = file.read(length)
-    return message if len(message) == length else None
+    if max_bytes is not None and length > max_bytes:
+        raise InvalidMessageError(f"a message of {length:,} bytes, above the limit of {max_bytes:,}")
+    return _read(file, length)
 
 
 def write_message(file: IO[bytes], message: bytes) -> None:
     """Writes a message with its length before it."""
-    file.write(len(message).to_bytes(_LENGTH_BYTES) + message)
+    _write(file, len(message).to_bytes(_LENGTH_BYTES))
+    _write(file, message)
     file.flush()
+
+
+def encoded(value: object) -> bytes:
+    """Returns a value of None, booleans, numbers, texts, bytes, lists and tuples as a message."""
+    contents: list[bytes] = []
+
+    def size_of(content: object) -> dict[str, int]:
+        if not isinstance(content, bytes):
+            raise TypeError(f"a {type(content).__name__} cannot be sent to another process")
+        contents.append(content)
+        return {"bytes": len(content)}
+
+    text = json.dumps(value, default=size_of).encode()
+    return b"".join((len(text).to_bytes(_LENGTH_BYTES), text, *contents))
+
+
+def decoded(message: bytes) -> Any:
+    """Returns the value of a message, tuples as lists. It may be of an untrusted process: nothing is executed.
+
+    Raises `InvalidMessageError`.
+    """
+    begin = position = _LENGTH_BYTES + int.from_bytes(message[:_LENGTH_BYTES])
+
+    def content(size: dict[str, Any]) -> bytes:
+        nonlocal position
+        start, position = position, position + int(size["bytes"])
+        if not begin <= start <= position <= len(message):
+            raise InvalidMessageError("a message that is shorter than it says")
+        return message[start:position]
+
+    try:
+        return json.loads(message[_LENGTH_BYTES:begin], object_hook=content)
+    except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
+        raise InvalidMessageError(f"a message that cannot be read ({type(error).__name__})") from error
+
+
+def _read(file: IO[bytes], size: int) -> bytes | None:
+    """Returns `size` bytes, which a pipe may give in pieces; None if there are fewer."""
+    first = file.read(size)
+    if len(first) == size or not first:
+        return first if len(first) == size else None
+    content = bytearray(size)
+    content[: len(first)] = first
+    position = len(first)
+    with memoryview(content) as view:
+        while position < size:
+            read = cast(Any, file).readinto(view[position:])
+            if not read:
+                return None
+            position += read
+    return bytes(content)
+
+
+def _write(file: IO[bytes], content: bytes) -> None:
+    """Writes all of `content`, of which a pipe may take a piece at a time."""
+    with memoryview(content) as view:
+        position = 0
+        while position < len(view):
+            position += file.write(view[position:])

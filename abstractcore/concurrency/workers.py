@@ -10,8 +10,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import Context, ContextVar
+from functools import wraps
 from typing import Any, Generic, TypeAlias, TypeVar
 
+from ..ports import Interruption
 from .abandoned import Abandoned, in_thread, run
 
 T = TypeVar("T")
@@ -34,6 +36,7 @@ class Job(Generic[T]):
         self.slots: list[_Slot] = []
         """The slot it occupies, until it ends or is abandoned: whoever pops it owns it."""
         self._pool = pool
+        self._interruption = Interruption()
         self._function = function
         self._arguments = arguments
         self._context = context
@@ -42,21 +45,31 @@ class Job(Generic[T]):
     def begin(self) -> None:
         """Queues the call; raises `RuntimeError` if no thread can be started."""
         if self._pool in _active_pools.get():
-            in_thread(self.result, self._context, self._function, self._arguments)
+            in_thread(self.result, self._context, _interruptible(self._function, self._interruption), self._arguments)
         else:
             self._pool.add(self)
 
     def run(self) -> None:
         """Calls the function here, unless it was cancelled."""
-        self._context.run(run, self.result, self._function, self._arguments)
+        self._context.run(run, self.result, _interruptible(self._function, self._interruption), self._arguments)
 
     def abandon(self) -> None:
-        """Abandons the call: cancels it, or, if it runs, counts it, logs a warning and frees its slot. Does nothing
-        after its end."""
+        """Abandons the call: cancels it, or, if it runs, interrupts it, counts it, logs a warning and frees its slot.
+        Does nothing after its end."""
         if self._pool.abandoned.add(self._function, self.result):
+            self._interruption.set()
             self._pool.replace(self)
         elif self.result.cancelled():
             self._pool.forget(self)
+
+
+def _interruptible(function: Callable[..., T], interruption: Interruption) -> Callable[..., T]:
+    @wraps(function)
+    def call(*arguments: object) -> T:
+        with interruption.of_this_call():
+            return function(*arguments)
+
+    return call
 
 
 class Workers:

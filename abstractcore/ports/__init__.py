@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         Recognised,
     )
     from .fetching import FetchedFile, Fetcher
+    from .isolation import Isolation
     from .media_fitting import FitsMedia, Fitted, ImageFacts, MeasuresImages
     from .prices import Price
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
@@ -77,6 +78,7 @@ _LATER = {
     "FitsMedia": "media_fitting",
     "Fitted": "media_fitting",
     "ImageFacts": "media_fitting",
+    "Isolation": "isolation",
     "MeasuresImages": "media_fitting",
     "MediaContext": "conversions",
     "ModelStore": "stores",
@@ -135,6 +137,7 @@ __all__ = [
     "HasOperations",
     "ImageFacts",
     "Interruption",
+    "Isolation",
     "KnownAddress",
     "KnownUrl",
     "MeasuresImages",

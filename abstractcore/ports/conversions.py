@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Generator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVarTuple
 
 from ..errors import MediaError
 from ..schema import (
@@ -22,7 +22,10 @@ from ..schema import (
     canonical_content,
 )
 from .fetching import Fetcher
+from .isolation import Isolation
 from .stores import ModelStore
+
+Ts = TypeVarTuple("Ts")
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +83,21 @@ class MediaContext:
     to_text: Callable[[MediaPart], Conversion] | None = None
     """Converts a file inside of this one to text, by its own handler and the policy for its kind; blocks. Raises
     `MediaError` if that is not possible. None where files in files are not wanted."""
+
+    isolation: Isolation | None = None
+    """Runs decoders in processes of their own; None runs them in this one."""
+
+    def isolated(
+        self, source: str, seconds: float, function: Callable[[*Ts], Generator[Any, Any, None]], *arguments: *Ts
+    ) -> Generator[Any, Any, None]:
+        """Yields what a generator function yields, in a process of its own that may crash or hang; see `Isolation.run`.
+
+        For decoders in C that hostile files may break. `source` is the name of the file, `seconds` the limit for each
+        value.
+        """
+        if self.isolation is None:
+            return function(*arguments)
+        return self.isolation.run(function, arguments, source=source, seconds=seconds, timeout=self.timeout)
 
     def password(self, part: MediaPart) -> str | None:
         """Returns the password of a file, if the user gave one."""

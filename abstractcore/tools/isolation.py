@@ -21,9 +21,7 @@ from ..schema.quoting import one_line
 from .failures import ProcessEndedError
 
 _MAIN = "__main__"
-_BOOTSTRAP = (
-    "import sys; sys.path[:] = sys.argv[1:]; del sys.argv[1:]; from abstractcore.tools.isolated import main; main()"
-)
+_CHILD = "abstractcore.tools.isolated"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +63,7 @@ def isolated_call(
 
     It raises `ProcessEndedError`, and `ToolError` for `deps` that cannot be pickled.
     """
-    from ..concurrency.child_processes import ChildProcess
+    from ..concurrency.child_calls import run_in_child
 
     async def run() -> ToolStep:
         request = _request(function, call, context, takes_context)
@@ -79,9 +77,7 @@ def isolated_call(
             steps.append(_step(content))
             return True
 
-        command = [sys.executable, "-c", _BOOTSTRAP, *map(str, sys.path)]
-        child = ChildProcess(command, pickle.dumps(request), on_message, name=function.__name__)
-        code = await child.run()
+        code = await run_in_child(_CHILD, pickle.dumps(request), on_message, name=function.__name__)
         if not steps:
             raise ProcessEndedError(_reason(code))
         return steps[0]
@@ -133,7 +129,7 @@ def _main_module() -> dict[str, Any]:
 
 def is_child_importing() -> bool:
     """Returns whether this is the process of an isolated tool that imports the tool's module."""
-    child = sys.modules.get("abstractcore.tools.isolated")
+    child = sys.modules.get(_CHILD)
     return child is not None and child.is_importing
 
 

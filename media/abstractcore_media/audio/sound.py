@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
-from typing import TYPE_CHECKING, Any
+from contextlib import closing
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from abstractcore.errors import MediaError
 from abstractcore.schema import MediaPart
 
 from ..common.av_files import duration, open_recording
 from ..common.content import source_of
+from ..common.stopping import StopCheck
 
 if TYPE_CHECKING:
     import numpy as np
@@ -19,12 +21,24 @@ if TYPE_CHECKING:
 
 SAMPLE_RATE = 16_000
 """Samples per second, mono."""
+SECONDS_PER_BLOCK = 60.0
+"""The limit for decoding one block."""
 _RESAMPLING = f"{SAMPLE_RATE}:filter_size=128:cutoff=0.98:linear_interp=1"
 """A steeper filter than FFmpeg's default: consonants above 6 kHz stay."""
+_SAMPLE_BYTES = 2
+_BLOCK = 5 * SAMPLE_RATE * _SAMPLE_BYTES
+_WIDEST = 32768.0
+Run: TypeAlias = Callable[..., Generator[Any, Any, None]]
+"""Runs a generator function with arguments, such as `MediaContext.isolated`."""
+
+
+def run_here(function: Run, *arguments: object) -> Generator[Any, Any, None]:
+    """Runs a generator function in this process."""
+    return function(*arguments)
 
 
 class SoundReader:
-    """Reads the first audio track of a file.
+    """Reads the first audio track of a file; `run` runs the decoder.
 
     `seconds` is what was read, `announced` the duration in the header (0 if there is none), `begin` the time of the
     first sample.
@@ -36,49 +50,83 @@ class SoundReader:
         max_seconds: float,
         start: float = 0.0,
         end: float | None = None,
-        check_stop: Callable[[], None] = lambda: None,
+        timeout: float | None = None,
+        run: Run = run_here,
     ) -> None:
         self.seconds = self.announced = self.begin = 0.0
-        self._part, self._max_seconds, self._check_stop = part, max_seconds, check_stop
-        self._start, self._end = start, end
+        self._run = run
+        self._arguments = part, max_seconds, start, end, timeout
 
     def blocks(self) -> Generator[NDArray[np.float32]]:
         """Yields the samples, from -1 to 1, from `start` to `end`. Corrupt packets are skipped.
 
         Raises `MediaError` if the track is missing, corrupt, empty or too long.
         """
-        source = source_of(self._part)
-        with open_recording(self._part, "Transcribing audio", "faster-whisper", "audio") as container:
-            self.announced = duration(container)
-            if not container.streams.audio:
-                raise MediaError(f"{source} has no audio track.", source=source)
-            position = 0
-            for block in _resampled(self._frames(container)):
-                self._check_stop()
-                first, position = position, position + len(block)
-                if self._end is not None:
-                    block = block[: max(0, self._sample(self._end) - first)]
-                    if not len(block):
-                        break
-                block = block[max(0, self._sample(self._start) - first) :]
-                self.seconds += len(block) / SAMPLE_RATE
-                if self.seconds > self._max_seconds:
-                    raise _too_long(source, self._max_seconds)
-                if len(block):
-                    yield block
-        self.begin = max(self.begin, self._start)
-        if not self.seconds:
-            raise MediaError(f"{source} has no audio: its length is 0 seconds.", source=source)
+        import numpy as np
 
-    def _sample(self, time: float) -> int:
-        return max(0, round((time - self.begin) * SAMPLE_RATE))
+        with closing(self._run(decoded_sound, *self._arguments)) as decoded:
+            for self.announced, self.begin, samples in decoded:
+                self.seconds += len(samples) / _SAMPLE_BYTES / SAMPLE_RATE
+                if samples:
+                    yield np.frombuffer(samples, "<i2").astype(np.float32) / _WIDEST
 
-    def _frames(self, container: InputContainer) -> Iterator[AudioFrame]:
-        """Yields the frames that can be decoded."""
+
+def decoded_sound(
+    part: MediaPart, max_seconds: float, start: float, end: float | None, timeout: float | None
+) -> Generator[tuple[float, float, bytes], Any, None]:
+    """Yields blocks of the first audio track of a file, between two times: the duration in the header, the time of the
+    first sample, and samples of 16 bits. The last block may be empty.
+
+    Raises `MediaError` if the track is missing, corrupt, empty or longer than `max_seconds`.
+    """
+    source = source_of(part)
+    check_stop = StopCheck(source, timeout)
+    with open_recording(part, "Transcribing audio", "faster-whisper", "audio") as container:
+        announced = duration(container)
+        if not container.streams.audio:
+            raise MediaError(f"{source} has no audio track.", source=source)
+        track = _Track(container, max_seconds, check_stop)
+        block = bytearray()
+        position = kept = 0
+        for piece in _resampled(track.frames()):
+            check_stop()
+            first, position = position, position + len(piece)
+            piece = piece[
+                _place(start - track.begin, first) : _place(end - track.begin, first) if end is not None else None
+            ]
+            kept += len(piece)
+            block += piece
+            if kept > max_seconds * SAMPLE_RATE * _SAMPLE_BYTES:
+                raise _too_long(source, max_seconds)
+            if len(block) >= _BLOCK:
+                yield announced, max(track.begin, start), bytes(block)
+                block.clear()
+            if end is not None and _place(end - track.begin, position) == 0:
+                break
+        yield announced, max(track.begin, start), bytes(block)
+    if not kept:
+        raise MediaError(f"{source} has no audio: its length is 0 seconds.", source=source)
+
+
+def _place(seconds: float, first: int) -> int:
+    """Returns the byte of a time in a piece that begins with byte `first`; 0 if it is before."""
+    return max(0, _SAMPLE_BYTES * max(0, round(seconds * SAMPLE_RATE)) - first)
+
+
+class _Track:
+    """The frames of the first audio track that can be decoded, and the time of the first one."""
+
+    def __init__(self, container: InputContainer, max_seconds: float, check_stop: Callable[[], None]) -> None:
+        self.begin = 0.0
+        self._container = container
+        self._max_seconds = max_seconds
+        self._check_stop = check_stop
+
+    def frames(self) -> Iterator[AudioFrame]:
         from av.error import InvalidDataError
 
         is_first = True
-        for packet in container.demux(container.streams.audio[0]):
+        for packet in self._container.demux(self._container.streams.audio[0]):
             self._check_stop()
             try:
                 frames = packet.decode()
@@ -92,7 +140,7 @@ class SoundReader:
                 yield frame
 
 
-def _resampled(frames: Iterator[AudioFrame]) -> Iterator[NDArray[np.float32]]:
+def _resampled(frames: Iterator[AudioFrame]) -> Iterator[bytes]:
     graph: Any = None
     layout: object = None
     for frame in frames:
@@ -129,13 +177,12 @@ def _graph(frame: AudioFrame) -> Any:
     return graph
 
 
-def _ended(graph: Any) -> Iterator[NDArray[np.float32]]:
+def _ended(graph: Any) -> Iterator[bytes]:
     graph.push(None)
     yield from _pulled(graph)
 
 
-def _pulled(graph: Any) -> Iterator[NDArray[np.float32]]:
-    import numpy as np
+def _pulled(graph: Any) -> Iterator[bytes]:
     from av.error import BlockingIOError, EOFError
 
     while True:
@@ -143,7 +190,7 @@ def _pulled(graph: Any) -> Iterator[NDArray[np.float32]]:
             piece = graph.pull()
         except (BlockingIOError, EOFError):
             return
-        yield piece.to_ndarray().reshape(-1).astype(np.float32) / 32768.0
+        yield bytes(piece.planes[0])[: piece.samples * _SAMPLE_BYTES]
 
 
 def _too_long(source: str, max_seconds: float) -> MediaError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Iterable
 from dataclasses import replace
+from functools import partial
 from math import ceil
 from typing import TYPE_CHECKING
 
@@ -13,7 +14,7 @@ from ..common.content import source_of
 from ..common.stopping import StopCheck
 from .options import SpeechOptions
 from .pauses import speech_pieces
-from .sound import SAMPLE_RATE, SoundReader
+from .sound import SAMPLE_RATE, SECONDS_PER_BLOCK, SoundReader
 from .speech import MAX_PIECE_SECONDS, Recogniser, find_speech
 from .transcript import Dropped, Segment, Transcript
 
@@ -38,7 +39,8 @@ def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max
     start = controls.start or 0.0 if controls is not None else 0.0
     end = controls.end if controls is not None else None
     check_stop = StopCheck(source, context.timeout)
-    reader = SoundReader(part, max_seconds, start, end, check_stop)
+    run = partial(context.isolated, source, SECONDS_PER_BLOCK)
+    reader = SoundReader(part, max_seconds, start, end, context.timeout, run)
     peaks = Peaks()
     recogniser: Recogniser | None = None
     said: list[Segment] = []

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError
+from abstractcore.errors import CorruptFileError, MediaError, MissingExtraError
 from abstractcore.ports import Fallback
 from abstractcore.schema import CallWarning, MediaPart
 
@@ -73,8 +73,7 @@ class PdfHandler:
         data, source = content_of(part), source_of(part)
         check_ends(data, source)
         work = Work(source, Limits(self.max_seconds, characters=self.max_characters), context.timeout)
-        password = context.password(part)
-        document = _Document(data, password, work, self.max_pages)
+        document = _Document(data, part, context, work, self.max_pages)
         numbers = document.numbers(part)
         for fallback in context.fallbacks or ("text",):
             if fallback == "pages":
@@ -109,11 +108,11 @@ class PdfHandler:
 class _Document:
     """An open PDF: its texts, and images of it if they are needed."""
 
-    def __init__(self, data: bytes, password: str | None, work: Work, max_pages: int) -> None:
+    def __init__(self, data: bytes, part: MediaPart, context: MediaContext, work: Work, max_pages: int) -> None:
         self.work = work
-        self._data = data
-        self._password = password
-        self._reader = open_pdf(data, work.source, password)
+        self._part = part
+        self._context = context
+        self._reader = open_pdf(data, work.source, context.password(part))
         with explained(work.source):
             self.count = len(self._reader.pages)
         if self.count > max_pages:
@@ -165,12 +164,8 @@ class _Document:
         """Opens the PDF for drawing."""
         from .pdf_images import PageImages
 
-        with explained(self.work.source):
-            images = PageImages(self._data, self._password)
-            try:
-                yield images
-            finally:
-                images.close()
+        with closing(PageImages(self._part, self._context)) as images:
+            yield images
 
     def place(self, number: int):
         """Returns the place of a whole page."""
@@ -235,14 +230,13 @@ class _Drawing:
         self._document = document
         self._stack = stack
         self._images: PageImages | None = None
+        self._failure: CorruptFileError | None = None
 
     def page(self, number: int) -> bytes | None:
         """Returns an image of a page; None for a blank one, b"" if it cannot be drawn."""
         try:
             return self._opened().page(number)
-        except AbstractCoreError:
-            raise
-        except Exception:  # of PDFium, for a corrupt page: what pypdf reads of the others is kept
+        except CorruptFileError:  # what pypdf reads of the others is kept
             return b""
 
     def pictures(self, number: int) -> Iterator[Block]:
@@ -251,15 +245,21 @@ class _Drawing:
 
         try:
             found = self._opened().pictures(number)
-        except Exception:
+        except (CorruptFileError, MissingExtraError):
             yield Lost("pictures", 1, None, f"page {number}")
             return
         for index, (png, box) in enumerate(found, 1):
             yield Picture(png, f"page {number}, picture {index}", Place(page=number, box=box))
 
     def _opened(self) -> PageImages:
+        if self._failure is not None:
+            raise self._failure
         if self._images is None:
-            self._images = self._stack.enter_context(self._document.images())
+            try:
+                self._images = self._stack.enter_context(self._document.images())
+            except CorruptFileError as error:
+                self._failure = error
+                raise
         return self._images
 
 

@@ -1,4 +1,4 @@
-"""Images of PDF pages, and of the pictures on them, drawn by PDFium."""
+"""Images of PDF pages, and of the pictures on them, drawn by PDFium, in a process of its own where there is one."""
 
 from __future__ import annotations
 
@@ -8,9 +8,17 @@ import zlib
 from collections.abc import Generator
 from contextlib import contextmanager
 from importlib import import_module
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
+from abstractcore.errors import CorruptFileError
+from abstractcore.schema import MediaPart
+
+from ..common.content import content_of, source_of
 from ..common.extras import missing_extra
+from .pdf_opening import explained
+
+if TYPE_CHECKING:
+    from abstractcore.ports import MediaContext
 
 _PDFIUM = threading.Lock()
 """PDFium must not be used by two threads at once."""
@@ -21,10 +29,64 @@ _MAX_SIDE = 2200
 """Pixels of the longer side of an image: what OCR and vision models make use of."""
 _SMALL, _WHOLE = 0.01, 0.9
 """Pictures that cover less of a page are ornaments, those that cover more are the page."""
+_SECONDS_PER_PAGE = 60.0
 
 
 class PageImages:
-    """Draws pages of one PDF. `numbers` count from 1. Raises what PDFium raises for corrupt files."""
+    """Images of pages of one PDF. `numbers` count from 1. Close it.
+
+    Raises `CorruptFileError` for what cannot be drawn, `MissingExtraError` without pypdfium2.
+    """
+
+    def __init__(self, part: MediaPart, context: MediaContext) -> None:
+        self._source = source_of(part)
+        password = context.password(part)
+        self._drawn = context.isolated(self._source, _SECONDS_PER_PAGE, drawn_pages, part, password)
+        next(self._drawn)
+
+    def close(self) -> None:
+        """Ends drawing."""
+        self._drawn.close()
+
+    def page(self, number: int) -> bytes | None:
+        """Returns a PNG of a page; None for a blank one."""
+        return self._answer("page", number)
+
+    def pictures(self, number: int) -> list[tuple[bytes, tuple[float, ...]]]:
+        """Returns PNGs of the pictures on a page, with their boxes on it, in the order of the page."""
+        return [(png, tuple(box)) for png, box in self._answer("pictures", number)]
+
+    def _answer(self, wanted: str, number: int) -> Any:
+        try:
+            is_drawn, answer = self._drawn.send((wanted, number))
+        except StopIteration:
+            is_drawn, answer = False, "the decoder has crashed"
+        if not is_drawn:
+            raise CorruptFileError(f"page {number} of {self._source} cannot be drawn: {answer}", source=self._source)
+        return answer
+
+
+def drawn_pages(part: MediaPart, password: str | None) -> Generator[Any, tuple[str, int], None]:
+    """Yields, for each ("page", 3) or ("pictures", 3) that is sent, whether it was drawn, and the images or the reason.
+
+    The first value is None.
+    """
+    with explained(source_of(part)):
+        document = _Document(content_of(part), password)
+    try:
+        wanted, number = yield None
+        while True:
+            try:
+                answer = True, document.page(number) if wanted == "page" else document.pictures(number)
+            except Exception as error:  # of PDFium, for a corrupt page
+                answer = False, type(error).__name__
+            wanted, number = yield answer
+    finally:
+        document.close()
+
+
+class _Document:
+    """A PDF that PDFium has opened. Raises what PDFium raises for corrupt files."""
 
     def __init__(self, data: bytes, password: str | None) -> None:
         try:

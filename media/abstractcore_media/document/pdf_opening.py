@@ -9,7 +9,7 @@ from collections.abc import Generator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from abstractcore.errors import AbstractCoreError, EncryptedFileError, MediaError, WrongPasswordError
+from abstractcore.errors import AbstractCoreError, CorruptFileError, EncryptedFileError, MediaError, WrongPasswordError
 
 from ..common.extras import missing_extra
 
@@ -76,7 +76,7 @@ def explained(source: str) -> Generator[None]:
     except LimitReachedError as error:
         raise too_big(source, "a stream in it decompresses to an enormous size") from error
     except Exception as error:
-        raise MediaError(
+        raise CorruptFileError(
             f"{source} is a corrupt PDF.",
             source=source,
             hint="If a viewer can open it, make a clean copy: qpdf broken.pdf clean.pdf",

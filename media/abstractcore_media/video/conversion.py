@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError, ModelStoreError
@@ -12,9 +13,10 @@ from ..audio.transcript import Transcript, sound_losses
 from ..audio.transcription import transcribe
 from ..common.content import check_family, source_of
 from ..common.stopping import StopCheck
+from .decoding import DecodedVideo
 from .interleaving import Interleaved, described, interleaved, pictures
-from .reader import VideoInfo, VideoReader
-from .selection import FrameOptions, choose_frames
+from .reader import VideoInfo
+from .selection import FrameOptions
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -34,29 +36,22 @@ def converted_video(part: MediaPart, context: MediaContext, handler: VideoHandle
     names = context.fallbacks or [fallback.name for fallback in handler.fallbacks]
     options = FrameOptions.of(context.options, handler.max_frames)
     check_stop = StopCheck(source, context.timeout)
-    reader = VideoReader(
-        part,
-        max_side=handler.max_side,
-        max_pixels=handler.max_pixels,
-        threads=context.spare_cores,
-        check_stop=check_stop,
-    )
-    info = reader.info()
     warnings: list[CallWarning] = []
     shown: Interleaved | None = None
     heard: Transcript | None = None
     failure: AbstractCoreError | None = None
-    try:
-        if any("frames" in name for name in names) and info.has_video:
-            frames = choose_frames(reader, info.seconds, options.count, part.controls, source)
-            as_images = _JPEG in context.accepted_outputs
-            shown = (
-                pictures(frames, options, handler.max_side)
-                if as_images
-                else described(frames, context, source, check_stop)
-            )
-    except MediaError as error:
-        failure = error
+    with closing(DecodedVideo(part, context, handler, options.count)) as video:
+        info = video.info
+        try:
+            if any("frames" in name for name in names) and info.has_video:
+                frames = video.frames()
+                shown = (
+                    pictures(frames, options, handler.max_side)
+                    if _JPEG in context.accepted_outputs
+                    else described(frames, context, source, check_stop)
+                )
+        except MediaError as error:
+            failure = error
     try:
         if any("transcript" in name for name in names) and info.has_sound:
             heard = transcribe(part, context, models, handler.max_seconds)

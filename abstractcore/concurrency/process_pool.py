@@ -1,0 +1,294 @@
+"""`ProcessPool`: generator functions in processes that may crash, hang or be taken over by a hostile file."""
+
+from __future__ import annotations
+
+import logging
+import os
+import pickle
+import queue
+import signal
+import time
+from collections.abc import Callable, Generator, Sequence
+from contextlib import suppress
+from typing import Any, cast
+from weakref import WeakSet
+
+from ..errors import (
+    AbstractCoreError,
+    CorruptFileError,
+    EncryptedFileError,
+    MediaError,
+    MissingExtraError,
+    WrongPasswordError,
+)
+from ..ports import current_interruption, interruptible
+from .alarms import AlarmClock
+from .child_processes import ChildProcess, has_interpreter
+from .pipe_messages import InvalidMessageError, decoded, encoded
+
+_WORKER = "abstractcore.concurrency.pool_worker"
+_ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
+"""Threads of libraries reserve address space, which is limited."""
+_PATIENCE = 0.5
+"""Seconds to wait for a process, which is about what starting one takes."""
+_CLOSING_SECONDS = 1.0
+_MAX_MESSAGE = 1 << 29
+_ERRORS: dict[str, type[MediaError]] = {
+    each.__name__: each for each in (MediaError, CorruptFileError, EncryptedFileError, WrongPasswordError)
+}
+_log = logging.getLogger("abstractcore")
+
+
+class ProcessPool:
+    """Runs generator functions, each in a process for itself; see `Isolation`.
+
+    Processes are reused, since starting one takes about half a second, and end after `idle_seconds` without work, with
+    this process, or by `close`. Each may have `max_memory` bytes of address space, where the system has such a limit.
+    It is not a sandbox: a process may read the same files as this one. In a frozen program, which has no interpreter
+    for them, functions run in the program itself.
+    """
+
+    def __init__(self, *, max_memory: int = 4 << 30, idle_seconds: float = 30.0) -> None:
+        self._settings = max_memory, idle_seconds
+        self._idle: dict[int, queue.LifoQueue[_Worker]] = {}
+        self._workers: dict[int, set[_Worker]] = {}
+        """By the id of the process that started them: a forked child starts with none."""
+        self._alarms = AlarmClock()
+        _pools.add(self)
+
+    @property
+    def process_ids(self) -> list[int]:
+        """The ids of the processes that run, idle ones too."""
+        return [each.child.pid for each in tuple(self._workers.get(os.getpid(), ()))]
+
+    def run(
+        self,
+        function: Callable[..., Generator[Any, Any, None]],
+        arguments: Sequence[object],
+        *,
+        source: str,
+        seconds: float,
+        timeout: float | None,
+    ) -> Generator[Any, Any, None]:
+        """Yields what `function` yields; see `Isolation.run`."""
+        if not has_interpreter():
+            _warn_once()
+            yield from function(*arguments)
+            return
+        due = None if timeout is None else time.monotonic() + timeout
+        exchange = _Exchange(self._alarms, source, seconds, due)
+        call = pickle.dumps((function, tuple(arguments), seconds))
+        worker = self._taken()
+        is_reusable = False
+        try:
+            reply = exchange.ask(worker, call) if worker.is_used else None
+            if reply is None:  # a new process tells whether it is this file that ends it
+                worker = self._replaced(worker) if worker.is_used else worker
+                reply = exchange.expected(worker, call)
+            while reply[0] == "value":
+                try:
+                    value = yield reply[1]
+                except GeneratorExit:
+                    is_reusable = exchange.has_closed(worker)
+                    raise
+                reply = exchange.expected(worker, encoded(["next", value]))
+            is_reusable = reply[0] == "end" or reply[1] in _ERRORS or reply[1] == MissingExtraError.__name__
+            if reply[0] != "end":
+                raise exchange.error(*reply[1:])
+        finally:
+            self._give_back(worker, is_reusable=is_reusable)
+
+    def close(self) -> None:
+        """Ends all processes, also those that work. The pool can be used afterwards."""
+        for worker in tuple(self._workers.get(os.getpid(), ())):
+            worker.child.kill()
+        with suppress(queue.Empty):
+            while True:
+                self._end(self._idle_here.get_nowait())
+
+    def abandon(self) -> None:
+        """In a forked process: forgets the processes of the one that was forked."""
+        for process in tuple(self._workers):
+            if process != os.getpid():
+                for worker in self._workers.pop(process):
+                    worker.child.abandon()
+                self._idle.pop(process, None)
+
+    @property
+    def _idle_here(self) -> queue.LifoQueue[_Worker]:
+        return self._idle.get(os.getpid()) or self._idle.setdefault(os.getpid(), queue.LifoQueue())
+
+    def _taken(self) -> _Worker:
+        """Returns an idle process, or a new one; with one for each core, it waits a little for an idle one."""
+        is_full = len(self._workers.get(os.getpid(), ())) >= (os.cpu_count() or 1)
+        with suppress(queue.Empty):
+            while True:
+                worker = self._idle_here.get(block=is_full, timeout=_PATIENCE)
+                worker.is_idle = False
+                if not worker.has_exited:
+                    return worker
+                self._end(worker)
+        return self._started()
+
+    def _started(self) -> _Worker:
+        try:
+            worker = _Worker(self._settings, self._end)
+        except OSError as error:
+            raise MediaError(f"no process can be started that reads files: {error.strerror or error}.") from error
+        self._workers.setdefault(os.getpid(), set()).add(worker)
+        return worker
+
+    def _replaced(self, worker: _Worker) -> _Worker:
+        self._end(worker)
+        return self._started()
+
+    def _give_back(self, worker: _Worker, *, is_reusable: bool) -> None:
+        if is_reusable and worker in self._workers.get(os.getpid(), ()):
+            worker.is_used = worker.is_idle = True
+            self._idle_here.put(worker)
+        else:
+            self._end(worker)
+
+    def _end(self, worker: _Worker) -> None:
+        workers = self._workers.get(os.getpid(), set[_Worker]())
+        if worker in workers:  # not one of the process that was forked
+            worker.child.end()
+            workers.discard(worker)
+
+
+class _Worker:
+    """A process of the pool. If it exits while it is idle, it is ended here, else by the thread that uses it."""
+
+    def __init__(self, settings: tuple[int, float], end: Callable[[_Worker], None]) -> None:
+        self.is_used = self.is_idle = self.has_exited = False
+        self._end = end
+        self.child = ChildProcess(_WORKER, environment=_ENVIRONMENT, on_exit=self._exit)
+        self.child.send(encoded(settings))
+
+    def _exit(self) -> None:
+        self.has_exited = True
+        if self.is_idle:
+            self._end(self)
+
+
+class _Exchange:
+    """The messages of one call, and its limits."""
+
+    def __init__(self, alarms: AlarmClock, source: str, seconds: float, due: float | None) -> None:
+        self._alarms = alarms
+        self._source = source
+        self._seconds = seconds
+        self._due = due
+        self._is_late = False
+
+    def ask(self, worker: _Worker, request: bytes) -> list[Any] | None:
+        """Returns the reply of a process; None if it has died by itself."""
+        left = self._seconds if self._due is None else min(self._seconds, self._due - time.monotonic())
+        if left <= 0:
+            raise self._late()
+        try:
+            reply = self._exchanged(worker, request, left)
+        except InvalidMessageError as error:
+            worker.child.kill()
+            raise CorruptFileError(
+                f"{self._source} cannot be read: its decoder sent {error}.", source=self._source
+            ) from error
+        if (interruption := current_interruption()) is not None:
+            interruption.check()
+        if self._is_late:
+            raise self._late()
+        return reply
+
+    def expected(self, worker: _Worker, request: bytes) -> list[Any]:
+        """Returns the reply of a process; raises `CorruptFileError` if it dies."""
+        reply = self.ask(worker, request)
+        if reply is None:
+            raise self._crash(worker)
+        return reply
+
+    def has_closed(self, worker: _Worker) -> bool:
+        """Ends the generator in a process; returns whether the process can be used further."""
+        interruption = current_interruption()
+        if interruption is not None and interruption.is_set:
+            return False
+        with suppress(InvalidMessageError):
+            return self._exchanged(worker, encoded(["close", None]), _CLOSING_SECONDS) == ["end"]
+        return False
+
+    def error(self, kind: str, message: str, hint: str | None, source: str) -> AbstractCoreError:
+        """Returns the error that a process describes."""
+        if kind in _ERRORS:
+            return _ERRORS[kind](message, source=source, hint=hint)
+        if kind == MissingExtraError.__name__:
+            return MissingExtraError(message, hint=hint)
+        why = "decoding it takes too much memory" if kind == "MemoryError" else f"its decoder failed ({kind})"
+        return CorruptFileError(f"{self._source} cannot be read: {why}.", source=self._source)
+
+    def _exchanged(self, worker: _Worker, request: bytes, seconds: float) -> list[Any] | None:
+        def stop() -> None:
+            self._is_late = True
+            worker.child.kill()
+
+        cancel = self._alarms.set(seconds, stop)
+        try:
+            with interruptible(worker.child.kill):
+                worker.child.send(request)
+                message = worker.child.receive(_MAX_MESSAGE)
+        finally:
+            cancel()
+        return None if message is None else _reply(message)
+
+    def _crash(self, worker: _Worker) -> CorruptFileError:
+        reason = _death(worker.child.end())
+        _log.warning("the decoder of %s crashed (%s)", self._source, reason)
+        error = CorruptFileError(
+            f"{self._source} cannot be read: its decoder crashed ({reason}).",
+            source=self._source,
+            hint="Open it in its application, and export it again.",
+        )
+        if printed := worker.child.last_errors():
+            error.add_note(printed)
+        return error
+
+    def _late(self) -> MediaError:
+        return MediaError(
+            f"{self._source} could not be read within its time limit.",
+            source=self._source,
+            hint="Raise the option timeout, or send a part of it.",
+        )
+
+
+def _reply(message: bytes) -> list[Any]:
+    """Returns a reply of the right form; raises `InvalidMessageError` for any other."""
+    reply: Any = decoded(message)
+    match reply:
+        case ["value", _] | ["end"] | ["error", str(), str(), str() | None, str()]:
+            return cast("list[Any]", reply)
+        case _:
+            raise InvalidMessageError("a message that is no reply")
+
+
+def _death(code: int) -> str:
+    if code >= 0:
+        return f"exit code {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
+
+
+def _warn_once() -> None:
+    if not _warned:
+        _warned.append(True)
+        _log.warning("this frozen program has no Python for other processes: files are decoded in the program itself")
+
+
+def _forked() -> None:
+    for pool in tuple(_pools):
+        pool.abandon()
+
+
+_warned: list[bool] = []
+_pools: WeakSet[ProcessPool] = WeakSet()
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)

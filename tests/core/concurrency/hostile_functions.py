@@ -1,0 +1,75 @@
+"""Generator functions for processes of their own, which do what decoders do when a hostile file breaks them."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import time
+from collections.abc import Generator
+from contextlib import suppress
+from typing import Any
+
+from abstractcore.errors import WrongPasswordError
+
+
+def echo(*values: Any) -> Generator[Any, Any, None]:
+    """Yields the id of its process, its arguments, and then what is sent to it."""
+    answer = yield os.getpid()
+    for each in values:
+        answer = yield each
+    while answer is not None:
+        answer = yield answer
+
+
+def crash(values: int = 0) -> Generator[Any, Any, None]:
+    """Ends by SIGSEGV after some values."""
+    yield from range(values)
+    os.write(2, b"the last words\n")
+    ctypes.string_at(0)
+
+
+def crash_once(path: str) -> Generator[Any, Any, None]:
+    """Crashes, if nobody has crashed at this path before."""
+    if not os.path.exists(path):
+        open(path, "w").close()
+        ctypes.string_at(0)
+    yield "read"
+
+
+def hang() -> Generator[Any, Any, None]:
+    """Yields the id of its process, and then lets none of its threads run again."""
+    yield os.getpid()
+    ctypes.PyDLL(None).sleep(600)  # keeps the interpreter's lock
+
+
+def eat_memory() -> Generator[Any, Any, None]:
+    yield len(bytearray(1 << 34))
+
+
+def refuse() -> Generator[Any, Any, None]:
+    yield 1
+    raise WrongPasswordError("the password is wrong", source="a.pdf", hint="Check it.")
+
+
+def fail() -> Generator[Any, Any, None]:
+    yield 1
+    raise KeyError("not for users")
+
+
+def leave() -> Generator[Any, Any, None]:
+    yield 1
+    os._exit(7)
+
+
+def print_on_stdout() -> Generator[Any, Any, None]:
+    os.write(1, b"a message of a library in C")
+    yield "clean"
+
+
+def write_on_all_pipes(garbage: bytes) -> Generator[Any, Any, None]:
+    """Writes garbage where the results are read, and waits."""
+    yield 1
+    for descriptor in range(3, 32):
+        with suppress(OSError):
+            os.write(descriptor, garbage)
+    time.sleep(600)

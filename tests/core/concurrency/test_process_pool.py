@@ -1,0 +1,276 @@
+"""Functions in processes of their own: whatever happens there, this process gets a typed error and keeps nothing."""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore import Services, create_llm
+from abstractcore.concurrency.process_pool import ProcessPool
+from abstractcore.errors import (
+    AbstractCoreError,
+    CorruptFileError,
+    MediaError,
+    RequestTimeoutError,
+    StreamInterruptedError,
+    WrongPasswordError,
+)
+from abstractcore.ports import Conversion, Interruption, MediaContext
+from tests.core.concurrency import hostile_functions as functions
+from tests.leftovers import nothing_left, wait_until
+from tests.media.parts import FILES
+from tests.page_images import PageImages, registry
+
+WAIT_SECONDS = 60
+"""Longer than a busy machine needs: for what happens at once."""
+
+
+@pytest.fixture
+def pool() -> Iterator[ProcessPool]:
+    """Whatever was done with it, no process, thread or descriptor is left, and no zombie."""
+    with nothing_left(3):  # the portal of sync calls
+        pool = ProcessPool()
+        yield pool
+        pids = pool.process_ids
+        pool.close()
+        assert pool.process_ids == []
+        assert not any(map(exists, pids))
+
+
+def exists(pid: int) -> bool:
+    """Whether there is such a process; one that has ended and was not waited for counts."""
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def run(
+    pool: ProcessPool,
+    function: Callable[..., Generator[Any, Any, None]],
+    *arguments: object,
+    seconds: float = WAIT_SECONDS,
+    timeout: float | None = None,
+) -> Generator[Any, Any, None]:
+    return pool.run(function, arguments, source="a.pdf", seconds=seconds, timeout=timeout)
+
+
+def test_values_go_to_the_process_and_back(pool: ProcessPool):
+    values = [None, True, -1, 2.5, "é\ud800", b"\0\xff", [b"", [b"x"], "y"]]
+    echo = run(pool, functions.echo, *values)
+    pid = next(echo)
+    assert pid != os.getpid()
+    assert [next(echo) for _ in values] == values
+    assert echo.send(("sent", b"bytes")) == ["sent", b"bytes"]
+    echo.close()
+    large = os.urandom(3_000_000)
+    assert list(run(pool, functions.echo, large)) == [pid, large]  # in the same process
+    assert len(pool.process_ids) == 1
+
+
+@pytest.mark.parametrize(
+    ("function", "error", "message"),
+    [
+        (functions.crash, CorruptFileError, r"a.pdf cannot be read: its decoder crashed \(SIGSEGV\)"),
+        (functions.leave, CorruptFileError, r"its decoder crashed \(exit code 7\)"),
+        (functions.hang, MediaError, r"a.pdf could not be read within its time limit"),
+        (functions.eat_memory, CorruptFileError, r"takes too much memory"),
+        (functions.fail, CorruptFileError, r"its decoder failed \(KeyError\)\. ?"),
+        (functions.refuse, WrongPasswordError, r"^the password is wrong"),
+    ],
+)
+def test_end_of_a_decoder_is_a_typed_error(pool: ProcessPool, function: Any, error: type[MediaError], message: str):
+    list(run(pool, functions.echo))  # the process is not a new one
+    with pytest.raises(error, match=message) as caught:
+        list(run(pool, function, seconds=2 if function is functions.hang else WAIT_SECONDS))
+    assert type(caught.value) is error
+    assert caught.value.source == "a.pdf"
+    assert "not for users" not in str(caught.value)
+    if function is functions.crash:
+        assert "the last words\nFatal Python error: Segmentation fault" in caught.value.__notes__[0]
+    assert list(run(pool, functions.echo, 1))[1:] == [1]
+
+
+def test_crash_of_a_used_process_is_tried_again_in_a_new_one(pool: ProcessPool, tmp_path: Path):
+    """What an earlier file broke in the process is no fault of this one."""
+    list(run(pool, functions.echo))
+    assert list(run(pool, functions.crash_once, str(tmp_path / "crashed"))) == ["read"]
+    with pytest.raises(CorruptFileError):
+        list(run(pool, functions.crash_once, str(tmp_path / "missing" / "crashed")))
+
+
+@pytest.mark.parametrize(
+    "garbage",
+    [
+        b"\xff" * 8,
+        (16).to_bytes(8) + (8).to_bytes(8) + b"[1,2,3] ",
+        (24).to_bytes(8) + (16).to_bytes(8) + b'{"bytes": 1<<99}',
+        (38).to_bytes(8) + (30).to_bytes(8) + b'["value",{"bytes":999999999}] ',
+        (10).to_bytes(8) + (99).to_bytes(8) + b"{}",
+        (4008).to_bytes(8) + (4000).to_bytes(8) + b"[" * 4000,
+    ],
+    ids=["endless", "no-reply", "no-json", "too-short", "no-length", "nested"],
+)
+def test_garbage_of_a_process_is_a_typed_error(pool: ProcessPool, garbage: bytes):
+    with pytest.raises(CorruptFileError, match=r"its decoder sent a message"):
+        list(run(pool, functions.write_on_all_pipes, garbage))
+
+
+def test_what_libraries_print_is_no_result(pool: ProcessPool):
+    assert list(run(pool, functions.print_on_stdout)) == ["clean"]
+
+
+def test_interrupted_call_and_a_late_one_kill_the_process(pool: ProcessPool):
+    interruption = Interruption()
+    with interruption.of_this_call():
+        hang = run(pool, functions.hang)
+        next(hang)
+        threading.Timer(0.1, interruption.set).start()
+        with pytest.raises(StreamInterruptedError):
+            next(hang)
+    assert pool.process_ids == []
+    with pytest.raises(MediaError, match="time limit"):
+        list(run(pool, functions.echo, timeout=-1.0))
+
+
+def test_dropped_generator_gives_its_process_back(pool: ProcessPool):
+    echo = run(pool, functions.echo, 1, 2)
+    pid = next(echo)
+    del echo
+    gc.collect()
+    assert next(iter(run(pool, functions.echo))) == pid
+
+
+def test_threads_share_processes(pool: ProcessPool):
+    results: list[list[Any]] = []
+
+    def work(number: int) -> None:
+        results.extend([number, *run(pool, functions.echo, number)] for _ in range(10))
+
+    threads = [threading.Thread(target=work, args=(number,)) for number in range(6)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert all(result[0] == result[2] for result in results)
+    assert len(results) == 60
+    assert len({result[1] for result in results}) <= 6
+
+
+def test_idle_process_ends_by_itself(pool: ProcessPool):
+    pool = ProcessPool(idle_seconds=0.05)
+    (pid,) = run(pool, functions.echo)
+    wait_until(lambda: not exists(pid))
+    assert list(run(pool, functions.echo)) != [pid]
+    pool.close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a fork")
+def test_forked_process_has_a_pool_of_its_own(pool: ProcessPool):
+    pid = next(run(pool, functions.echo))
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:  # nothing here may raise: it would run the tests in two processes
+        try:
+            own = list(run(pool, functions.echo, 1))
+            pool.close()
+            os.write(writer, b"same" if pid in own else b"other")
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+    os.close(writer)
+    with os.fdopen(reader, "rb") as results:
+        assert results.read() == b"other"
+    assert next(run(pool, functions.echo)) == pid
+
+
+def test_process_ends_with_the_program_that_is_killed():
+    """Also while code in C does not return: its processor time is limited. Here it waits for a request."""
+    program = (
+        "import os, signal; from abstractcore.concurrency.process_pool import ProcessPool\n"
+        "from tests.core.concurrency.hostile_functions import echo\n"
+        "print(next(ProcessPool().run(echo, (), source='', seconds=60, timeout=None)), flush=True)\n"
+        "os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    ended = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=False)  # reads to the end
+    assert ended.returncode == -signal.SIGKILL
+    assert int(ended.stdout) > 0
+
+
+class Hanging(PageImages):
+    """A media handler whose decoder does not return."""
+
+    name = "hanging"
+
+    def __init__(self) -> None:
+        super().__init__(describes=True)
+        self.hangs = threading.Event()
+
+    def convert(self, part: Any, context: MediaContext) -> Conversion:
+        with closing(context.isolated("pages.tif", WAIT_SECONDS, functions.hang)) as values:
+            next(values)
+            self.hangs.set()
+            return Conversion(str(next(values)), "pages")
+
+
+@pytest.fixture
+def hanging(pool: ProcessPool) -> Iterator[tuple[Any, Hanging]]:
+    made, handler = registry(), Hanging()
+    made.add_media_handler(handler)
+    services = Services(registry=made, environment={}, isolation=pool)
+    yield create_llm("scripted", replies=["a"], services=services), handler
+    wait_until(lambda: not pool.process_ids)
+    services.close()
+
+
+MEDIA = [FILES / "multipage.tif"]
+
+
+def test_time_limit_of_a_call_ends_its_decoder(hanging: tuple[Any, Hanging], call_style: Any):
+    llm, _ = hanging
+    with pytest.raises((RequestTimeoutError, MediaError)):
+        call_style.generate(llm, "hi", media=MEDIA, timeout=2.0)
+
+
+def test_cancelled_task_ends_its_decoder(hanging: tuple[Any, Hanging]):
+    llm, handler = hanging
+
+    async def cancelled() -> None:
+        task = asyncio.create_task(llm.agenerate("hi", media=MEDIA))
+        await asyncio.to_thread(handler.hangs.wait)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+
+    asyncio.run(cancelled())
+
+
+def test_closed_stream_ends_its_decoder(hanging: tuple[Any, Hanging]):
+    llm, handler = hanging
+    stream = llm.stream("hi", media=MEDIA)
+    errors: list[AbstractCoreError] = []
+
+    def read() -> None:
+        try:
+            list(stream)
+        except AbstractCoreError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=read)
+    thread.start()
+    handler.hangs.wait(WAIT_SECONDS)
+    stream.close()
+    thread.join(WAIT_SECONDS)
+    assert isinstance(errors[0], StreamInterruptedError)
