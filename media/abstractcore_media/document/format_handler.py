@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass, replace
 from importlib import import_module
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from abstractcore.errors import AbstractCoreError, MediaError
 from abstractcore.ports import Fallback
@@ -25,12 +25,17 @@ if TYPE_CHECKING:
 
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The types of pictures in files that models accept."""
+_BLOCK_BYTES, _BATCH_BYTES = 100, 100_000
+"""Blocks of about so many bytes are sent from one process to another at once."""
 AS_TEXT = Fallback("text", frozenset({"text"}) | PICTURES)
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentFormat:
-    """One format. `module` has its function `read`, from `OpenFile` to blocks; `title` names a file of it."""
+    """One format. `module` has its function `read`, from `OpenFile` to blocks; `title` names a file of it.
+
+    With `is_isolated`, it runs in a process of its own: its library may crash, or not stop.
+    """
 
     name: str
     title: str
@@ -38,6 +43,7 @@ class DocumentFormat:
     media_types: frozenset[str]
     kind: MediaKind = "document"
     fallbacks: Sequence[Fallback] = (AS_TEXT,)
+    is_isolated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +82,7 @@ class FormatHandler:
         """Raises `MediaError` for a file that is empty, larger than the limit, or an encrypted Office file."""
         from .office.decryption import OLE, needs_password
 
-        data = self._content(part, self._work(part, None))
+        data = document_content(part, self._work(part, None))
         if "openxmlformats" in part.blob.media_type and data.startswith(OLE):
             raise needs_password(source_of(part))
 
@@ -97,10 +103,9 @@ class FormatHandler:
         from .rendering import Renderer
 
         work = self._work(part, context.timeout)
-        file = OpenFile(self._content(part, work), work.source, work, part.blob.media_type, context.password(part))
         renderer = Renderer(work, context)
-        with explained(work, self._format.title):
-            renderer.add_all(self._read(file))
+        with closing(self._blocks(part, context, work)) as blocks:
+            renderer.add_all(blocks)
         if not renderer.has_content:
             raise MediaError(
                 f"{work.source} has no text that can be read.",
@@ -109,24 +114,62 @@ class FormatHandler:
             )
         return renderer.conversion(self._format.title)
 
-    def _read(self, file: OpenFile) -> Iterator[Block]:
-        module = import_module(f".{self._format.module}", __package__)
-        read = cast("Callable[[OpenFile], Iterator[Block]]", module.read)
-        return read(file)
+    def _blocks(self, part: MediaPart, context: MediaContext, work: Work) -> Generator[Block]:
+        arguments = part, self._format, work.limits, context.timeout, context.password(part)
+        if not self._format.is_isolated:
+            yield from _blocks(*arguments)
+            return
+        from .block_values import block_of
+
+        with closing(context.isolated(work.source, work.limits.seconds, _block_values, *arguments)) as batches:
+            for batch in batches:
+                yield from map(block_of, batch)
 
     def _work(self, part: MediaPart, timeout: float | None) -> Work:
         from .work_limits import Limits, Work
 
         return Work(source_of(part), self.limits or Limits(), timeout)
 
-    def _content(self, part: MediaPart, work: Work) -> bytes:
-        size = part.blob.size
-        if size is not None and size > work.limits.file_bytes:
-            raise work.too_large(f"it has {size:,} bytes")
-        data = content_of(part)
-        if not data:
-            raise MediaError(f"{work.source} is empty.", source=work.source, hint="Save it again in its application.")
-        return data
+
+def document_content(part: MediaPart, work: Work) -> bytes:
+    """Returns the content of a file; raises `MediaError` if it is empty, or larger than the limit."""
+    size = part.blob.size
+    if size is not None and size > work.limits.file_bytes:
+        raise work.too_large(f"it has {size:,} bytes")
+    data = content_of(part)
+    if not data:
+        raise MediaError(f"{work.source} is empty.", source=work.source, hint="Save it again in its application.")
+    return data
+
+
+def _blocks(
+    part: MediaPart, format: DocumentFormat, limits: Limits, timeout: float | None, password: str | None
+) -> Generator[Block]:
+    """Yields the blocks of a file; raises `MediaError` if it cannot be read."""
+    from .work_limits import Work
+
+    work = Work(source_of(part), limits, timeout)
+    file = OpenFile(document_content(part, work), work.source, work, part.blob.media_type, password)
+    with explained(work, format.title):
+        module = import_module(f".{format.module}", __package__)
+        yield from cast("Callable[[OpenFile], Iterator[Block]]", module.read)(file)
+
+
+def _block_values(
+    part: MediaPart, format: DocumentFormat, limits: Limits, timeout: float | None, password: str | None
+) -> Generator[list[Any]]:
+    """Yields the blocks of a file as lists of values, in a process of its own."""
+    from .block_values import values_of
+
+    batch: list[Any] = []
+    size = 0
+    for block in _blocks(part, format, limits, timeout, password):
+        batch.append(values_of(block))
+        size += _BLOCK_BYTES + len(getattr(block, "data", None) or getattr(block, "text", ""))
+        if size > _BATCH_BYTES:
+            yield batch
+            batch, size = [], 0
+    yield batch
 
 
 @contextmanager

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from abstractcore.ports import Fallback
 
 from .format_handler import AS_TEXT, DocumentFormat
@@ -19,6 +21,11 @@ def _text_format(name: str, title: str, module: str, *media_types: str) -> Docum
     return DocumentFormat(name, title, module, frozenset(media_types), "text", _SOURCE)
 
 
+def _isolated(format: DocumentFormat) -> DocumentFormat:
+    """Returns a format whose library, in C, C++ or Rust or without limits, runs in a process of its own."""
+    return replace(format, is_isolated=True)
+
+
 FORMATS = (
     _format("docx", "Word document", "office.docx", _OFFICE + "wordprocessingml.document"),
     _format("pptx", "PowerPoint presentation", "office.pptx", _OFFICE + "presentationml.presentation"),
@@ -26,15 +33,15 @@ FORMATS = (
     _format("odt", "OpenDocument text", "opendocument.text", _OASIS + "text"),
     _format("ods", "OpenDocument spreadsheet", "opendocument.spreadsheet", _OASIS + "spreadsheet"),
     _format("odp", "OpenDocument presentation", "opendocument.presentation", _OASIS + "presentation"),
-    _format("rtf", "document", "rtf", "text/rtf", "application/rtf"),
-    _format("doc", "Word document", "rtf", "application/msword", "application/vnd.ms-powerpoint"),
-    _format("xls", "Excel workbook", "xls", "application/vnd.ms-excel"),
-    _format("epub", "EPUB book", "web.epub", "application/epub+zip"),
-    _format("eml", "mail", "mail.eml", "message/rfc822"),
-    _format("msg", "Outlook mail", "mail.msg", "application/vnd.ms-outlook"),
+    _isolated(_format("rtf", "document", "rtf", "text/rtf", "application/rtf")),
+    _isolated(_format("doc", "Word document", "rtf", "application/msword", "application/vnd.ms-powerpoint")),
+    _isolated(_format("xls", "Excel workbook", "xls", "application/vnd.ms-excel")),
+    _isolated(_format("epub", "EPUB book", "web.epub", "application/epub+zip")),
+    _isolated(_format("eml", "mail", "mail.eml", "message/rfc822")),
+    _isolated(_format("msg", "Outlook mail", "mail.msg", "application/vnd.ms-outlook")),
     _format("archive", "archive", "archive", "application/zip", "application/x-tar", "application/gzip",
             "application/x-bzip2", "application/x-xz"),
-    _text_format("html", "HTML page", "web.html", "text/html", "application/xhtml+xml"),
+    _isolated(_text_format("html", "HTML page", "web.html", "text/html", "application/xhtml+xml")),
     _text_format("csv", "table", "delimited", "text/csv", "text/tab-separated-values"),
     _text_format("notebook", "notebook", "notebook", "application/x-ipynb+json"),
 )  # fmt: skip
