@@ -130,6 +130,8 @@ class CallContent(TypedDict, total=False):
     evidence: bool | None
     """Whether `response.evidence` has a quote for each value of the output, checked against the text of the files and
     messages: needs `response_model`."""
+    verify: bool | None
+    """Whether `response.verification` has the figures, names and dates of a text answer, read back from the files."""
     deps: Any
     """An object of your own for tools, which get it in their `ToolContext`; never sent or stored."""
 
@@ -157,6 +159,8 @@ class ResumeRequest(TypedDict, total=False):
     output_retries: int | None
     """How often the model is asked again if its answer does not match `response_model`, attempts before included;
     default: that of the LLM, or 1."""
+    verify: bool | None
+    """Whether the answer is verified, given anew: see `generate`."""
     timeout: float | None
     """Timeout in seconds for the whole call including retries; default: that of the LLM, or 600."""
 
@@ -255,6 +259,8 @@ LLM_OPTIONS = frozenset(LLMOptions.__annotations__)
 _CREATE_OPTIONS = frozenset(CreateOptions.__annotations__)
 _KEPT_BY_LOOPS = REQUEST_FIELDS - RESUME_FIELDS - {"headers"}
 """Fields of a call that `resume` does not take, since they are in the state of the loop."""
+_CERTIFICATES = "verify"
+"""An option of `create_llm`; on a call, it is another one."""
 _PARAMETERS = frozenset({"response_model"})
 """Parameters of `generate` that are options in other libraries."""
 
@@ -292,6 +298,8 @@ def _hint(name: str, known: Collection[str], provider: str) -> str:
     if known is RESUME_FIELDS and ours not in known and ours in _KEPT_BY_LOOPS:
         return f"The loop keeps that of its first call: llm.generate(..., {ours}=...)."
     on_a_call = REQUEST_FIELDS.issuperset(known)
+    if on_a_call and ours == _CERTIFICATES:
+        return f"It is an option of create_llm: create_llm(..., {ours}=...)."
     if ours in known or (on_a_call and ours in _PARAMETERS):
         return f"Here it is named {ours}: {ours}=..."
     if on_a_call and ours in _CREATE_OPTIONS:

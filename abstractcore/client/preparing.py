@@ -28,7 +28,7 @@ from .options import (
 from .pipelines import Pipelines
 
 if TYPE_CHECKING:
-    from ..engine.evidence import EvidenceCheck
+    from ..engine.answer_checks import AnswerCheck
     from ..engine.tool_rounds import RoundsPlan
     from ..outputs.evidence.quoted_output import QuotedOutput
     from ..schema import HostedTool, ToolAnswer, ToolLoop, ToolSpec
@@ -50,7 +50,7 @@ class PendingCall(NamedTuple):
     timeout: float | None
     read_output: OutputReader
     rounds: RoundsPlan | None = None
-    evidence: EvidenceCheck | None = None
+    check: AnswerCheck | None = None
 
 
 class CallPreparer:
@@ -145,6 +145,11 @@ class CallPreparer:
             retries = output_retries(options.get("output_retries"))
             check = request.get("output_check")
             plan = self._planner().plan(run_tools, deps, llm, retries, check, quoted or output)
+        if request.get("verify"):
+            from .verification import verification_check
+
+            verification = verification_check(request.get("verify"), output, prepare, timeout)
+            return PendingCall(verification.prepare, timeout, no_output, plan, verification)
         if quoted is not None:
             from .evidence import evidence_check
 
@@ -210,6 +215,11 @@ class CallPreparer:
             warnings += (*changed_tools(loop, found.specs), *changed)
             return Prepared(first.call, (*warnings, *first.warnings), first.headers, tools=found.tools)
 
+        if request.get("verify"):
+            from .verification import verification_check
+
+            verification = verification_check(request.get("verify"), output, prepare, given.timeout)
+            return PendingCall(verification.prepare, given.timeout, no_output, plan, verification)
         if quoted is not None:
             evidence = evidence_check(quoted, prepare, given.timeout, loop.call)
             return PendingCall(evidence.prepare, given.timeout, evidence.read_output, plan, evidence)

@@ -11,7 +11,7 @@ from .preparing import PendingCall
 
 if TYPE_CHECKING:
     from ..engine import CallStream
-    from ..engine.evidence_stream import EvidenceStream
+    from ..engine.checked_stream import CheckedStream
     from ..engine.round_stream import RoundStream
     from .streams import AsyncStream, Stream
 
@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 def read_response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, Any, GenerateResponse[Any]]:
     """Returns a coroutine of the response."""
     response = _response(pipeline, pending)
-    if pending.evidence is None:
+    if pending.check is None:
         return response
-    from ..engine.evidence import with_evidence
+    from ..engine.answer_checks import with_check
 
-    return with_evidence(response, pending.evidence, pipeline)
+    return with_check(response, pending.check, pipeline)
 
 
 def _response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, Any, GenerateResponse[Any]]:
@@ -50,8 +50,17 @@ def async_stream(pipeline: Pipeline, pending: PendingCall) -> AsyncStream[Any]:
     return AsyncStream(_stream(pipeline, pending))
 
 
-def _stream(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStream | EvidenceStream:
+def _stream(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStream | CheckedStream:
     """Returns the stream of a call, which is sent at its first read."""
+    stream = _unchecked_stream(pipeline, pending)
+    if pending.check is None:
+        return stream
+    from ..engine.checked_stream import CheckedStream
+
+    return CheckedStream(stream, pending.check, pipeline)
+
+
+def _unchecked_stream(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStream:
     plan = pending.rounds
     if plan is None:
         from ..engine import CallStream
@@ -60,10 +69,4 @@ def _stream(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStrea
     from ..engine.round_stream import RoundStream
     from ..engine.tool_rounds import Rounds
 
-    rounds = Rounds(pipeline, pending.prepare, pending.timeout, pending.read_output, plan)
-    stream = RoundStream(pipeline, rounds)
-    if pending.evidence is None:
-        return stream
-    from ..engine.evidence_stream import EvidenceStream
-
-    return EvidenceStream(stream, pending.evidence, pipeline)
+    return RoundStream(pipeline, Rounds(pipeline, pending.prepare, pending.timeout, pending.read_output, plan))

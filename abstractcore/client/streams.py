@@ -15,7 +15,7 @@ from ..schema.reprs import short_repr
 
 if TYPE_CHECKING:
     from ..concurrency import LoopCloser
-    from ..engine.evidence_stream import EvidenceStream
+    from ..engine.checked_stream import CheckedStream
     from ..engine.round_stream import RoundStream
     from ..outputs.growing import Elements, GrowingOutput
 
@@ -31,7 +31,7 @@ def _needs(what: str, use: str) -> Callable[..., NoReturn]:
 
 
 class _StreamBase(Generic[T]):
-    def __init__(self, call: CallStream | RoundStream | EvidenceStream) -> None:
+    def __init__(self, call: CallStream | RoundStream | CheckedStream) -> None:
         self._call = call
         self._batch: Sequence[StreamEvent] = ()
         self._next = 0
@@ -165,7 +165,7 @@ class Stream(_StreamBase[T]):
 class AsyncStream(_StreamBase[T]):
     """As `Stream`, for `async with` and `async for`. Use both: only they can close the connection in time."""
 
-    def __init__(self, call: CallStream | RoundStream | EvidenceStream) -> None:
+    def __init__(self, call: CallStream | RoundStream | CheckedStream) -> None:
         super().__init__(call)
         self._closer: LoopCloser | None = None
 

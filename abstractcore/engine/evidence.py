@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Coroutine
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -11,8 +10,7 @@ from ..outputs.evidence import Answer, TextSource, check_quotes, instruction
 from ..outputs.evidence.quoted_output import QuotedOutput
 from ..ports import Runtime
 from ..schema import EvidenceMap, GenerateResponse, Message, ModelCall, TextPart, ToolResult
-from ..schema.response_sources import file_text
-from .own_texts import with_own_texts
+from .own_texts import file_texts, with_own_texts
 from .pipeline import Pipeline, Prepare, Prepared
 
 _OUT_OF_TIME = "the quote was not searched: the time limit of the call had passed"
@@ -66,13 +64,6 @@ class EvidenceCheck:
         return max(self._start + self._timeout - runtime.now(), 0)
 
 
-async def with_evidence(
-    response: Coroutine[Any, Any, GenerateResponse[Any]], check: EvidenceCheck, pipeline: Pipeline
-) -> GenerateResponse[Any]:
-    """Returns the awaited response with its evidence."""
-    return await check.checked(await response, pipeline)
-
-
 def _instructed(call: ModelCall, text: str) -> ModelCall:
     """Returns the call with a system message after the first ones."""
     position = sum(1 for _ in takewhile(lambda message: message.role == "system", call.messages))
@@ -94,18 +85,23 @@ async def _read(
     in this order.
     """
     response = await with_own_texts(response, call, pipeline)
-    files = [text for index, each in enumerate(response.media) if (text := file_text(index, each)) is not None]
-    messages = [
+    files = file_texts(response)
+    return response, [*files, *user_messages(call), *tool_results(response, call)]
+
+
+def user_messages(call: ModelCall) -> list[TextSource]:
+    """Returns the texts of the user's messages."""
+    return [
         TextSource("message", "user", part.text)
         for message in call.messages
         if message.role == "user"
         for part in message.parts
         if isinstance(part, TextPart)
     ]
-    return response, [*files, *messages, *_tool_results(response, call)]
 
 
-def _tool_results(response: GenerateResponse[Any], call: ModelCall) -> list[TextSource]:
+def tool_results(response: GenerateResponse[Any], call: ModelCall) -> list[TextSource]:
+    """Returns the results of tools, in the messages of a call and of its rounds."""
     names = {each.id: each.name for message in call.messages for each in message.tool_calls}
     results = [part for message in call.messages for part in message.parts if isinstance(part, ToolResult)]
     given = [(names.get(result.call_id, "tool"), result) for result in results]

@@ -12,18 +12,28 @@ from ..errors import AbstractCoreError
 from ..schema import MEDIA_PARTS, GenerateResponse, MediaDecision, MediaPart, ModelCall
 from ..schema.media_texts import MediaText
 from ..schema.response_sources import file_text
+from ..schema.source_texts import TextSource
 from .lowering.media_routes import media_parts, source_name
 from .pipeline import Pipeline
 
+_WORDS = frozenset(("ocr", "transcript"))
+"""Fallbacks whose text is the words of the file, so that it need not be read again."""
 
-async def with_own_texts(response: GenerateResponse[Any], call: ModelCall, pipeline: Pipeline) -> GenerateResponse[Any]:
-    """Returns the response with the text of every file that was sent natively, in `own_text` of its decision."""
+
+async def with_own_texts(
+    response: GenerateResponse[Any], call: ModelCall, pipeline: Pipeline, *, words_only: bool = False
+) -> GenerateResponse[Any]:
+    """Returns the response with the text of every file that was sent natively, in `own_text` of its decision.
+
+    With `words_only`, other files are read again too, where the text that was sent may have more than the words of the
+    file, such as what a model says of its pictures; and pictures in files are read.
+    """
     parts = _parts(response, call)
 
     def thunk(index: int, decision: MediaDecision) -> Callable[[], Awaitable[MediaDecision]]:
         same = parts[decision.source, decision.type]
         part = same.pop(0) if same else None
-        return lambda: _read(index, decision, part, pipeline)
+        return lambda: _read(index, decision, part, pipeline, words_only)
 
     thunks = [thunk(index, decision) for index, decision in enumerate(response.media)]
     return replace(response, media=tuple(await pipeline.runtime.gather(*thunks)))
@@ -38,13 +48,24 @@ def _parts(response: GenerateResponse[Any], call: ModelCall) -> defaultdict[tupl
     return parts
 
 
-async def _read(index: int, decision: MediaDecision, part: MediaPart | None, pipeline: Pipeline) -> MediaDecision:
-    if file_text(index, decision) is not None:
+async def _read(
+    index: int, decision: MediaDecision, part: MediaPart | None, pipeline: Pipeline, words_only: bool
+) -> MediaDecision:
+    is_known = file_text(index, decision) is not None
+    is_plain = decision.route == "inline" or decision.fallback in _WORDS or part is None
+    if is_known and (not words_only or is_plain):
         return decision
     if part is None:
         return replace(decision, own_text=MediaText(problem=f"the text of {decision.source} is not known here"))
     try:
-        found = await pipeline.extract_text(part)
-        return replace(decision, own_text=MediaText(found.text, found.anchors))
+        found = await pipeline.extract_text(part, words_only=words_only)
     except AbstractCoreError as error:
         return replace(decision, own_text=MediaText(problem=error.message.rstrip(".")))
+    if is_known and decision.sent is not None and decision.sent.text == found.text:
+        return decision
+    return replace(decision, own_text=MediaText(found.text, found.anchors))
+
+
+def file_texts(response: GenerateResponse[Any]) -> list[TextSource]:
+    """Returns the texts of files that are known."""
+    return [text for index, each in enumerate(response.media) if (text := file_text(index, each)) is not None]

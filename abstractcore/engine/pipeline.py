@@ -159,12 +159,16 @@ class Pipeline:
         end_call(context, "done", answer=answer)
         return result
 
-    async def extract_text(self, part: MediaPart) -> Conversion:
-        """Returns the text of a file, also of one that was sent natively; raises `MediaError` if it has none."""
-        from .text_extraction import extract_text
+    async def extract_text(self, part: MediaPart, *, words_only: bool = False) -> Conversion:
+        """Returns the text of a file, also of one that was sent natively; raises `MediaError` if it has none.
 
+        With `words_only`, it is the words of the file alone: see `text_extraction`.
+        """
+        from .text_extraction import extract_text, extract_words
+
+        extract = extract_words if words_only else extract_text
         return await self.runtime.call(
-            extract_text, part, self._handlers, self._media_context(), self._artifact, kind="files"
+            extract, part, self._handlers, self._media_context(), self._artifact, kind="files"
         )
 
     async def begin(self, operation: Operation[Any], prepare: Prepare, timeout: float | None) -> CallContext:

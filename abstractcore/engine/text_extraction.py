@@ -1,16 +1,20 @@
-"""Extracts the text of a file that was sent to the model natively, for evidence."""
+"""Extracts the text of a file that was sent to the model natively, for evidence and verification."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 
 from ..errors import MediaError
 from ..ports import Conversion, MediaContext, MediaHandler
-from ..schema import MEDIA_PART_BY_KIND, Blob, MediaPart
+from ..schema import MEDIA_PART_BY_KIND, Blob, MediaKind, MediaPart
 from .cached_conversions import convert
+from .nested_files import NestedFiles
 
 _TEXT = frozenset({"text"})
+_NO_WORDS = frozenset({"caption", "observe", "frames", "frames+transcript"})
+"""Fallbacks whose text is not, or not only, the words of a file."""
+_READ: Mapping[MediaKind, str] = {"image": "ocr", "video": "transcript"}
 
 
 def extract_text(
@@ -23,10 +27,35 @@ def extract_text(
 
     Raises `MediaError`, `ArtifactError` or `MissingExtraError` for a file without text that can be read here.
     """
+    return _extract(part, handlers, context, artifact, frozenset())
+
+
+def extract_words(
+    part: MediaPart,
+    handlers: Sequence[MediaHandler],
+    context: MediaContext,
+    artifact: Callable[[str], bytes],
+) -> Conversion:
+    """As `extract_text`, without what a model says of a file, and without facts about it: a picture of 1,280 pixels
+    does not state the figure 1,280. Pictures in files are read, and recordings transcribed.
+    """
+    context = replace(context, captioner=None)
+    context = replace(context, to_text=NestedFiles(handlers, _READ, context))
+    return _extract(part, handlers, context, artifact, _NO_WORDS)
+
+
+def _extract(
+    part: MediaPart,
+    handlers: Sequence[MediaHandler],
+    context: MediaContext,
+    artifact: Callable[[str], bytes],
+    without: Collection[str],
+) -> Conversion:
     blob = part.blob
     source = blob.name or blob.media_type
     handler = next((each for each in handlers if _is_for(each, part)), None)
-    fallbacks = [each for each in handler.fallbacks if "text" in each.outputs] if handler is not None else []
+    fallbacks = [] if handler is None else [each for each in handler.fallbacks if "text" in each.outputs]
+    fallbacks = [each for each in fallbacks if each.name not in without]
     if handler is None or not fallbacks:
         raise MediaError(f"{source} has no text that can be extracted", source=source)
     if blob.form not in ("bytes", "file", "artifact"):

@@ -99,6 +99,7 @@ if TYPE_CHECKING:
     from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
     from .tool_loops import LoopStatus, ToolLoop
     from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
+    from .verifications import Check, CheckKind, Verdict, Verification
 
 _LATER = {
     "AllowedCall": "pending_calls",
@@ -106,6 +107,8 @@ _LATER = {
     "CachedContent": "cached_contents",
     "CallRecord": "records",
     "Capture": "records",
+    "Check": "verifications",
+    "CheckKind": "verifications",
     "Delta": "deltas",
     "ErrorRecord": "error_records",
     "Evidence": "evidence",
@@ -162,6 +165,8 @@ _LATER = {
     "ToolStarted": "tool_events",
     "ToolStep": "tool_steps",
     "UsageDelta": "deltas",
+    "Verdict": "verifications",
+    "Verification": "verifications",
     "accumulate": "accumulation",
     "call_digest": "pending_calls",
     "content_size": "sizes",
@@ -201,6 +206,8 @@ __all__ = [
     "CallRecord",
     "CallWarning",
     "Capture",
+    "Check",
+    "CheckKind",
     "Citation",
     "ContentPart",
     "CostSource",
@@ -300,6 +307,8 @@ __all__ = [
     "ToolStep",
     "Usage",
     "UsageDelta",
+    "Verdict",
+    "Verification",
     "VideoPart",
     "WireRequest",
     "WireResponse",

@@ -46,7 +46,8 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     price rows that applied. `steps` has one reply for each round, `tool_steps` the tool calls of all rounds with their
     results, `output_attempts` the answers that were not valid; `loop` is the state of a call with `run_tools`, else
     None. `output` is the answer validated as the `response_model`, else None. Read back from JSON, it is JSON data.
-    `evidence` has the quote for each of its values, checked, of a call with `evidence=True`.
+    `evidence` has the quote for each of its values, checked, of a call with `evidence=True`. `verification` has the
+    figures, names and dates of a text answer, checked, of a call with `verify=True`.
     """
 
     reply: ModelReply
@@ -68,6 +69,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     output_attempts: tuple[schema.OutputAttempt, ...] = ()
     loop: schema.ToolLoop | None = None
     evidence: EvidenceMap = _NO_EVIDENCE
+    verification: schema.Verification | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))

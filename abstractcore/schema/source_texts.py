@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
 
-from .evidence import EvidenceSource
+from .evidence import EvidenceMatch, EvidenceSource
 from .media_anchors import MediaAnchor
 from .quote_search import MOST_OCCURRENCES, Budget, Found, SearchedText
 from .sources import Source
@@ -78,19 +78,23 @@ class TextSource:
         """Yields up to `most` places of a quote, in order."""
         found = self.find(quote, budget, most)
         for start, end in () if found is None else found.spans:
-            place = self.place(start, end)
-            yield Source(
-                quote=quote,
-                match="exact" if found is None else found.match,
-                source=self.kind,
-                name=self.name,
-                document=self.document,
-                page=place.page,
-                start=place.start,
-                end=place.end,
-                text=place.text,
-                anchors=place.anchors,
-            )
+            yield self.at(start, end, quote, "exact" if found is None else found.match)
+
+    def at(self, start: int, end: int, quote: str, match: EvidenceMatch) -> Source:
+        """Returns a span of the searched text as the place of a quote."""
+        place = self.place(start, end)
+        return Source(
+            quote=quote,
+            match=match,
+            source=self.kind,
+            name=self.name,
+            document=self.document,
+            page=place.page,
+            start=place.start,
+            end=place.end,
+            text=place.text,
+            anchors=place.anchors,
+        )
 
     def place(self, start: int, end: int) -> Place:
         """Returns the place of a span of the searched text; one over several pages ends with its first page."""

@@ -149,6 +149,7 @@ llm.generate(
     output_mode="native",
     validation_context={"year": 2026},
     evidence=True,
+    verify=False,
     output_check=lambda output: None,
 )
 with open("a.pdf", "rb") as file, open("a.txt") as text:

@@ -47,16 +47,16 @@ def states_number(text: str, value: Decimal) -> bool:
 def _meanings(text: str) -> Iterator[Decimal]:
     """Yields the values of digits with separators between them."""
     if len(text) <= _MOST_DIGITS:
-        yield from _one_number(text)
+        yield from readings(text)
     for piece in re.split(f"[{_SPACES}]", text):
         if len(piece) <= _MOST_DIGITS:
-            numbers = list(_one_number(piece))
+            numbers = list(readings(piece))
             # The numbers of a date or a version: "14.03.2026".
             yield from numbers or (Decimal(digits) for digits in re.findall(r"\d+", piece))
 
 
-def _one_number(text: str) -> Iterator[Decimal]:
-    """Yields the values of one number: its last separator is a decimal point, or all separate groups of digits."""
+def readings(text: str) -> Iterator[Decimal]:
+    """Yields the values that one number may have: its last separator is a decimal point, or all separate groups."""
     groups = re.findall(r"\d+", text)
     separators = re.findall(r"\D", text)
     if _is_grouped(groups, separators):

@@ -1,4 +1,4 @@
-"""`EvidenceStream`: a streamed call whose response gets its evidence at the end."""
+"""`CheckedStream`: a streamed call whose answer is checked at the end."""
 
 from __future__ import annotations
 
@@ -7,15 +7,16 @@ from typing import Any
 from ..errors import StreamInterruptedError
 from ..outputs import OutputType
 from ..schema import GenerateResponse, ModelReply, StreamEvent, ToolLoop
-from .evidence import EvidenceCheck
+from .answer_checks import AnswerCheck
+from .call_stream import CallStream
 from .pipeline import Pipeline
 from .round_stream import RoundStream
 
 
-class EvidenceStream:
-    """As `RoundStream`: the last read, which returns an empty list, checks the evidence."""
+class CheckedStream:
+    """As `RoundStream` or `CallStream`: the last read, which returns an empty list, checks the answer."""
 
-    def __init__(self, stream: RoundStream, check: EvidenceCheck, pipeline: Pipeline) -> None:
+    def __init__(self, stream: CallStream | RoundStream, check: AnswerCheck, pipeline: Pipeline) -> None:
         self._stream = stream
         self._check = check
         self._pipeline = pipeline
@@ -24,19 +25,20 @@ class EvidenceStream:
 
     @property
     def state(self) -> str:
-        """As that of `RoundStream`: "done" when the evidence is checked."""
+        """As that of `RoundStream`: "done" when the answer is checked."""
         if self._response is not None or self._stream.state != "done":
             return self._stream.state
         return "closed" if self._is_closed else "open"
 
     @property
     def output_type(self) -> OutputType | None:
-        """The type of the answer, with its quotes."""
+        """The type of the answer, with its quotes if it has some; None for a text."""
         return self._stream.output_type
 
     def accept_answer(self) -> None:
         """As `RoundStream.accept_answer`."""
-        self._stream.accept_answer()
+        if isinstance(self._stream, RoundStream):
+            self._stream.accept_answer()
 
     @property
     def loop(self) -> ToolLoop | None:
@@ -51,7 +53,7 @@ class EvidenceStream:
         if self._stream.state != "done":
             return self._stream.response
         hint = "Read it to its end first."
-        raise StreamInterruptedError("the evidence has not been checked", hint=hint, partial=self.partial())
+        raise StreamInterruptedError("the answer has not been checked", hint=hint, partial=self.partial())
 
     async def read(self) -> list[StreamEvent]:
         """Returns the next deltas and events; an empty list at the end."""

@@ -1,0 +1,63 @@
+"""`VerificationCheck`: reads the figures, names and dates of an answer back from the files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+from ..outputs.verification import verify
+from ..ports import Runtime
+from ..schema import GenerateResponse, ModelCall
+from ..schema.source_texts import TextSource
+from ..schema.verifications import Verification
+from .evidence import tool_results, user_messages
+from .own_texts import file_texts, with_own_texts
+from .pipeline import Pipeline, Prepare, Prepared
+
+_OUT_OF_TIME = Verification(problems=("the answer was not checked: the time limit of the call had passed",))
+
+
+class VerificationCheck:
+    """The verification of one call. `timeout` is that of the call in seconds, from `prepare` on."""
+
+    def __init__(self, prepare: Prepare, timeout: float | None) -> None:
+        self._prepare = prepare
+        self._timeout = timeout
+        self._start: float | None = None
+        self._call: ModelCall | None = None
+
+    async def prepare(self, runtime: Runtime) -> Prepared:
+        """Returns the prepared call, as it is."""
+        self._start = runtime.now() if self._start is None else self._start
+        prepared = await self._prepare(runtime)
+        self._call = prepared.call
+        return prepared
+
+    async def checked(self, response: GenerateResponse[Any], pipeline: Pipeline) -> GenerateResponse[Any]:
+        """Returns the response with its verification; what cannot be checked, also in time, is one of its problems."""
+        call, runtime = self._call, pipeline.runtime
+        if call is None or not response.content or (response.loop is not None and response.loop.status != "answered"):
+            return response
+        limit = runtime.timeout(self._seconds_left(runtime))
+        verification = _OUT_OF_TIME
+        try:
+            async with limit:
+                response = await with_own_texts(response, call, pipeline, words_only=True)
+                verification = await runtime.call(verify, response.content, _sources(response, call))
+        except TimeoutError:
+            if not limit.expired():
+                raise
+        return replace(response, verification=verification)
+
+    def _seconds_left(self, runtime: Runtime) -> float | None:
+        if self._timeout is None or self._start is None:
+            return None
+        return max(self._start + self._timeout - runtime.now(), 0)
+
+
+def _sources(response: GenerateResponse[Any], call: ModelCall) -> list[TextSource]:
+    """Returns the texts of files and of results of tools; the user's messages where there are neither.
+
+    A figure of the question is no source for the same figure in the answer.
+    """
+    return [*file_texts(response), *tool_results(response, call)] or user_messages(call)

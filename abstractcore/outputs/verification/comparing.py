@@ -1,0 +1,51 @@
+"""Whether a figure of a source is the one that an answer states."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+from typing import NamedTuple
+
+from .written_numbers import WrittenNumber
+
+
+class Likeness(IntEnum):
+    """How alike two figures are, the best last."""
+
+    OTHER = 0
+    OTHER_UNIT = 1
+    UNCERTAIN = 2
+    WITHOUT_UNIT = 3
+    SAME = 4
+
+
+class Compared(NamedTuple):
+    """The likeness of a figure, and what there is to say of it."""
+
+    likeness: Likeness
+    reason: str | None = None
+
+
+def compare(stated: WrittenNumber, found: WrittenNumber, shown: str) -> Compared:
+    """Compares a number of an answer with one of a source, which is `shown` there."""
+    if found.in_date and not stated.is_year:
+        return Compared(Likeness.OTHER)
+    common = stated.values & found.values
+    if not common:
+        return Compared(Likeness.OTHER)
+    if stated.unit != found.unit:
+        if stated.unit is not None and found.unit is not None:
+            return Compared(Likeness.OTHER_UNIT, f"there it is {shown}")
+        if stated.unit is None and found.unit == "%":
+            return Compared(Likeness.OTHER_UNIT, f"there it is {shown}")
+        if stated.unit is not None and (found.is_year or not found.stands_alone):
+            return Compared(Likeness.OTHER_UNIT, f"there it is {shown}, without {stated.unit}")
+    is_same = _plain(stated.digits) == _plain(found.digits) and not found.is_piece
+    if not is_same and not (found.is_certain and len(stated.values) == 1):
+        return Compared(Likeness.UNCERTAIN, f"{shown} may be another number there: its separators are not certain")
+    if stated.unit is not None and found.unit is None:
+        return Compared(Likeness.WITHOUT_UNIT, f"{stated.unit} is not beside it there")
+    return Compared(Likeness.SAME)
+
+
+def _plain(digits: str) -> str:
+    return digits.replace("\u00a0", " ").replace("\u202f", " ").replace("\u2009", " ").replace("\u2019", "'")

@@ -1,0 +1,63 @@
+"""Units that stand beside numbers, each under one name, and words that scale a number."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Final
+
+_NAMES: Final = {
+    "%": "% percent pct prozent pourcent procent",
+    "\u2030": "\u2030",
+    "EUR": "\u20ac eur euro euros",
+    "USD": "$ usd dollar dollars",
+    "GBP": "\u00a3 gbp pound pounds",
+    "JPY": "\u00a5 jpy yen",
+    "INR": "\u20b9 inr rupees",
+    "CHF": "chf franken",
+    "kg": "kg kilogram kilograms kilogramm kilo kilos",
+    "g": "g gram grams gramm",
+    "mg": "mg",
+    "t": "t tonne tonnes tonnen",
+    "m": "m metre metres meter meters",
+    "cm": "cm",
+    "mm": "mm",
+    "km": "km kilometre kilometres kilometer kilometers",
+    "m2": "m\u00b2 sqm",
+    "m3": "m\u00b3",
+    "l": "l litre litres liter liters",
+    "ml": "ml",
+    "km/h": "kmh",
+    "W": "w watt watts",
+    "kW": "kw",
+    "MW": "mw",
+    "kWh": "kwh",
+    "V": "v volt volts",
+    "A": "ampere amperes",
+    "\u00b0C": "\u00b0c",
+    "s": "s sec second seconds sekunden",
+    "min": "min mins minute minutes minuten",
+    "h": "h hour hours stunden",
+    "day": "day days tag tage tagen jours",
+    "week": "week weeks wochen",
+    "month": "month months monate",
+    "year": "year years jahre jahren ans",
+    "KB": "kb",
+    "MB": "mb",
+    "GB": "gb",
+    "TB": "tb",
+}
+_UNITS: Final = {word: name for name, words in _NAMES.items() for word in words.split(" ")}
+CURRENCIES: Final = frozenset(("EUR", "USD", "GBP", "JPY", "INR", "CHF"))
+SCALES: Final = {
+    **dict.fromkeys(("k", "thousand", "tsd"), Decimal(1000)),
+    **dict.fromkeys(("million", "millions", "millionen", "mio", "mn"), Decimal(10**6)),
+    **dict.fromkeys(("billion", "billions", "bn", "mrd", "milliarden", "milliards"), Decimal(10**9)),
+}
+"""What a number with a word after it is multiplied by."""
+
+
+def unit_of(word: str) -> str | None:
+    """Returns the name of the unit that a word means; None for any other. "5 g" is a weight, "5 G" is not."""
+    if len(word) == 1 and word.isalpha():
+        return _UNITS.get(word.lower()) if word.isupper() == (word in "WV") else None
+    return _UNITS.get(word.lower())

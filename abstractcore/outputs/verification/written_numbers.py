@@ -1,0 +1,227 @@
+"""Numbers in running text, each with its possible values and its unit. Parts of dates, times and codes are none."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Container, Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from ..evidence.dates import written_dates
+from ..evidence.numbers import readings
+from .units import CURRENCIES, SCALES, unit_of
+
+_NUMBER = re.compile(r"\d+(?:[.,'\u2019]\d+|[ \u00a0\u202f\u2009]\d{3}(?![\d]))*")
+_SPACES = " \u00a0\u202f\u2009"
+_MOST_DIGITS = 40
+_LEARNED = 20_000
+"""Numbers of a text of which its separators are learned."""
+_AFTER = re.compile(
+    r"[ \u00a0\u202f\u2009-]?([^\W\d_]{1,16}[\u00b2\u00b3]?|[%\u2030\u20ac$\u00a3\u00a5\u20b9\u00b0]C?)"
+)
+_BEFORE = re.compile(r"([^\W\d_]{1,4}|[\u20ac$\u00a3\u00a5\u20b9])[ \u00a0\u202f]?$")
+_RAISED = "\u00b2\u00b3\u00b9\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
+_MINUS = "-\u2212\u2013"
+_SIGNS = "-\u2212"
+_WIDEST_DATE = 40
+_BEFORE_YEAR = re.compile(r"\b(?:in|of|since|until|from|during|year|im|von|seit|bis|en|de|del|depuis|nel)\s$", re.I)
+_LIST_MARK = re.compile(r"[.)](?:\s|$)")
+_ORDINALS = frozenset(("st", "nd", "rd", "th"))
+
+
+@dataclass(frozen=True, slots=True)
+class Separators:
+    """The decimal point of a text, and what separates its groups of three digits; None where that is not certain."""
+
+    decimal: str | None = None
+    grouping: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenNumber:
+    """A number at `start` to `end`, its sign and unit included; `digits` is as it is written.
+
+    `values` are the values that it may have: several, if its separators are not certain. An amount in brackets may be
+    negative. It is also not certain where digits with a space between them may be one number or two.
+    """
+
+    start: int
+    end: int
+    digits: str
+    values: frozenset[Decimal]
+    is_certain: bool = True
+    is_piece: bool = False
+    """Whether a number before it, after a space, may be its beginning."""
+    unit: str | None = None
+    is_year: bool = False
+    in_date: bool = False
+    stands_alone: bool = False
+    """Whether no word follows on its line, as in a table."""
+
+
+def learned_separators(text: str) -> Separators:
+    """Returns the separators that the numbers of a text have where they can be read in one way only."""
+    decimal: Counter[str] = Counter()
+    grouping: Counter[str] = Counter()
+    for count, found in enumerate(_NUMBER.finditer(text)):
+        if count == _LEARNED:
+            break
+        marks = [" " if each in _SPACES else each for each in found[0] if not each.isdigit()]
+        if marks.count(" ") == 1 and " " in found[0]:
+            continue  # perhaps two numbers
+        groups = re.split(r"\D", found[0])
+        if len(marks) == 1 and marks[0] in ".,":
+            if len(groups[1]) != 3 or len(groups[0]) > 3 or groups[0].startswith("0"):
+                decimal[marks[0]] += 1
+        elif len(marks) > 1 and all(len(each) == 3 for each in groups[1:-1]):
+            if marks[-1] not in marks[:-1] and marks[-1] in ".,":
+                decimal[marks[-1]] += 1
+                grouping[marks[0]] += 1
+            elif len(set(marks)) == 1 and len(groups[-1]) == 3:
+                grouping[marks[0]] += 1
+        elif marks == [" "]:
+            grouping[" "] += 1
+    return Separators(_only(decimal), _only(grouping))
+
+
+def _only(counted: Counter[str]) -> str | None:
+    return next(iter(counted)) if len(counted) == 1 else None
+
+
+def numbers_in(
+    text: str, separators: Separators, *, wanted: Container[str] | None = None, is_answer: bool = False
+) -> Iterator[WrittenNumber]:
+    """Yields the numbers of a text; with `wanted`, only those whose significant digits are in it.
+
+    Where two numbers of a table may be one number with a space (`2 590`), both are yielded, as far as `separators` do
+    not decide it; an answer is read as one number.
+    """
+    for found in _NUMBER.finditer(text):
+        for start, end in _pieces(found[0], found.start(), separators, is_answer):
+            if wanted is not None and significant(text[start:end]) not in wanted:
+                continue
+            number = _number(text, start, end, separators, is_split=(start, end) != found.span())
+            if number is not None:
+                yield number
+
+
+def significant(digits: str) -> str:
+    """Returns the digits of a number without separators, and without zeros at its ends."""
+    return "".join(str(int(each)) for each in digits if each.isdigit()).strip("0")
+
+
+def _pieces(digits: str, start: int, separators: Separators, is_answer: bool) -> Iterator[tuple[int, int]]:
+    if " " not in digits or is_answer or separators.grouping == " ":
+        yield start, start + len(digits)
+        return
+    if separators.grouping is None:
+        yield start, start + len(digits)
+    position = start
+    for piece in digits.split(" "):
+        yield position, position + len(piece)
+        position += len(piece) + 1
+
+
+def _number(text: str, start: int, end: int, separators: Separators, *, is_split: bool) -> WrittenNumber | None:
+    """Returns the number of these digits; None for a part of a code, a time, a fraction or a list."""
+    digits = text[start:end]
+    if len(digits) > _MOST_DIGITS or _is_part(text, start, end):
+        return None
+    values = _values(digits, separators)
+    if not values:
+        return None
+    is_piece = is_split and separators.grouping is None
+    is_certain = len(values) == 1 and not is_piece and not (" " in digits and separators.grouping != " ")
+    begin, stop = start, end
+    before = _BEFORE.search(text, max(start - 6, 0), start)
+    unit = unit_of(before[1]) if before is not None else None
+    if before is not None and unit in CURRENCIES:
+        begin = before.start()
+    else:
+        unit = None
+    after = _AFTER.match(text, end)
+    word = after[1] if after is not None else ""
+    scale = SCALES.get(word.lower())
+    if after is not None and scale is not None:
+        values = frozenset(value * scale for value in values)
+        stop = after.end()
+        after = _AFTER.match(text, stop)
+        word = after[1] if after is not None else ""
+    is_joined = after is not None and after.start(1) == end and scale is None
+    if is_joined and after is not None and (text[after.end() : after.end() + 1].isdigit()):
+        return None  # "14h30"
+    name = unit_of(word)
+    if is_joined and name is None and word.lower() not in _ORDINALS:
+        return None  # "3D", "4x4"
+    if is_joined and word == "s" and len(digits) == 4:
+        return None  # "the 1990s"
+    if after is not None and name is not None and unit is None:
+        unit, stop = name, after.end()
+    signed = max(begin - 1, 0)
+    is_bracketed = text[signed:begin] == "(" and text[stop : stop + 1] == ")"
+    if text[signed:begin] in tuple(_SIGNS) and not text[max(signed - 1, 0) : signed].isalnum():
+        begin, values = signed, frozenset(-value for value in values)
+    elif begin < start and text[start - 1 : start] in tuple(_SIGNS):
+        values = frozenset(-value for value in values)
+    elif is_bracketed and unit in CURRENCIES:
+        values |= {-value for value in values}
+    in_date = _in_date(text, start, end)
+    stands_alone = not text[stop : stop + 2].lstrip(" \u00a0")[:1].isalpha()
+    has_year = unit is None and scale is None and len(digits) == 4 and digits.isdecimal() and digits[:2] in ("19", "20")
+    is_year = has_year and (stands_alone or _BEFORE_YEAR.search(text, max(start - 10, 0), start) is not None)
+    return WrittenNumber(begin, stop, digits, values, is_certain, is_piece, unit, is_year, in_date, stands_alone)
+
+
+def _is_part(text: str, start: int, end: int) -> bool:
+    """Returns whether digits belong to a code, a time, a fraction, a power, or mark an item of a list."""
+    before, second = text[start - 1 : start], text[max(start - 2, 0) : max(start - 1, 0)]
+    after, next_ = text[end : end + 1], text[end + 1 : end + 2]
+    if before.isalpha() and unit_of(before) not in CURRENCIES:
+        word = _BEFORE.search(text, max(start - 6, 0), start)
+        if word is None or unit_of(word[1]) not in CURRENCIES or text[word.start() - 1 : word.start()].isalnum():
+            return True
+    if (before and before in "_@\\#&") or (after and after in _RAISED) or after == "_":
+        return True
+    if before in ("/", ":") and second.isalnum():
+        return True
+    if after in ("/", ":") and next_.isdigit():
+        return True
+    if before and before in _MINUS and second.isalpha():
+        return True
+    if before == "." and second.isalpha():
+        return True
+    if (before and before in _MINUS and second.isdigit() and _is_chain(text, start)) or (
+        after and after in _MINUS and next_.isdigit() and _is_chain(text, end)
+    ):
+        return True
+    if before in (".", ",") and not second.isspace():
+        return True
+    line_start = text.rfind("\n", max(start - 12, 0), start)
+    is_first = not text[max(line_start + 1, start - 12) : start].strip("#>|*- \t") and (line_start >= 0 or start < 12)
+    return is_first and end - start <= 3 and _LIST_MARK.match(text, end) is not None
+
+
+def _is_chain(text: str, position: int) -> bool:
+    """Returns whether three or more groups of digits are joined by hyphens, as in a telephone number."""
+    around = text[max(position - 20, 0) : position + 20]
+    return re.search(r"\d[-\u2212\u2013]\d+[-\u2212\u2013]\d", around) is not None
+
+
+def _values(digits: str, separators: Separators) -> frozenset[Decimal]:
+    found = list(dict.fromkeys(readings(digits)))
+    if len(found) < 2:
+        return frozenset(found)
+    grouped, decimal = found[0], found[1]
+    mark = next(each for each in digits if not each.isdigit())
+    if digits[:1] == "0" or separators.decimal == mark:
+        return frozenset((decimal,))
+    if mark == separators.grouping or separators.decimal is not None or (mark == "," and separators.grouping is None):
+        return frozenset((grouped,))
+    return frozenset((decimal,)) if separators.grouping is not None else frozenset((grouped, decimal))
+
+
+def _in_date(text: str, start: int, end: int) -> bool:
+    first = max(start - _WIDEST_DATE, 0)
+    around = text[first : end + _WIDEST_DATE]
+    return any(each.start <= start - first and end - first <= each.end for each in written_dates(around))
