@@ -28,24 +28,23 @@ async def with_own_texts(
     With `words_only`, other files are read again too, where the text that was sent may have more than the words of the
     file, such as what a model says of its pictures; and pictures in files are read.
     """
-    parts = _parts(response, call)
 
-    def thunk(index: int, decision: MediaDecision) -> Callable[[], Awaitable[MediaDecision]]:
-        same = parts[decision.source, decision.type]
-        part = same.pop(0) if same else None
+    def thunk(index: int, decision: MediaDecision, part: MediaPart | None) -> Callable[[], Awaitable[MediaDecision]]:
         return lambda: _read(index, decision, part, pipeline, words_only)
 
-    thunks = [thunk(index, decision) for index, decision in enumerate(response.media)]
+    files = zip(response.media, files_of(response, call), strict=True)
+    thunks = [thunk(index, decision, part) for index, (decision, part) in enumerate(files)]
     return replace(response, media=tuple(await pipeline.runtime.gather(*thunks)))
 
 
-def _parts(response: GenerateResponse[Any], call: ModelCall) -> defaultdict[tuple[str, str], list[MediaPart]]:
-    """Returns the files by name and type, since middleware may have moved them."""
+def files_of(response: GenerateResponse[Any], call: ModelCall) -> list[MediaPart | None]:
+    """Returns the file of each decision, by name and type, since middleware may have moved it; None if it is gone."""
     parts: defaultdict[tuple[str, str], list[MediaPart]] = defaultdict(list)
     returned = (part for step in response.tool_steps for part in step.result.content if isinstance(part, MEDIA_PARTS))
     for part in chain((part for _, part in media_parts(call)), returned):
         parts[source_name(part.blob), part.blob.media_type].append(part)
-    return parts
+    found = (parts[decision.source, decision.type] for decision in response.media)
+    return [same.pop(0) if same else None for same in found]
 
 
 async def _read(

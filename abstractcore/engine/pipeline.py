@@ -171,6 +171,14 @@ class Pipeline:
             extract, part, self._handlers, self._media_context(), self._artifact, kind="files"
         )
 
+    async def page_words(self, part: MediaPart, page: int) -> str | None:
+        """Returns what is read on the image of a page; None for a file without such pages. Raises as `extract_text`."""
+        from .page_words import page_words
+
+        return await self.runtime.call(
+            page_words, part, page, self._handlers, self._media_context(), self._artifact, kind="files"
+        )
+
     async def begin(self, operation: Operation[Any], prepare: Prepare, timeout: float | None) -> CallContext:
         """Begins the call that `prepare` builds. Errors before that are not recorded."""
         start, started_at = self.runtime.now(), self._clock.time_of_day()

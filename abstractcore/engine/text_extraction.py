@@ -58,12 +58,19 @@ def _extract(
     fallbacks = [each for each in fallbacks if each.name not in without]
     if handler is None or not fallbacks:
         raise MediaError(f"{source} has no text that can be extracted", source=source)
-    if blob.form not in ("bytes", "file", "artifact"):
-        raise MediaError(f"{source} is a URL or a provider file, which is never downloaded here", source=source)
-    if blob.form == "artifact":
-        part = replace(part, blob=Blob.from_bytes(artifact(blob.sha256 or ""), blob.media_type, name=blob.name))
     names = tuple(each.name for each in fallbacks)
-    return convert(handler, part, replace(context, fallbacks=names, accepted_outputs=_TEXT))
+    return convert(handler, with_bytes(part, artifact), replace(context, fallbacks=names, accepted_outputs=_TEXT))
+
+
+def with_bytes(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
+    """Returns a file that can be read here; raises `MediaError` for one that is elsewhere."""
+    blob = part.blob
+    if blob.form not in ("bytes", "file", "artifact"):
+        source = blob.name or blob.media_type
+        raise MediaError(f"{source} is a URL or a provider file, which is never downloaded here", source=source)
+    if blob.form != "artifact":
+        return part
+    return replace(part, blob=Blob.from_bytes(artifact(blob.sha256 or ""), blob.media_type, name=blob.name))
 
 
 def _is_for(handler: MediaHandler, part: MediaPart) -> bool:

@@ -13,6 +13,7 @@ from ..schema.verifications import Verification
 from .evidence import tool_results, user_messages
 from .own_texts import file_texts, with_own_texts
 from .pipeline import Pipeline, Prepare, Prepared
+from .seen_pages import look_at_pages
 
 _OUT_OF_TIME = Verification(problems=("the answer was not checked: the time limit of the call had passed",))
 
@@ -44,9 +45,13 @@ class VerificationCheck:
             async with limit:
                 response = await with_own_texts(response, call, pipeline, words_only=True)
                 verification = await runtime.call(verify, response.content, _sources(response, call))
+                verification = await look_at_pages(response, call, verification, pipeline)
         except TimeoutError:
             if not limit.expired():
                 raise
+            if verification is not _OUT_OF_TIME:
+                problems = (*verification.problems, "no time was left to compare the pages with their images")
+                verification = replace(verification, problems=problems)
         return replace(response, verification=verification)
 
     def _seconds_left(self, runtime: Runtime) -> float | None:

@@ -20,7 +20,8 @@ class Check(Immutable):
     """One figure, name or date of an answer: `text`, at `start` to `end` of `response.content`.
 
     `source` is where it stands, the first of its places; of one that differs, where `instead` stands, which is what the
-    text has there. `reason` says why a check is not agreed, or what to know of one that is.
+    text has there. `reason` says why a check is not agreed, or what to know of one that is. `seen` says whether it is
+    also read on the image of its page, which hidden or wrong text of a PDF is not; None where nobody looked.
     """
 
     kind: CheckKind
@@ -31,6 +32,7 @@ class Check(Immutable):
     source: Source | None = None
     instead: str | None = None
     reason: str | None = None
+    seen: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +53,11 @@ class Verification(Immutable):
     def agreed(self) -> tuple[Check, ...]:
         """What stands in the texts."""
         return tuple(each for each in self.checks if each.verdict == "agreed")
+
+    @property
+    def doubtful(self) -> tuple[Check, ...]:
+        """What deserves a look: each has a `reason`."""
+        return tuple(each for each in self.checks if each.reason is not None)
 
     @property
     def differs(self) -> tuple[Check, ...]:
