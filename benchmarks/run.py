@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterable
 import calls
 import conversations
 import documents
+import files
 import formats
 import images
 import imports
@@ -52,6 +53,8 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "json-schemas": outputs.json_schemas,
     "pdf-text": documents.pdf_text,
     "image": images.fitted,
+    "file-again": files.again,
+    "many-files": files.many,
     "video": videos.videos,
 }
 

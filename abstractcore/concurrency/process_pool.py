@@ -8,6 +8,7 @@ import pickle
 import queue
 import signal
 import time
+from collections import deque
 from collections.abc import Callable, Generator, Sequence
 from contextlib import suppress
 from typing import Any, cast
@@ -29,8 +30,8 @@ from .pipe_messages import InvalidMessageError, decoded, encoded
 _WORKER = "abstractcore.concurrency.pool_worker"
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
 """Threads of libraries reserve address space, which is limited."""
-_PATIENCE = 0.5
-"""Seconds to wait for a process, which is about what starting one takes."""
+_PATIENCE = 2.0
+"""Seconds without a change after which there is one process more than cores."""
 _CLOSING_SECONDS = 1.0
 _MAX_MESSAGE = 1 << 29
 _ERRORS: dict[str, type[MediaError]] = {
@@ -50,16 +51,14 @@ class ProcessPool:
 
     def __init__(self, *, max_memory: int = 4 << 30, idle_seconds: float = 30.0) -> None:
         self._settings = max_memory, idle_seconds
-        self._idle: dict[int, queue.LifoQueue[_Worker]] = {}
-        self._workers: dict[int, set[_Worker]] = {}
-        """By the id of the process that started them: a forked child starts with none."""
+        self._processes: dict[int, _Processes] = {}
         self._alarms = AlarmClock()
         _pools.add(self)
 
     @property
     def process_ids(self) -> list[int]:
         """The ids of the processes that run, idle ones too."""
-        return [each.child.pid for each in tuple(self._workers.get(os.getpid(), ()))]
+        return [each.child.pid for each in tuple(self._here.workers)]
 
     def run(
         self,
@@ -100,42 +99,56 @@ class ProcessPool:
 
     def close(self) -> None:
         """Ends all processes, also those that work. The pool can be used afterwards."""
-        for worker in tuple(self._workers.get(os.getpid(), ())):
+        here = self._here
+        for worker in tuple(here.workers):
             worker.child.kill()
         with suppress(queue.Empty):
             while True:
-                self._end(self._idle_here.get_nowait())
+                self._end(here.idle.get_nowait())
 
     def abandon(self) -> None:
         """In a forked process: forgets the processes of the one that was forked."""
-        for process in tuple(self._workers):
+        for process in tuple(self._processes):
             if process != os.getpid():
-                for worker in self._workers.pop(process):
+                for worker in self._processes.pop(process).workers:
                     worker.child.abandon()
-                self._idle.pop(process, None)
 
     @property
-    def _idle_here(self) -> queue.LifoQueue[_Worker]:
-        return self._idle.get(os.getpid()) or self._idle.setdefault(os.getpid(), queue.LifoQueue())
+    def _here(self) -> _Processes:
+        return self._processes.get(os.getpid()) or self._processes.setdefault(os.getpid(), _Processes())
 
     def _taken(self) -> _Worker:
-        """Returns an idle process, or a new one; with one for each core, it waits a little for an idle one."""
-        is_full = len(self._workers.get(os.getpid(), ())) >= (os.cpu_count() or 1)
-        with suppress(queue.Empty):
-            while True:
-                worker = self._idle_here.get(block=is_full, timeout=_PATIENCE)
-                worker.is_idle = False
-                if not worker.has_exited:
-                    return worker
-                self._end(worker)
-        return self._started()
+        """Returns an idle process, or a new one: one for each core, and one more if none is given back for a while."""
+        here = self._here
+        while True:
+            changes = here.changes
+            if here.room and here.idle.empty():
+                return self._started()
+            try:
+                worker = here.idle.get(timeout=_PATIENCE)
+            except queue.Empty:
+                if changes == here.changes:
+                    return self._started()
+                if (interruption := current_interruption()) is not None:
+                    interruption.check()
+                continue
+            worker.is_idle = False
+            if not worker.has_exited:
+                return worker
+            self._end(worker)
 
     def _started(self) -> _Worker:
+        here = self._here
+        room: list[int] = []
+        with suppress(IndexError):
+            room.append(here.room.pop())
+        here.changes += 1
         try:
-            worker = _Worker(self._settings, self._end)
+            worker = _Worker(self._settings, self._end, room)
         except OSError as error:
+            here.room.extend(room)
             raise MediaError(f"no process can be started that reads files: {error.strerror or error}.") from error
-        self._workers.setdefault(os.getpid(), set()).add(worker)
+        here.workers.add(worker)
         return worker
 
     def _replaced(self, worker: _Worker) -> _Worker:
@@ -143,23 +156,45 @@ class ProcessPool:
         return self._started()
 
     def _give_back(self, worker: _Worker, *, is_reusable: bool) -> None:
-        if is_reusable and worker in self._workers.get(os.getpid(), ()):
+        here = self._here
+        if is_reusable and worker in here.workers:
             worker.is_used = worker.is_idle = True
-            self._idle_here.put(worker)
+            here.idle.put(worker)
+            here.changes += 1
         else:
             self._end(worker)
 
     def _end(self, worker: _Worker) -> None:
-        workers = self._workers.get(os.getpid(), set[_Worker]())
-        if worker in workers:  # not one of the process that was forked
+        here = self._here
+        if worker in here.workers:  # not one of the process that was forked
             worker.child.end()
-            workers.discard(worker)
+            here.workers.discard(worker)
+            room, worker.room = worker.room, []
+            here.room.extend(room)
+
+
+class _Processes:
+    """The processes that one process has started, by its id: a forked child starts with none.
+
+    `room` has an item for each process that may be started at once; `changes` counts those that were started or given
+    back.
+    """
+
+    def __init__(self) -> None:
+        self.idle: queue.LifoQueue[_Worker] = queue.LifoQueue()
+        self.workers: set[_Worker] = set()
+        self.room = deque(range(os.cpu_count() or 1))
+        self.changes = 0
 
 
 class _Worker:
-    """A process of the pool. If it exits while it is idle, it is ended here, else by the thread that uses it."""
+    """A process of the pool. If it exits while it is idle, it is ended here, else by the thread that uses it.
 
-    def __init__(self, settings: tuple[int, float], end: Callable[[_Worker], None]) -> None:
+    `room` is given back at its end.
+    """
+
+    def __init__(self, settings: tuple[int, float], end: Callable[[_Worker], None], room: list[int]) -> None:
+        self.room = room
         self.is_used = self.is_idle = self.has_exited = False
         self._end = end
         self.child = ChildProcess(_WORKER, environment=_ENVIRONMENT, on_exit=self._exit)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from threading import BoundedSemaphore
 from typing import Any, cast
 
 from ..errors import MediaError
@@ -12,6 +14,9 @@ from ..ports import Caption, Captioner, Conversion, FitsMedia, Fitted, MediaCont
 from ..schema import ImagePart, MediaPart, TextPart, digest, to_data
 from ..version import __version__
 from .nested_files import NestedFiles
+
+_cores: dict[int, BoundedSemaphore] = {}
+"""By process: a fork may happen while another thread holds one."""
 
 
 def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Conversion:
@@ -37,20 +42,29 @@ def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Co
 
 
 def fit(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int], context: MediaContext) -> Fitted:
-    """Returns a file within limits, or the one that is kept; blocks."""
+    """Returns a file within limits, or the one that is kept; blocks. That a file is within them is kept too."""
     store = context.conversions
     if store is None or part.blob.sha256 is None:
-        return handler.fit(part, cast(Any, limits))
+        return _fitted(handler, part, limits)
     content = [part.blob.sha256, part.blob.media_type, part.blob.name]
     key = digest({"version": __version__, "fit": dict(limits), "content": content})
     kept = store.get(key)
+    if kept is not None and not kept.parts:
+        return Fitted((part,), kept.lost)
     if kept is not None:
         parts = (each for each in kept.parts if not isinstance(each, TextPart))
         return Fitted(tuple(replace(part, blob=each.blob) for each in parts), kept.lost)
-    fitted = handler.fit(part, cast(Any, limits))
-    if fitted.parts != (part,):
-        store.put(key, Conversion(fitted.parts, "fitted", lost=fitted.lost))
+    fitted = _fitted(handler, part, limits)
+    store.put(key, Conversion(() if fitted.parts == (part,) else fitted.parts, "fitted", lost=fitted.lost))
     return fitted
+
+
+def _fitted(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int]) -> Fitted:
+    """Fits a file, as many at once as there are cores: pixels need much memory."""
+    process = os.getpid()
+    cores = _cores.get(process) or _cores.setdefault(process, BoundedSemaphore(os.cpu_count() or 1))
+    with cores:
+        return handler.fit(part, cast(Any, limits))
 
 
 class _Noting:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+import time
 from dataclasses import dataclass
 from pathlib import Path
 from typing import BinaryIO, Literal, get_args
 
 from .base_error import SchemaError
+from .file_hashes import keep_hash, known_hash, stamp_of
 from .immutable import Immutable
 from .json_values import check_choice, check_class, check_count, check_text
 from .quoting import one_line, shortened, shown, shown_address
@@ -98,17 +100,15 @@ class Blob(Immutable):
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], media_type: str) -> Blob:
-        """Returns a blob of a file, which is read once to compute its hash. Raises `OSError` as `open` does."""
+        """Returns a blob of a file, which is read to compute its hash, unless that is known and it has not changed
+        since. Raises `OSError` as `open` does."""
         if not isinstance(path, str | os.PathLike):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise SchemaError(f"expected a path, got {type(path).__name__}", "path")
-        hasher, size = hashlib.sha256(), 0
         with _opened(path) as file:
-            while chunk := file.read(_HASH_CHUNK):
-                hasher.update(chunk)
-                size += len(chunk)
+            sha256, size = _hash_and_size(file)
         location = str(Path(path).absolute())
         name = os.path.basename(location).encode("utf-8", "replace").decode("utf-8")
-        return cls("file", media_type, location=location, sha256=hasher.hexdigest(), size=size, name=name)
+        return cls("file", media_type, location=location, sha256=sha256, size=size, name=name)
 
     @classmethod
     def from_url(cls, url: str, media_type: str, *, name: str | None = None) -> Blob:
@@ -134,8 +134,11 @@ class Blob(Immutable):
             return self.data
         if self.form != "file" or self.location is None:
             raise SchemaError(f"the content of a blob of form {self.form!r} cannot be read here")
-        data = Path(self.location).read_bytes()
-        if hashlib.sha256(data).hexdigest() != self.sha256:
+        with open(self.location, "rb") as file:
+            before = stamp_of(file.fileno())
+            data = file.read()
+            is_same = known_hash(before) == self.sha256 and stamp_of(file.fileno()) == before
+        if not is_same and hashlib.sha256(data).hexdigest() != self.sha256:
             raise SchemaError(f"{self.location} has changed since it was added to the call")
         return data
 
@@ -157,6 +160,20 @@ class Blob(Immutable):
         if self.sha256 is not None:
             return {"media_type": self.media_type, "sha256": self.sha256}
         return {"form": self.form, "provider": self.provider, "location": self.location}
+
+
+def _hash_and_size(file: BinaryIO) -> tuple[str, int]:
+    before, read_at = stamp_of(file.fileno()), time.time()
+    known = known_hash(before)
+    if known is not None:
+        return known, before[2]
+    hasher, size = hashlib.sha256(), 0
+    while chunk := file.read(_HASH_CHUNK):
+        hasher.update(chunk)
+        size += len(chunk)
+    if stamp_of(file.fileno()) == before and size == before[2]:  # not a pipe, nor a file that grows
+        keep_hash(before, hasher.hexdigest(), read_at=read_at)
+    return hasher.hexdigest(), size
 
 
 def _opened(path: str | os.PathLike[str]) -> BinaryIO:

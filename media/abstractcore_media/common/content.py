@@ -34,8 +34,8 @@ def content_of(part: MediaPart) -> bytes:
 
 
 def _head_of(part: MediaPart) -> bytes:
-    """Returns the first bytes of the part's file. Large files are not read as a whole."""
-    if part.blob.form != "file" or not is_large(part):
+    """Returns the first bytes of the part's file, which is not read as a whole."""
+    if part.blob.form != "file":
         return content_of(part)[:HEAD_BYTES]
     try:
         with open(part.blob.location or "", "rb") as file:

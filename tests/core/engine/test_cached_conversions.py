@@ -5,17 +5,19 @@ from __future__ import annotations
 import multiprocessing
 import os
 import stat
+import threading
 from pathlib import Path
 
 import pytest
 
 from abstractcore import Blob, CallWarning, File, ImagePart, MediaAnchor, MediaLoss, Services, Usage, create_llm
-from abstractcore.ports import Conversion, Fallback
+from abstractcore.ports import Conversion, Fallback, Fitted
 from abstractcore.stores.conversions import FileConversions, MemoryConversions
 from tests.media_doubles import PICTURE, Handler, registry
 
 CAPTION = Fallback("caption", frozenset({"text"}), needs="vision_model")
 WORDS = Fallback("ocr", frozenset({"text"}))
+CORES = min(os.cpu_count() or 1, 16)  # threads of sync calls
 
 
 class Pictures(Handler):
@@ -29,6 +31,24 @@ class Pictures(Handler):
             caption = context.caption([part], context.question)
             return Conversion(caption.text, "caption", caption.usage, model=caption.model)
         return Conversion("some words", "words", Usage(3, 4))
+
+
+class Fitting(Pictures):
+    """Pictures that fit as they are, measured by all cores at once."""
+
+    def __init__(self) -> None:
+        super().__init__("fitting", "image", b"PICTURE", "image/png", (WORDS,))
+        self.at_once: list[int] = []
+        self._running: list[object] = []
+        self._all_cores = threading.Barrier(CORES)
+
+    def fit(self, part, limits) -> Fitted:
+        self._running.append(part)
+        self.at_once.append(len(self._running))
+        if len(self.at_once) <= self._all_cores.parties:
+            self._all_cores.wait(60)
+        self._running.pop()
+        return Fitted((part,))
 
 
 @pytest.fixture
@@ -53,6 +73,18 @@ def test_same_file_is_converted_once(call_style, services: Services, pictures: P
     assert again.media[0].sent == first.media[0].sent
     call_style.generate(llm, "Who is it?", media=[b"PICTURE other"])
     assert pictures.count == 2
+
+
+def test_files_that_fit_as_they_are_are_fitted_once_and_on_each_core_at_once(call_style, services: Services):
+    handler = Fitting()
+    services.registry.add_media_handler(handler)
+    llm = create_llm("scripted", replies=["a"] * 2, accepts=["image"], services=services)
+    media = [b"PICTURE %d" % number for number in range(4 * CORES)]
+    for _ in range(2):
+        call_style.generate(llm, "What is it?", media=media)
+    assert len(handler.at_once) == len(media)
+    assert CORES <= max(handler.at_once) <= (os.cpu_count() or 1)
+    assert [part.blob.data for part in llm.calls[1].messages[0].parts[:-1]] == media
 
 
 def test_caption_is_kept_for_its_question(call_style, services: Services, pictures: Pictures):
