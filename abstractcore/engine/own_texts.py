@@ -62,9 +62,19 @@ async def _read(
         return replace(decision, own_text=MediaText(problem=error.message.rstrip(".")))
     if is_known and decision.sent is not None and decision.sent.text == found.text:
         return decision
-    return replace(decision, own_text=MediaText(found.text, found.anchors))
+    return replace(decision, own_text=MediaText(found.text, found.anchors, lost=found.lost))
 
 
 def file_texts(response: GenerateResponse[Any]) -> list[TextSource]:
     """Returns the texts of files that are known."""
     return [text for index, each in enumerate(response.media) if (text := file_text(index, each)) is not None]
+
+
+def unread_pieces(response: GenerateResponse[Any]) -> list[str]:
+    """Returns what of the files is not in their texts, a sentence for each kind of loss."""
+    unread: list[str] = []
+    for decision in response.media:
+        for loss in decision.lost if decision.own_text is None else decision.own_text.lost:
+            total = "" if loss.total is None else f" of {loss.total:g}"
+            unread.append(f"{decision.source}: {loss.count:g}{total} {loss.what} were not read")
+    return unread

@@ -11,10 +11,11 @@ from ..schema import GenerateResponse, ModelCall
 from ..schema.source_texts import TextSource
 from ..schema.verifications import Verification
 from .evidence import tool_results, user_messages
-from .own_texts import file_texts, with_own_texts
+from .own_texts import file_texts, unread_pieces, with_own_texts
 from .pipeline import Pipeline, Prepare, Prepared
 from .seen_pages import look_at_pages
 
+_OF_TOOL = Verification(problems=("the answer is the result of a tool, and was not checked",))
 _OUT_OF_TIME = Verification(problems=("the answer was not checked: the time limit of the call had passed",))
 
 
@@ -37,14 +38,18 @@ class VerificationCheck:
     async def checked(self, response: GenerateResponse[Any], pipeline: Pipeline) -> GenerateResponse[Any]:
         """Returns the response with its verification; what cannot be checked, also in time, is one of its problems."""
         call, runtime = self._call, pipeline.runtime
-        if call is None or not response.content or (response.loop is not None and response.loop.status != "answered"):
+        if call is None or response.pending or not response.content:
             return response
+        if any(step.final for step in response.tool_steps):
+            return replace(response, verification=_OF_TOOL)
         limit = runtime.timeout(self._seconds_left(runtime))
         verification = _OUT_OF_TIME
         try:
             async with limit:
                 response = await with_own_texts(response, call, pipeline, words_only=True)
                 verification = await runtime.call(verify, response.content, _sources(response, call))
+                problems = (*verification.problems, *unread_pieces(response))
+                verification = replace(verification, problems=problems)
                 verification = await look_at_pages(response, call, verification, pipeline)
         except TimeoutError:
             if not limit.expired():

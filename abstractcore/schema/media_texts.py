@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .. import schema
 from .immutable import Immutable
 from .media_anchors import MediaAnchor
 
@@ -12,9 +13,10 @@ from .media_anchors import MediaAnchor
 class MediaText(Immutable):
     """The text of a file, as AbstractCore reads it, with the places of its pieces; the model did not get it.
 
-    `problem` says why there is none.
+    `problem` says why there is none, `lost` what of the file is not in it.
     """
 
     text: str = ""
     anchors: tuple[MediaAnchor, ...] = ()
     problem: str | None = None
+    lost: tuple[schema.MediaLoss, ...] = ()

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+from decimal import Decimal
 from enum import IntEnum
 from typing import NamedTuple
 
-from .written_numbers import WrittenNumber
+from .written_numbers import Separators, WrittenNumber
+
+_THOUSAND = 1000
 
 
 class Likeness(IntEnum):
@@ -25,8 +29,11 @@ class Compared(NamedTuple):
     reason: str | None = None
 
 
-def compare(stated: WrittenNumber, found: WrittenNumber, shown: str) -> Compared:
-    """Compares a number of an answer with one of a source, which is `shown` there."""
+def compare(stated: WrittenNumber, found: WrittenNumber, shown: str, separators: Separators) -> Compared:
+    """Compares a number of an answer with one of a source with these separators, which is `shown` there.
+
+    "1,234" in an answer that does not show its separators is 1234, unless those of the source say otherwise.
+    """
     if found.in_date and not stated.is_year:
         return Compared(Likeness.OTHER)
     common = stated.values & found.values
@@ -40,11 +47,16 @@ def compare(stated: WrittenNumber, found: WrittenNumber, shown: str) -> Compared
         if stated.unit is not None and (found.is_year or not found.stands_alone):
             return Compared(Likeness.OTHER_UNIT, f"there it is {shown}, without {stated.unit}")
     is_same = _plain(stated.digits) == _plain(found.digits) and not found.is_piece
-    if not is_same and not (found.is_certain and len(stated.values) == 1):
+    is_plain = len(stated.values) == 1 or ("," in stated.digits and separators.decimal != "," and _is_whole(common))
+    if not is_same and not (found.is_certain and is_plain):
         return Compared(Likeness.UNCERTAIN, f"{shown} may be another number there: its separators are not certain")
     if stated.unit is not None and found.unit is None:
         return Compared(Likeness.WITHOUT_UNIT, f"{stated.unit} is not beside it there")
     return Compared(Likeness.SAME)
+
+
+def _is_whole(values: Set[Decimal]) -> bool:
+    return all(value == value.to_integral_value() and abs(value) >= _THOUSAND for value in values)
 
 
 def _plain(digits: str) -> str:

@@ -91,7 +91,7 @@ class _Checker:
         best, place = Compared(Likeness.OTHER), None
         for read in self._sources:
             for each in read.numbers.get(significant(stated.digits), ()):
-                compared = compare(stated, each, read.text[each.start : each.end])
+                compared = compare(stated, each, read.text[each.start : each.end], read.separators)
                 if compared.likeness > best.likeness:
                     best, place = compared, (read, each)
                 if best.likeness == Likeness.SAME:

@@ -68,9 +68,11 @@ def learned_separators(text: str) -> Separators:
         if count == _LEARNED:
             break
         marks = [" " if each in _SPACES else each for each in found[0] if not each.isdigit()]
-        if marks.count(" ") == 1 and " " in found[0]:
-            continue  # perhaps two numbers
         groups = re.split(r"\D", found[0])
+        if marks.count(" ") == 1 and " " in found[0]:  # perhaps two numbers
+            if len(marks) == 2 and marks[1] in ".," and len(groups[-1]) != 3:
+                decimal[marks[1]] += 1
+            continue
         if len(marks) == 1 and marks[0] in ".,":
             if len(groups[1]) != 3 or len(groups[0]) > 3 or groups[0].startswith("0"):
                 decimal[marks[0]] += 1
@@ -216,7 +218,7 @@ def _values(digits: str, separators: Separators) -> frozenset[Decimal]:
     mark = next(each for each in digits if not each.isdigit())
     if digits[:1] == "0" or separators.decimal == mark:
         return frozenset((decimal,))
-    if mark == separators.grouping or separators.decimal is not None or (mark == "," and separators.grouping is None):
+    if mark == separators.grouping or separators.decimal is not None:
         return frozenset((grouped,))
     return frozenset((decimal,)) if separators.grouping is not None else frozenset((grouped, decimal))
 

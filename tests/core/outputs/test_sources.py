@@ -8,7 +8,18 @@ from typing import Any
 
 import pytest
 
-from abstractcore import Blob, Citation, DocumentPart, MediaAnchor, SchemaError, create_llm, from_json, to_json, tool
+from abstractcore import (
+    Blob,
+    Citation,
+    DocumentPart,
+    File,
+    MediaAnchor,
+    SchemaError,
+    create_llm,
+    from_json,
+    to_json,
+    tool,
+)
 from abstractcore.schema import MediaSent, ModelReply, TextPart
 from abstractcore.schema.quote_search import Budget
 from abstractcore.schema.source_texts import TextSource
@@ -62,6 +73,12 @@ def test_a_place_on_a_page_has_a_box_and_offsets_in_its_text(response):
     assert 0.3 < top < bottom < 0.4
     page = response.media[0].sent.text.partition("[page 1]\n")[2]
     assert page[due.start : due.end] == due.text
+
+
+def test_pages_have_their_number_in_the_file():
+    llm = create_llm("scripted", replies=["x"])
+    response = llm.generate("Read.", media=[File(FILES[0], pages="2")])
+    assert [each.page for each in response.sources(TERMS)] == [2]
 
 
 def test_quotes_are_found_over_the_marks_between_pieces_with_all_their_anchors():

@@ -12,6 +12,7 @@ import pytest
 
 from abstractcore import (
     InvalidInputError,
+    MediaError,
     Services,
     ToolPolicy,
     UnknownOptionError,
@@ -152,7 +153,10 @@ def test_only_what_stands_there_as_such_is_agreed(stated, verdict):
         ("1234 pieces", "1.234 St\u00fcck zu 2,50 EUR", "agreed"),
         ("1.234 pieces", "1.234 pieces at 2.50", "agreed"),
         ("1,234 pieces", "1.234 pieces at 2.50", "not_found"),
-        ("1234 pieces", "1,234 pieces", "agreed"),
+        ("1234 pieces", "1,234 pieces", "not_found"),
+        ("1234 pieces", "1,234 pieces, 5.0 each", "agreed"),
+        ("1,234 pieces", "1234 pieces", "agreed"),
+        ("1,234 pieces", "1234 pieces zu 0,50", "not_found"),
         ("1234567", "12,34,567 rupees", "agreed"),
         ("1234567", "1'234'567 Fr.", "agreed"),
         ("590.00", "2 590.00", "not_found"),
@@ -256,6 +260,19 @@ def test_results_of_tools_are_sources_and_the_question_is_none(way):
     )
 
 
+def test_the_result_of_a_final_tool_is_no_answer_to_verify(call_style):
+    @tool(final=True)
+    def fee() -> str:
+        """The fee."""
+        return "The fee is 14 euros."
+
+    llm = create_llm("scripted", replies=[ScriptedReply.tool_call("fee", {})])
+    response = call_style.generate(llm, "Go.", tools=[fee], run_tools=True, verify=True)
+    assert response.content == "The fee is 14 euros."
+    assert response.verification.checks == ()
+    assert "result of a tool" in response.verification.problems[0]
+
+
 def test_texts_of_the_user_are_sources_where_there_are_no_others():
     llm = create_llm("scripted", replies=["14 euros."])
     assert llm.generate("The fee is 14 euros. Which?", verify=True).verification.agreed[0].source.source == "message"
@@ -283,6 +300,23 @@ def test_facts_about_pictures_are_no_source(tmp_path):
     response = llm.generate("What?", media=[picture], verify=True)
     assert [each.verdict for each in response.verification.checks] == ["not_found", "not_found"]
     assert response.verification.problems
+    llm = create_llm("scripted", replies=["41 tonnes, and a drawing of 320 pixels."])
+    document = EXAMPLES / "harvest.docx"
+    response = llm.generate("How many?", media=[document], verify=True, media_policy={"image": "refuse"})
+    assert [each.verdict for each in response.verification.checks] == ["agreed", "not_found"]
+
+
+def test_what_was_not_read_of_a_file_is_a_problem(monkeypatch):
+    from abstractcore_media.image.handler import ImageHandler
+
+    def convert(self: Any, part: Any, context: Any) -> Conversion:
+        raise MediaError("it cannot be read")
+
+    monkeypatch.setattr(ImageHandler, "convert", convert)
+    llm = create_llm("scripted", replies=["41 tonnes."])
+    verification = llm.generate("How many?", media=[EXAMPLES / "harvest.docx"], verify=True).verification
+    assert [each.verdict for each in verification.checks] == ["agreed"]
+    assert verification.problems == ("harvest.docx: 1 of 1 pictures were not read",)
 
 
 def test_the_time_limit_keeps_the_answer(call_style, monkeypatch):
