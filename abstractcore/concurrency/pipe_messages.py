@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from typing import IO, Any, cast
+from typing import IO, Any
 
 _LENGTH_BYTES = 8
+_FIRST_BYTES, _PIECE_BYTES = 1 << 16, 1 << 20
 
 
 class InvalidMessageError(ValueError):
@@ -69,19 +70,14 @@ def decoded(message: bytes) -> Any:
 
 def _read(file: IO[bytes], size: int) -> bytes | None:
     """Returns `size` bytes, which a pipe may give in pieces; None if there are fewer."""
-    first = file.read(size)
-    if len(first) == size or not first:
-        return first if len(first) == size else None
-    content = bytearray(size)
-    content[: len(first)] = first
-    position = len(first)
-    with memoryview(content) as view:
-        while position < size:
-            read = cast(Any, file).readinto(view[position:])
-            if not read:
-                return None
-            position += read
-    return bytes(content)
+    first = file.read(min(size, _FIRST_BYTES))
+    if len(first) == size:
+        return first
+    pieces, left = [first], size - len(first)
+    while left and pieces[-1]:
+        pieces.append(file.read(min(left, _PIECE_BYTES)))
+        left -= len(pieces[-1])
+    return None if left else b"".join(pieces)
 
 
 def _write(file: IO[bytes], content: bytes) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import faulthandler
-import gc
 import os
 import pickle
 import queue
@@ -40,7 +39,6 @@ def main() -> None:
         while True:
             for reply in _replies(inbox.get(timeout=idle_seconds), inbox):
                 write_message(results, reply)
-            gc.collect()
     os._exit(0)
 
 

@@ -15,7 +15,6 @@ from abstractcore.schema import MediaPart
 
 from ..common.content import content_of, source_of
 from ..common.extras import missing_extra
-from .pdf_opening import explained
 
 if TYPE_CHECKING:
     from abstractcore.ports import MediaContext
@@ -71,8 +70,7 @@ def drawn_pages(part: MediaPart, password: str | None) -> Generator[Any, tuple[s
 
     The first value is None.
     """
-    with explained(source_of(part)):
-        document = _Document(content_of(part), password)
+    document = _opened(content_of(part), password, source_of(part))
     try:
         wanted, number = yield None
         while True:
@@ -85,16 +83,27 @@ def drawn_pages(part: MediaPart, password: str | None) -> Generator[Any, tuple[s
         document.close()
 
 
-class _Document:
-    """A PDF that PDFium has opened. Raises what PDFium raises for corrupt files."""
-
-    def __init__(self, data: bytes, password: str | None) -> None:
+def _opened(data: bytes, password: str | None, source: str) -> _Document:
+    try:
+        pypdfium2 = cast(Any, import_module("pypdfium2"))  # it has no types
+    except ImportError as error:
+        raise missing_extra("Drawing pages of PDF files", "pypdfium2", "documents") from error
+    with _PDFIUM:
         try:
-            pypdfium2 = cast(Any, import_module("pypdfium2"))  # it has no types
-        except ImportError as error:
-            raise missing_extra("Drawing pages of PDF files", "pypdfium2", "documents") from error
-        with _PDFIUM:
-            self._document = pypdfium2.PdfDocument(data, password=password)
+            return _Document(pypdfium2.PdfDocument(data, password=password))
+        except pypdfium2.PdfiumError as error:
+            raise CorruptFileError(
+                f"{source} is a corrupt PDF.",
+                source=source,
+                hint="If a viewer can open it, make a clean copy: qpdf broken.pdf clean.pdf",
+            ) from error
+
+
+class _Document:
+    """A PDF that PDFium has opened. Raises what PDFium raises for corrupt pages."""
+
+    def __init__(self, document: Any) -> None:
+        self._document = document
 
     def close(self) -> None:
         """Releases the memory of PDFium."""
