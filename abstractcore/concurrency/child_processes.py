@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import IO, cast
 
-from .pipe_messages import read_message, write_message
+from .pipe_messages import InvalidMessageError, read_message, write_message
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; del sys.argv[1:]; from {module} import main; main()"
 _KEPT_BYTES = 1 << 14
@@ -72,7 +72,12 @@ class ChildProcess:
 
     def receive(self, max_bytes: int | None = None) -> bytes | None:
         """Returns the next message; None when the process has ended. Raises `InvalidMessageError` for a longer one."""
-        return read_message(cast("IO[bytes]", self._process.stdout), max_bytes)
+        try:
+            return read_message(cast("IO[bytes]", self._process.stdout), max_bytes)
+        except InvalidMessageError:
+            raise
+        except (OSError, ValueError):  # it is closed: by `end`, or in a forked process
+            return None
 
     def kill(self) -> None:
         """Kills the process and its children, from any thread; later calls do nothing."""

@@ -54,11 +54,11 @@ def _replies(request: bytes, inbox: queue.SimpleQueue[bytes]) -> Generator[bytes
     try:
         function, arguments, seconds = pickle.loads(request)
         del request
-        _limit_time(seconds)
         values: Generator[Any, Any, None] = function(*arguments)
         del arguments
         value = None
         while True:
+            _limit_time(seconds)
             try:
                 result = values.send(value)
             except StopIteration:
@@ -95,7 +95,7 @@ def _limit_memory(max_memory: int | None) -> None:
 
 
 def _limit_time(seconds: float) -> None:
-    """Limits the processor time: code in C that never returns does not notice that the other process has died."""
+    """Limits the processor time from now: code in C that never returns does not notice that nobody waits for it."""
     try:
         import resource
     except ImportError:

@@ -18,6 +18,7 @@ from ..errors import (
     AbstractCoreError,
     CorruptFileError,
     EncryptedFileError,
+    InvalidInputError,
     MediaError,
     MissingExtraError,
     WrongPasswordError,
@@ -74,6 +75,12 @@ class ProcessPool:
             _warn_once()
             yield from function(*arguments)
             return
+        if function.__module__ == "__main__":
+            name = function.__qualname__
+            hint = "Define it in a module: the other process does not run the program."
+            raise InvalidInputError(
+                f"{name} cannot run in another process: it is part of the program itself", hint=hint
+            )
         due = None if timeout is None else time.monotonic() + timeout
         exchange = _Exchange(self._alarms, source, seconds, due)
         call = pickle.dumps((function, tuple(arguments), seconds))

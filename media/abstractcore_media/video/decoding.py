@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _MAX_SECONDS = 600.0
 """The limit for one step, such as a pass over a long video."""
+_MAX_THREADS = 8
+"""Each holds frames, and the memory of the process is limited."""
 
 
 class DecodedVideo:
@@ -29,7 +31,8 @@ class DecodedVideo:
     """
 
     def __init__(self, part: MediaPart, context: MediaContext, handler: VideoHandler, count: int) -> None:
-        limits = handler.max_side, handler.max_pixels, context.spare_cores, context.timeout
+        threads = min(context.spare_cores, _MAX_THREADS)
+        limits = handler.max_side, handler.max_pixels, threads, context.timeout
         self._values = context.isolated(source_of(part), _MAX_SECONDS, decoded_video, part, count, *limits)
         self.info = VideoInfo(*next(self._values))
 

@@ -10,17 +10,19 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from abstractcore import Services, create_llm
+from abstractcore.concurrency import process_pool
 from abstractcore.concurrency.process_pool import ProcessPool
 from abstractcore.errors import (
     AbstractCoreError,
     CorruptFileError,
+    InvalidInputError,
     MediaError,
     RequestTimeoutError,
     StreamInterruptedError,
@@ -153,6 +155,22 @@ def test_dropped_generator_gives_its_process_back(pool: ProcessPool):
     assert next(iter(run(pool, functions.echo))) == pid
 
 
+def test_function_of_the_program_itself_is_refused(pool: ProcessPool, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(functions.echo, "__module__", "__main__")
+    with pytest.raises(InvalidInputError, match=r"echo cannot run in another process.*Define it in a module"):
+        next(run(pool, functions.echo))
+
+
+def test_frozen_program_runs_functions_itself(
+    pool: ProcessPool, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    """Its `sys.executable` is the program: a new process would be the program again."""
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    monkeypatch.setattr(process_pool, "_warned", list[bool]())
+    assert [*run(pool, functions.echo, 1), *run(pool, functions.echo)] == [os.getpid(), 1, os.getpid()]
+    assert len([record for record in caplog.records if "frozen" in record.message]) == 1
+
+
 def test_threads_share_processes(pool: ProcessPool):
     results: list[list[Any]] = []
 
@@ -179,21 +197,25 @@ def test_idle_process_ends_by_itself(pool: ProcessPool):
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs a fork")
 def test_forked_process_has_a_pool_of_its_own(pool: ProcessPool):
-    pid = next(run(pool, functions.echo))
+    echo = run(pool, functions.echo, 1)
+    pid = next(echo)
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:  # nothing here may raise: it would run the tests in two processes
         try:
             own = list(run(pool, functions.echo, 1))
+            with suppress(CorruptFileError):
+                own.append(next(echo))
             pool.close()
-            os.write(writer, b"same" if pid in own else b"other")
+            os.write(writer, b"same" if pid in own or len(own) > 2 else b"other")
         finally:
             os._exit(0)
     os.waitpid(child, 0)
     os.close(writer)
     with os.fdopen(reader, "rb") as results:
         assert results.read() == b"other"
-    assert next(run(pool, functions.echo)) == pid
+    assert list(echo) == [1]
+    assert list(run(pool, functions.echo)) == [pid]
 
 
 def test_process_ends_with_the_program_that_is_killed():
@@ -242,6 +264,13 @@ def test_time_limit_of_a_call_ends_its_decoder(hanging: tuple[Any, Hanging], cal
     llm, _ = hanging
     with pytest.raises((RequestTimeoutError, MediaError)):
         call_style.generate(llm, "hi", media=MEDIA, timeout=2.0)
+
+
+def test_ctrl_c_ends_the_decoder(hanging: tuple[Any, Hanging], ctrl_c: Callable[..., None]):
+    llm, handler = hanging
+    ctrl_c(handler.hangs.is_set)
+    with pytest.raises(KeyboardInterrupt):
+        llm.generate("hi", media=MEDIA)
 
 
 def test_cancelled_task_ends_its_decoder(hanging: tuple[Any, Hanging]):
