@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine import Pipeline, credentials_of_endpoint, lower
+from ..engine.lowering.media_routes import media_parts
 from ..ports import MediaHandler, Middleware, Pricing, ProviderSession, Runtime, Transport
 from ..schema import Lowered, ModelCall
 from ..scrubbing import Secrets
@@ -14,6 +15,8 @@ from .connections import Connections
 from .services import Services
 
 if TYPE_CHECKING:
+    from ..engine.file_facts import FileFacts
+    from ..engine.lowering.file_facts import FactsByFile
     from ..ports import Captioner, MediaContext
     from .media_loading import MediaLoader
 
@@ -45,6 +48,7 @@ class Pipelines:
         self._middleware = middleware
         self._media_options = media_options
         self._captioner: Captioner | None = None
+        self._file_facts: FileFacts | None = None
         self._passwords: dict[str, str] = {}
         self.secrets = secrets
         self._sync: Pipeline | None = None
@@ -65,9 +69,24 @@ class Pipelines:
         return self._async
 
     def lowered(self, call: ModelCall) -> Lowered:
-        """Returns the call as it would be lowered now."""
+        """Returns the call as it would be lowered now; blocks, since all of its files are measured."""
+        return self._lowered(call, self._facts().of_all(call) if media_parts(call) else {})
+
+    async def lowered_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
+        """Returns the call as it is lowered when it is made; files that may be too long are measured."""
+        return self._lowered(call, await self._facts().for_call(call, self.session.profile, runtime))
+
+    def _lowered(self, call: ModelCall, facts: FactsByFile) -> Lowered:
         now = self.services.clock.time_of_day()
-        return lower(call, self.session.profile, self.handlers, now, self._media_options.keys())
+        return lower(call, self.session.profile, self.handlers, now, self._media_options.keys(), facts)
+
+    def _facts(self) -> FileFacts:
+        """Returns what measures files, created for the first of them."""
+        if self._file_facts is None:
+            from ..engine.file_facts import FileFacts
+
+            self._file_facts = FileFacts(self.handlers, self._artifact)
+        return self._file_facts
 
     def media_loader(self) -> MediaLoader:
         """Returns what loads files of a call; their passwords are kept for this and further calls."""
@@ -99,6 +118,7 @@ class Pipelines:
             media_context=self._media_context,
             media_options=self._media_options.keys(),
             artifact=self._artifact,
+            file_facts=self._facts,
             middleware=self._middleware,
             new_id=self.services.new_id,
             clock=self.services.clock,

@@ -54,7 +54,9 @@ class RoundPlanner:
         if policy is not None:
             services = self._pipelines.services
             pipelines = self._pipelines
-            setup = ToolSetup({}, policy, deps, llm, lambda: services.artifacts, pipelines.secrets, pipelines.lowered)
+            setup = ToolSetup(
+                {}, policy, deps, llm, lambda: services.artifacts, pipelines.secrets, pipelines.lowered_in
+            )
         return RoundsPlan(setup, output_retries, output_check, output, loop, answers)
 
 

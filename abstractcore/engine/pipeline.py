@@ -38,6 +38,7 @@ from .deadlines import InTime, last_moment, remaining, time_given
 from .endings import close_streams, end_call, outcome_of
 from .exchange import Exchange, located
 from .lowering import lower
+from .lowering.media_routes import media_parts
 from .reasoning_origins import with_origin
 from .responses import as_response
 from .rings import compose
@@ -46,6 +47,8 @@ if TYPE_CHECKING:
     from ..ports import Conversion, ConvertedFiles, MediaContext
     from ..schema import Delta
     from ..tools.tool import Tool
+    from .file_facts import FileFacts
+    from .lowering.file_facts import FactsByFile
 
 
 class OutputReader(Protocol):
@@ -93,6 +96,7 @@ class Pipeline:
         media_context: Callable[[], MediaContext],
         media_options: Set[str],
         artifact: Callable[[str], bytes],
+        file_facts: Callable[[], FileFacts],
         middleware: Sequence[Middleware],
         new_id: Callable[[], str],
         clock: Clock,
@@ -105,6 +109,7 @@ class Pipeline:
         self._media_context = media_context
         self._media_options = media_options
         self._artifact = artifact
+        self._file_facts = file_facts
         self.new_id = new_id
         self._clock = clock
         self._secrets = secrets
@@ -229,7 +234,8 @@ class Pipeline:
         """
         encode = context.operation.encode
         profile = self._session.profile
-        lowered = lower(context.call, profile, self._handlers, context.started_at, self._media_options)
+        facts = await self._facts(context) if profile.media_limits and media_parts(context.call) else _NO_FACTS
+        lowered = lower(context.call, profile, self._handlers, context.started_at, self._media_options, facts)
         if not context.operation.is_chat:
             lowered = replace(lowered, warnings=_beside_sampling(lowered.warnings))
         if context.call.strict:
@@ -238,6 +244,11 @@ class Pipeline:
             return lowered, encode(lowered.call)
         async with InTime(self.runtime, remaining(context), time_given(context)):
             return await self._with_converted_files(lowered, encode, context)
+
+    async def _facts(self, context: CallContext) -> FactsByFile:
+        """Returns the facts of the files of a call that decide how they are sent."""
+        async with InTime(self.runtime, remaining(context), time_given(context)):
+            return await self._file_facts().for_call(context.call, self._session.profile, self.runtime)
 
     async def _with_converted_files(
         self, lowered: Lowered, encode: Callable[[ModelCall], Encoded], context: CallContext
@@ -268,6 +279,7 @@ class Pipeline:
 
 
 _WHOLE = (ModelReply, OperationResult)
+_NO_FACTS: FactsByFile = {}
 
 
 def _result(answer: Answer, context: CallContext) -> OperationResult[Any]:

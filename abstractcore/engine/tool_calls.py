@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, TypeAlias
 
 from ..errors import InputRequired, ToolError
@@ -236,7 +237,7 @@ class ToolCalls:
         return len(self._loop.replies) - 1
 
     async def _add(self, step: ToolStep) -> None:
-        step = without_unsupported_files(step, self._loop.call, self._setup.lower)
+        step = await without_unsupported_files(step, self._loop.call, partial(self._setup.lower, self._runtime))
         step = shortened_step(step, self._policy.max_result, self._setup.artifacts)
         if step.traceback is not None:
             _log.warning("the tool %r failed: %s", step.call.name, one_line(step.result.as_text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
@@ -53,7 +53,7 @@ class ToolSetup:
     llm: Any
     artifacts: Callable[[], ArtifactStore]
     secrets: Secrets
-    lower: Callable[[ModelCall], object]
+    lower: Callable[[Runtime, ModelCall], Awaitable[object]]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import replace
 
 from ..errors import MediaError, UnsupportedContentError
@@ -10,12 +10,14 @@ from ..schema import CallWarning, ContentPart, Message, ModelCall, TextPart, Too
 from ..schema.parts import MEDIA_PARTS
 
 
-def without_unsupported_files(step: ToolStep, call: ModelCall, lower: Callable[[ModelCall], object]) -> ToolStep:
+async def without_unsupported_files(
+    step: ToolStep, call: ModelCall, lower: Callable[[ModelCall], Awaitable[object]]
+) -> ToolStep:
     """Returns the step without files that `lower` refuses in a call of the model, each with a warning."""
     content: list[ContentPart] = []
     warnings: list[CallWarning] = []
     for index, part in enumerate(step.result.content):
-        problem = _problem(part, step, call, lower) if isinstance(part, MEDIA_PARTS) else None
+        problem = await _problem(part, step, call, lower) if isinstance(part, MEDIA_PARTS) else None
         if problem is None:
             content.append(part)
             continue
@@ -27,7 +29,9 @@ def without_unsupported_files(step: ToolStep, call: ModelCall, lower: Callable[[
     return replace(step, result=result, warnings=(*step.warnings, *warnings))
 
 
-def _problem(part: ContentPart, step: ToolStep, call: ModelCall, lower: Callable[[ModelCall], object]) -> str | None:
+async def _problem(
+    part: ContentPart, step: ToolStep, call: ModelCall, lower: Callable[[ModelCall], Awaitable[object]]
+) -> str | None:
     """Returns why the model cannot be sent this part of a result; None if it can."""
     messages = (
         Message.user("-"),
@@ -35,7 +39,7 @@ def _problem(part: ContentPart, step: ToolStep, call: ModelCall, lower: Callable
         Message.tool(ToolResult(step.call.id, (part,))),
     )
     try:
-        lower(call.with_(messages=messages, output=None))
+        await lower(call.with_(messages=messages, output=None))
     except (UnsupportedContentError, MediaError) as error:
         return error.message
     return None

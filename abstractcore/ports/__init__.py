@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     )
     from .fetching import FetchedFile, Fetcher
     from .isolation import Isolation
-    from .media_fitting import FitsMedia, Fitted, ImageFacts, MeasuresImages
+    from .media_fitting import FitsMedia, Fitted, MeasuresMedia
     from .prices import Price
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
     from .stores import ArtifactStore, ModelStore, StoredModel
@@ -77,9 +77,8 @@ _LATER = {
     "Fetcher": "fetching",
     "FitsMedia": "media_fitting",
     "Fitted": "media_fitting",
-    "ImageFacts": "media_fitting",
     "Isolation": "isolation",
-    "MeasuresImages": "media_fitting",
+    "MeasuresMedia": "media_fitting",
     "MediaContext": "conversions",
     "ModelStore": "stores",
     "Piece": "scripts",
@@ -135,12 +134,11 @@ __all__ = [
     "HasExtensions",
     "HasModelExamples",
     "HasOperations",
-    "ImageFacts",
     "Interruption",
     "Isolation",
     "KnownAddress",
     "KnownUrl",
-    "MeasuresImages",
+    "MeasuresMedia",
     "MediaContext",
     "MediaHandler",
     "MessageRead",

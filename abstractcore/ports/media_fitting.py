@@ -1,4 +1,4 @@
-"""What media handlers may implement besides `MediaHandler`, for images that are sent natively: `MeasuresImages` and
+"""What media handlers may implement besides `MediaHandler`, for files that are sent natively: `MeasuresMedia` and
 `FitsMedia`.
 """
 
@@ -9,20 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
-    from ..schema import MediaLoss, MediaPart
+    from ..schema import MediaFacts, MediaLoss, MediaPart
     from .profiles import MediaLimit
-
-
-@dataclass(frozen=True, slots=True)
-class ImageFacts:
-    """The size of an image in pixels as it is displayed, its number of frames or pages, and whether pixels may be
-    transparent.
-    """
-
-    width: int
-    height: int
-    frames: int
-    has_alpha: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,13 +25,14 @@ class Fitted:
 
 
 @runtime_checkable
-class MeasuresImages(Protocol):
-    """A media handler that reads the size of images. Handlers may implement it."""
+class MeasuresMedia(Protocol):
+    """A media handler that reads the size and length of files. Handlers may implement it."""
 
-    def measure(self, part: MediaPart) -> ImageFacts:
-        """Returns what the header of an image says, without decoding its pixels; blocks.
+    def measure(self, part: MediaPart) -> MediaFacts:
+        """Returns what the header of a file says, without decoding its content; blocks.
 
-        Raises `MediaError` if it cannot be read, and `MissingExtraError` where an optional package is needed.
+        Raises `MediaError` if it cannot be read, and `MissingExtraError` where an optional package is needed: the size
+        is then unknown.
         """
         ...
 

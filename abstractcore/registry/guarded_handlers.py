@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeGuard, get_args
+from typing import TYPE_CHECKING, TypeGuard, cast, get_args
 
 from ..errors import PluginError
 from ..ports import Fallback, HasExcerpts, HasExtensions, MediaHandler
@@ -13,6 +13,7 @@ from ..schema import (
     MEDIA_PART_BY_KIND,
     CallWarning,
     ContentPart,
+    MediaFacts,
     MediaKind,
     MediaPart,
     SchemaError,
@@ -79,6 +80,18 @@ class GuardedHandler:
             return Fitted((part,))
         with failures_of(str(self), expected=(OSError, SchemaError)):
             return self.handler.fit(part, limits)
+
+    def measure(self, part: MediaPart) -> MediaFacts:
+        """As the handler does it; nothing is known, if it does not."""
+        from ..ports import MeasuresMedia
+
+        if not isinstance(self.handler, MeasuresMedia):
+            return MediaFacts()
+        with failures_of(str(self), expected=(OSError, SchemaError)):
+            facts = cast(object, self.handler.measure(part))
+        if not isinstance(facts, MediaFacts):  # a plugin may return anything
+            raise PluginError(f"{self} returns a {type(facts).__name__}: expected MediaFacts.", hint=_FAULT)
+        return facts
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the result of the handler; None also for a failure and an invalid result, which are logged."""

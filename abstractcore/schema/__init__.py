@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from .media_anchors import MediaAnchor
     from .media_controls import FetchedBy, MediaControls, MediaResolution
     from .media_decisions import MediaDecision, MediaLoss, MediaRoute, MediaSent
+    from .media_facts import MediaFacts
     from .media_texts import MediaText
     from .model_lists import ModelList
     from .output_attempts import OutputAttempt
@@ -123,6 +124,7 @@ _LATER = {
     "MediaControls": "media_controls",
     "FetchedBy": "media_controls",
     "MediaDecision": "media_decisions",
+    "MediaFacts": "media_facts",
     "MediaLoss": "media_decisions",
     "MediaResolution": "media_controls",
     "MediaRoute": "media_decisions",
@@ -240,6 +242,7 @@ __all__ = [
     "MediaAnchor",
     "MediaControls",
     "MediaDecision",
+    "MediaFacts",
     "MediaKind",
     "MediaLoss",
     "MediaPart",

@@ -10,6 +10,7 @@ from .frozen_json import EMPTY, freeze_object
 from .immutable import Immutable
 from .json_values import check_items, check_real, check_text
 from .media_anchors import MediaAnchor
+from .media_facts import MediaFacts
 from .media_texts import MediaText
 from .parts import MediaKind
 from .usage import Usage
@@ -60,7 +61,8 @@ class MediaDecision(Immutable):
     `policy` is the one that held for it. `fallback` is the way of the conversion, such as "transcript"; in a plan, the
     one that is tried first, before `alternatives`. `outputs` is what they may produce for this model: "text", or media
     types such as "image/png"; empty for a file that is sent natively. `fit` has the limits that an image is made to
-    keep: `image_pixels` of its longer edge, `image_area`, `image_bytes`.
+    keep: `image_pixels` of its longer edge, `image_area`, `image_bytes`. `facts` is what was measured of the file: of
+    all files in a plan, in a response of those that might have been too long for the model.
 
     `sent`, `usage` and `seconds` are None in a plan, which sends nothing. `model` is the one that did the conversion,
     `usage` its tokens, and `seconds` how long the conversion took; all None if the file itself was sent, and the first
@@ -86,6 +88,7 @@ class MediaDecision(Immutable):
     seconds: float | None = None
     lost: tuple[MediaLoss, ...] = ()
     own_text: MediaText | None = None
+    facts: MediaFacts | None = None
 
     def __post_init__(self) -> None:
         if self.fit is not EMPTY:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from ...ports import MediaHandler, ModelProfile
 from ...registry import did_you_mean
@@ -19,6 +19,9 @@ from .structured_output import lower_instruction, lower_output_tool
 from .thinking import lower_thinking, room_to_think
 from .tools import lower_tool_choice, lower_tools, thinking_beside_tools
 
+if TYPE_CHECKING:
+    from .file_facts import FactsByFile
+
 
 def lower(
     call: ModelCall,
@@ -26,12 +29,14 @@ def lower(
     handlers: Sequence[MediaHandler],
     time: float | None = None,
     configured: Set[str] = frozenset(),
+    facts: FactsByFile | None = None,
 ) -> Lowered:
     """Decides how each file of `call` is sent, and adapts the call to what the profile says of its model: thinking,
     cache points, sampling, tools and structured output. Pure: nothing is read, converted or sent.
 
     `time` is that of the call, in seconds since the epoch: a model that is retired by then has a warning. `configured`
-    are the names of the options for media fallbacks that are set.
+    are the names of the options for media fallbacks that are set. `facts` is what was measured of files: limits on what
+    is not known are not applied.
 
     Raises `UnsupportedContentError` for a file that the model or the policy does not allow, naming the choices, and
     for tools that the model never accepts, `MediaError` for a file that must be converted and is given as a URL or a
@@ -62,7 +67,7 @@ def lower(
     warnings += of_cache
     if not profile.known or profile.retires is not None:
         warnings += _about_the_model(call.model, profile, time)
-    decisions, of_files = lower_media(call, profile, handlers, configured)
+    decisions, of_files = lower_media(call, profile, handlers, configured, facts)
     warnings += of_files
     if decisions:
         from .media_controls import lower_controls

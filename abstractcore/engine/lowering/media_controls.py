@@ -39,7 +39,7 @@ def lower_controls(
         if isinstance(part, ImagePart) and decision.route == "native" and (part.detail or part.controls):
             part = _in_words_of(profile, part, decision, warnings)
         if part.controls is not None:
-            followed = _followed(part, decision, profile, named.get(decision.handler or ""))
+            followed = followed_controls(part, decision, profile, named.get(decision.handler or ""))
             part = _with_only(followed, part, decision, warnings)
         if part is not given:
             changed[decision.part_path] = part
@@ -65,9 +65,10 @@ def _in_words_of(
     return part
 
 
-def _followed(
+def followed_controls(
     part: MediaPart, decision: MediaDecision, profile: ModelProfile, handler: MediaHandler | None
 ) -> Set[str]:
+    """Returns the names of the controls that the provider or the handler follows, as a file is to be sent."""
     if decision.route == "native":
         prefix = f"{part.type}."
         native = {name.removeprefix(prefix) for name in profile.media_controls if name.startswith(prefix)}

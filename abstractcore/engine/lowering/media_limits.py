@@ -7,13 +7,20 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeAlias
 
-from ...ports import ModelProfile
+from ...ports import MediaHandler, ModelProfile
 from ...ports.profiles import MediaLimit
-from ...schema import MediaDecision, MediaKind, MediaPart, ModelCall, TextPart, ToolResult
+from ...schema import MediaDecision, MediaFacts, MediaKind, MediaPart, ModelCall, TextPart, ToolResult
+from .file_facts import sent_pages, sent_seconds
+from .media_controls import followed_controls
 
 Reroute: TypeAlias = Callable[[MediaDecision, str], MediaDecision]
 """Returns the decision to convert a file, for a reason; raises `UnsupportedContentError` if that is not possible."""
 _COUNTS: Mapping[MediaLimit, MediaKind] = {"images": "image", "videos": "video", "documents": "document"}
+_LENGTHS: Mapping[MediaLimit, tuple[MediaKind, str]] = {
+    "all_pdf_pages": ("document", "pages"),
+    "audio_seconds": ("audio", "seconds"),
+    "video_seconds": ("video", "seconds"),
+}
 _OF_AN_IMAGE: tuple[MediaLimit, ...] = ("image_pixels", "image_area", "image_bytes")
 _PDF = "application/pdf"
 _SMALLEST_IMAGE_BYTES = 30_000
@@ -27,18 +34,21 @@ def lower_limits(
     decisions: Sequence[MediaDecision],
     parts: Mapping[str, MediaPart],
     profile: ModelProfile,
+    handlers: Sequence[MediaHandler],
     reroute: Reroute,
 ) -> tuple[MediaDecision, ...]:
     """Returns decisions that keep the limits of a request, history and tool results included. Pure.
 
-    Files above a number or a size that the provider accepts are converted, the older ones first. Images get limits on
-    their size in `fit`, which their handler keeps when the call is made. Pages and seconds are not known here.
+    Files above a number, a size or a length that the provider accepts are converted, the older ones first. Images get
+    limits on their size in `fit`, which their handler keeps when the call is made. Files whose pages or seconds are not
+    known count as empty.
     """
     limits = profile.media_limits
     if not limits or not decisions:
         return tuple(decisions)
-    plan = _Plan(list(decisions), parts, limits, reroute)
+    plan = _Plan(list(decisions), parts, profile, handlers, reroute)
     plan.keep_sizes()
+    plan.keep_lengths()
     plan.keep_counts()
     plan.fit_images(_text_bytes(call))
     return tuple(plan.decisions)
@@ -51,12 +61,15 @@ class _Plan:
         self,
         decisions: list[MediaDecision],
         parts: Mapping[str, MediaPart],
-        limits: Mapping[MediaLimit, int],
+        profile: ModelProfile,
+        handlers: Sequence[MediaHandler],
         reroute: Reroute,
     ) -> None:
         self.decisions = decisions
         self._parts = parts
-        self._limits = limits
+        self._profile = profile
+        self._limits = profile.media_limits
+        self._handlers = {handler.name: handler for handler in handlers}
         self._reroute = reroute
 
     def keep_sizes(self) -> None:
@@ -66,6 +79,38 @@ class _Plan:
             limit = self._limits.get("pdf_bytes" if decision.type == _PDF else "document_bytes")
             if limit is not None and size > limit:
                 self._convert(index, f"it has {size:,} bytes; the limit is {limit:,}")
+
+    def keep_lengths(self) -> None:
+        """Converts files with more pages or seconds than one may have, then the oldest of those that are too long
+        together.
+        """
+        for index in self._natives("document"):
+            pages, limit = self._length(index), self._limits.get("pdf_pages", math.inf)
+            if pages > limit:
+                self._convert(index, f"it has {pages:,} pages; the limit is {limit:,}")
+        for name, (kind, unit) in _LENGTHS.items():
+            self._keep_total(kind, unit, self._limits.get(name, math.inf))
+
+    def _keep_total(self, kind: MediaKind, unit: str, limit: float) -> None:
+        while (total := sum(map(self._length, self._natives(kind)))) > limit:
+            natives = [index for index in self._natives(kind) if self._length(index)]
+            index = next((each for each in natives if self._length(each) > limit), natives[0])
+            own = self._length(index)
+            if own > limit:
+                self._convert(index, f"it has {own:,.0f} {unit}; the limit is {limit:,}")
+                continue
+            together = f"all {kind} files of the request have {total:,.0f} {unit} together"
+            self._convert(index, f"{together}; the limit is {limit:,}, and this is an older one")
+
+    def _length(self, index: int) -> float:
+        """Returns the pages of a PDF, or the seconds of a recording, as it would be sent; 0 if they are not known."""
+        decision = self.decisions[index]
+        if decision.kind == "document" and decision.type != _PDF:
+            return 0
+        part = self._parts[decision.part_path]
+        followed = followed_controls(part, decision, self._profile, self._handlers.get(decision.handler or ""))
+        sent = sent_pages if decision.kind == "document" else sent_seconds
+        return sent(decision.facts or MediaFacts(), part.controls, followed) or 0
 
     def keep_counts(self) -> None:
         """Converts the oldest files of a kind of which there are too many."""

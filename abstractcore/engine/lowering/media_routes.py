@@ -26,13 +26,18 @@ from .media_refusals import choices, not_at_hand, not_taken, refused, why_not_co
 if TYPE_CHECKING:
     from ...ports import Fallback
     from ...schema import MediaDecision
+    from .file_facts import FactsByFile
 
 
 def lower_media(
-    call: ModelCall, profile: ModelProfile, handlers: Sequence[MediaHandler], configured: Set[str] = frozenset()
+    call: ModelCall,
+    profile: ModelProfile,
+    handlers: Sequence[MediaHandler],
+    configured: Set[str] = frozenset(),
+    facts: FactsByFile | None = None,
 ) -> tuple[tuple[MediaDecision, ...], list[CallWarning]]:
     """Returns the decision for each file of `call`, in order, and warnings. Pure. `configured` are the names of the
-    options for fallbacks that are set.
+    options for fallbacks that are set, `facts` what was measured of the files.
 
     Raises `InvalidInputError` for a policy that is not known, `UnsupportedContentError`, naming the choices, for a
     file that the model or the policy does not allow, and `MediaError` for one that must be converted and is given
@@ -41,6 +46,11 @@ def lower_media(
     check_policies(call.media_policy, handlers)
     parts = dict(media_parts(call))
     decisions = [_decide(part, path, call, profile, handlers, configured) for path, part in parts.items()]
+    if facts:
+        from .file_facts import file_key
+
+        known = (facts.get(file_key(part.blob)) for part in parts.values())
+        decisions = [replace(each, facts=found) for each, found in zip(decisions, known, strict=True)]
     if decisions and profile.media_limits:
         from .media_limits import lower_limits
 
@@ -51,11 +61,11 @@ def lower_media(
                 possible = choices(decision, handler, native=True, instead=(), configured=configured)
                 raise refused(decision, call, why, possible)
             usable, _ = usable_fallbacks(handler, "auto", profile, configured)
-            to_text = [fallback for fallback in usable if fallback.outputs == {"text"}]
+            to_text = [fallback for fallback in usable if "text" in fallback.outputs]
             outputs = ("text",) if to_text else ()
             return _converted(_with_fallbacks(decision, to_text, outputs), call, handler, why, (), configured)
 
-        decisions = lower_limits(call, decisions, parts, profile, reroute)
+        decisions = lower_limits(call, decisions, parts, profile, handlers, reroute)
     warnings: list[CallWarning] = []
     for decision in decisions:
         part = parts[decision.part_path]

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import MediaError
 from abstractcore.ports import Fallback
-from abstractcore.schema import CallWarning, MediaPart
+from abstractcore.schema import CallWarning, MediaFacts, MediaPart
 
 from ..common.content import check_family, check_sendable, content_of, is_large, source_of
 from ..common.media_types import extensions_of
@@ -47,6 +48,21 @@ class AudioHandler:
         """
         check_sendable(part, "Set media_policy={'audio': 'transcript'}, or send a part of it.")
         self._check_readable(part)
+
+    def measure(self, part: MediaPart) -> MediaFacts:
+        """Returns the seconds that the header says; estimated for MP3 without a table of contents.
+
+        Raises `MediaError` for a file that cannot be read, and `MissingExtraError` without PyAV, except for WAV.
+        """
+        if part.blob.media_type == "audio/wav" and not is_large(part):
+            from .wav import read_wav_header
+
+            with suppress(ValueError):
+                return MediaFacts(seconds=read_wav_header(content_of(part)).present)
+        from ..common.av_files import duration, open_recording
+
+        with open_recording(part, "Measuring recordings", "av", "audio") as container:
+            return MediaFacts(seconds=duration(container) or None)
 
     def _check_readable(self, part: MediaPart) -> None:
         if check_family(part, "audio/", "video/") != "audio/wav" or is_large(part):

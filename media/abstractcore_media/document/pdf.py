@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import CorruptFileError, MediaError, MissingExtraError
 from abstractcore.ports import Fallback
-from abstractcore.schema import CallWarning, MediaPart
+from abstractcore.schema import CallWarning, MediaFacts, MediaPart
 
 from ..common.content import content_of, source_of
 from ..common.media_types import extensions_of
@@ -61,6 +61,14 @@ class PdfHandler:
         if b"/Encrypt" in data:
             with suppress(MissingExtraError):  # files that are sent natively need no optional package
                 open_pdf(data, source, None)
+
+    def measure(self, part: MediaPart) -> MediaFacts:
+        """Returns the number of pages. Raises `MediaError` for a PDF that is corrupt or needs a password, and
+        `MissingExtraError` without pypdfium2.
+        """
+        from .pdf_images import count_pages
+
+        return MediaFacts(pages=count_pages(content_of(part), source_of(part)))
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """Returns the text, with a line `[page 1]` before each page if there is more than one, or images of the pages.

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
-from abstractcore.errors import CorruptFileError
+from abstractcore.errors import AbstractCoreError, CorruptFileError, MediaError
 from abstractcore.schema import MediaPart
 
 from ..common.content import content_of, source_of
@@ -29,6 +29,20 @@ _MAX_SIDE = 2200
 _SMALL, _WHOLE = 0.01, 0.9
 """Pictures that cover less of a page are ornaments, those that cover more are the page."""
 _SECONDS_PER_PAGE = 60.0
+
+
+def count_pages(data: bytes, source: str) -> int:
+    """Returns the number of pages of a PDF; raises `MediaError` if it is corrupt or encrypted."""
+    try:
+        document = _opened(data, None, source)
+        try:
+            return document.count()
+        finally:
+            document.close()
+    except AbstractCoreError:
+        raise
+    except Exception as error:  # PDFium has one exception for all that is wrong
+        raise MediaError(f"the pages of {source} cannot be counted: {error}", source=source) from error
 
 
 class PageImages:
@@ -104,6 +118,14 @@ class _Document:
 
     def __init__(self, document: Any) -> None:
         self._document = document
+
+    def count(self) -> int:
+        """Returns the number of pages, of which the last one exists: PDFium believes what the file says."""
+        with _PDFIUM:
+            count = len(self._document)
+            if count:
+                self._document.get_page_size(count - 1)
+            return count
 
     def close(self) -> None:
         """Releases the memory of PDFium."""

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import MediaError
 from abstractcore.ports import Fallback
-from abstractcore.schema import Blob, MediaPart
+from abstractcore.schema import Blob, MediaFacts, MediaPart
 
 from ..common.content import check_family, content_of, source_of
 from ..common.media_types import extensions_of, is_text_type
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from abstractcore.ports import (
         Conversion,
         Fitted,
-        ImageFacts,
         MediaContext,
         Recognised,
     )
@@ -76,14 +75,15 @@ class ImageHandler:
                 hint=f"Declare it as {found}.",
             )
 
-    def measure(self, part: MediaPart) -> ImageFacts:
-        """Returns size as displayed, number of frames, and transparency, without decoding pixels.
+    def measure(self, part: MediaPart) -> MediaFacts:
+        """Returns size as displayed and number of frames, without decoding pixels.
 
         Raises `MediaError` for a file that cannot be read, and `MissingExtraError` without Pillow.
         """
         from .opening import measured
 
-        return measured(content_of(part), source_of(part))
+        facts = measured(content_of(part), source_of(part))
+        return MediaFacts(facts.width, facts.height, facts.frames)
 
     def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
         """Returns the image upright, in sRGB, within the limits and without metadata, as PNG, JPEG, GIF or WebP; an

@@ -26,10 +26,10 @@ def decoded(data: bytes, source: str, max_pixels: int) -> bytes:
     return _run("decode", data, source, max_pixels)
 
 
-def measured(data: bytes, source: str) -> tuple[int, int, bool]:
-    """Returns width, height, and whether pixels may be transparent, without decoding; raises as `decoded` does."""
-    width, height, alpha = _run("measure", data, source, 0).split()
-    return int(width), int(height), alpha == b"1"
+def measured(data: bytes, source: str) -> tuple[int, int]:
+    """Returns width and height, without decoding; raises as `decoded` does."""
+    width, height = _run("measure", data, source, 0).split()
+    return int(width), int(height)
 
 
 def _run(task: str, data: bytes, source: str, max_pixels: int) -> bytes:

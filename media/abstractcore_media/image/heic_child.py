@@ -12,7 +12,7 @@ _TOO_LARGE = 3
 
 
 def main() -> int:
-    """Writes the size and transparency, or the image as TIFF; returns the exit code, 3 for too many pixels."""
+    """Writes the size, or the image as TIFF; returns the exit code, 3 for too many pixels."""
     _limit_memory()
     from pi_heif import HeifImageFile  # pyright: ignore[reportMissingTypeStubs]
 
@@ -20,7 +20,7 @@ def main() -> int:
     image = HeifImageFile(io.BytesIO(sys.stdin.buffer.read()))
     width, height = image.size
     if task == "measure":
-        sys.stdout.buffer.write(f"{width} {height} {int(image.has_transparency_data)}".encode())
+        sys.stdout.buffer.write(f"{width} {height}".encode())
         return 0
     if width * height > max_pixels:
         sys.stdout.buffer.write(f"{width} x {height}".encode())

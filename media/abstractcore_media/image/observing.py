@@ -10,11 +10,11 @@ from abstractcore.schema import MediaAnchor
 from .encoding import is_graphic
 from .lines import Line, rows
 from .ocr import PageText
+from .opening import ImageFacts
 
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-    from abstractcore.ports import ImageFacts
 
 _COLORS = {
     "black": (20, 20, 20),

@@ -8,11 +8,11 @@ import io
 import logging
 from collections.abc import Generator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from abstractcore.errors import AbstractCoreError, CorruptFileError, MediaError
-from abstractcore.ports import ImageFacts
 
 from ..common.extras import missing_extra
 
@@ -138,13 +138,22 @@ def orientation_of(image: Image) -> int:
     return value if isinstance(value, int) and 1 <= value <= 8 else 1
 
 
+@dataclass(frozen=True, slots=True)
+class ImageFacts:
+    """The size of an image in pixels as it is displayed, and its number of frames or pages."""
+
+    width: int
+    height: int
+    frames: int
+
+
 def measured(data: bytes, source: str) -> ImageFacts:
     """Returns the facts of an image; its pixels are not decoded. Raises as `opened` does."""
     if format_of(data[:64]) == "image/heic":
         from .heic import measured
 
-        width, height, has_alpha = measured(data, source)
-        return ImageFacts(width, height, 1, has_alpha)
+        width, height = measured(data, source)
+        return ImageFacts(width, height, 1)
     with opened(data, source) as image:
         return facts_of(image)
 
@@ -155,4 +164,4 @@ def facts_of(image: Image) -> ImageFacts:
     if orientation_of(image) >= 5:
         width, height = height, width
     frames = getattr(image, "n_frames", 1)
-    return ImageFacts(width, height, int(frames), image.has_transparency_data)
+    return ImageFacts(width, height, int(frames))

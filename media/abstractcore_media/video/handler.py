@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from abstractcore.ports import Fallback
-from abstractcore.schema import MediaPart
+from abstractcore.schema import MediaFacts, MediaPart
 
 from ..audio.speech_models import SpeechModels
 from ..common.content import check_family, check_sendable
@@ -50,6 +50,15 @@ class VideoHandler:
         """Raises `MediaError` if the first bytes are not those of a video, or it is too large for any request."""
         check_family(part, "video/")
         check_sendable(part, "Set media_policy={'video': 'frames+transcript'}, or send a part of it.")
+
+    def measure(self, part: MediaPart) -> MediaFacts:
+        """Returns the seconds that the header says, and the size of a frame, before it is turned.
+
+        Raises `MediaError` for a file that cannot be read, and `MissingExtraError` without PyAV.
+        """
+        from .reader import measured
+
+        return measured(part)
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """Returns frames and words in order of time, by the first of `context.fallbacks` that both allow.

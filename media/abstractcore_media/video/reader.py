@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from abstractcore.errors import MediaError
-from abstractcore.schema import MediaPart
+from abstractcore.schema import MediaFacts, MediaPart
 
 from ..common.av_files import duration, open_recording
 from ..common.content import source_of
@@ -53,6 +53,16 @@ class VideoInfo:
     frames: int
     has_video: bool
     has_sound: bool
+
+
+def measured(part: MediaPart) -> MediaFacts:
+    """Returns the seconds that the header of a video says, and the size of its frames."""
+    with open_recording(part, "Measuring videos", "av", "video") as container:
+        if not container.streams.video:
+            return MediaFacts(seconds=duration(container) or None)
+        stream = container.streams.video[0]
+        size = stream.codec_context.width or None, stream.codec_context.height or None
+        return MediaFacts(*size, seconds=_seconds(container, stream) or None)
 
 
 def jpeg(image: Image) -> bytes:

@@ -12,8 +12,8 @@ import pytest
 from PIL import Image, ImageChops, ImageCms
 
 from abstractcore.errors import MediaError, MissingExtraError
-from abstractcore.ports import FitsMedia, ImageFacts, MeasuresImages
-from abstractcore.schema import ImagePart
+from abstractcore.ports import FitsMedia, MeasuresMedia
+from abstractcore.schema import ImagePart, MediaFacts
 from abstractcore_media import ImageHandler
 from abstractcore_media.image.fitting import target_size
 from tests.media.parts import FILES, blob
@@ -57,22 +57,22 @@ def is_red(image: Image.Image, x: float, y: float) -> bool:
 
 def test_handler_has_the_ports_for_fitting():
     assert isinstance(HANDLER, FitsMedia)
-    assert isinstance(HANDLER, MeasuresImages)
+    assert isinstance(HANDLER, MeasuresMedia)
 
 
 @pytest.mark.parametrize(
     ("file", "media_type", "facts"),
     [
-        ("small.png", "image/png", ImageFacts(60, 40, 1, False)),
-        ("small.jpg", "image/jpeg", ImageFacts(160, 106, 1, False)),
-        ("small.webp", "image/webp", ImageFacts(60, 40, 1, False)),
-        ("small.avif", "image/avif", ImageFacts(120, 80, 1, False)),
-        ("turned.heic", "image/heic", ImageFacts(80, 120, 1, False)),
-        ("animated.gif", "image/gif", ImageFacts(14, 25, 24, False)),
-        ("multipage.tif", "image/tiff", ImageFacts(10, 15, 2, False)),
+        ("small.png", "image/png", MediaFacts(60, 40, 1)),
+        ("small.jpg", "image/jpeg", MediaFacts(160, 106, 1)),
+        ("small.webp", "image/webp", MediaFacts(60, 40, 1)),
+        ("small.avif", "image/avif", MediaFacts(120, 80, 1)),
+        ("turned.heic", "image/heic", MediaFacts(80, 120, 1)),
+        ("animated.gif", "image/gif", MediaFacts(14, 25, 24)),
+        ("multipage.tif", "image/tiff", MediaFacts(10, 15, 2)),
     ],
 )
-def test_facts_of_files_by_other_programs(file: str, media_type: str, facts: ImageFacts):
+def test_facts_of_files_by_other_programs(file: str, media_type: str, facts: MediaFacts):
     assert HANDLER.measure(part(FILES / file, media_type)) == facts
 
 
