@@ -8,6 +8,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from abstractcore.errors import MediaError
+from abstractcore.ports import current_interruption, interruptible
 
 from ..common.extras import missing_extra
 
@@ -34,24 +35,38 @@ def measured(data: bytes, source: str) -> tuple[int, int]:
 
 def _run(task: str, data: bytes, source: str, max_pixels: int) -> bytes:
     _check_installed()
+    if not sys.executable or getattr(sys, "frozen", False):  # it would start this program again
+        raise MediaError(
+            f"{source} is decoded by a separate Python interpreter, which this frozen program does not have.",
+            source=source,
+            hint="Save it as JPEG.",
+        )
     # -P: the folder of the script is not searched for modules.
     command = [sys.executable, "-P", str(_CHILD), task, str(max_pixels)]
     try:
-        done = subprocess.run(command, input=data, capture_output=True, timeout=_MAX_SECONDS)
-    except subprocess.TimeoutExpired as error:
-        raise MediaError(
-            f"{source} takes more than {_MAX_SECONDS:g} seconds to decode.", source=source, hint="Save it as JPEG."
-        ) from error
+        process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError as error:
         raise MediaError(f"{source} cannot be decoded: no process can be started: {error}.", source=source) from error
-    if done.returncode == _TOO_LARGE:
-        size = done.stdout.decode("ascii")
+    with process:
+        try:
+            with interruptible(process.kill):
+                output, _ = process.communicate(data, _MAX_SECONDS)
+        except subprocess.TimeoutExpired as error:
+            raise MediaError(
+                f"{source} takes more than {_MAX_SECONDS:g} seconds to decode.", source=source, hint="Save it as JPEG."
+            ) from error
+        finally:
+            process.kill()
+    if (interruption := current_interruption()) is not None:
+        interruption.check()
+    if process.returncode == _TOO_LARGE:
+        size = output.decode("ascii")
         raise MediaError(
             f"{source} has {size} pixels; at most {max_pixels:,} are decoded.", source=source, hint="Make it smaller."
         )
-    if done.returncode:
+    if process.returncode:
         raise MediaError(f"{source} is a corrupt image.", source=source, hint="Download or export it again.")
-    return done.stdout
+    return output
 
 
 def _check_installed() -> None:

@@ -5,13 +5,15 @@ from __future__ import annotations
 import io
 import random
 import struct
+import sys
 import tracemalloc
 import zlib
 
 import pytest
 from PIL import Image
 
-from abstractcore.errors import MediaError
+from abstractcore.errors import MediaError, StreamInterruptedError
+from abstractcore.ports import Interruption
 from abstractcore.schema import ImagePart
 from abstractcore_media import ImageHandler
 from tests.media.parts import FILES, blob
@@ -140,6 +142,19 @@ def test_file_on_which_its_decoder_crashes_is_refused():
     for use in (HANDLER.measure, lambda given: HANDLER.fit(given, SMALLER)):
         with pytest.raises(MediaError, match="picture is a corrupt image"):
             use(given)
+
+
+def test_cancelled_call_kills_the_process_of_a_heic():
+    given, interruption = part((FILES / "turned.heic").read_bytes(), "image/heic"), Interruption()
+    interruption.set()
+    with interruption.of_this_call(), pytest.raises(StreamInterruptedError):
+        HANDLER.measure(given)
+
+
+def test_frozen_program_does_not_start_itself_for_a_heic(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "frozen", True, raising=False)
+    with pytest.raises(MediaError, match=r"frozen program.*Save it as JPEG"):
+        HANDLER.measure(part((FILES / "turned.heic").read_bytes(), "image/heic"))
 
 
 def test_heic_with_too_many_pixels_is_refused(monkeypatch: pytest.MonkeyPatch):
