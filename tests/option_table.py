@@ -26,7 +26,7 @@ def _table(function: str) -> str:
     rows = [
         f"| `{name}` | `{_escaped(types[name].removesuffix(' | None'))}` | {_escaped(lines[name])} |"
         for name in types
-        if name not in known
+        if known.get(name) != types[name]
     ]
     return "\n".join(["", "| option | type | |", "|---|---|---|", *rows, "", ""])
 
