@@ -17,7 +17,7 @@ Facts: TypeAlias = Mapping[str, Any]
 
 OTHER_FIELDS = frozenset({"model", "family", "provider", "like", "alias_of", "prices"})
 """The fields of a row that are not facts."""
-MERGED = ("thinking", "settings", "media_limits")
+MERGED = ("thinking", "settings", "media_limits", "media_tokens")
 """The facts that are merged by key; others are replaced whole."""
 _OF_FAMILIES = frozenset(
     {
@@ -95,7 +95,7 @@ def overridden(profile: ModelProfile, facts: Facts) -> ModelProfile:
     if given.get("thinking") is not None:
         thinking = read_fields(field_readers(Thinking), facts["thinking"], "thinking")
         given["thinking"] = replace(profile.thinking or Thinking(), **thinking)
-    for name in {"settings", "media_limits"} & given.keys():
+    for name in {"settings", "media_limits", "media_tokens"} & given.keys():
         given[name] = MappingProxyType({**getattr(profile, name), **given[name]})
     if "accepts" in given:
         given = {"assumed": _NO_FILES, "encodable": _NO_FILES, **given}

@@ -142,6 +142,25 @@ def chat(
     )
 
 
+@app.command(epilog=EPILOG)
+def media(
+    files: Annotated[list[str], typer.Argument(metavar="FILE...", help="Files and URLs.", show_default=False)],
+    question: Annotated[str | None, typer.Option("--question", help="The question about them.")] = None,
+    provider: given.Provider = None,
+    model: given.Model = None,
+    base_url: given.BaseUrl = None,
+    as_json: given.Json = False,
+) -> None:
+    """Show how files would be sent to a model, and why: nothing is converted or sent, and no key is needed.
+
+    Each line has the file, its type, its size, how it is sent, its tokens, which are an estimate, and the reason. The
+    exit code is 2 if the call would be refused.
+    """
+    from .media_plans import show_plan
+
+    show_plan(files, question, provider, model, base_url, as_json=as_json)
+
+
 @models.command("list", epilog=EPILOG)
 def list_models(
     provider: Annotated[

@@ -31,10 +31,13 @@ class Connection:
 
 
 @contextmanager
-def connected(connection: Connection, plugins: Registry | None = None) -> Generator[abstractcore.LLM]:
+def connected(
+    connection: Connection, plugins: Registry | None = None, *, api_key: str | None = None
+) -> Generator[abstractcore.LLM]:
     """Yields the LLM, and closes it. `plugins` is the registry, if it is loaded already."""
     options = {
         "base_url": connection.base_url,
+        "api_key": api_key,
         "temperature": connection.temperature,
         "max_output_tokens": connection.max_tokens,
         "timeout": connection.timeout,

@@ -69,6 +69,14 @@ def _plain(data: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in data.items() if name not in ("schema_version", "type")}
 
 
+def plan_json(plan: abstractcore.Plan) -> str:
+    """Returns the decisions for files, and warnings, as JSON."""
+    from ..schema import to_data
+
+    media, warnings = ([to_data(each) for each in found] for found in (plan.media, plan.warnings))
+    return _line({"media": media, "warnings": warnings, "exit_code": 0})
+
+
 def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
     """Returns an error as JSON; `partial` is the text of the answer so far, `tool_steps` the tool calls before it."""
     loop: abstractcore.ToolLoop | None = getattr(error, "loop", None)

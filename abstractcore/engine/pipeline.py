@@ -234,7 +234,8 @@ class Pipeline:
         """
         encode = context.operation.encode
         profile = self._session.profile
-        facts = await self._facts(context) if profile.media_limits and media_parts(context.call) else _NO_FACTS
+        has_rules = profile.media_limits or profile.media_tokens
+        facts = await self._facts(context) if has_rules and media_parts(context.call) else _NO_FACTS
         lowered = lower(context.call, profile, self._handlers, context.started_at, self._media_options, facts)
         if not context.operation.is_chat:
             lowered = replace(lowered, warnings=_beside_sampling(lowered.warnings))

@@ -8,6 +8,7 @@ from typing import Any, Literal, Protocol
 
 from ..schema import EMPTY, Sampling, ThinkingLevel
 from .pricing import Pricing
+from .token_rules import TokenKind, TokenRule
 
 _NOTHING: Any = EMPTY
 
@@ -102,6 +103,8 @@ class ModelProfile:
     """The highest output limit, in tokens; a higher one is reduced."""
     media_limits: Mapping[MediaLimit, int] = field(default=_NOTHING, hash=False)
     """Limits on files, by name: see `MediaLimit`. One that is not named is unknown."""
+    media_tokens: Mapping[TokenKind, TokenRule] = field(default=_NOTHING, hash=False)
+    """How many tokens a file has, by the vendor's published rule for its kind; unknown for others."""
     media_controls: frozenset[str] = frozenset()
     """The controls that its requests have fields for, by type of part: "video.fps" and other names of `MediaControls`,
     "image.detail", and "image.detail.original" if it accepts that level."""

@@ -62,7 +62,8 @@ class MediaDecision(Immutable):
     one that is tried first, before `alternatives`. `outputs` is what they may produce for this model: "text", or media
     types such as "image/png"; empty for a file that is sent natively. `fit` has the limits that an image is made to
     keep: `image_pixels` of its longer edge, `image_area`, `image_bytes`. `facts` is what was measured of the file: of
-    all files in a plan, in a response of those that might have been too long for the model.
+    all files in a plan, in a response of those that might have been too long for the model. `tokens` is about
+    how many tokens the file itself has for the model, by its vendor's rule; None if there is none.
 
     `sent`, `usage` and `seconds` are None in a plan, which sends nothing. `model` is the one that did the conversion,
     `usage` its tokens, and `seconds` how long the conversion took; all None if the file itself was sent, and the first
@@ -89,6 +90,7 @@ class MediaDecision(Immutable):
     lost: tuple[MediaLoss, ...] = ()
     own_text: MediaText | None = None
     facts: MediaFacts | None = None
+    tokens: int | None = None
 
     def __post_init__(self) -> None:
         if self.fit is not EMPTY:

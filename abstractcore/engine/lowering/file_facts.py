@@ -28,6 +28,7 @@ def file_key(blob: Blob) -> FileKey:
 def measurable_parts(call: ModelCall, profile: ModelProfile) -> Iterator[MediaPart]:
     """Yields the files of `call` whose size or length may decide how they are sent. Pure."""
     wanted = {kind for kind, limits in _LENGTHS.items() if any(name in profile.media_limits for name in limits)}
+    wanted |= {"document" if kind == "pdf" else kind for kind in profile.media_tokens}
     if not wanted:
         return
     from .media_routes import media_parts

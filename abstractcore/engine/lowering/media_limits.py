@@ -12,6 +12,7 @@ from ...ports.profiles import MediaLimit
 from ...schema import MediaDecision, MediaFacts, MediaKind, MediaPart, ModelCall, TextPart, ToolResult
 from .file_facts import sent_pages, sent_seconds
 from .media_controls import followed_controls
+from .media_tokens import media_tokens
 
 Reroute: TypeAlias = Callable[[MediaDecision, str], MediaDecision]
 """Returns the decision to convert a file, for a reason; raises `UnsupportedContentError` if that is not possible."""
@@ -25,6 +26,8 @@ _OF_AN_IMAGE: tuple[MediaLimit, ...] = ("image_pixels", "image_area", "image_byt
 _PDF = "application/pdf"
 _SMALLEST_IMAGE_BYTES = 30_000
 """An image is not made smaller than this to make room; older ones are converted to text instead."""
+_BYTES_PER_TOKEN = 4
+"""Of text, about: English has as many."""
 _SURROUNDINGS_BYTES = 20_000
 """What a request may have besides texts and files: names of fields, options."""
 
@@ -43,14 +46,13 @@ def lower_limits(
     limits on their size in `fit`, which their handler keeps when the call is made. Files whose pages or seconds are not
     known count as empty.
     """
-    limits = profile.media_limits
-    if not limits or not decisions:
-        return tuple(decisions)
     plan = _Plan(list(decisions), parts, profile, handlers, reroute)
     plan.keep_sizes()
     plan.keep_lengths()
     plan.keep_counts()
-    plan.fit_images(_text_bytes(call))
+    text_bytes = _text_bytes(call)
+    plan.fit_images(text_bytes)
+    plan.keep_tokens(text_bytes)
     return tuple(plan.decisions)
 
 
@@ -132,6 +134,28 @@ class _Plan:
             fit["image_bytes"] = min(share, fit.get("image_bytes", share))
         for index in images:
             self.decisions[index] = replace(self.decisions[index], fit=fit)
+
+    def keep_tokens(self, text_bytes: int) -> None:
+        """Sets the tokens of files, and converts the oldest ones as long as they exceed what the context leaves."""
+        left = (self._profile.context_tokens or math.inf) - text_bytes // _BYTES_PER_TOKEN
+        tokens = [self._tokens(index) or 0 for index in range(len(self.decisions))]
+        while (total := sum(tokens)) > left:
+            index = next((i for i, each in enumerate(tokens) if each > left), None)
+            if index is None:
+                index = next(i for i, each in enumerate(tokens) if each)
+                why = f"the files have about {total:,} tokens, and this is an older one"
+            else:
+                why = f"it has about {tokens[index]:,} tokens"
+            self._convert(index, f"{why}; the context leaves {max(0, int(left)):,}")
+            tokens[index] = 0
+        for index, decision in enumerate(self.decisions):
+            self.decisions[index] = replace(decision, tokens=self._tokens(index))
+
+    def _tokens(self, index: int) -> int | None:
+        decision = self.decisions[index]
+        part = self._parts[decision.part_path]
+        followed = followed_controls(part, decision, self._profile, self._handlers.get(decision.handler or ""))
+        return media_tokens(decision, part, self._profile, followed)
 
     def _share(self, text_bytes: int) -> int | None:
         """Returns the most bytes of one image, so that all files fit into a request; None if they do as they are.

@@ -51,7 +51,7 @@ def lower_media(
 
         known = (facts.get(file_key(part.blob)) for part in parts.values())
         decisions = [replace(each, facts=found) for each, found in zip(decisions, known, strict=True)]
-    if decisions and profile.media_limits:
+    if decisions and (profile.media_limits or profile.media_tokens):
         from .media_limits import lower_limits
 
         def reroute(decision: MediaDecision, why: str) -> MediaDecision:

@@ -1,0 +1,40 @@
+"""`abstractcore media`: the plan for files as a table and as JSON, without a key."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from abstractcore.cli.app import app
+from tests.media.parts import FILES
+
+PDF, CLIP = str(FILES / "two_pages.pdf"), str(FILES / "talk.mp4")
+
+
+def run(*arguments: str):
+    return CliRunner().invoke(app, ["media", *arguments])
+
+
+def test_table_has_a_line_for_each_file():
+    result = run(PDF, CLIP, "--provider", "google/gemini-2.5-flash")
+    lines = [line.split("\t")[:5] for line in result.stdout.splitlines()]
+    assert lines == [
+        ["two_pages.pdf", "application/pdf", "2 pages", "native", "516"],
+        ["talk.mp4", "video/mp4", "320 x 180, 7.0 s", "native", "2,065"],
+    ]
+    assert result.exit_code == 0
+
+
+def test_json_has_the_plan():
+    result = run(CLIP, "--provider", "anthropic", "--model", "claude-haiku-4-5", "--json")
+    (decision,) = json.loads(result.stdout)["media"]
+    assert (decision["route"], decision["facts"]["seconds"]) == ("fallback", 7.0)
+
+
+@pytest.mark.parametrize("arguments", [["no-such-file.pdf"], [PDF, "--provider", "no-such-provider"]])
+def test_call_that_would_be_refused_has_exit_code_2(arguments: list[str]):
+    assert run(*arguments).exit_code == 2
+    result = run(*arguments, "--json")
+    assert (result.exit_code, json.loads(result.stdout)["exit_code"]) == (2, 2)
