@@ -85,7 +85,7 @@ class Pipelines:
         if self._file_facts is None:
             from ..engine.file_facts import FileFacts
 
-            self._file_facts = FileFacts(self.handlers, self._artifact)
+            self._file_facts = FileFacts(self.handlers, self._artifact, self._media_context)
         return self._file_facts
 
     def media_loader(self) -> MediaLoader:

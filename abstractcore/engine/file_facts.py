@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from ..errors import AbstractCoreError, PluginError
-from ..ports import MeasuresMedia, MediaHandler, ModelProfile, Runtime
+from ..ports import MeasuresMedia, MediaContext, MediaHandler, ModelProfile, Runtime
 from ..schema import Blob, MediaFacts, MediaPart, ModelCall
 from .lowering.file_facts import FactsByFile, FileKey, file_key, measurable_parts
 from .lowering.media_routes import handler_for, media_parts
@@ -19,9 +19,12 @@ _UNKNOWN = MediaFacts()
 class FileFacts:
     """Measures files, once for each content. It has no locks: what two threads measure at once is kept once."""
 
-    def __init__(self, handlers: Sequence[MediaHandler], artifact: Callable[[str], bytes]) -> None:
+    def __init__(
+        self, handlers: Sequence[MediaHandler], artifact: Callable[[str], bytes], context: Callable[[], MediaContext]
+    ) -> None:
         self._handlers = handlers
         self._artifact = artifact
+        self._context = context
         self._known: dict[FileKey, MediaFacts] = {}
 
     async def for_call(self, call: ModelCall, profile: ModelProfile, runtime: Runtime) -> FactsByFile:
@@ -66,7 +69,7 @@ class FileFacts:
         if blob.form == "artifact":
             content = self._artifact(blob.sha256 or "")
             part = replace(part, blob=Blob.from_bytes(content, blob.media_type, name=blob.name))
-        return handler.measure(part)
+        return handler.measure(part, self._context())
 
 
 def _is_at_hand(part: MediaPart) -> bool:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 if TYPE_CHECKING:
     from ..schema import MediaFacts, MediaLoss, MediaPart
+    from .conversions import MediaContext
     from .profiles import MediaLimit
 
 
@@ -28,8 +29,9 @@ class Fitted:
 class MeasuresMedia(Protocol):
     """A media handler that reads the size and length of files. Handlers may implement it."""
 
-    def measure(self, part: MediaPart) -> MediaFacts:
-        """Returns what the header of a file says, without decoding its content; blocks.
+    def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
+        """Returns what the header of a file says, without decoding its content; blocks. A library that a file may crash
+        is run by `context.isolated`.
 
         Raises `MediaError` if it cannot be read, and `MissingExtraError` where an optional package is needed: the size
         is then unknown.

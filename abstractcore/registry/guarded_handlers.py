@@ -81,14 +81,14 @@ class GuardedHandler:
         with failures_of(str(self), expected=(OSError, SchemaError)):
             return self.handler.fit(part, limits)
 
-    def measure(self, part: MediaPart) -> MediaFacts:
+    def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
         """As the handler does it; nothing is known, if it does not."""
         from ..ports import MeasuresMedia
 
         if not isinstance(self.handler, MeasuresMedia):
             return MediaFacts()
         with failures_of(str(self), expected=(OSError, SchemaError)):
-            facts = cast(object, self.handler.measure(part))
+            facts = cast(object, self.handler.measure(part, context))
         if not isinstance(facts, MediaFacts):  # a plugin may return anything
             raise PluginError(f"{self} returns a {type(facts).__name__}: expected MediaFacts.", hint=_FAULT)
         return facts

@@ -98,3 +98,18 @@ def test_page_that_crashes_its_decoder_is_lost_and_the_text_stays(pool: ProcessP
 def test_document_that_crashes_its_decoder_is_refused(pool: ProcessPool, file: str):
     with pytest.raises(CorruptFileError, match=rf"{file} cannot be read: its decoder crashed \(SIGSEGV\)"):
         converted(DOCUMENTS / file, context=replace(NO_MODELS, isolation=Crashing(pool, 0)))
+
+
+@pytest.mark.parametrize(
+    ("handler", "part"),
+    [
+        (PdfHandler(), pdf(FILES / "two_pages.pdf")),
+        (AudioHandler(), sound(FILES / "speech.mp3", "audio/mpeg")),
+        (VideoHandler(), VideoPart(Blob.from_file(FILES / "talk.mp4", "video/mp4"))),
+    ],
+    ids=["pdf", "audio", "video"],
+)
+def test_files_are_measured_in_other_processes(pool: ProcessPool, handler: Any, part: Any):
+    assert handler.measure(part, replace(NO_MODELS, isolation=pool)) == handler.measure(part)
+    with pytest.raises(CorruptFileError, match="its decoder crashed"):
+        handler.measure(part, replace(NO_MODELS, isolation=Crashing(pool, 0)))

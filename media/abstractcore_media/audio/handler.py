@@ -49,7 +49,7 @@ class AudioHandler:
         check_sendable(part, "Set media_policy={'audio': 'transcript'}, or send a part of it.")
         self._check_readable(part)
 
-    def measure(self, part: MediaPart) -> MediaFacts:
+    def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
         """Returns the seconds that the header says; estimated for MP3 without a table of contents.
 
         Raises `MediaError` for a file that cannot be read, and `MissingExtraError` without PyAV, except for WAV.
@@ -59,10 +59,10 @@ class AudioHandler:
 
             with suppress(ValueError):
                 return MediaFacts(seconds=read_wav_header(content_of(part)).present)
-        from ..common.av_files import duration, open_recording
+        from ..common.isolation import first_value
+        from .sound import announced_seconds
 
-        with open_recording(part, "Measuring recordings", "av", "audio") as container:
-            return MediaFacts(seconds=duration(container) or None)
+        return MediaFacts(seconds=first_value(context, announced_seconds, part) or None)
 
     def _check_readable(self, part: MediaPart) -> None:
         if check_family(part, "audio/", "video/") != "audio/wav" or is_large(part):

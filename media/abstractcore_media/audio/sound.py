@@ -71,6 +71,12 @@ class SoundReader:
                     yield np.frombuffer(samples, "<i2").astype(np.float32) / _WIDEST
 
 
+def announced_seconds(part: MediaPart) -> Generator[float, Any, None]:
+    """Yields the seconds that the header of a recording says, 0 for none; raises `MediaError` if it cannot be read."""
+    with open_recording(part, "Measuring recordings", "av", "audio") as container:
+        yield duration(container)
+
+
 def decoded_sound(
     part: MediaPart, max_seconds: float, start: float, end: float | None, timeout: float | None
 ) -> Generator[tuple[float, float, bytes], Any, None]:

@@ -62,13 +62,14 @@ class PdfHandler:
             with suppress(MissingExtraError):  # files that are sent natively need no optional package
                 open_pdf(data, source, None)
 
-    def measure(self, part: MediaPart) -> MediaFacts:
+    def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
         """Returns the number of pages. Raises `MediaError` for a PDF that is corrupt or needs a password, and
         `MissingExtraError` without pypdfium2.
         """
-        from .pdf_images import count_pages
+        from ..common.isolation import first_value
+        from .pdf_images import counted_pages
 
-        return MediaFacts(pages=count_pages(content_of(part), source_of(part)))
+        return MediaFacts(pages=first_value(context, counted_pages, part))
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """Returns the text, with a line `[page 1]` before each page if there is more than one, or images of the pages.

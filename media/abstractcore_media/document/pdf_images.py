@@ -31,12 +31,13 @@ _SMALL, _WHOLE = 0.01, 0.9
 _SECONDS_PER_PAGE = 60.0
 
 
-def count_pages(data: bytes, source: str) -> int:
-    """Returns the number of pages of a PDF; raises `MediaError` if it is corrupt or encrypted."""
+def counted_pages(part: MediaPart) -> Generator[int, Any, None]:
+    """Yields the number of pages of a PDF; raises `MediaError` if it is corrupt or encrypted."""
+    source = source_of(part)
     try:
-        document = _opened(data, None, source)
+        document = _opened(content_of(part), None, source)
         try:
-            return document.count()
+            yield document.count()
         finally:
             document.close()
     except AbstractCoreError:

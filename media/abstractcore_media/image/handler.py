@@ -75,7 +75,7 @@ class ImageHandler:
                 hint=f"Declare it as {found}.",
             )
 
-    def measure(self, part: MediaPart) -> MediaFacts:
+    def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
         """Returns size as displayed and number of frames, without decoding pixels.
 
         Raises `MediaError` for a file that cannot be read, and `MissingExtraError` without Pillow.

@@ -51,14 +51,16 @@ class VideoHandler:
         check_family(part, "video/")
         check_sendable(part, "Set media_policy={'video': 'frames+transcript'}, or send a part of it.")
 
-    def measure(self, part: MediaPart) -> MediaFacts:
+    def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
         """Returns the seconds that the header says, and the size of a frame, before it is turned.
 
         Raises `MediaError` for a file that cannot be read, and `MissingExtraError` without PyAV.
         """
+        from ..common.isolation import first_value
         from .reader import measured
 
-        return measured(part)
+        width, height, seconds = first_value(context, measured, part)
+        return MediaFacts(width, height, seconds=seconds)
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """Returns frames and words in order of time, by the first of `context.fallbacks` that both allow.

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
 
 from abstractcore.errors import MediaError
-from abstractcore.schema import MediaFacts, MediaPart
+from abstractcore.schema import MediaPart
 
 from ..common.av_files import duration, open_recording
 from ..common.content import source_of
@@ -55,14 +55,15 @@ class VideoInfo:
     has_sound: bool
 
 
-def measured(part: MediaPart) -> MediaFacts:
-    """Returns the seconds that the header of a video says, and the size of its frames."""
+def measured(part: MediaPart) -> Generator[tuple[int | None, int | None, float | None], Any, None]:
+    """Yields width and height of the frames of a video, and the seconds that its header says."""
     with open_recording(part, "Measuring videos", "av", "video") as container:
         if not container.streams.video:
-            return MediaFacts(seconds=duration(container) or None)
+            yield None, None, duration(container) or None
+            return
         stream = container.streams.video[0]
         size = stream.codec_context.width or None, stream.codec_context.height or None
-        return MediaFacts(*size, seconds=_seconds(container, stream) or None)
+        yield *size, _seconds(container, stream) or None
 
 
 def jpeg(image: Image) -> bytes:

@@ -40,7 +40,7 @@ class Measured(Handler):
 
     measured: list = field(default_factory=list)
 
-    def measure(self, part) -> MediaFacts:
+    def measure(self, part, context=None) -> MediaFacts:
         self.measured.append(threading.get_ident())
         content = part.blob.read().removeprefix(self.magic)
         if content == b" unreadable":
