@@ -5,11 +5,13 @@ from __future__ import annotations
 import json
 from typing import IO, Any
 
+from ..errors import AbstractCoreError
+
 _LENGTH_BYTES = 8
 _FIRST_BYTES, _PIECE_BYTES = 1 << 16, 1 << 20
 
 
-class InvalidMessageError(ValueError):
+class InvalidMessageError(AbstractCoreError, ValueError):
     """The other process sent something that is no message."""
 
 
