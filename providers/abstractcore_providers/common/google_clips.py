@@ -13,7 +13,7 @@ from typing import Any
 
 from abstractcore.schema import MediaControls, MediaResolution, SchemaError
 
-from .json_reading import Object
+from .json_reading import Object, as_object
 
 _SECONDS = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
 _OFFSETS = ("start", "end")
@@ -27,10 +27,10 @@ def write_clip(controls: MediaControls, names: Mapping[str, str]) -> Object:
 
 def read_clip(value: Any, names: Mapping[str, str]) -> dict[str, float] | None:
     """Returns `start`, `end` and `fps` of an object with these fields; None if it has others, or invalid ones."""
-    if not isinstance(value, dict) or not value or not value.keys() <= set(names.values()):  # pyright: ignore[reportUnknownMemberType]
+    fields = as_object(value)
+    if not fields or not fields.keys() <= set(names.values()):
         return None
-    fields: Any = value
-    given: Any = {name: fields[field] for name, field in names.items() if field in fields}
+    given: dict[str, Any] = {name: fields[field] for name, field in names.items() if field in fields}
     for name in _OFFSETS:
         if name in given:
             found = _SECONDS.fullmatch(given[name]) if isinstance(given[name], str) else None
