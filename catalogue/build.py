@@ -136,6 +136,7 @@ def _text(
 ) -> str:
     kinds: dict[str, list[str]] = header.pop("kinds", {})
     of_listed: Row = header.pop("listed", {})
+    files: Row = header.pop("files", {})
     templates = _with_types(rows.templates, kinds)
     if listed:
         templates[_LISTED] = {**with_types(header.get("unknown", {}), kinds), **of_listed, "known": True}
@@ -143,7 +144,11 @@ def _text(
     every = [*models.values(), *families.values()]
     used = {name: templates[name] for name in sorted(_used_templates(every, templates))}
     named = {row["source"] for row in [*every, *used.values()] if "source" in row}
-    defaults = {name: with_types(header[name], kinds) for name in ("unknown", "every") if name in header}
+    defaults = {
+        name: {**files, **with_types(header.get(name, {}), kinds)}
+        for name in ("unknown", "every")
+        if files or name in header
+    }
     addresses = {name: sources[name] for name in sorted(named)}
     shared = priced.shared if priced is not None else {}
     by_model = priced.by_model if priced is not None else {}

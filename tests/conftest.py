@@ -29,6 +29,7 @@ _NEXT_SIGNAL_SECONDS = 0.05
 _CHECKED = datetime(2026, 11, 22, tzinfo=UTC).timestamp()
 _SECONDS_A_DAY = 86_400
 _OF_VENDORS = (
+    "ABSTRACTCORE_CONFIG",
     "ABSTRACTCORE_MODELS",
     "ANTHROPIC_",
     "AWS_",

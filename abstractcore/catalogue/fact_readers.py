@@ -26,7 +26,7 @@ _TIME = re.compile("[1-9][0-9]{0,5}[smhd]")
 @cache
 def fact_readers() -> Mapping[str, Reader]:
     """Returns the reader of each fact."""
-    readers = {**field_readers(ModelProfile), **dict.fromkeys(("retires", "checked"), read_day)}
+    readers = {**field_readers(ModelProfile), **dict.fromkeys(("retires", "checked", "files_checked"), read_day)}
     return {name: _checked(read, _CHECKS[name]) if name in _CHECKS else read for name, read in readers.items()}
 
 
@@ -97,7 +97,7 @@ def _times(times: Iterable[str]) -> str | None:
 
 
 _CHECKS: Mapping[str, Callable[[Any], str | None]] = {
-    **dict.fromkeys(("accepts", "assumed", "encodable"), _files),
+    **dict.fromkeys(("accepts", "assumed", "encodable", "file_ids", "lossy", "urls"), _files),
     "produces": _outputs,
     **dict.fromkeys(("refused", "refused_with_thinking", "no_effect"), _options),
     "refused_together": _options_of_pairs,

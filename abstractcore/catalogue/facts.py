@@ -31,6 +31,11 @@ _OF_FAMILIES = frozenset(
         "context_tokens",
         "grammar",
         "encodable",
+        "file_ids",
+        "files_checked",
+        "files_source",
+        "lossy",
+        "lossy_source",
         "media_after_results",
         "media_controls",
         "sampling",
@@ -38,6 +43,7 @@ _OF_FAMILIES = frozenset(
         "source",
         "tool_examples",
         "tool_prompt",
+        "urls",
     }
 )
 _FILES = ("accepts", "assumed", "encodable")

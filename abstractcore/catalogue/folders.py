@@ -7,18 +7,29 @@ from collections.abc import Mapping
 from pathlib import Path
 
 USER_FILE_VARIABLE = "ABSTRACTCORE_MODELS"
+CONFIG_FILE_VARIABLE = "ABSTRACTCORE_CONFIG"
 
 
 def user_file_path(environment: Mapping[str, str]) -> tuple[Path, bool]:
     """Returns the path of the user's facts, and whether the user named it: `$ABSTRACTCORE_MODELS`, or `models.toml` in
     the user's configuration folder.
     """
-    named = environment.get(USER_FILE_VARIABLE)
+    return _in_config_folder("models.toml", environment.get(USER_FILE_VARIABLE))
+
+
+def config_file_path(environment: Mapping[str, str]) -> tuple[Path, bool]:
+    """Returns the path of the user's settings, and whether the user named it: `$ABSTRACTCORE_CONFIG`, or `config.toml`
+    in the user's configuration folder.
+    """
+    return _in_config_folder("config.toml", environment.get(CONFIG_FILE_VARIABLE))
+
+
+def _in_config_folder(name: str, named: str | None) -> tuple[Path, bool]:
     if named:
         return expanded(named), True
     import platformdirs  # here, as it takes as long to import as a provider's file to read
 
-    return platformdirs.user_config_path("abstractcore") / "models.toml", False
+    return platformdirs.user_config_path("abstractcore") / name, False
 
 
 def expanded(path: str) -> Path:

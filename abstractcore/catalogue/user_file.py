@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import tomllib
 from collections.abc import Mapping
 from copy import copy
 from typing import Any, NoReturn, cast
@@ -14,10 +12,9 @@ from .facts import profile_of
 from .positions import toml_position
 from .price_values import with_text_for_dates
 from .rows import Row, read_row
+from .toml_documents import key_position, read_toml
 
 _EXAMPLE = 'For example:\n[[models]]\nprovider = "openai"\nmodel = "my-model"\nlike = "ID of a model"'
-
-_PLACE = re.compile(r" \(at line (\d+), column (\d+)\)$")
 
 
 class UserFile:
@@ -81,17 +78,10 @@ class UserFile:
         return self.document.value_error(error, where, *toml_position(self.document.text, number, path))
 
     def _tables(self) -> list[object]:
-        try:
-            data = tomllib.loads(self.document.text)
-        except tomllib.TOMLDecodeError as error:
-            raise _syntax_error(self.document, str(error)) from None
-        except RecursionError:
-            raise self.document.error("nested too deeply", 1) from None
-        except ValueError as error:  # an integer of thousands of digits
-            raise self.document.error(f"not TOML: {error}", 1) from None
+        data = read_toml(self.document)
         tables = data.pop("models", [])
         if data or not isinstance(tables, list):
-            line, column = _key_position(self.document.text, next(iter(data), "models"))
+            line, column = key_position(self.document.text, next(iter(data), "models"))
             raise self.document.error("expected [[models]] tables, and nothing else", line, column, _EXAMPLE)
         return cast("list[object]", tables)
 
@@ -109,19 +99,3 @@ def _read(table: object, number: int) -> Row:
     if row.is_family:
         raise SchemaError("a user's row is for one model", "family", hint='Write model = "ID".')
     return row
-
-
-def _syntax_error(document: Document, message: str) -> ConfigurationError:
-    """Returns the error of a text that is not TOML; `message` is tomllib's, with the place at its end."""
-    place = _PLACE.search(message)
-    if place is None:
-        lines = document.text.removesuffix("\n").split("\n")
-        return document.error(
-            f"not TOML: {message.removesuffix(' (at end of document)')}", len(lines), len(lines[-1]) + 1
-        )
-    return document.error(f"not TOML: {message[: place.start()]}", int(place[1]), int(place[2]))
-
-
-def _key_position(text: str, key: str) -> tuple[int, int]:
-    found = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{re.escape(key)}", text, re.MULTILINE)
-    return (text.count("\n", 0, found.start()) + 1, 1) if found else (1, 1)

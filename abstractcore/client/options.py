@@ -330,9 +330,13 @@ def _is_capability_option(name: str, capabilities: Collection[str]) -> bool:
 def merged(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a call's options merged over an LLM's defaults; None resets an option to the provider's own default.
 
-    Tags are merged too.
+    Tags are merged too, and policies for kinds of files.
     """
     both = {**defaults, **options}
+    if "media_policy" in defaults and isinstance(options.get("media_policy"), Mapping):
+        from .option_values import media_policy
+
+        both["media_policy"] = {**media_policy(defaults["media_policy"]), **options["media_policy"]}
     if "tags" in defaults and isinstance(options.get("tags"), Mapping):
         both["tags"] = {**defaults["tags"], **options["tags"]}
     return {name: value for name, value in both.items() if value is not None or name == "timeout"}

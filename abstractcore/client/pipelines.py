@@ -78,7 +78,15 @@ class Pipelines:
 
     def _lowered(self, call: ModelCall, facts: FactsByFile) -> Lowered:
         now = self.services.clock.time_of_day()
-        return lower(call, self.session.profile, self.handlers, now, self._media_options.keys(), facts)
+        return lower(
+            call,
+            self.session.profile,
+            self.handlers,
+            now,
+            self._media_options.keys(),
+            facts,
+            self._default_policies,
+        )
 
     def _facts(self) -> FileFacts:
         """Returns what measures files, created for the first of them."""
@@ -117,6 +125,7 @@ class Pipelines:
             handlers=self.handlers,
             media_context=self._media_context,
             media_options=self._media_options.keys(),
+            default_policies=self._default_policies,
             artifact=self._artifact,
             file_facts=self._facts,
             middleware=self._middleware,
@@ -124,6 +133,10 @@ class Pipelines:
             clock=self.services.clock,
             secrets=self.secrets,
         )
+
+    def _default_policies(self) -> Mapping[str, str]:
+        """Returns the configured policies for files; they are read on first use."""
+        return self.services.media_policy
 
     def _artifact(self, sha256: str) -> bytes:
         """Returns the content of an artifact; the store is created on first use."""

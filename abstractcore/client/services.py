@@ -14,12 +14,13 @@ from ..errors import ConfigurationError
 from ..ports import Clock, ModelCatalogue
 from ..registry import Registry
 from ..telemetry import Recorder, Subscriber, Subscription
+from . import option_values
 
 if TYPE_CHECKING:
     from ..concurrency import AsyncRuntime
     from ..concurrency.process_pool import ProcessPool
     from ..ports import ArtifactStore, ConversionStore, Fetcher, Isolation, ModelStore
-    from ..schema import Capture
+    from ..schema import Capture, MediaKind, MediaPolicy
     from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
     from ..transport.aiohttp_http import AiohttpTransport
     from ..transport.pycurl_http import PycurlTransport
@@ -31,7 +32,8 @@ class Services:
     """Clock, ids, random numbers, registry, catalogue, stores, environment, subscribers and connections.
 
     `random` returns numbers from 0 to 1; `new_id` a trace id of 32 hex digits (W3C Trace Context). The defaults are
-    those of this machine. It has no locks, which a fork could leave locked forever: if two threads create a service at
+    those of this machine. `media_policy` holds for calls that set none for a kind of file, instead of the one in the
+    user's `config.toml`. It has no locks, which a fork could leave locked forever: if two threads create a service at
     once, one of them is dropped. Raises `ConfigurationError` for an invalid clock.
     """
 
@@ -49,6 +51,7 @@ class Services:
         random: Callable[[], float] = random.random,
         new_id: Callable[[], str] | None = None,
         catalogue: ModelCatalogue | None = None,
+        media_policy: MediaPolicy | Mapping[MediaKind, MediaPolicy] | None = None,
     ) -> None:
         self.clock: Clock = SystemClock() if clock is None else clock
         if not callable(getattr(self.clock, "now", None)):
@@ -67,6 +70,7 @@ class Services:
         self._isolation = isolation
         self._process_pool: ProcessPool | None = None
         self._catalogue = catalogue
+        self._media_policy = media_policy if media_policy is None else option_values.media_policy(media_policy)
         self._sync: dict[TransportSettings, SyncHttpTransport] = {}
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
         self._pycurl: dict[TransportSettings, PycurlTransport] = {}
@@ -148,6 +152,18 @@ class Services:
                 lambda: self.registry.catalogues, self.environment, time=self.clock.time_of_day
             )
         return self._catalogue
+
+    @property
+    def media_policy(self) -> Mapping[str, str]:
+        """The policies for kinds of files for which a call sets none, read once from the user's `config.toml`, unless
+        others were given. Raises `ConfigurationError` with the file and key of an invalid one.
+        """
+        if self._media_policy is None:
+            from .configuration import read_configuration
+
+            found = read_configuration(self.environment, self.registry.media_handlers).media_policy
+            self._media_policy = {**found}
+        return self._media_policy
 
     @property
     def spare_cores(self) -> int:

@@ -7,7 +7,14 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, cast
 
-from ..errors import CorruptFileError, MediaError, MissingExtraError
+from ..errors import (
+    AbstractCoreError,
+    CorruptFileError,
+    EncryptedFileError,
+    MediaError,
+    MissingExtraError,
+    WrongPasswordError,
+)
 from ..ports import (
     CallContext,
     ConversionKey,
@@ -35,7 +42,7 @@ from ..schema import (
 )
 from .cached_conversions import convert, fit
 from .deadlines import remaining
-from .lowering.media_routes import media_parts
+from .lowering.media_routes import lossy_native, media_parts
 from .nested_files import NestedFiles
 from .untrusted_content import as_untrusted, sent_parts
 
@@ -144,7 +151,12 @@ def _handle(
         if handler is None:
             raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
         began = now()
-        converted = _converted(decision, part, handler, context, trace_id)
+        try:
+            converted = _converted(decision, part, handler, context, trace_id)
+        except (MissingExtraError, MediaError) as error:
+            if not decision.native_loss or isinstance(error, EncryptedFileError | WrongPasswordError):
+                raise
+            return _unconverted(decision, part, error, trace_id)
         return replace(converted, decision=replace(converted.decision, seconds=now() - began))
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
@@ -207,6 +219,14 @@ def _converted(
     return ConvertedFile(trace_id, executed, parts, tuple(replace(each, path="") for each in conversion.warnings))
 
 
+def _unconverted(decision: MediaDecision, part: MediaPart, error: AbstractCoreError, trace_id: str) -> ConvertedFile:
+    """Returns a file that the provider reads too, if only in part, and that cannot be converted here."""
+    reason = f"{decision.source} cannot be converted ({error.message}), so it is sent natively"
+    sent = MediaSent(decision.type, part.blob.size)
+    native = replace(decision, route="native", reason=reason, fallback=None, alternatives=(), outputs=(), sent=sent)
+    return ConvertedFile(trace_id, native, (part,), (replace(lossy_native(native), path=""),))
+
+
 def _at_hand(
     part: MediaPart, decision: MediaDecision, context: MediaContext, artifact: Callable[[str], bytes]
 ) -> MediaPart:
@@ -214,8 +234,7 @@ def _at_hand(
     blob, controls = part.blob, part.controls
     if blob.form == "artifact":
         return replace(part, blob=Blob.from_bytes(artifact(blob.sha256 or ""), blob.media_type, name=blob.name))
-    is_fetched = decision.route != "native" or (controls is not None and controls.fetch == "us")
-    if blob.form != "url" or not is_fetched:
+    if blob.form != "url" or decision.fetch != "us":
         return part
     if context.fetcher is None:
         hint = "Download it, and pass the path of the file."

@@ -95,6 +95,7 @@ class Pipeline:
         handlers: Sequence[MediaHandler],
         media_context: Callable[[], MediaContext],
         media_options: Set[str],
+        default_policies: Callable[[], Mapping[str, str]],
         artifact: Callable[[str], bytes],
         file_facts: Callable[[], FileFacts],
         middleware: Sequence[Middleware],
@@ -108,6 +109,7 @@ class Pipeline:
         self._handlers = handlers
         self._media_context = media_context
         self._media_options = media_options
+        self._default_policies = default_policies
         self._artifact = artifact
         self._file_facts = file_facts
         self.new_id = new_id
@@ -236,7 +238,15 @@ class Pipeline:
         profile = self._session.profile
         has_rules = profile.media_limits or profile.media_tokens
         facts = await self._facts(context) if has_rules and media_parts(context.call) else _NO_FACTS
-        lowered = lower(context.call, profile, self._handlers, context.started_at, self._media_options, facts)
+        lowered = lower(
+            context.call,
+            profile,
+            self._handlers,
+            context.started_at,
+            self._media_options,
+            facts,
+            self._default_policies,
+        )
         if not context.operation.is_chat:
             lowered = replace(lowered, warnings=_beside_sampling(lowered.warnings))
         if context.call.strict:

@@ -108,6 +108,19 @@ class ModelProfile:
     media_controls: frozenset[str] = frozenset()
     """The controls that its requests have fields for, by type of part: "video.fps" and other names of `MediaControls`,
     "image.detail", and "image.detail.original" if it accepts that level."""
+    urls: Mapping[str, frozenset[str]] | None = field(default=None, hash=False)
+    """What the addresses of files that the endpoint reads itself begin with, such as "https://", by kind or media type.
+    None if unknown: URLs are sent as they are."""
+    file_ids: frozenset[str] | None = None
+    """The kinds and media types of files that requests may name by the id of a stored file; None if unknown."""
+    lossy: Mapping[str, str] = field(default=_NOTHING, hash=False)
+    """What the endpoint loses of a file that is sent natively, by media type, as the end of "it ..."."""
+    files_source: str = ""
+    """The address of the page with `urls` and `file_ids`."""
+    lossy_source: str = ""
+    """The address of the page with `lossy`."""
+    files_checked: str | None = None
+    """The day on which these pages were read."""
     tools: Literal["always", "without_thinking", "thinking_unset", "never"] | None = None
     """When the model accepts tools: always, only without thinking, only if thinking is not set or off, or never."""
     tools_provider: str | None = None
@@ -182,6 +195,17 @@ class ModelProfile:
         """
         possible = self.assumed | self.encodable if only_natively else self.assumed
         return _hold(possible, kind, media_type)
+
+    def reads_url(self, kind: str, media_type: str, url: str) -> bool:
+        """Returns whether the endpoint reads a file from this address itself, as far as that is known."""
+        if self.urls is None:
+            return True
+        of_type = [prefixes for name, prefixes in self.urls.items() if _hold(frozenset({name}), kind, media_type)]
+        return any(url.lower().startswith(prefix) for prefixes in of_type for prefix in prefixes)
+
+    def accepts_id(self, kind: str, media_type: str) -> bool:
+        """Returns whether a request may name a stored file of this kind and type, as far as that is known."""
+        return self.file_ids is None or _hold(self.file_ids, kind, media_type)
 
     def like(self, media_type: str) -> list[str]:
         """Returns accepted media types of the same kind, as "image/png" for "image/bmp"."""

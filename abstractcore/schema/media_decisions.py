@@ -58,12 +58,15 @@ class MediaDecision(Immutable):
     """How one file is sent, and why.
 
     `route` is "native" (the file itself), "inline" (a text file as text) or "fallback" (the output of `handler`).
-    `policy` is the one that held for it. `fallback` is the way of the conversion, such as "transcript"; in a plan, the
+    `policy` is the one that held for it, and `policy_source` where it was set: "call" (in the call or in `create_llm`),
+    "configuration", or "default". `fallback` is the way of the conversion, such as "transcript"; in a plan, the
     one that is tried first, before `alternatives`. `outputs` is what they may produce for this model: "text", or media
     types such as "image/png"; empty for a file that is sent natively. `fit` has the limits that an image is made to
     keep: `image_pixels` of its longer edge, `image_area`, `image_bytes`. `facts` is what was measured of the file: of
     all files in a plan, in a response of those that might have been too long for the model. `tokens` is about
-    how many tokens the file itself has for the model, by its vendor's rule; None if there is none.
+    how many tokens the file itself has for the model, by its vendor's rule; None if there is none. `fetch` says who
+    downloads a URL, "us" or "vendor"; None for other files. `native_loss` is what the provider loses of the file if it
+    is sent natively, which is why the policy "auto" converts it.
 
     `sent`, `usage` and `seconds` are None in a plan, which sends nothing. `model` is the one that did the conversion,
     `usage` its tokens, and `seconds` how long the conversion took; all None if the file itself was sent, and the first
@@ -82,9 +85,12 @@ class MediaDecision(Immutable):
     usage: Usage | None = None
     outputs: tuple[str, ...] = ()
     policy: str = "auto"
+    policy_source: Literal["call", "configuration", "default"] = "default"
     fallback: str | None = None
     alternatives: tuple[str, ...] = ()
     fit: Mapping[str, int] = cast("Mapping[str, int]", EMPTY)
+    fetch: Literal["us", "vendor"] | None = None
+    native_loss: str = ""
     model: str | None = None
     seconds: float | None = None
     lost: tuple[MediaLoss, ...] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -30,13 +30,15 @@ def lower(
     time: float | None = None,
     configured: Set[str] = frozenset(),
     facts: FactsByFile | None = None,
+    default_policies: Callable[[], Mapping[str, str]] | None = None,
 ) -> Lowered:
     """Decides how each file of `call` is sent, and adapts the call to what the profile says of its model: thinking,
     cache points, sampling, tools and structured output. Pure: nothing is read, converted or sent.
 
     `time` is that of the call, in seconds since the epoch: a model that is retired by then has a warning. `configured`
     are the names of the options for media fallbacks that are set. `facts` is what was measured of files: limits on what
-    is not known are not applied.
+    is not known are not applied. `default_policies` returns the configured policies for kinds of files, which hold
+    where the call sets none; it is called if the call has files.
 
     Raises `UnsupportedContentError` for a file that the model or the policy does not allow, naming the choices, and
     for tools that the model never accepts, `MediaError` for a file that must be converted and is given as a URL or a
@@ -67,7 +69,7 @@ def lower(
     warnings += of_cache
     if not profile.known or profile.retires is not None:
         warnings += _about_the_model(call.model, profile, time)
-    decisions, of_files = lower_media(call, profile, handlers, configured, facts)
+    call, decisions, of_files = lower_media(call, profile, handlers, configured, facts, default_policies)
     warnings += of_files
     if decisions:
         from .media_controls import lower_controls

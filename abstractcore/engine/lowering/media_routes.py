@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Literal, cast
 
 from ...ports import MediaHandler, ModelProfile
 from ...schema import (
@@ -21,7 +21,7 @@ from ...schema import (
 )
 from ...schema.quoting import shown_address
 from .media_policies import allowed_fallbacks, check_policies, outputs_of, usable_fallbacks
-from .media_refusals import choices, not_at_hand, not_taken, refused, why_not_converted
+from .media_refusals import choices, not_taken, refused, why_not_converted
 
 if TYPE_CHECKING:
     from ...ports import Fallback
@@ -35,9 +35,10 @@ def lower_media(
     handlers: Sequence[MediaHandler],
     configured: Set[str] = frozenset(),
     facts: FactsByFile | None = None,
-) -> tuple[tuple[MediaDecision, ...], list[CallWarning]]:
-    """Returns the decision for each file of `call`, in order, and warnings. Pure. `configured` are the names of the
-    options for fallbacks that are set, `facts` what was measured of the files.
+    default_policies: Callable[[], Mapping[str, str]] | None = None,
+) -> tuple[ModelCall, tuple[MediaDecision, ...], list[CallWarning]]:
+    """Returns `call` with the policies that hold for it, the decision for each of its files, in order, and warnings.
+    Pure. `configured` are the names of the options for fallbacks that are set, `facts` what was measured of the files.
 
     Raises `InvalidInputError` for a policy that is not known, `UnsupportedContentError`, naming the choices, for a
     file that the model or the policy does not allow, and `MediaError` for one that must be converted and is given
@@ -45,7 +46,14 @@ def lower_media(
     """
     check_policies(call.media_policy, handlers)
     parts = dict(media_parts(call))
+    if not parts:
+        return call, (), []
+    explicit = call.media_policy
+    by_default: Mapping[str, str] = default_policies() if default_policies is not None else {}
+    if by_default.keys() - explicit.keys():
+        call = call.with_(media_policy={**by_default, **explicit})
     decisions = [_decide(part, path, call, profile, handlers, configured) for path, part in parts.items()]
+    decisions = [replace(each, policy_source=_source_of(each.kind, explicit, by_default)) for each in decisions]
     if facts:
         from .file_facts import file_key
 
@@ -66,14 +74,14 @@ def lower_media(
             return _converted(_with_fallbacks(decision, to_text, outputs), call, handler, why, (), configured)
 
         decisions = lower_limits(call, decisions, parts, profile, handlers, reroute)
+    decisions = tuple(_located(each, parts[each.part_path], call, profile) for each in decisions)
     warnings: list[CallWarning] = []
     for decision in decisions:
-        part = parts[decision.part_path]
-        if decision.route != "native" and not _can_be_read(part):
-            raise not_at_hand(decision, call)
         warnings += _unsure(decision, call, profile)
-        warnings += _misnamed(part.blob, decision.part_path)
-    return tuple(decisions), warnings
+        warnings += _misnamed(parts[decision.part_path].blob, decision.part_path)
+        if decision.route == "native" and decision.native_loss:
+            warnings.append(lossy_native(decision))
+    return call, decisions, warnings
 
 
 def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
@@ -90,6 +98,27 @@ def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
                     if isinstance(content, MEDIA_PARTS)
                 ]
     return found
+
+
+def _source_of(
+    kind: MediaKind, explicit: Mapping[MediaKind, str], by_default: Mapping[str, str]
+) -> Literal["call", "configuration", "default"]:
+    return "call" if kind in explicit else "configuration" if kind in by_default else "default"
+
+
+def _located(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> MediaDecision:
+    """Returns the decision with who downloads the file, if that is a question."""
+    if part.blob.form not in ("url", "provider_file"):
+        return decision
+    from .media_locations import lower_location
+
+    return lower_location(decision, part, call, profile)
+
+
+def lossy_native(decision: MediaDecision) -> CallWarning:
+    """Returns the warning that the provider loses something of a file that is sent natively."""
+    message = f"{decision.source} is sent natively, and the provider {decision.native_loss}"
+    return CallWarning("lossy_at_provider", decision.part_path, message, decision.type)
 
 
 def _can_be_read(part: MediaPart) -> bool:
@@ -142,7 +171,13 @@ def _decide(
         raise refused(decision, call, f"the policy for {kind} is 'refuse'", possible)
     is_text = kind == "text" and "text" in outputs
     if native and policy in ("native", "auto") and not (is_text and policy == "auto"):
-        return decision
+        loss = profile.lossy.get(media_type, "")
+        if not loss or call.provider in part.provider_options:
+            return decision
+        if policy == "native" or not outputs or not _can_be_read(part):
+            return replace(decision, native_loss=loss)
+        converted = replace(converted, native_loss=loss)
+        return _converted(converted, call, handler, f"{call.provider} {loss}", instead, configured)
     if is_text:
         return replace(converted, route="inline", reason="text files are sent as text")
     unknown = bool(profile.assumed or profile.encodable)

@@ -10,7 +10,19 @@ from ...common.item_options import fields_for
 from ...common.json_reading import Object
 from ...common.openai_audio import AUDIO_FORMATS, write_audio
 
-_NAMES = {"application/pdf": "document.pdf"}
+_OFFICE = "application/vnd.openxmlformats-officedocument"
+_NAMES = {
+    "application/pdf": "document.pdf",
+    "application/msword": "document.doc",
+    f"{_OFFICE}.wordprocessingml.document": "document.docx",
+    "application/vnd.oasis.opendocument.text": "document.odt",
+    "application/rtf": "document.rtf",
+    "application/vnd.ms-powerpoint": "document.ppt",
+    f"{_OFFICE}.presentationml.presentation": "document.pptx",
+    "application/vnd.ms-excel": "document.xls",
+    f"{_OFFICE}.spreadsheetml.sheet": "document.xlsx",
+}
+"""The names of files without one: the provider reads the type from the extension."""
 USER_FIELDS = frozenset({"type", "id", "role", "status", "content"})
 OUTPUT_FIELDS = frozenset({"type", "id", "call_id", "status", "output"})
 """The fields of a user's message and of a call's result that the schema models."""
