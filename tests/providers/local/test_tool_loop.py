@@ -20,12 +20,6 @@ def weather(city: str) -> str:
     return SUNNY
 
 
-@tool(read_only=True)
-def population(city: str) -> int:
-    """The number of people in a city."""
-    return 709_000
-
-
 @pytest.fixture(scope="module")
 def llm(models: FileModelStore) -> Iterator[LLM]:
     services = Services(models=models, environment={})
@@ -53,17 +47,3 @@ def test_default_model_calls_a_tool_and_is_given_its_result(call_style: Any, llm
     assert response.loop is not None
     assert response.loop.status in ("answered", "max_rounds")
     assert [message.role for message in response.messages[:3]] == ["assistant", "tool", "assistant"]
-
-
-@pytest.mark.stronger_model
-def test_stronger_model_answers_with_the_results_of_tools(stronger_llm: LLM):
-    response = stronger_llm.generate(
-        "What is the weather in Oslo?",
-        tools=[weather, population],
-        run_tools=ToolPolicy(max_rounds=4),
-        max_output_tokens=40,
-    )
-    assert [(step.call.name, step.call.arguments) for step in response.tool_steps] == [("weather", {"city": "Oslo"})]
-    assert response.loop is not None
-    assert response.loop.status == "answered"
-    assert "21" in response.content

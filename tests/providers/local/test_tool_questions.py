@@ -52,41 +52,28 @@ def calendar(day: str) -> str:
 TOOLS = [weather, population, stock]
 CODING_TOOLS = [read_file, run_tests, calendar]
 NEED_NONE = [
-    "Say hello.",
     "What is 2 + 2?",
     "Write a Python function that adds two numbers.",
-    "Thank you!",
-    "How are you?",
-    "Write a haiku about the sea.",
-    "What is the opposite of hot?",
-    "Explain in one sentence what a list is in Python.",
-    "What does HTTP stand for?",
     "Who wrote Hamlet?",
-    "Bonjour !",
     "Écris une fonction Python qui calcule la factorielle de n.",
 ]
 NEED_NO_CODING_TOOL = [
     "What is a unit test?",
-    "Tell me a joke.",
     "Explique en une phrase ce qu'est une boucle.",
 ]
 NEED_ONE = [
     ("What is the weather in Oslo?", "weather", {"city": "Oslo"}),
-    ("What's the temperature in Tokyo?", "weather", {"city": "Tokyo"}),
-    ("How is the weather in Paris?", "weather", {"city": "Paris"}),
     ("How many people live in Oslo?", "population", {"city": "Oslo"}),
-    ("What is the population of Berlin?", "population", {"city": "Berlin"}),
     ("Is there any coffee in stock?", "stock", {"item": "coffee"}),
     ("Quel temps fait-il à Nice ?", "weather", {"city": "Nice"}),
-    ("Is it cold in Helsinki right now?", "weather", {"city": "Helsinki"}),
 ]
 NEED_A_CODING_TOOL = [
     ("What is in the file setup.cfg?", "read_file", {"path": "setup.cfg"}),
     ("Lance les tests du dossier core.", "run_tests", {"folder": "core"}),
 ]
 NEED_TWO = [
-    ("What is the weather in Oslo and in Lima?", [("weather", "Oslo"), ("weather", "Lima")]),
-    ("Compare the populations of Rome and Madrid.", [("population", "Rome"), ("population", "Madrid")]),
+    ("What is the weather in Oslo and in Lima?", [("weather", "Oslo"), ("weather", "Lima")], None),
+    ("Compare the populations of Rome and Madrid.", [("population", "Rome"), ("population", "Madrid")], True),
 ]
 
 
@@ -110,8 +97,7 @@ def test_question_that_needs_a_tool_gets_its_call(stronger_llm: LLM, tools: list
         assert [(call.name, call.arguments) for call in response.tool_calls] == [(name, arguments)], question
 
 
-@pytest.mark.parametrize("parallel", [None, True])
-@pytest.mark.parametrize(("question", "calls"), NEED_TWO)
+@pytest.mark.parametrize(("question", "calls", "parallel"), NEED_TWO)
 def test_question_that_needs_two_calls_gets_both_and_an_answer(
     stronger_llm: LLM, question: str, calls: object, parallel: bool | None
 ):
