@@ -233,9 +233,12 @@ _KINDS = ("image", "audio", "video")
 
 
 def _hold(types: frozenset[str], kind: str, media_type: str) -> bool:
-    """Returns whether `types` contain the kind, the media type without parameters or, for "image/*", any such type."""
+    """Returns whether `types` contain the kind, the media type without parameters or, for "image/*", any such type.
+
+    "text" among them stands for text alone, not for text files: those are sent as text.
+    """
     media_type = media_type.partition(";")[0].rstrip()
-    if not types.isdisjoint((kind, media_type)):
+    if media_type in types or (kind != "text" and kind in types):
         return True
     top, _, sub = media_type.partition("/")
     return sub == "*" and any(held.startswith(f"{top}/") for held in types)
