@@ -1,4 +1,4 @@
-"""`make demo`: a small model on this machine answers questions about a recording and a PDF."""
+"""`make demo`: a small model on this machine answers questions about a recording, a PDF, a photo and a video."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ MEDIA = Path(__file__).parent / "media"
 QUESTIONS = {
     "meeting.wav": "What is the room number?",
     "notice.pdf": "Where does the workshop take place?",
+    "receipt.jpg": "What was the total?",
+    "talk.mp4": "What is the room number?",
 }
+SHOWN_CHARACTERS = 600
 WIDTH = min(shutil.get_terminal_size().columns, 100)
 
 
@@ -41,7 +44,7 @@ def report(response: GenerateResponse[Any], first: float) -> None:
     for decision in response.media:
         if decision.sent is not None and decision.sent.text is not None:
             show("sent", f"{decision.sent.size} bytes of text instead of {decision.type}:")
-            show("", decision.sent.text.strip())
+            show("", textwrap.shorten(decision.sent.text, SHOWN_CHARACTERS, placeholder=" ..."))
     show("tokens", f"{response.usage.input} in, {response.usage.output} out")
     show("time", f"{first:.1f} s to the first token, {response.seconds:.1f} s in total")
     show("cost", "unknown" if response.cost is None else f"${response.cost:.2f}")
@@ -54,7 +57,7 @@ def show(label: str, text: str) -> None:
 
 def main() -> None:
     """Asks each question about its file."""
-    with create_llm() as llm:
+    with create_llm(video_frames=2) as llm:
         print(f"AbstractCore {__version__} with {llm.model}, a very small model")
         print("on this machine: no key, and a network only to download its weights (180 MB, once).")
         for file, question in QUESTIONS.items():

@@ -40,13 +40,15 @@ def run(models: FileModelStore, tmp_path: Path):
 SPOKEN = "good morning the meeting starts at on tuesday room please bring the budget report two copies of the contract"
 
 
-def test_demo_answers_about_the_recording_and_the_document(run):
-    recording, document = re.split(r"^notice\.pdf$", run(str(EXAMPLES / "demo.py")), flags=re.MULTILINE)
-    for text, answer in ((recording, r"\b12\b"), (document, r"town library")):
+def test_demo_answers_about_a_recording_a_document_a_photo_and_a_video(run):
+    files = r"^(?:meeting\.wav|notice\.pdf|receipt\.jpg|talk\.mp4)$"
+    _, recording, document, photo, video = re.split(files, run(str(EXAMPLES / "demo.py")), flags=re.MULTILINE)
+    answers = ((recording, r"\b12\b"), (document, r"town library"), (photo, r"25\.69"), (video, r"\b12\b"))
+    for text, answer in answers:
         assert re.search(rf"^  answer +.*{answer}", text, re.MULTILINE), text
         tokens = re.search(r"^  tokens +(\d+) in, (\d+) out$", text, re.MULTILINE)
         assert tokens
-        assert 0 < int(tokens[1]) <= 220
+        assert 0 < int(tokens[1]) <= 400
         assert re.search(r"^  time +[\d.]+ s to the first token, [\d.]+ s in total$", text, re.MULTILINE)
         assert "cost      $0.00" in text
     heard = set(re.findall(r"\w+", recording.partition("sent")[2].lower()))

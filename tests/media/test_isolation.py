@@ -105,7 +105,7 @@ def test_document_that_crashes_its_decoder_is_refused(pool: ProcessPool, file: s
     [
         (PdfHandler(), pdf(FILES / "two_pages.pdf")),
         (AudioHandler(), sound(FILES / "speech.mp3", "audio/mpeg")),
-        (VideoHandler(), VideoPart(Blob.from_file(FILES / "talk.mp4", "video/mp4"))),
+        (VideoHandler(), VideoPart(Blob.from_file(EXAMPLES / "talk.mp4", "video/mp4"))),
     ],
     ids=["pdf", "audio", "video"],
 )

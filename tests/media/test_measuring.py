@@ -40,7 +40,7 @@ def blank_pages(count: int) -> bytes:
         (AudioHandler(), FILES / "speech.flac", MediaFacts(seconds=1.5)),
         (AudioHandler(), FILES / "speech.ogg", SPEECH),
         (AudioHandler(), EXAMPLES / "meeting.wav", SPEECH),
-        (VideoHandler(), FILES / "talk.mp4", MediaFacts(320, 180, seconds=7.0)),
+        (VideoHandler(), EXAMPLES / "talk.mp4", MediaFacts(320, 180, seconds=7.0)),
         (VideoHandler(), FILES / "clip.webm", MediaFacts(160, 90, seconds=1.0)),
         (VideoHandler(), FILES / "clip.avi", MediaFacts(160, 90, seconds=1.0)),
     ],

@@ -149,7 +149,7 @@ def file_of(kind: str, sign: bytes) -> tuple[bytes, str, Path | bytes]:
     path, words = {
         "text": (FILES / "clean_page.txt", "Minutes of the meeting"),
         "audio": (FILES / "speech.mp3", "contract"),
-        "video": (FILES / "talk.mp4", "meeting"),
+        "video": (EXAMPLES / "talk.mp4", "meeting"),
         "document": (EXAMPLES / "invoice.pdf", "Harbour Lamps"),
     }[kind]
     return path.read_bytes(), words, path

@@ -8,9 +8,9 @@ import pytest
 from typer.testing import CliRunner
 
 from abstractcore.cli.app import app
-from tests.media.parts import FILES
+from tests.media.parts import EXAMPLES, FILES
 
-PDF, CLIP = str(FILES / "two_pages.pdf"), str(FILES / "talk.mp4")
+PDF, CLIP = str(FILES / "two_pages.pdf"), str(EXAMPLES / "talk.mp4")
 
 
 def run(*arguments: str):

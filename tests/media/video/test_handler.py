@@ -20,7 +20,7 @@ from tests.media_doubles import registry
 
 CLIPS = {"clip.mp4": "video/mp4", "clip.webm": "video/webm", "clip.avi": "video/x-msvideo"}
 BUNNY = EXAMPLES / "bunny.mp4"
-TALK = FILES / "talk.mp4"
+TALK = EXAMPLES / "talk.mp4"
 TINY = FrozenDict({"transcription_model": "whisper-tiny.en"})
 IMAGES = frozenset({"text", "image/jpeg"})
 
