@@ -108,10 +108,13 @@ def test_audio_is_transcribed_for_a_dialect_without_it(call_style, server, heari
 
 @pytest.mark.parametrize("format", [name for name in FORMATS if name not in WITHOUT["document"]])
 def test_pdf_is_sent_natively_where_supported(call_style, server, llm_of, format):
-    """PDF: native where taken."""
+    """PDF: native where taken, by policy where the provider reads only a part of it, as Bedrock without citations."""
     server.script(answered_with(format))
-    response = call_style.generate(llm_of(format), messages=[Message.user("read", FILES["document"])])
+    messages = [Message.user("read", FILES["document"])]
+    response = call_style.generate(llm_of(format), messages=messages, media_policy={"document": "native"})
     assert [decision.route for decision in response.media] == ["native"]
+    lossy = [warning.code for warning in response.warnings if warning.code == "lossy_at_provider"]
+    assert lossy == (["lossy_at_provider"] if format == "bedrock_converse" else [])
     assert base64.b64encode(PDF) in server.requests[0].body
 
 
