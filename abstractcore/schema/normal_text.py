@@ -24,7 +24,8 @@ _SPECIAL = re.compile("[^\x20-\x2c\x2e-\x7f]")
 _SPACES = re.compile(r"\s+")
 _SEVERAL_SPACES = re.compile("  +")
 _LINE_END = re.compile(r"[ \t\r]*\n\s*")
-_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\u3099\u309a]+")
+_MARKS = re.compile("[\u0300-\u036f\u1ab0-\u1aff\u20d0-\u20ff\u3099\u309a]{1,30}")
+"""Marks of a letter, as many as in stream-safe text (https://unicode.org/reports/tr15/): normalising is quadratic."""
 _SHORT = 4
 _ALIKE = {
     **dict.fromkeys(map(ord, "\u2018\u2019\u201a\u201b\u2032\u00b4\u0060\u02bc\u2039\u203a"), "'"),

@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice
+from typing import NamedTuple
 
 from ...schema.verifications import CheckKind
 from ..evidence.dates import WrittenDate, month_of, written_dates
@@ -16,15 +17,27 @@ MOST_CLAIMS = 5000
 _IGNORED = re.compile(r"\[\^?\d{1,4}\]|^[ \t]{0,3}(?:[-*+>][ \t]+){0,3}\d{1,3}[.)][ \t]", re.M)
 """Marks of notes, and of the items of a list."""
 TIME = re.compile(
-    r"(?<![\d.,:/-])(\d{1,2}):([0-5]\d)(?::[0-5]\d)?(?![\d:/]|[.,]\d)(?:[ \u00a0]?([ap])\.?m\b\.?)?"
+    r"(?<![\d.,:/-])(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?![\d:/]|[.,]\d)(?:[ \u00a0]?([ap])\.?m\b\.?)?"
     r"|(?<![\d.,:/-])(\d{1,2})(?:[.]([0-5]\d))?[ \u00a0]?([ap])\.?m\b\.?",
     re.I,
 )
 _MONTH_AND_YEAR = re.compile(r"(?<![^\W_])([^\W\d_]{3,12})\.?,? (\d{4})(?!\d)")
 _CODE = re.compile(
     r"(?<![\w./@-])(?:https?://[^\s<>\"')\]]{1,2000}|[\w.+-]{1,64}@[\w-]{1,63}(?:\.[\w-]{1,63}){1,5}"
-    r"|(?=[^\s]{0,60}?\d)(?=[^\s]{0,60}?[^\W\d_])\w{1,60}(?:[-/._]\w{1,60}){0,8})(?!\w)"
+    r"|(?=[^\s]{0,60}?\d)(?=[^\s]{0,60}?[^\W\d_])\w{1,200}(?:[-/.]\w{1,60}){0,8})(?!\w)"
 )
+CODE_PART = re.compile(r"(?:[/.@_?&=#+:]|-(?![a-z]{3}))\w")
+CODE_PART_BEFORE = re.compile(r"\w[-/.@_?&=#+]$")
+"""What continues a code, a URL or a mail address, after it and before it."""
+
+
+class TimeOfDay(NamedTuple):
+    """A time as it is written: `half` is "a" or "p", or empty; `second` is None where there are none."""
+
+    hour: int
+    minute: int
+    half: str = ""
+    second: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +54,9 @@ class Claim:
     number: WrittenNumber | None = None
     date: WrittenDate | None = None
     month: tuple[int, int] | None = None
-    time: tuple[int, int, str] | None = None
+    time: TimeOfDay | None = None
     variants: tuple[str, ...] = ()
+    is_code: bool = False
 
 
 def claims_in(text: str, separators: Separators) -> tuple[list[Claim], bool]:
@@ -81,10 +95,11 @@ def _times(text: str) -> Iterator[Claim]:
         yield Claim("number", *found.span(), found[0], time=time_of(found))
 
 
-def time_of(found: re.Match[str]) -> tuple[int, int, str]:
-    """Returns hour, minute and "a" or "p", if that is written."""
-    hour, minute = found[1] or found[4], found[2] or found[5] or "0"
-    return int(hour), int(minute), (found[3] or found[6] or "").lower()
+def time_of(found: re.Match[str]) -> TimeOfDay:
+    """Returns the time of a match of `TIME`."""
+    hour, minute = found[1] or found[5], found[2] or found[6] or "0"
+    second = None if found[3] is None else int(found[3])
+    return TimeOfDay(int(hour), int(minute), (found[4] or found[7] or "").lower(), second)
 
 
 def _numbers(separators: Separators):
@@ -99,7 +114,7 @@ def _codes(text: str) -> Iterator[Claim]:
     for found in _CODE.finditer(text):
         code = found[0].rstrip(".,;:")
         if any(map(str.isalpha, code)):
-            yield Claim("name", found.start(), found.start() + len(code), code, variants=(code,))
+            yield Claim("name", found.start(), found.start() + len(code), code, variants=(code,), is_code=True)
 
 
 def _names(text: str) -> Iterator[Claim]:

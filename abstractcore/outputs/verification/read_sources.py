@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence, Set
+from dataclasses import replace
 from datetime import date
 from functools import cached_property
 from typing import Literal
@@ -12,12 +13,12 @@ from typing import Literal
 from ...schema.normal_text import normal
 from ...schema.source_texts import TextSource
 from ..evidence.dates import WrittenDate, written_dates
-from .claims import TIME, time_of
+from .claims import TIME, TimeOfDay, time_of
 from .written_numbers import Separators, WrittenNumber, learned_separators, numbers_in, significant
 
 DateOrder = Literal["day", "month"]
-MOST_PLACES = 500
-"""Places of the same digits that are compared."""
+MOST_FORMS = 500
+"""Forms of the same digits that are compared: 1,000, 10 kg and 0.1 have the same."""
 _NUMERIC = re.compile(r"(?<!\d)(\d{1,2})\s?[/-]\s?(\d{1,2})\s?[/-]\s?(?:\d{4}|\d{2})(?!\d)")
 _WITH_DOT = re.compile(r"(?<![\d.,])(\d{1,2})\.([0-5]\d)(?!\d|[.,]\d|[ \u00a0]?(?:%|\u20ac|\$|EUR|USD|GBP|kg|m\b))")
 _WORD = re.compile(r"\w+")
@@ -39,13 +40,13 @@ class ReadSource:
 
     @cached_property
     def numbers(self) -> dict[str, list[WrittenNumber]]:
-        """The numbers that are looked for, by their significant digits."""
-        found: defaultdict[str, list[WrittenNumber]] = defaultdict(list)
+        """The numbers that are looked for, by their significant digits: of those that compare alike, the first."""
+        found: defaultdict[str, dict[WrittenNumber, WrittenNumber]] = defaultdict(dict)
         for each in numbers_in(self.text, self.separators, wanted=self._wanted):
             same = found[significant(each.digits)]
-            if len(same) < MOST_PLACES:
-                same.append(each)
-        return found
+            if len(same) < MOST_FORMS:
+                same.setdefault(replace(each, start=0, end=0), each)
+        return {digits: list(same.values()) for digits, same in found.items()}
 
     @cached_property
     def dates(self) -> Sequence[tuple[WrittenDate, frozenset[date]]]:
@@ -54,10 +55,10 @@ class ReadSource:
         return [(each, possible_days(each, self.text, order)) for each in written_dates(self.text)]
 
     @cached_property
-    def times(self) -> Sequence[tuple[int, int, tuple[int, int, str]]]:
+    def times(self) -> Sequence[tuple[int, int, TimeOfDay]]:
         """Start, end and value of the times of day, also of numbers that may be some, such as 9.30."""
         found = [(*each.span(), time_of(each)) for each in TIME.finditer(self.text)]
-        dotted = ((*each.span(), (int(each[1]), int(each[2]), "")) for each in _WITH_DOT.finditer(self.text))
+        dotted = ((*each.span(), TimeOfDay(int(each[1]), int(each[2]))) for each in _WITH_DOT.finditer(self.text))
         return [*found, *dotted]
 
     @cached_property

@@ -9,7 +9,7 @@ from datetime import date
 from ...schema.quote_search import Budget
 from ...schema.source_texts import TextSource
 from ...schema.verifications import Check, Verification
-from .claims import MOST_CLAIMS, Claim, claims_in
+from .claims import CODE_PART, CODE_PART_BEFORE, MOST_CLAIMS, Claim, TimeOfDay, claims_in
 from .comparing import Compared, Likeness, compare
 from .differences import Differences
 from .read_sources import DateOrder, ReadSource, date_order, possible_days, words_of
@@ -103,10 +103,10 @@ class _Checker:
             return self._agreed(missing, read, found.start, found.end, best.reason)
         return self._doubted(missing, read, found.start, found.end, best.reason or self._nowhere)
 
-    def _time(self, claim: Claim, stated: tuple[int, int, str], missing: Check) -> Check:
+    def _time(self, claim: Claim, stated: TimeOfDay, missing: Check) -> Check:
         for read in self._sources:
             for start, end, found in read.times:
-                if _moments(found) == _moments(stated):
+                if _moment(found) == _moment(stated) and _may_agree(found.second, stated.second):
                     return self._agreed(missing, read, start, end)
         return missing
 
@@ -146,7 +146,11 @@ class _Checker:
                     continue
                 found = read.source.searched.find(variant, self._budget, _MOST_CASES)
                 for start, end in () if found is None else found.spans:
-                    if variant != claim.variants[0]:
+                    if claim.is_code and CODE_PART.match(read.text, end):
+                        reason = "there it is the beginning of a longer one"
+                    elif claim.is_code and CODE_PART_BEFORE.search(read.text, max(start - 2, 0), start):
+                        reason = "there it is the end of a longer one"
+                    elif variant != claim.variants[0]:
                         reason = f"only {variant} is there"
                     elif _is_lower(read.text[start:end]) and not _is_lower(variant):
                         reason = "there it is written in lower case, and may be another word"
@@ -162,9 +166,13 @@ def _is_lower(text: str) -> bool:
     return text[:1] == text[:1].lower()
 
 
-def _moments(time: tuple[int, int, str]) -> tuple[int, int, str]:
-    """Returns a time with hours up to 24 where that is known."""
-    hour, minute, half = time
+def _may_agree(one: int | None, other: int | None) -> bool:
+    return one is None or other is None or one == other
+
+
+def _moment(time: TimeOfDay) -> tuple[int, int, str]:
+    """Returns a time with hours up to 24 where that is known, without seconds."""
+    hour, minute, half, _ = time
     if half:
         return hour % 12 + (12 if half == "p" else 0), minute, ""
     return hour, minute, "" if hour > 12 or hour == 0 else "?"

@@ -10,7 +10,7 @@ from decimal import Decimal
 
 from ..evidence.dates import written_dates
 from ..evidence.numbers import readings
-from .units import CURRENCIES, SCALES, unit_of
+from .units import CURRENCIES, SCALES, SCALES_OF_MONEY, unit_of
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019]\d+|[ \u00a0\u202f\u2009]\d{3}(?![\d]))*")
 _SPACES = " \u00a0\u202f\u2009"
@@ -18,9 +18,15 @@ _MOST_DIGITS = 40
 _LEARNED = 20_000
 """Numbers of a text of which its separators are learned."""
 _AFTER = re.compile(
-    r"[ \u00a0\u202f\u2009-]?([^\W\d_]{1,16}[\u00b2\u00b3]?|[%\u2030\u20ac$\u00a3\u00a5\u20b9\u00b0]C?)"
+    r"[ \u00a0\u202f\u2009-]?([^\W\d_]{1,16}(?:[\u00b2\u00b3]|\^?[23](?![\d.,]))?"
+    r"|[%\u2030\u20ac$\u00a3\u00a5\u20b9\u00b0][CF]?)"
 )
 _BEFORE = re.compile(r"([^\W\d_]{1,4}|[\u20ac$\u00a3\u00a5\u20b9])[ \u00a0\u202f]?$")
+_PER = re.compile(r"/([^\W\d_]{1,16})")
+_FRACTION = re.compile(
+    r"[ \u00a0\u202f\u2009]?(?:[\u00bc-\u00be\u2150-\u215e]"
+    r"|(?<=[ \u00a0\u202f\u2009])\d[/\u2044](?:[234568]|16)(?![\d/]))"
+)
 _RAISED = "\u00b2\u00b3\u00b9\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
 _MINUS = "-\u2212\u2013"
 _SIGNS = "-\u2212"
@@ -144,7 +150,7 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
         unit = None
     after = _AFTER.match(text, end)
     word = after[1] if after is not None else ""
-    scale = SCALES.get(word.lower())
+    scale = SCALES.get(word.lower()) or (SCALES_OF_MONEY.get(word.lower()) if unit is not None else None)
     if after is not None and scale is not None:
         values = frozenset(value * scale for value in values)
         stop = after.end()
@@ -160,9 +166,14 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
         return None  # "the 1990s"
     if after is not None and name is not None and unit is None:
         unit, stop = name, after.end()
+        per = _PER.match(text, stop)
+        if per is not None and unit not in CURRENCIES:
+            unit, stop = f"{unit}/{unit_of(per[1]) or per[1].lower()}", per.end()
     signed = max(begin - 1, 0)
     is_bracketed = text[signed:begin] == "(" and text[stop : stop + 1] == ")"
-    if text[signed:begin] in tuple(_SIGNS) and not text[max(signed - 1, 0) : signed].isalnum():
+    sign, second = text[signed:begin], text[max(signed - 1, 0) : signed]
+    is_dash = sign == "\u2013" and second.strip() in ("", "(", "|")
+    if is_dash or (sign in tuple(_SIGNS) and not second.isalnum()):
         begin, values = signed, frozenset(-value for value in values)
     elif begin < start and text[start - 1 : start] in tuple(_SIGNS):
         values = frozenset(-value for value in values)
@@ -185,9 +196,11 @@ def _is_part(text: str, start: int, end: int) -> bool:
             return True
     if (before and before in "_@\\#&") or (after and after in _RAISED) or after == "_":
         return True
-    if before in ("/", ":") and second.isalnum():
+    if _FRACTION.match(text, end):
         return True
-    if after in ("/", ":") and next_.isdigit():
+    if before in ("/", ":", "\u2044") and second.isalnum():
+        return True
+    if after in ("/", ":", "\u2044") and next_.isdigit():
         return True
     if before and before in _MINUS and second.isalpha():
         return True

@@ -201,6 +201,59 @@ def test_a_figure_differs_only_where_the_same_words_stand_once_before_another(an
     assert [each.instead for each in found.differs] == ([] if instead is None else [instead])
 
 
+@pytest.mark.parametrize(
+    ("stated", "text"),
+    [
+        ("EUR 5m", "EUR 5"),
+        ("EUR 5", "EUR 5 M"),
+        ("$5B", "$5"),
+        ("EUR 2 trillion", "EUR 2"),
+        ("3 dozen", "3"),
+        ("5 km/h", "5 km"),
+        ("5 mg/dl", "5 mg/l"),
+        ("5 m", "5 m2"),
+        ("5 m^2", "5 m"),
+        ("20 \u00b0F", "20 \u00b0C"),
+        ("5 miles", "5 km"),
+        ("5 lb", "5 kg"),
+        ("CAD 5", "USD 5"),
+        ("5 cents", "EUR 5"),
+        ("5 MHz", "5 GHz"),
+        ("9:30:15", "9:30:45"),
+        ("5 kg", "5 \u00bd kg"),
+        ("5 cups", "5 1/2 cups"),
+        ("5 \u00b0C", "it is \u20135 \u00b0C"),
+        ("https://example.com", "https://example.com.evil.org"),
+        ("a1@example.com", "ann.a1@example.com"),
+        ("a1@example.co", "a1@example.co.uk"),
+        ("HL-2093", "HL-2093-B"),
+        ("HL-2093", "HL-2093/7"),
+    ],
+)
+def test_a_scale_a_unit_and_the_rest_of_a_code_belong_to_what_is_stated(stated, text):
+    assert [verdict for _, verdict in checks(f"we have {stated} now", f"they list {text} now")] == ["not_found"]
+    for shown in (stated, text):
+        found = checks(f"we have {shown} now", f"we have {shown} now")
+        assert all(verdict == "agreed" for _, verdict in found)
+
+
+@pytest.mark.parametrize("text", ["https://example.com/", "see https://example.com.", "(https://example.com)"])
+def test_what_ends_a_sentence_is_no_part_of_a_url(text):
+    assert checks("see https://example.com", text) == [("https://example.com", "agreed")]
+
+
+def test_each_form_of_the_same_digits_is_compared():
+    """1, 10, 100 and 1,000 have the same significant digits: those of one column must not hide those of another."""
+    rows = "10 kg each, 2.50\n" * 600
+    assert checks("we pay 1,000 EUR", f"{rows}fee 1,000 EUR here") == [("1,000 EUR", "agreed")]
+
+
+@pytest.mark.parametrize("answer", [f"Name1{'_' * 600}x", "a" + "\u0301\u0316" * 100_000], ids=["blanks", "marks"])
+def test_long_runs_of_blanks_and_marks_take_linear_time(answer):
+    found = verify(f"{answer} and 5 kg", [TextSource("file", "a.txt", f"by Ann, 5 kg {answer}")])
+    assert ("5 kg", "agreed") in [(each.text, each.verdict) for each in found.checks]
+
+
 def pdf(content: bytes) -> bytes:
     """A page with this content, in Helvetica."""
     font = b"<</Font<</F1<</Type/Font/Subtype/Type1/BaseFont/Helvetica>>>>>>"
