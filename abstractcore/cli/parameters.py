@@ -10,7 +10,7 @@ Provider: TypeAlias = Annotated[
     str | None,
     typer.Option("--provider", "-p", help="PROVIDER or PROVIDER/MODEL; default: the embedded model."),
 ]
-Model: TypeAlias = Annotated[str | None, typer.Option("--model", "-m", help="The model's name.")]
+Model: TypeAlias = Annotated[str | None, typer.Option("--model", "-m", help="The model's name, or PROVIDER/MODEL.")]
 System: TypeAlias = Annotated[str | None, typer.Option("--system", "-s", help="The system prompt.")]
 Media: TypeAlias = Annotated[
     list[str] | None,

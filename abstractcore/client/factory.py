@@ -26,10 +26,13 @@ from .services import Services, default_services
 from .signatures import takes
 
 if TYPE_CHECKING:
+    from ..registry import Registry
     from .model_facts import ModelFacts
 
 _DEFAULT_PROVIDER = "local"
 _DEFAULT_RETRIES = 2
+_WEIGHTS = ".gguf"
+"""The end of a path of weights, which the default provider reads: "local/x.gguf" is a file in a folder."""
 _NO_KEY = "no-key-is-needed"
 _DEFAULTS = CALL_OPTIONS | {"system_prompt"}
 """The options of `create_llm` that are defaults for every call."""
@@ -53,8 +56,8 @@ def create_llm(
     services: Services | None = None,
     **options: Unpack[CreateOptions],
 ) -> LLM:
-    """Creates an LLM, as in `create_llm("openai", model="gpt-5.4")` or `create_llm("openai/gpt-5.4")`; without a
-    provider, the embedded model.
+    """Creates an LLM, as in `create_llm("openai", model="gpt-5.4")`, `create_llm("openai/gpt-5.4")` or
+    `create_llm(model="openai/gpt-5.4")`; without a provider, the embedded model.
 
     `options` are defaults for every call (see `CallOptions`), connection settings (see `LLMOptions`), and options of
     the provider. Makes no connection and does no I/O. Raises `UnknownProviderError` and `UnknownOptionError` with
@@ -64,7 +67,7 @@ def create_llm(
         services = default_services()
     elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected Services, got {type(services).__name__}", path="services")
-    name, model = _names(provider, model)
+    name, model = _names(provider, model, services.registry)
     chosen = services.registry.provider(name, model)
     known = {*LLM_OPTIONS, *chosen.options}
     check_names(options, known, f"the provider {name!r}", services.registry.capabilities, provider=name)
@@ -98,14 +101,15 @@ def create_llm(
     return LLM(name, pipelines, Capabilities(services.registry, services, others), calls)
 
 
-def _names(provider: str | None, model: str | None) -> tuple[str, str | None]:
+def _names(provider: str | None, model: str | None, registry: Registry) -> tuple[str, str | None]:
     """Returns the names of provider and model, from two arguments or from `provider/model` in one."""
+    for path, given in (("provider", provider), ("model", model)):
+        if given is not None and not isinstance(given, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a name, got {type(given).__name__}", path=path)
     if provider is None:
-        return _DEFAULT_PROVIDER, model
-    if not isinstance(provider, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInputError(f"expected a name, got {type(provider).__name__}", path="provider")
-    if model is not None and not isinstance(model, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInputError(f"expected a name, got {type(model).__name__}", path="model")
+        name, _, rest = (model or "").partition("/")
+        names_provider = rest and name in registry.providers and not rest.endswith(_WEIGHTS)
+        return (name, rest) if names_provider else (_DEFAULT_PROVIDER, model)
     name, slash, rest = provider.partition("/")
     if slash and model is not None:
         raise InvalidInputError(f"two models given, {rest!r} and {model!r}", path="model", hint="Pass only one.")

@@ -27,6 +27,11 @@ def test_table_has_a_line_for_each_file():
     assert result.exit_code == 0
 
 
+def test_model_may_name_its_provider():
+    line = run(PDF, "--model", "google/gemini-2.5-flash").stdout.split("\t")
+    assert line[3:5] == ["native", "516"]
+
+
 def test_json_has_the_plan():
     result = run(CLIP, "--provider", "anthropic", "--model", "claude-haiku-4-5", "--json")
     (decision,) = json.loads(result.stdout)["media"]

@@ -40,6 +40,23 @@ def test_model_name_may_contain_slashes(services):
     assert (llm.provider, llm.model) == ("openai-compatible", "org/model")
 
 
+def test_model_alone_may_name_its_provider_and_a_path_of_weights_does_not(services, tmp_path, monkeypatch):
+    llm = create_llm(model="openai-compatible/org/model", base_url="http://localhost", services=services)
+    assert (llm.provider, llm.model) == ("openai-compatible", "org/model")
+    (tmp_path / "openai").mkdir()
+    (tmp_path / "openai" / "small.gguf").write_bytes(b"GGUF")
+    monkeypatch.chdir(tmp_path)
+    llm = create_llm(model="openai/small.gguf", services=services)
+    assert (llm.provider, llm.model) == ("local", "openai/small.gguf")
+
+
+@pytest.mark.parametrize("provider", [None, "openai"])
+def test_model_that_is_no_text_is_an_error(provider):
+    with pytest.raises(InvalidInputError, match="expected a name, got int") as caught:
+        create_llm(provider, model=7)
+    assert caught.value.path == "model"
+
+
 def test_two_model_names_are_an_error():
     with pytest.raises(InvalidInputError, match="two models"):
         create_llm("openai/gpt-5", model="gpt-4o")
