@@ -6,6 +6,7 @@ import faulthandler
 import os
 import pickle
 import queue
+import sys
 import threading
 import time
 import traceback
@@ -16,6 +17,8 @@ from typing import IO, Any
 from ..errors import AbstractCoreError
 from .pipe_messages import decoded, encoded, read_message, write_message
 
+ERRORS_BEGIN = "\0abstractcore: the next call\0"
+"""Separates what calls print on standard error: the output of one file is no note of an error in another."""
 _SPARE_CPU_SECONDS = 10.0
 _CORES = os.cpu_count() or 1
 
@@ -51,6 +54,7 @@ def _receive(requests: IO[bytes], inbox: queue.SimpleQueue[bytes]) -> None:
 
 def _replies(request: bytes, inbox: queue.SimpleQueue[bytes]) -> Generator[bytes]:
     """Runs one generator, and yields the reply to each request."""
+    _separate_errors()
     try:
         function, arguments, seconds = pickle.loads(request)
         del request
@@ -72,6 +76,13 @@ def _replies(request: bytes, inbox: queue.SimpleQueue[bytes]) -> Generator[bytes
         yield encoded(_failure(error))
     else:
         yield encoded(["end"])
+
+
+def _separate_errors() -> None:
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):  # a library has closed it
+            stream.flush()
+    os.write(2, ERRORS_BEGIN.encode())
 
 
 def _failure(error: BaseException) -> list[str | None]:

@@ -27,6 +27,7 @@ from ..ports import current_interruption, interruptible
 from .alarms import AlarmClock
 from .child_processes import ChildProcess, has_interpreter
 from .pipe_messages import InvalidMessageError, decoded, encoded
+from .pool_worker import ERRORS_BEGIN
 
 _WORKER = "abstractcore.concurrency.pool_worker"
 _ENVIRONMENT = {"MALLOC_ARENA_MAX": "2", "OPENBLAS_NUM_THREADS": "1", "OMP_NUM_THREADS": "1"}
@@ -73,7 +74,7 @@ class ProcessPool:
         """Yields what `function` yields; see `Isolation.run`."""
         if not has_interpreter():
             _warn_once()
-            yield from function(*arguments)
+            yield from _in_this_process(function, arguments, source)
             return
         if function.__module__ == "__main__":
             name = function.__qualname__
@@ -105,9 +106,10 @@ class ProcessPool:
             self._give_back(worker, is_reusable=is_reusable)
 
     def close(self) -> None:
-        """Ends all processes, also those that work. The pool can be used afterwards."""
+        """Ends all processes, also those that work: their calls raise `MediaError`. The pool can be used afterwards."""
         here = self._here
         for worker in tuple(here.workers):
+            worker.is_closed = True
             worker.child.kill()
         with suppress(queue.Empty):
             while True:
@@ -202,7 +204,7 @@ class _Worker:
 
     def __init__(self, settings: tuple[int, float], end: Callable[[_Worker], None], room: list[int]) -> None:
         self.room = room
-        self.is_used = self.is_idle = self.has_exited = False
+        self.is_used = self.is_idle = self.is_closed = self.has_exited = False
         self._end = end
         self.child = ChildProcess(_WORKER, environment=_ENVIRONMENT, on_exit=self._exit)
         self.child.send(encoded(settings))
@@ -239,6 +241,12 @@ class _Exchange:
             interruption.check()
         if self._is_late:
             raise self._late()
+        if reply is None and worker.is_closed:
+            raise MediaError(
+                f"{self._source} was not read to its end: the pool of processes that decode files was closed.",
+                source=self._source,
+                hint="Call services.close() when all calls have ended.",
+            )
         return reply
 
     def expected(self, worker: _Worker, request: bytes) -> list[Any]:
@@ -263,8 +271,7 @@ class _Exchange:
             return _ERRORS[kind](message, source=source, hint=hint)
         if kind == MissingExtraError.__name__:
             return MissingExtraError(message, hint=hint)
-        why = "decoding it takes too much memory" if kind == "MemoryError" else f"its decoder failed ({kind})"
-        return CorruptFileError(f"{self._source} cannot be read: {why}.", source=self._source)
+        return _failed(self._source, kind)
 
     def _exchanged(self, worker: _Worker, request: bytes, seconds: float) -> list[Any] | None:
         def stop() -> None:
@@ -288,7 +295,7 @@ class _Exchange:
             source=self._source,
             hint="Open it in its application, and export it again.",
         )
-        if printed := worker.child.last_errors():
+        if printed := worker.child.last_errors().rpartition(ERRORS_BEGIN)[2].strip():
             error.add_note(printed)
         return error
 
@@ -298,6 +305,22 @@ class _Exchange:
             source=self._source,
             hint="Raise the option timeout, or send a part of it.",
         )
+
+
+def _in_this_process(
+    function: Callable[..., Generator[Any, Any, None]], arguments: Sequence[object], source: str
+) -> Generator[Any, Any, None]:
+    try:
+        yield from function(*arguments)
+    except AbstractCoreError:
+        raise
+    except Exception as error:
+        raise _failed(source, type(error).__name__) from error
+
+
+def _failed(source: str, kind: str) -> CorruptFileError:
+    why = "decoding it takes too much memory" if kind == "MemoryError" else f"its decoder failed ({kind})"
+    return CorruptFileError(f"{source} cannot be read: {why}.", source=source)
 
 
 def _reply(message: bytes) -> list[Any]:

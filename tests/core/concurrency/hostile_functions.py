@@ -28,6 +28,12 @@ def crash(values: int = 0) -> Generator[Any, Any, None]:
     ctypes.string_at(0)
 
 
+def warn(text: str) -> Generator[Any, Any, None]:
+    """Prints a text on standard error, as libraries do."""
+    os.write(2, text.encode())
+    yield "read"
+
+
 def crash_once(path: str) -> Generator[Any, Any, None]:
     """Crashes, if nobody has crashed at this path before."""
     if not os.path.exists(path):
@@ -36,9 +42,9 @@ def crash_once(path: str) -> Generator[Any, Any, None]:
     yield "read"
 
 
-def hang() -> Generator[Any, Any, None]:
-    """Yields the id of its process, and then lets none of its threads run again."""
-    yield os.getpid()
+def hang(values: int = 1) -> Generator[Any, Any, None]:
+    """Yields the id of its process so many times, and then lets none of its threads run again."""
+    yield from [os.getpid()] * values
     ctypes.PyDLL(None).sleep(600)  # keeps the interpreter's lock
 
 

@@ -113,6 +113,30 @@ def test_crash_of_a_used_process_is_tried_again_in_a_new_one(pool: ProcessPool, 
         list(run(pool, functions.crash_once, str(tmp_path / "missing" / "crashed")))
 
 
+def test_notes_of_a_crash_are_without_what_earlier_files_printed(pool: ProcessPool):
+    """They may be of another user."""
+    assert list(run(pool, functions.warn, "a line of another file\n")) == ["read"]
+    with pytest.raises(CorruptFileError) as caught:
+        list(run(pool, functions.crash, 1))  # after a value: it is not tried again in a new process
+    assert caught.value.__notes__[0].startswith("the last words\nFatal Python error")
+
+
+@pytest.mark.parametrize("values", [0, 1])
+def test_closed_pool_does_not_call_files_corrupt(pool: ProcessPool, values: int):
+    """Nor does it try them again in a new process."""
+    list(run(pool, functions.echo))
+    hang = run(pool, functions.hang, values)
+    if values:
+        next(hang)
+    (closing_soon,) = pool.process_ids
+    threading.Timer(0.1, pool.close).start()
+    with pytest.raises(MediaError, match=r"a.pdf was not read to its end: .* was closed") as caught:
+        next(hang)
+    assert type(caught.value) is MediaError
+    assert not exists(closing_soon)
+    assert pool.process_ids == []
+
+
 @pytest.mark.parametrize(
     "garbage",
     [
@@ -169,6 +193,10 @@ def test_frozen_program_runs_functions_itself(
     monkeypatch.setattr(process_pool, "_warned", list[bool]())
     assert [*run(pool, functions.echo, 1), *run(pool, functions.echo)] == [os.getpid(), 1, os.getpid()]
     assert len([record for record in caplog.records if "frozen" in record.message]) == 1
+    with pytest.raises(CorruptFileError, match=r"a.pdf cannot be read: its decoder failed \(KeyError\)\."):
+        list(run(pool, functions.fail))
+    with pytest.raises(WrongPasswordError):
+        list(run(pool, functions.refuse))
 
 
 def test_threads_share_processes(pool: ProcessPool):
