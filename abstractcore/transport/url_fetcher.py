@@ -23,6 +23,12 @@ _REDIRECTS = frozenset({301, 302, 303, 307, 308})
 _HEADERS = {"accept": "*/*", "accept-encoding": "identity", "user-agent": "abstractcore"}
 _DOWNLOAD = "Download it yourself, and pass the path of the file."
 _ALLOW = "If it is meant, allow it: Services(fetcher=URLFetcher(allow_private=True))."
+_NAT64 = ipaddress.IPv6Network("64:ff9b::/96")
+"""A gateway translates these to the IPv4 address in their last 32 bits (RFC 6052)."""
+_NOT_PUBLIC = tuple(map(ipaddress.IPv6Network, ("::/96", "::ffff:0:0:0/96", "64:ff9b:1::/48")))
+"""Addresses that `ipaddress` may take for public: IPv4-compatible ones (RFC 4291), IPv4-translated ones (RFC 2765), and
+those for local translation (RFC 8215).
+"""
 
 
 class URLFetcher:
@@ -75,7 +81,7 @@ class URLFetcher:
             body = await transport.open(request, _left(deadline, source))
             try:
                 if body.status in _REDIRECTS and "location" in body.headers:
-                    url = str(parsed.join(body.headers["location"]))
+                    url = _redirected(parsed, body.headers["location"], source)
                     continue
                 if body.status != 200:
                     raise MediaError(
@@ -124,6 +130,14 @@ class URLFetcher:
         return b"".join(chunks)
 
 
+def _redirected(url: httpx2.URL, location: str, source: str) -> str:
+    """Returns the URL that a server redirects to; the address is not shown, which may hold a secret."""
+    try:
+        return str(url.join(location))
+    except (httpx2.InvalidURL, ValueError):
+        raise MediaError(f"{source} redirects to an invalid URL.", source=source, hint=_DOWNLOAD) from None
+
+
 def _parsed(url: str) -> httpx2.URL | None:
     if "\\" in url or any(character.isspace() or ord(character) < 32 for character in url):
         return None
@@ -148,7 +162,11 @@ def _is_private(host: str) -> bool:
     except ValueError:
         return False
     if isinstance(address, ipaddress.IPv6Address):
+        if address.is_site_local or any(address in network for network in _NOT_PUBLIC):
+            return True
         inner = address.ipv4_mapped or address.sixtofour or (address.teredo or (None, None))[1]
+        if address in _NAT64:
+            inner = ipaddress.IPv4Address(int(address) & 0xFFFFFFFF)
         if inner is not None:
             address = inner
     return not address.is_global or address.is_multicast

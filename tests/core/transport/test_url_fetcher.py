@@ -6,11 +6,13 @@ import gzip
 import socket
 import threading
 
+import httpcore2
 import pytest
 
 from abstractcore import File, MediaError, Services, create_llm
 from abstractcore.testing.http_bytes import head
 from abstractcore.transport import URLFetcher, name_lookup
+from abstractcore.transport.url_fetcher import check_public
 from tests.chaos_server import CUT, HANG, Pause, ScriptedServer, answer
 from tests.media_doubles import PICTURE, SOUND, registry
 
@@ -116,6 +118,8 @@ def test_redirects_are_followed_up_to_a_limit(fetcher: URLFetcher, server: Scrip
         ([redirect("ftp://example.com/a")], "the scheme ftp:"),
         ([redirect("file:///etc/passwd")], "the scheme file:|not a valid URL"),
         ([redirect("http://u:p@example.com/a")], "user name or password"),
+        ([redirect("http://[::1")], "redirects to an invalid URL"),
+        ([redirect("http://example.com/\x7f?token=secret")], "redirects to an invalid URL"),
         ([answer(b"abc", length=9), CUT], "cannot be downloaded"),
     ],
     ids=lambda value: value if isinstance(value, str) else "steps",
@@ -197,6 +201,19 @@ def test_name_is_checked_at_each_connection(monkeypatch: pytest.MonkeyPatch, ser
     with pytest.raises(MediaError, match=r"127\.0\.0\.1, which is not public"):
         URLFetcher().fetch(f"http://rebinding.example:{port}/a")
     assert server.requests == []
+
+
+@pytest.mark.parametrize(
+    "address",
+    ["64:ff9b::7f00:1", "64:ff9b::a9fe:a9fe", "64:ff9b:1::a00:1", "::127.0.0.1", "::ffff:0:127.0.0.1", "fec0::1"],
+)
+def test_ipv6_address_that_leads_to_a_private_one_is_refused(address: str):
+    with pytest.raises(httpcore2.ConnectError, match="is not public"):
+        check_public("example.com", [address])
+
+
+def test_public_addresses_are_connected_to():
+    check_public("example.com", ["93.184.215.14", "64:ff9b::5db8:d70e", "2606:2800:21f:cb07:6820:80da:af6b:8b2c"])
 
 
 def test_redirect_to_this_machine_is_refused(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch):
