@@ -42,7 +42,7 @@ from ..schema import (
 )
 from .cached_conversions import convert, fit
 from .deadlines import remaining
-from .lowering.media_routes import lossy_native, media_parts
+from .lowering.media_routes import is_cut, lossy_native, media_parts
 from .nested_files import NestedFiles
 from .untrusted_content import as_untrusted, sent_parts
 
@@ -142,12 +142,13 @@ def _handle(
     part = _at_hand(part, decision, context, artifact)
     try:
         if decision.route == "native":
-            part = _excerpt(part, handler)
+            part, pages = _excerpt(part, handler, context)
             if handler is None or part.blob.form not in ("bytes", "file"):
                 executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
                 return ConvertedFile(trace_id, executed, (part,) if part is not given else None)
             handler.check(part)
-            return _fitted(decision, given, part, handler, context, trace_id)
+            fitted = _fitted(decision, given, part, handler, context, trace_id)
+            return _with_pages(fitted, pages) if pages else fitted
         if handler is None:
             raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
         began = now()
@@ -189,11 +190,17 @@ def _fitted(
     return ConvertedFile(trace_id, replace(decision, sent=sent, lost=fitted.lost), parts, warnings)
 
 
-def _excerpt(part: MediaPart, handler: MediaHandler | None) -> MediaPart:
-    """Returns what the controls of a file name, as far as its handler can cut it."""
-    if part.controls is None or not isinstance(handler, HasExcerpts):
-        return part
-    return handler.excerpt(part) if handler.excerpt_controls & set(part.controls.names) else part
+def _excerpt(part: MediaPart, handler: MediaHandler | None, context: MediaContext) -> tuple[MediaPart, tuple[int, ...]]:
+    """Returns what the controls of a file name, and the numbers of its pages, if its handler cuts it."""
+    if not isinstance(handler, HasExcerpts) or not is_cut(part, handler) or part.blob.form not in ("bytes", "file"):
+        return part, ()
+    excerpt = handler.excerpt(part, context)
+    return excerpt.part, tuple(excerpt.pages)
+
+
+def _with_pages(file: ConvertedFile, pages: tuple[int, ...]) -> ConvertedFile:
+    assert file.decision.sent is not None
+    return replace(file, decision=replace(file.decision, sent=replace(file.decision.sent, page_numbers=pages)))
 
 
 def _converted(

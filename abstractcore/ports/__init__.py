@@ -56,6 +56,7 @@ if TYPE_CHECKING:
         MediaContext,
         Recognised,
     )
+    from .excerpts import Excerpt, chosen_pages
     from .fetching import FetchedFile, Fetcher
     from .isolation import Isolation
     from .media_fitting import FitsMedia, Fitted, MeasuresMedia
@@ -76,6 +77,7 @@ _LATER = {
     "FetchedFile": "fetching",
     "Fetcher": "fetching",
     "FitsMedia": "media_fitting",
+    "Excerpt": "excerpts",
     "Fitted": "media_fitting",
     "Isolation": "isolation",
     "MeasuresMedia": "media_fitting",
@@ -90,6 +92,7 @@ _LATER = {
     "ScriptedReply": "scripts",
     "StoredModel": "stores",
     "ToolContext": "tools",
+    "chosen_pages": "excerpts",
 }
 """Names whose module is imported on first access: few programs need them."""
 
@@ -123,6 +126,7 @@ __all__ = [
     "ConvertedFiles",
     "DeltaStream",
     "Endpoint",
+    "Excerpt",
     "Fallback",
     "Feed",
     "FetchedFile",
@@ -182,6 +186,7 @@ __all__ = [
     "WakeableClock",
     "WireFormat",
     "WorkKind",
+    "chosen_pages",
     "current_interruption",
     "interruptible",
 ]

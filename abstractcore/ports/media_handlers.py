@@ -6,10 +6,10 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from ..schema import MediaPart
-
 if TYPE_CHECKING:
+    from ..schema import MediaPart
     from .conversions import Conversion, MediaContext, Recognised
+    from .excerpts import Excerpt
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +46,10 @@ class HasExcerpts(Protocol):
         """The names of the `MediaControls` that it follows."""
         ...
 
-    def excerpt(self, part: MediaPart) -> MediaPart:
-        """Returns a file of the same type with what these controls name; may block. Raises `MediaError`."""
+    def excerpt(self, part: MediaPart, context: MediaContext) -> Excerpt:
+        """Returns a file with what these controls name; may block. Raises `MediaError` if that is nothing, or the file
+        cannot be cut, and `MissingExtraError` where an optional package is needed.
+        """
         ...
 
 

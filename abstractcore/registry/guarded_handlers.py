@@ -26,7 +26,7 @@ from ..schema.quoting import shown
 from .failures import failures_of
 
 if TYPE_CHECKING:
-    from ..ports import Conversion, Fitted, MediaContext, Recognised
+    from ..ports import Conversion, Excerpt, Fitted, MediaContext, Recognised
     from ..ports.profiles import MediaLimit
 
 
@@ -66,11 +66,16 @@ class GuardedHandler:
         """The controls that the handler follows by cutting files, if it does."""
         return self.handler.excerpt_controls if isinstance(self.handler, HasExcerpts) else frozenset()
 
-    def excerpt(self, part: MediaPart) -> MediaPart:
+    def excerpt(self, part: MediaPart, context: MediaContext) -> Excerpt:
         """As the handler does it."""
+        from ..ports import Excerpt
+
         assert isinstance(self.handler, HasExcerpts)
         with failures_of(str(self), expected=(OSError, SchemaError)):
-            return self.handler.excerpt(part)
+            found = cast(object, self.handler.excerpt(part, context))
+        if not isinstance(found, Excerpt):  # a plugin may return anything
+            raise PluginError(f"{self} returns a {type(found).__name__}: expected an Excerpt.", hint=_FAULT)
+        return found
 
     def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
         """As the handler does it; the file itself, if it does not."""

@@ -24,7 +24,8 @@ class MediaSent(Immutable):
 
     The model gets the text with a label and delimiters around it. If a file became several parts, such as images of its
     pages, `media_type` is "multipart/mixed", `size` is the total, and `parts` has one entry for each, in order.
-    `anchors` say where pieces of `text`, or of the joined texts of `parts`, stand in the file.
+    `anchors` say where pieces of `text`, or of the joined texts of `parts`, stand in the file. `page_numbers` are
+    those, in the whole file, of the pages of a document that was cut and sent natively; empty for a whole file.
     """
 
     media_type: str
@@ -32,6 +33,7 @@ class MediaSent(Immutable):
     text: str | None = None
     parts: tuple[MediaSent, ...] = ()
     anchors: tuple[MediaAnchor, ...] = ()
+    page_numbers: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

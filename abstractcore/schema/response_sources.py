@@ -69,7 +69,7 @@ def _cited(media: Sequence[schema.MediaDecision], citation: Citation) -> tuple[S
         known = (file_text(index, media[index]) for index in files)
         found = _found(citation.quote, [each for each in known if each is not None])
         if found:
-            return _at(place, found)
+            return _at(place, found, media)
     return (_reported(media, citation, place, files),)
 
 
@@ -88,11 +88,24 @@ def _cited_files(media: Sequence[schema.MediaDecision], citation: Citation, plac
     return named
 
 
-def _at(place: CitedPlace, found: tuple[Source, ...]) -> tuple[Source, ...]:
+def _pages(place: CitedPlace, decision: schema.MediaDecision | None) -> Sequence[int]:
+    """Returns the pages of the whole file that a citation names: of one that was cut, the provider counts those that it
+    got.
+    """
+    if place.first_page is None or place.last_page is None:
+        return ()
+    sent = decision.sent.page_numbers if decision is not None and decision.sent is not None else ()
+    return sent[place.first_page - 1 : place.last_page] if sent else range(place.first_page, place.last_page + 1)
+
+
+def _at(place: CitedPlace, found: tuple[Source, ...], media: Sequence[schema.MediaDecision]) -> tuple[Source, ...]:
     """Returns those of the places that the citation names, else all."""
-    if place.first_page is not None and place.last_page is not None:
-        pages = range(place.first_page, place.last_page + 1)
-        return tuple(each for each in found if each.page in pages) or found
+    if place.first_page is not None:
+        pages = {index: _pages(place, decision) for index, decision in enumerate(media)}
+        return (
+            tuple(each for each in found if each.page in pages.get(-1 if each.document is None else each.document, ()))
+            or found
+        )
     return tuple(each for each in found if place.start is not None and each.start == place.start) or found
 
 
@@ -102,6 +115,8 @@ def _reported(
     """Returns what the provider says of its citation."""
     is_web = not files and citation.source.partition(":")[0].lower() in ("http", "https")
     document = files[0] if len(files) == 1 else None
+    pages = _pages(place, media[document] if document is not None else None)
+    page = pages[0] if pages else None
     name = media[document].source if document is not None else citation.title or citation.source or "a document"
     return Source(
         quote=citation.quote or "",
@@ -109,13 +124,9 @@ def _reported(
         source="web" if is_web else "file",
         name=citation.source if is_web else name,
         document=document,
-        page=place.first_page,
+        page=page,
         start=place.start,
         end=place.end,
         text=citation.quote,
-        anchors=_page_anchors(place),
+        anchors=() if page is None else (MediaAnchor(0, 0, page=page),),
     )
-
-
-def _page_anchors(place: CitedPlace) -> tuple[MediaAnchor, ...]:
-    return () if place.first_page is None else (MediaAnchor(0, 0, page=place.first_page),)

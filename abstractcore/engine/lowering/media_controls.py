@@ -72,7 +72,8 @@ def followed_controls(
     if decision.route == "native":
         prefix = f"{part.type}."
         native = {name.removeprefix(prefix) for name in profile.media_controls if name.startswith(prefix)}
-        return native | (handler.excerpt_controls if isinstance(handler, HasExcerpts) else frozenset())
+        is_here = decision.fetch != "vendor" and part.blob.form != "provider_file"
+        return native | (handler.excerpt_controls if is_here and isinstance(handler, HasExcerpts) else frozenset())
     fallbacks = handler.fallbacks if handler is not None else ()
     return {name for each in fallbacks if each.name == decision.fallback for name in each.controls}
 

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
     from ...schema import MediaDecision
 
 
-def lower_location(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> MediaDecision:
-    """Returns the decision with who downloads the file, if it is a URL. Pure.
+def lower_location(
+    decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile, *, is_cut: bool = False
+) -> MediaDecision:
+    """Returns the decision with who downloads the file, if it is a URL. Pure. A file that `is_cut` must be here.
 
     Raises `UnsupportedContentError` for a file that is sent natively and that the endpoint cannot read where it is, and
     `MediaError` for one that must be converted and cannot be downloaded here.
@@ -22,7 +24,7 @@ def lower_location(decision: MediaDecision, part: MediaPart, call: ModelCall, pr
     form = part.blob.form
     if form == "provider_file":
         return _stored(decision, part, call, profile)
-    return _at_url(decision, part, call, profile) if form == "url" else decision
+    return _at_url(decision, part, call, profile, is_cut) if form == "url" else decision
 
 
 def _stored(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> MediaDecision:
@@ -34,13 +36,18 @@ def _stored(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: 
     return decision
 
 
-def _at_url(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> MediaDecision:
+def _at_url(
+    decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile, is_cut: bool
+) -> MediaDecision:
     wanted = part.controls.fetch if part.controls is not None else None
     url = part.blob.location or ""
     if decision.route == "native":
-        if wanted != "us" and profile.reads_url(decision.kind, part.blob.media_type, url):
+        is_read = profile.reads_url(decision.kind, part.blob.media_type, url)
+        if is_read and (wanted == "vendor" or not (wanted == "us" or is_cut)):
             return replace(decision, fetch="vendor")
-        if wanted != "us":
+        if is_read and wanted is None:
+            decision = replace(decision, reason=f"{decision.reason}; it is downloaded here, to send a part of it")
+        elif wanted != "us":
             why = f"{call.provider or call.model} does not read {_scheme(url)} URLs of {part.blob.media_type}"
             if wanted == "vendor":
                 raise refused(decision, call, why, ["leave fetch='vendor' out: it is then downloaded here"])

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, cast
 
-from ...ports import MediaHandler, ModelProfile
+from ...ports import HasExcerpts, MediaHandler, ModelProfile
 from ...schema import (
     MEDIA_PART_BY_KIND,
     MEDIA_PARTS,
@@ -59,6 +59,8 @@ def lower_media(
 
         known = (facts.get(file_key(part.blob)) for part in parts.values())
         decisions = [replace(each, facts=found) for each, found in zip(decisions, known, strict=True)]
+        for decision in decisions:
+            _check_pages(decision, parts[decision.part_path])
     if decisions and (profile.media_limits or profile.media_tokens):
         from .media_limits import lower_limits
 
@@ -74,7 +76,7 @@ def lower_media(
             return _converted(_with_fallbacks(decision, to_text, outputs), call, handler, why, (), configured)
 
         decisions = lower_limits(call, decisions, parts, profile, handlers, reroute)
-    decisions = tuple(_located(each, parts[each.part_path], call, profile) for each in decisions)
+    decisions = tuple(_located(each, parts[each.part_path], call, profile, handlers) for each in decisions)
     warnings: list[CallWarning] = []
     for decision in decisions:
         warnings += _unsure(decision, call, profile)
@@ -106,13 +108,33 @@ def _source_of(
     return "call" if kind in explicit else "configuration" if kind in by_default else "default"
 
 
-def _located(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> MediaDecision:
+def _check_pages(decision: MediaDecision, part: MediaPart) -> None:
+    """Raises `MediaError` for pages that a file is known not to have."""
+    if decision.facts is not None and decision.facts.pages is not None and part.controls is not None:
+        from ...ports import chosen_pages
+
+        chosen_pages(part.controls, decision.facts.pages, decision.source)
+
+
+def is_cut(part: MediaPart, handler: MediaHandler | None) -> bool:
+    """Returns whether the handler of a file that is sent natively cuts it, as its controls say."""
+    names = part.controls.names if part.controls is not None else ()
+    return isinstance(handler, HasExcerpts) and any(name in handler.excerpt_controls for name in names)
+
+
+def _located(
+    decision: MediaDecision,
+    part: MediaPart,
+    call: ModelCall,
+    profile: ModelProfile,
+    handlers: Sequence[MediaHandler],
+) -> MediaDecision:
     """Returns the decision with who downloads the file, if that is a question."""
     if part.blob.form not in ("url", "provider_file"):
         return decision
     from .media_locations import lower_location
 
-    return lower_location(decision, part, call, profile)
+    return lower_location(decision, part, call, profile, is_cut=is_cut(part, handler_for(part, handlers)[0]))
 
 
 def lossy_native(decision: MediaDecision) -> CallWarning:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import CorruptFileError, MediaError, MissingExtraError
 from abstractcore.ports import Fallback
-from abstractcore.schema import CallWarning, MediaFacts, MediaPart
+from abstractcore.schema import Blob, CallWarning, MediaFacts, MediaPart
 
 from ..common.content import content_of, source_of
 from ..common.media_types import extensions_of
@@ -17,7 +17,7 @@ from ..common.recognition import recognised
 from .pdf_opening import check_ends, explained, open_pdf, too_big
 
 if TYPE_CHECKING:
-    from abstractcore.ports import Conversion, MediaContext, Recognised
+    from abstractcore.ports import Conversion, Excerpt, MediaContext, Recognised
 
     from .blocks import Block
     from .pdf_images import PageImages
@@ -44,6 +44,7 @@ class PdfHandler:
         Fallback("text", frozenset({"text", _PNG}), controls=_PAGES),
         Fallback("pages", frozenset({_PNG}), controls=_PAGES),
     )
+    excerpt_controls = _PAGES
     extensions = extensions_of("application/pdf")
     max_pages = 1_000
     max_page_images = 100
@@ -70,6 +71,23 @@ class PdfHandler:
         from .pdf_images import counted_pages
 
         return MediaFacts(pages=first_value(context, counted_pages, part))
+
+    def excerpt(self, part: MediaPart, context: MediaContext) -> Excerpt:
+        """Returns a PDF with the pages that the controls name, and nothing of the others, without its password.
+
+        Raises `MediaError` for a PDF that has not all of them, is corrupt, or needs another password, and
+        `MissingExtraError` without pypdf.
+        """
+        from abstractcore.ports import Excerpt
+
+        from .pdf_cutting import SECONDS, cut_pages
+
+        with closing(context.isolated(source_of(part), SECONDS, cut_pages, part, context.password(part))) as cut:
+            pages, data = next(cut)
+        assert part.controls is not None
+        controls = replace(part.controls, pages=None)
+        blob = Blob.from_bytes(data, part.blob.media_type, name=part.blob.name)
+        return Excerpt(replace(part, blob=blob, controls=controls if controls.names else None), tuple(pages))
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """Returns the text, with a line `[page 1]` before each page if there is more than one, or images of the pages.
@@ -129,16 +147,9 @@ class _Document:
 
     def numbers(self, part: MediaPart) -> Sequence[int]:
         """Returns the numbers of the pages that are wanted."""
-        if part.controls is None or part.controls.pages is None:
-            return range(1, self.count + 1)
-        numbers = part.controls.page_numbers(self.count)
-        if not numbers:
-            raise MediaError(
-                f"{self.work.source} has no page {part.controls.pages}: it has {self.count}.",
-                source=self.work.source,
-                hint=f"For example: File(..., pages='1-{self.count}').",
-            )
-        return numbers
+        from abstractcore.ports import chosen_pages
+
+        return chosen_pages(part.controls, self.count, self.work.source)
 
     def texts(self, numbers: Sequence[int]) -> list[PageText]:
         """Returns the texts of pages."""

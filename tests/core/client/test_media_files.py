@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 
 from abstractcore import File, InvalidInputError, MediaControls, MediaError, Services, create_llm, from_json, to_json
-from abstractcore.ports import Conversion, Fallback
+from abstractcore.ports import Conversion, Excerpt, Fallback
 from tests.media_doubles import PICTURE, SOUND, Handler, registry
 
 PAPER = b"PAPER" + bytes(9)
@@ -23,8 +23,9 @@ class Papers(Handler):
 
     excerpt_controls = frozenset({"pages"})
 
-    def excerpt(self, part):
-        return replace(part, blob=replace(part.blob, data=PAPER + b"cut", sha256=None, size=None), controls=None)
+    def excerpt(self, part, context) -> Excerpt:
+        blob = replace(part.blob, data=PAPER + b"cut", sha256=None, size=None)
+        return Excerpt(replace(part, blob=blob, controls=None), (2,))
 
     def convert(self, part, context) -> Conversion:
         return Conversion(f"pages {part.controls.pages if part.controls else 'all'}, {context.password(part)}", "text")
@@ -77,7 +78,7 @@ def test_file_that_is_sent_natively_is_cut_by_its_handler(call_style, make):
     sent = llm.calls[0].messages[0].parts[0]
     assert sent.blob.read() == PAPER + b"cut"
     assert sent.controls is None
-    assert response.media[0].sent.size == len(PAPER) + 3
+    assert (response.media[0].sent.size, response.media[0].sent.page_numbers) == (len(PAPER) + 3, (2,))
 
 
 def test_control_without_a_handler_is_taken_out_of_what_is_sent(call_style, make):
