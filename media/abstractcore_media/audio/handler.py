@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import MediaError
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _REEXPORT = "Record or export it again; the rest can often be recovered with: ffmpeg -i broken.wav clean.wav"
 _CERTAIN = 0.5
+_TIMES = frozenset({"start", "end"})
 
 
 class AudioHandler:
@@ -30,7 +32,10 @@ class AudioHandler:
     """
 
     name = "audio"
-    fallbacks = (Fallback("transcript", frozenset({"text"}), controls=frozenset({"start", "end"})),)
+    fallbacks = (
+        Fallback("convert", frozenset({"audio/wav", "audio/mpeg"}), controls=_TIMES),
+        Fallback("transcript", frozenset({"text"}), controls=_TIMES),
+    )
     extensions = extensions_of("audio/")
     max_seconds = 4 * 3600.0
 
@@ -84,16 +89,34 @@ class AudioHandler:
             )
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns the transcript, a line with the time for each sentence.
+        """Returns the recording as WAV or MP3, or the transcript, a line with the time for each sentence.
 
-        Raises `MediaError` also if there is no speech: an empty transcript would invite the model to invent one.
+        "convert" holds for recordings of a type that the model does not accept, unless they are too large for a
+        request: these are transcribed, with a warning, or refused if that is not allowed. Raises `MediaError` also if
+        there is no speech to transcribe: an empty transcript would invite the model to invent one.
         """
+        self._check_readable(part)
+        may_transcribe = "transcript" in (context.fallbacks or ("transcript",))
+        if "convert" not in context.fallbacks or (may_transcribe and part.blob.media_type in context.accepted_outputs):
+            return self._transcribed(part, context)
+        from .converting import converted_recording, too_large
+
+        converted = converted_recording(part, context, self.max_seconds)
+        if converted is not None:
+            return converted
+        error = too_large(source_of(part))
+        if not may_transcribe:
+            raise error
+        conversion = self._transcribed(part, context)
+        warning = CallWarning("recording_too_large", "", f"{error.message} It is transcribed instead.")
+        return replace(conversion, warnings=(warning, *conversion.warnings))
+
+    def _transcribed(self, part: MediaPart, context: MediaContext) -> Conversion:
         from abstractcore.ports import Conversion
 
         from .transcript import sound_losses, transcript_text
         from .transcription import transcribe
 
-        self._check_readable(part)
         source = source_of(part)
         transcript = transcribe(part, context, self._models, self.max_seconds)
         if not transcript.segments:
@@ -108,23 +131,17 @@ class AudioHandler:
             "transcript",
             warnings=transcript_warnings(transcript, source),
             anchors=anchors,
+            fallback="transcript" if context.fallbacks else None,
             model=transcript.model,
             lost=sound_losses(transcript),
         )
 
 
 def transcript_warnings(transcript: Transcript, source: str) -> tuple[CallWarning, ...]:
-    """Returns warnings if clearly less was decoded than the header announces (compressed formats estimate it), and if
-    the language is a guess.
-    """
-    warnings: list[CallWarning] = []
-    seconds, announced = transcript.seconds, transcript.announced
-    if seconds < 0.9 * announced - 1:
-        message = (
-            f"{source} is truncated or corrupt: only {seconds:.1f} of {announced:.1f} seconds could be decoded and "
-            "transcribed."
-        )
-        warnings.append(CallWarning("media_damaged", "", message, requested=announced, sent=seconds))
+    """Returns warnings if a recording is damaged, and if the language is a guess."""
+    from .sound import damage_warnings
+
+    warnings = damage_warnings(source, transcript.seconds, transcript.announced)
     if transcript.segments and transcript.certainty < _CERTAIN:
         message = (
             f"The language of {source} was detected as {transcript.language!r}, with a probability of "

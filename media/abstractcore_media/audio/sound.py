@@ -1,13 +1,14 @@
-"""Decodes audio of any format, in blocks of samples for speech recognition."""
+"""Decodes audio of any format, in blocks of samples: for speech recognition, and to be encoded again."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Iterator
 from contextlib import closing
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from abstractcore.errors import MediaError
-from abstractcore.schema import MediaPart
+from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.av_files import duration, open_recording
 from ..common.content import source_of
@@ -20,14 +21,35 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SAMPLE_RATE = 16_000
-"""Samples per second, mono."""
+"""Samples per second for speech recognition, mono."""
 SECONDS_PER_BLOCK = 60.0
 """The limit for decoding one block."""
-_RESAMPLING = f"{SAMPLE_RATE}:filter_size=128:cutoff=0.98:linear_interp=1"
+_RESAMPLING = "filter_size=128:cutoff=0.98:linear_interp=1"
 """A steeper filter than FFmpeg's default: consonants above 6 kHz stay."""
 _SAMPLE_BYTES = 2
-_BLOCK = 5 * SAMPLE_RATE * _SAMPLE_BYTES
+_BLOCK_SECONDS = 5
 _WIDEST = 32768.0
+
+
+@dataclass(frozen=True, slots=True)
+class SampleFormat:
+    """Samples of 16 bits: how many a second, and of how many channels, one or two, which alternate."""
+
+    rate: int = SAMPLE_RATE
+    channels: int = 1
+
+    @property
+    def frame_bytes(self) -> int:
+        """The bytes of a sample of each channel."""
+        return self.channels * _SAMPLE_BYTES
+
+    @property
+    def bytes_per_second(self) -> int:
+        """The bytes of a second."""
+        return self.rate * self.frame_bytes
+
+
+SPEECH = SampleFormat()
 Run: TypeAlias = Callable[..., Generator[Any, Any, None]]
 """Runs a generator function with arguments, such as `MediaContext.isolated`."""
 
@@ -77,8 +99,37 @@ def announced_seconds(part: MediaPart) -> Generator[float, Any, None]:
         yield duration(container)
 
 
+def sound_facts(part: MediaPart) -> tuple[int, int, float]:
+    """Returns the samples a second and the channels of the first audio track, and the seconds that the header says, 0
+    for none; raises `MediaError` if it cannot be read or has no audio track.
+    """
+    with open_recording(part, "Converting recordings", "av", "audio") as container:
+        if not container.streams.audio:
+            raise _no_track(source_of(part))
+        codec = container.streams.audio[0].codec_context
+        return codec.sample_rate or SAMPLE_RATE, max(codec.channels, 1), duration(container)
+
+
+def announced_between(seconds: float, start: float, end: float | None) -> float:
+    """Returns how many of the seconds in a header are between two times."""
+    return max(0.0, min(seconds, end if end is not None else seconds) - start) if seconds else 0.0
+
+
+def damage_warnings(source: str, seconds: float, announced: float) -> list[CallWarning]:
+    """Returns a warning if clearly less was decoded than the header announces, which compressed formats estimate."""
+    if seconds >= 0.9 * announced - 1:
+        return []
+    message = f"{source} is truncated or corrupt: only {seconds:.1f} of {announced:.1f} seconds could be decoded."
+    return [CallWarning("media_damaged", "", message, requested=announced, sent=seconds)]
+
+
 def decoded_sound(
-    part: MediaPart, max_seconds: float, start: float, end: float | None, timeout: float | None
+    part: MediaPart,
+    max_seconds: float,
+    start: float,
+    end: float | None,
+    timeout: float | None,
+    form: SampleFormat = SPEECH,
 ) -> Generator[tuple[float, float, bytes], Any, None]:
     """Yields blocks of the first audio track of a file, between two times: the duration in the header, the time of the
     first sample, and samples of 16 bits. The last block may be empty.
@@ -90,33 +141,32 @@ def decoded_sound(
     with open_recording(part, "Transcribing audio", "faster-whisper", "audio") as container:
         announced = duration(container)
         if not container.streams.audio:
-            raise MediaError(f"{source} has no audio track.", source=source)
+            raise _no_track(source)
         track = _Track(container, max_seconds, check_stop)
         block = bytearray()
         position = kept = 0
-        for piece in _resampled(track.frames()):
+        for piece in _resampled(track.frames(), form):
             check_stop()
             first, position = position, position + len(piece)
-            piece = piece[
-                _place(start - track.begin, first) : _place(end - track.begin, first) if end is not None else None
-            ]
+            until = None if end is None else _place(end - track.begin, first, form)
+            piece = piece[_place(start - track.begin, first, form) : until]
             kept += len(piece)
             block += piece
-            if kept > max_seconds * SAMPLE_RATE * _SAMPLE_BYTES:
+            if kept > max_seconds * form.bytes_per_second:
                 raise _too_long(source, max_seconds)
-            if len(block) >= _BLOCK:
+            if len(block) >= _BLOCK_SECONDS * form.bytes_per_second:
                 yield announced, max(track.begin, start), bytes(block)
                 block.clear()
-            if end is not None and _place(end - track.begin, position) == 0:
+            if end is not None and _place(end - track.begin, position, form) == 0:
                 break
         yield announced, max(track.begin, start), bytes(block)
     if not kept:
         raise MediaError(f"{source} has no audio: its length is 0 seconds.", source=source)
 
 
-def _place(seconds: float, first: int) -> int:
+def _place(seconds: float, first: int, form: SampleFormat) -> int:
     """Returns the byte of a time in a piece that begins with byte `first`; 0 if it is before."""
-    return max(0, _SAMPLE_BYTES * max(0, round(seconds * SAMPLE_RATE)) - first)
+    return max(0, form.frame_bytes * max(0, round(seconds * form.rate)) - first)
 
 
 class _Track:
@@ -146,22 +196,22 @@ class _Track:
                 yield frame
 
 
-def _resampled(frames: Iterator[AudioFrame]) -> Iterator[bytes]:
+def _resampled(frames: Iterator[AudioFrame], form: SampleFormat) -> Iterator[bytes]:
     graph: Any = None
     layout: object = None
     for frame in frames:
         found = (frame.format.name, frame.layout.name, frame.sample_rate)
         if found != layout:  # some streams change it on the way
             if graph is not None:
-                yield from _ended(graph)
-            graph, layout = _graph(frame), found
+                yield from _ended(graph, form)
+            graph, layout = _graph(frame, form), found
         graph.push(frame)
-        yield from _pulled(graph)
+        yield from _pulled(graph, form)
     if graph is not None:
-        yield from _ended(graph)
+        yield from _ended(graph, form)
 
 
-def _graph(frame: AudioFrame) -> Any:
+def _graph(frame: AudioFrame, form: SampleFormat) -> Any:
     from fractions import Fraction
 
     from av.filter import Graph
@@ -173,22 +223,23 @@ def _graph(frame: AudioFrame) -> Any:
         layout=frame.layout.name,
         time_base=Fraction(1, frame.sample_rate),
     )
-    resample = graph.add("aresample", _RESAMPLING)
-    form = graph.add("aformat", f"sample_fmts=s16:channel_layouts=mono:sample_rates={SAMPLE_RATE}")
+    resample = graph.add("aresample", f"{form.rate}:{_RESAMPLING}")
+    layout = "mono" if form.channels == 1 else "stereo"
+    wanted = graph.add("aformat", f"sample_fmts=s16:channel_layouts={layout}:sample_rates={form.rate}")
     sink = graph.add("abuffersink")
     source.link_to(resample)
-    resample.link_to(form)
-    form.link_to(sink)
+    resample.link_to(wanted)
+    wanted.link_to(sink)
     graph.configure()
     return graph
 
 
-def _ended(graph: Any) -> Iterator[bytes]:
+def _ended(graph: Any, form: SampleFormat) -> Iterator[bytes]:
     graph.push(None)
-    yield from _pulled(graph)
+    yield from _pulled(graph, form)
 
 
-def _pulled(graph: Any) -> Iterator[bytes]:
+def _pulled(graph: Any, form: SampleFormat) -> Iterator[bytes]:
     from av.error import BlockingIOError, EOFError
 
     while True:
@@ -196,7 +247,11 @@ def _pulled(graph: Any) -> Iterator[bytes]:
             piece = graph.pull()
         except (BlockingIOError, EOFError):
             return
-        yield bytes(piece.planes[0])[: piece.samples * _SAMPLE_BYTES]
+        yield bytes(piece.planes[0])[: piece.samples * form.frame_bytes]
+
+
+def _no_track(source: str) -> MediaError:
+    return MediaError(f"{source} has no audio track.", source=source)
 
 
 def _too_long(source: str, max_seconds: float) -> MediaError:

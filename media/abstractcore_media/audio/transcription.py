@@ -14,7 +14,7 @@ from ..common.content import source_of
 from ..common.stopping import StopCheck
 from .options import SpeechOptions
 from .pauses import speech_pieces
-from .sound import SAMPLE_RATE, SECONDS_PER_BLOCK, SoundReader
+from .sound import SAMPLE_RATE, SECONDS_PER_BLOCK, SoundReader, announced_between
 from .speech import MAX_PIECE_SECONDS, Recogniser, find_speech
 from .transcript import Dropped, Segment, Transcript
 
@@ -61,7 +61,7 @@ def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max
         dropped=tuple(Dropped(each.start + begin, each.end + begin, each.reason) for each in dropped),
         begin=begin,
         seconds=reader.seconds,
-        announced=_announced(reader.announced, start, end),
+        announced=announced_between(reader.announced, start, end),
         language=recogniser.language if recogniser is not None else options.language or "",
         certainty=recogniser.certainty if recogniser is not None else 1.0,
         model=options.model,
@@ -109,8 +109,3 @@ class Peaks:
 def _later(segment: Segment, seconds: float) -> Segment:
     words = tuple(replace(word, start=word.start + seconds, end=word.end + seconds) for word in segment.words)
     return replace(segment, start=segment.start + seconds, end=segment.end + seconds, words=words)
-
-
-def _announced(seconds: float, start: float, end: float | None) -> float:
-    """Returns how many of the seconds in a header are between `start` and `end`."""
-    return max(0.0, min(seconds, end if end is not None else seconds) - start) if seconds else 0.0
