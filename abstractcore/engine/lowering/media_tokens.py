@@ -53,6 +53,8 @@ def image_tokens(width: int, height: int, rule: TokenRule, level: str | None = N
         return rule.base + math.ceil(each * tiles)
     if rule.by == "patches":
         return math.ceil(_patches(across, down, rule.pixels, rule.most) * each)
+    if rule.by == "cells":
+        return math.ceil(_cells(across, down, rule.pixels, rule.most) * each)
     if rule.by == "crops" and max(width, height) > 384:
         edge = min(max(min(width, height) * 2 // 3, 256), rule.pixels)
         return math.ceil(math.ceil(width / edge) * math.ceil(height / edge) * each)
@@ -65,6 +67,16 @@ def _fitted(width: int, height: int, fit: Mapping[str, int]) -> tuple[int, int]:
     if "image_area" in fit:
         scale = min(scale, math.sqrt(fit["image_area"] / (width * height)))
     return max(1, int(width * scale)), max(1, int(height * scale))
+
+
+def _cells(width: float, height: float, edge: int, most: int | None) -> int:
+    """Returns the cells of an image that is reduced until it has at most so many: the most that one of its sizes has."""
+    across, down = width / edge, height / edge
+    if most is None or math.ceil(across) * math.ceil(down) <= most:
+        return math.ceil(across) * math.ceil(down)
+    whole = [(n, math.ceil(n * down / across - 1e-9)) for n in range(1, math.ceil(across))]
+    whole += [(math.ceil(n * across / down - 1e-9), n) for n in range(1, math.ceil(down))]
+    return max((columns * rows for columns, rows in whole if columns * rows <= most), default=1)
 
 
 def _patches(width: float, height: float, edge: int, most: int | None) -> int:

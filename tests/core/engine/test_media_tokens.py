@@ -47,10 +47,18 @@ def controlled(part, **controls):
         ("openai/gpt-4o", ImagePart(IMAGE.blob, detail="low"), MediaFacts(2048, 4096), 85),
         ("openai/gpt-4.1-mini", IMAGE, MediaFacts(1800, 2400), 2353),
         ("openai/gpt-4.1-mini", IMAGE, MediaFacts(4000, 1474), 2348),
-        # https://platform.claude.com/docs/en/build-with-claude/vision#calculate-image-costs
-        ("anthropic/claude-haiku-4-5", IMAGE, MediaFacts(200, 200), 54),
-        ("anthropic/claude-haiku-4-5", IMAGE, MediaFacts(1092, 1092), 1590),
-        ("anthropic/claude-haiku-4-5", IMAGE, MediaFacts(9000, 9000), 1600),
+        # https://platform.claude.com/docs/en/build-with-claude/vision: a token for each 28 x 28 pixels; the two photos
+        # were counted by the endpoint, https://www.claudecodecamp.com/p/images-cost-3x-more-tokens-in-claude-opus-4-7
+        ("anthropic/claude-haiku-4-5", IMAGE, MediaFacts(200, 200), 64),
+        ("anthropic/claude-haiku-4-5", IMAGE, MediaFacts(1092, 1092), 1521),
+        ("anthropic/claude-haiku-4-5", IMAGE, MediaFacts(9000, 9000), 1521),
+        ("anthropic/claude-opus-4-6", IMAGE, MediaFacts(1568, 882), 1560),
+        ("anthropic/claude-opus-4-6", IMAGE, MediaFacts(2576, 1449), 1560),
+        ("anthropic/claude-opus-4-7", IMAGE, MediaFacts(1000, 1000), 1296),
+        ("anthropic/claude-opus-4-7", IMAGE, MediaFacts(2576, 1449), 4784),
+        ("anthropic/claude-opus-5-5", IMAGE, MediaFacts(5152, 2898), 4784),
+        ("anthropic/claude-opus-5-5", IMAGE, MediaFacts(8000, 8000), 4761),
+        ("anthropic/claude-opus-5-5", PDF, MediaFacts(pages=10), 22_500),
         # https://ai.google.dev/gemini-api/docs/image-understanding#token-calculation, .../tokens, .../media-resolution
         ("google/gemini-2.5-flash", IMAGE, MediaFacts(384, 384), 258),
         ("google/gemini-2.5-flash", IMAGE, MediaFacts(960, 540), 1548),
@@ -70,7 +78,14 @@ def test_tokens_by_the_vendors_rule(model: str, part, facts: MediaFacts, expecte
 
 
 @pytest.mark.parametrize(
-    "model", ["openai/gpt-4o", "openai/o4-mini", "anthropic/claude-haiku-4-5", "google/gemini-2.5-pro"]
+    "model",
+    [
+        "openai/gpt-4o",
+        "openai/o4-mini",
+        "anthropic/claude-haiku-4-5",
+        "anthropic/claude-opus-5",
+        "google/gemini-2.5-pro",
+    ],
 )
 @pytest.mark.parametrize("size", [(1, 1), (1, 8000), (8000, 1), (8000, 8000)])
 def test_extreme_sizes_have_a_bounded_cost(model: str, size: tuple[int, int]):
