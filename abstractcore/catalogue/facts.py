@@ -38,6 +38,7 @@ _OF_FAMILIES = frozenset(
         "lossy_source",
         "media_after_results",
         "media_controls",
+        "request_resolution",
         "sampling",
         "settings",
         "source",

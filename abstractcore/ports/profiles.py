@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from ..schema import EMPTY, Sampling, ThinkingLevel
+from ..schema import EMPTY, MediaResolution, Sampling, ThinkingLevel
 from .pricing import Pricing
 from .token_rules import TokenKind, TokenRule
 
@@ -108,6 +108,9 @@ class ModelProfile:
     media_controls: frozenset[str] = frozenset()
     """The controls that its requests have fields for, by type of part: "video.fps" and other names of `MediaControls`,
     "image.detail", and "image.detail.original" if it accepts that level."""
+    request_resolution: Mapping[MediaResolution, Mapping[str, Any]] = field(default=_NOTHING, hash=False)
+    """The provider options that set the resolution of all files of a request, by resolution, for a model without one
+    for each file."""
     urls: Mapping[str, frozenset[str]] | None = field(default=None, hash=False)
     """What the addresses of files that the endpoint reads itself begin with, such as "https://", by kind or media type.
     None if unknown: URLs are sent as they are."""

@@ -31,7 +31,9 @@ def lower_controls(
     """Returns `call` without the controls of files that neither the provider nor the handler follows, and a warning for
     each of them. The detail of an image becomes its resolution, and the reverse, where the model has the other one.
     """
+    decisions = tuple(decisions)
     parts, named = dict(media_parts(call)), {handler.name: handler for handler in handlers}
+    call, of_request = _with_resolution(call, decisions, parts, profile)
     changed: dict[str, MediaPart] = {}
     warnings: list[CallWarning] = []
     for decision in decisions:
@@ -40,10 +42,30 @@ def lower_controls(
             part = _in_words_of(profile, part, decision, warnings)
         if part.controls is not None:
             followed = followed_controls(part, decision, profile, named.get(decision.handler or ""))
-            part = _with_only(followed, part, decision, warnings)
+            if of_request:
+                part = replace(part, controls=_without_resolution(part.controls))
+            part = _with_only(followed, part, decision, warnings, profile) if part.controls is not None else part
         if part is not given:
             changed[decision.part_path] = part
     return (_with_parts(call, changed) if changed else call), warnings
+
+
+def _with_resolution(
+    call: ModelCall, decisions: Sequence[MediaDecision], parts: Mapping[str, MediaPart], profile: ModelProfile
+) -> tuple[ModelCall, bool]:
+    """Returns the call with the resolution of all its files, if that is how the model gets it, and whether it is."""
+    if not profile.request_resolution:
+        return call, False
+    from .request_resolution import request_resolution, with_resolution
+
+    resolution = request_resolution(decisions, parts, profile)
+    changed = with_resolution(call, resolution, profile) if resolution is not None else None
+    return (call, False) if changed is None else (changed, True)
+
+
+def _without_resolution(controls: MediaControls) -> MediaControls | None:
+    rest = replace(controls, resolution=None)
+    return rest if rest.names else None
 
 
 def _in_words_of(
@@ -78,18 +100,23 @@ def followed_controls(
     return {name for each in fallbacks if each.name == decision.fallback for name in each.controls}
 
 
-def _with_only(followed: Set[str], part: MediaPart, decision: MediaDecision, warnings: list[CallWarning]) -> MediaPart:
+def _with_only(
+    followed: Set[str], part: MediaPart, decision: MediaDecision, warnings: list[CallWarning], profile: ModelProfile
+) -> MediaPart:
     """Returns the part without controls that are not `followed`, and adds a warning for each of them."""
     assert part.controls is not None
     names = [name for name in part.controls.names if name not in followed]
-    warnings += (_warning(part, decision, name) for name in names if name != "fetch")
+    warnings += (_warning(part, decision, name, profile) for name in names if name != "fetch")
     if decision.route == "native" and part.controls.fetch == "us" and part.blob.form == "url":
         names.remove("fetch")  # the engine downloads it
     return replace(part, controls=replace(part.controls, **dict.fromkeys(names))) if names else part
 
 
-def _warning(part: MediaPart, decision: MediaDecision, name: str) -> CallWarning:
+def _warning(part: MediaPart, decision: MediaDecision, name: str, profile: ModelProfile) -> CallWarning:
     value = getattr(part.controls, name)
+    if name == "resolution" and value in profile.request_resolution and decision.route == "native":
+        message = f"{decision.source}: the model has one resolution for all files of a request, and they, or provider options, differ"
+        return CallWarning(_CODE, f"{decision.part_path}.controls.{name}", message, value)
     how = "sent natively" if decision.route == "native" else f"converted by the fallback {decision.fallback!r}"
     message = f"{decision.source} is {how}, which has no control {name}={value!r}"
     return CallWarning(_CODE, f"{decision.part_path}.controls.{name}", message, value)

@@ -70,7 +70,7 @@ def _fitted(width: int, height: int, fit: Mapping[str, int]) -> tuple[int, int]:
 
 
 def _cells(width: float, height: float, edge: int, most: int | None) -> int:
-    """Returns the cells of an image that is reduced until it has at most so many: the most that one of its sizes has."""
+    """Returns the cells of an image that is reduced until it has at most so many: the most of all its sizes."""
     across, down = width / edge, height / edge
     if most is None or math.ceil(across) * math.ceil(down) <= most:
         return math.ceil(across) * math.ceil(down)
