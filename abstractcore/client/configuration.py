@@ -54,13 +54,14 @@ def _policies(table: object, document: Document, handlers: Sequence[MediaHandler
     given = cast("Mapping[str, Any]", table)
     for kind, policy in given.items():
         try:
-            _check(kind, policy, handlers)
+            check_policy(kind, policy, handlers)
         except InvalidInputError as error:
             raise document.error(error.message, *key_position(document.text, kind), error.hint) from None
     return cast("Mapping[MediaKind, str]", given)
 
 
-def _check(kind: str, policy: object, handlers: Sequence[MediaHandler]) -> None:
+def check_policy(kind: str, policy: object, handlers: Sequence[MediaHandler]) -> None:
+    """Raises `InvalidInputError` for a configured policy that no kind of file has."""
     path = f"{_TABLE}.{kind}"
     if kind not in MEDIA_KINDS:
         raise InvalidInputError(f"unknown kind: use {', '.join(MEDIA_KINDS)}", path=path)

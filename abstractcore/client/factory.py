@@ -67,6 +67,7 @@ def create_llm(
         services = default_services()
     elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected Services, got {type(services).__name__}", path="services")
+    services.check_media_policy()
     name, model = _names(provider, model, services.registry)
     chosen = services.registry.provider(name, model)
     known = {*LLM_OPTIONS, *chosen.options}

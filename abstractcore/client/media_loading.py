@@ -74,11 +74,10 @@ class MediaLoader:
             hint = "Pass one File with all its options."
             raise InvalidInputError("a File in a File", path=f"{path}.source", hint=hint)
         if item.media_type is not None:
-            if not isinstance(item.media_type, str) or "/" not in item.media_type:  # pyright: ignore[reportUnnecessaryIsInstance]
-                what = f"{shown(item.media_type)} is not a media type, such as 'text/csv'"
-                raise InvalidInputError(what, path=f"{path}.media_type")
-            source = _typed(source, item.media_type, path)
-        part = item.apply(self._load(source, f"{path}.source", may_fetch=item.fetch != "vendor"), path)
+            loaded = self._of_type(source, item.media_type, path)
+        else:
+            loaded = self._load(source, f"{path}.source", may_fetch=item.fetch != "vendor")
+        part = item.apply(loaded, path)
         if item.password is not None:
             if part.blob.sha256 is None:
                 hint = "Download it, and pass the path of the file."
@@ -96,19 +95,29 @@ class MediaLoader:
             return _from_content(content, path, self.handlers)
         if isinstance(item, str) and item.lower().startswith(("http://", "https://")):
             return self._of_url(item, may_fetch)
-        if isinstance(item, str) and _ADDRESS.match(item):
-            scheme = item.partition(":")[0]
-            raise MediaError(
-                f"{shown(shown_address(item))}: URLs with the scheme {scheme}: are not supported.",
-                source=path,
-                hint="http:// and https:// URLs are. For others, pass the path of a file, or its bytes.",
-            )
         if isinstance(item, str | os.PathLike):
-            return _from_file(os.fsdecode(cast(str, item)), self.handlers)
+            return _from_file(_checked_path(cast(str, item), path), self.handlers)
         raise InvalidInputError(
             f"expected a path, bytes, an open file, an image, a Blob, a part or a File, got {type(item).__name__}",
             path=path,
         )
+
+    def _of_type(self, source: object, media_type: object, path: str) -> MediaPart:
+        """Returns the part for a source of the type that the user gave."""
+        try:
+            content = _content(source, f"{path}.source")
+            if content is not None:
+                blob = Blob.from_bytes(content.data, cast(str, media_type), name=content.name)
+            elif isinstance(source, str) and source.lower().startswith(("http://", "https://")):
+                blob = Blob.from_url(source, cast(str, media_type))
+            elif isinstance(source, str | os.PathLike):
+                declared = Blob.from_bytes(b"", cast(str, media_type)).media_type
+                return _from_file(_checked_path(cast(str, source), f"{path}.source"), self.handlers, declared)
+            else:
+                raise InvalidInputError("is for a path, a URL or content in memory", path=f"{path}.media_type")
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=f"{path}.{error.path}", hint=error.hint) from None
+        return _of_declared_type(blob, self.handlers)
 
     def _of_url(self, url: str, may_fetch: bool) -> MediaPart:
         """Returns the part of a URL; one whose path does not tell the type is downloaded."""
@@ -128,21 +137,16 @@ class MediaLoader:
         return _from_content(Content(file.data, None, file.name), shown_address(url), self.handlers)
 
 
-def _typed(source: object, media_type: str, path: str) -> Blob:
-    """Returns a source as a blob of the type that the user gave."""
-    try:
-        content = _content(source, path)
-        if content is not None:
-            return Blob.from_bytes(content.data, media_type, name=content.name)
-        if isinstance(source, str) and source.lower().startswith(("http://", "https://")):
-            return Blob.from_url(source, media_type)
-        if isinstance(source, str | os.PathLike):
-            return Blob.from_file(cast(str, source), media_type)
-    except OSError as error:
-        raise MediaError(f"{path} cannot be read: {error.strerror or error}.", source=path) from None
-    except SchemaError as error:
-        raise InvalidInputError(error.message, path=f"{path}.{error.path}") from None
-    raise InvalidInputError("is for a path, a URL or content in memory", path=f"{path}.media_type")
+def _checked_path(item: str | os.PathLike[str], path: str) -> str:
+    """Returns a path as text; raises `MediaError` for a URL with a scheme that is not downloaded here."""
+    if isinstance(item, str) and _ADDRESS.match(item):
+        scheme = item.partition(":")[0]
+        raise MediaError(
+            f"{shown(shown_address(item))}: URLs with the scheme {scheme}: are not supported.",
+            source=path,
+            hint="http:// and https:// URLs are. For others, pass the path of a file, or its bytes.",
+        )
+    return os.fsdecode(item)
 
 
 def _content(item: object, path: str) -> Content | None:
@@ -178,7 +182,8 @@ def _type_of_url(url: str) -> str | None:
         raise MediaError(f"{shown(shown_address(url))} is not a valid URL.", source=shown_address(url)) from None
 
 
-def _from_file(path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
+def _from_file(path: str, handlers: Sequence[MediaHandler], declared: str | None = None) -> MediaPart:
+    """Returns the part of a file, of the type that is `declared`, else of the one that is recognised."""
     name = os.path.basename(path) or path
     try:
         status = os.stat(path)
@@ -188,9 +193,12 @@ def _from_file(path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
             raise MediaError(f"{path} is not a regular file.", source=name, hint="Copy its content to a file first.")
         if status.st_size == 0:
             raise MediaError(f"{path} is empty: there is nothing to send.", source=name)
-        with open(path, "rb") as file:
-            head = file.read(_HEAD_BYTES)
-        found = _recognise(head, name, path, handlers)
+        if declared is None:
+            with open(path, "rb") as file:
+                head = file.read(_HEAD_BYTES)
+            found = _recognise(head, name, path, handlers)
+        else:
+            found = _declared(name, declared, handlers)
         limit = MAX_RECORDING_BYTES if found.kind in ("audio", "video") else MAX_FILE_BYTES
         if status.st_size > limit:
             raise MediaError(
@@ -235,9 +243,13 @@ def _files_of(handler: MediaHandler) -> str:
 
 def _of_declared_type(blob: Blob, handlers: Sequence[MediaHandler]) -> MediaPart:
     """Returns the part for content with a declared media type, which is not read."""
-    found = _first_recognised(b"", blob.name or "", blob.media_type, handlers)
-    kind = found.kind if found is not None else media_kind_of(blob.media_type)
-    return MEDIA_PART_BY_KIND[kind](blob)
+    return MEDIA_PART_BY_KIND[_declared(blob.name or "", blob.media_type, handlers).kind](blob)
+
+
+def _declared(name: str, media_type: str, handlers: Sequence[MediaHandler]) -> Recognised:
+    """Returns a declared media type with its kind; it is the one that is sent."""
+    found = _first_recognised(b"", name, media_type, handlers)
+    return Recognised(found.kind if found is not None else media_kind_of(media_type), media_type)
 
 
 def _first_recognised(

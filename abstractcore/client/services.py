@@ -71,6 +71,7 @@ class Services:
         self._process_pool: ProcessPool | None = None
         self._catalogue = catalogue
         self._media_policy = media_policy if media_policy is None else option_values.media_policy(media_policy)
+        self._given_media_policy = self._media_policy
         self._sync: dict[TransportSettings, SyncHttpTransport] = {}
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
         self._pycurl: dict[TransportSettings, PycurlTransport] = {}
@@ -164,6 +165,14 @@ class Services:
             found = read_configuration(self.environment, self.registry.media_handlers).media_policy
             self._media_policy = {**found}
         return self._media_policy
+
+    def check_media_policy(self) -> None:
+        """Raises `InvalidInputError` for a given policy that is neither a rule nor the name of a fallback."""
+        if self._given_media_policy:
+            from .configuration import check_policy
+
+            for kind, policy in self._given_media_policy.items():
+                check_policy(kind, policy, self.registry.media_handlers)
 
     @property
     def spare_cores(self) -> int:

@@ -115,7 +115,8 @@ def _with_only(
 def _warning(part: MediaPart, decision: MediaDecision, name: str, profile: ModelProfile) -> CallWarning:
     value = getattr(part.controls, name)
     if name == "resolution" and value in profile.request_resolution and decision.route == "native":
-        message = f"{decision.source}: the model has one resolution for all files of a request, and they, or provider options, differ"
+        why = "the model has one resolution for all files of a request, and they, or provider options, differ"
+        message = f"{decision.source}: {why}"
         return CallWarning(_CODE, f"{decision.part_path}.controls.{name}", message, value)
     how = "sent natively" if decision.route == "native" else f"converted by the fallback {decision.fallback!r}"
     message = f"{decision.source} is {how}, which has no control {name}={value!r}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInputError
 from ...ports import MediaHandler, ModelProfile
+from ...registry import did_you_mean, nearest_names
 from ...schema import MEDIA_RULES, media_kind_of
 from ...schema.quoting import shown
 
@@ -21,10 +22,12 @@ def check_policies(policies: Mapping[Any, str], handlers: Sequence[MediaHandler]
             continue
         known = dict.fromkeys(fallback.name for handler in handlers for fallback in handler.fallbacks)
         if policy not in known:
+            near = nearest_names(str(policy), [*MEDIA_RULES, *known])
             raise InvalidInputError(
                 f"unknown policy {shown(policy)}: use {', '.join(MEDIA_RULES)}, or the name of a fallback: "
                 f"{', '.join(known) or 'none is installed'}",
                 path=f"media_policy.{kind}",
+                hint=did_you_mean(near) if near else None,
             )
 
 

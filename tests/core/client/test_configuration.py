@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from abstractcore import ConfigurationError, Services, create_llm
+from abstractcore import ConfigurationError, InvalidInputError, Services, create_llm
 from abstractcore.catalogue.folders import config_file_path
 from abstractcore.ports import Fallback
 from tests.media_doubles import PICTURE, SOUND, Handler, registry
@@ -68,6 +68,21 @@ def test_services_may_have_policies_of_their_own_instead(make):
     llm = make(CONFIGURED, {"media_policy": {"image": "observe"}})
     assert llm.plan("hi", media=[PICTURE])[0].policy == "observe"
     assert make(CONFIGURED, {"media_policy": {}}).plan("hi", media=[PICTURE])[0].policy_source == "default"
+
+
+@pytest.mark.parametrize(
+    ("policy", "message", "hint"),
+    [
+        ({"image": "orc"}, "media_policy.image: unknown policy 'orc': use native, auto", "Did you mean ocr?"),
+        ({"image": "refused"}, "media_policy.image: unknown policy 'refused'", "Did you mean refuse?"),
+        ({"pictures": "ocr"}, "media_policy.pictures: unknown kind: use text, image", None),
+        ({"image": 3}, "media_policy.image: expected the name of a policy, got 3", None),
+    ],
+)
+def test_wrong_policy_of_services_is_refused_before_any_call(make, policy: dict, message: str, hint: str | None):
+    with pytest.raises(InvalidInputError, match=message) as caught:
+        make(None, {"media_policy": policy})
+    assert caught.value.hint == hint
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from PIL import Image
 
 from abstractcore import File, InvalidInputError, MediaControls, MediaError, Services, create_llm, from_json, to_json
+from abstractcore.client import media_loading
 from abstractcore.ports import Conversion, Excerpt, Fallback
 from tests.media_doubles import PICTURE, SOUND, Handler, registry
 
@@ -118,6 +120,9 @@ def test_password_reaches_the_handler_and_nothing_else(call_style, make):
         (File(File(PICTURE)), "media[0].source", "a File in a File"),
         (File(3), "media[0].source", "expected a path"),  # type: ignore[arg-type]
         (File(PAPER, media_type=""), "media[0].media_type", "is not a media type"),
+        (File(PAPER, media_type="png"), "media[0].media_type", "is not a media type"),
+        (File("a.png", media_type="image/p n g"), "media[0].media_type", "is not a media type"),
+        (File(PAPER, media_type=3), "media[0].media_type", "expected text, got int"),  # type: ignore[arg-type]
         (File("https://example.com/a.png", password="x"), "media[0].password", "is for a file that is at hand"),
     ],
     ids=str,
@@ -128,11 +133,36 @@ def test_file_with_a_wrong_option_is_refused_with_its_path(make, file: File, pat
     assert caught.value.path == path
 
 
-def test_missing_file_is_named(make, tmp_path: Path):
-    with pytest.raises(MediaError, match="does not exist"):
-        make().build("hi", media=[File(tmp_path / "none.png")])
-    with pytest.raises(MediaError, match="cannot be read: No such file"):
-        make().build("hi", media=[File(tmp_path / "none.png", media_type="image/png")])
+@pytest.mark.parametrize("media_type", [None, "image/png"])
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("none.png", r"none\.png does not exist"),
+        ("folder", r"folder is a directory"),
+        ("pipe", r"pipe is not a regular file"),
+        ("empty", r"empty is empty: there is nothing to send"),
+        ("large", r"large has 30 bytes; the limit is 20"),
+        ("a\0b", r"is not a valid path"),
+        ("x" * 5000, r"cannot be read: File name too long"),
+    ],
+    ids=["missing", "folder", "pipe", "empty", "large", "invalid", "long"],
+)
+def test_paths_are_checked_whether_or_not_their_type_is_given(
+    make, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, message: str, media_type: str | None
+):
+    (tmp_path / "folder").mkdir()
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "empty").touch()
+    (tmp_path / "large").write_bytes(b"PICTURE".ljust(30))
+    monkeypatch.setattr(media_loading, "MAX_FILE_BYTES", 20)
+    with pytest.raises(MediaError, match=message) as caught:
+        make().build("hi", media=[File(os.path.join(tmp_path, name), media_type=media_type)])
+    assert repr(name[:5])[1:-1] in caught.value.message
+
+
+def test_address_with_a_type_is_no_path(make):
+    with pytest.raises(MediaError, match="URLs with the scheme ftp: are not supported"):
+        make().build("hi", media=[File("ftp://example.com/a.png", media_type="image/png")])
 
 
 def test_controls_are_part_of_the_call(make):
