@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left, bisect_right
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import accumulate
+from typing import Any, TypeVar
 
 from .evidence import EvidenceMatch, EvidenceSource
 from .media_anchors import MediaAnchor
+from .placed import Placed
 from .quote_search import MOST_OCCURRENCES, Budget, Found, SearchedText
 from .sources import Source
 from .table_cells import in_cells
 
+P = TypeVar("P", bound=Placed)
 _TIME = re.compile(r"\[[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?\]\s?")
 """A time in a transcript, which a model may copy with the words."""
 
@@ -82,8 +85,11 @@ class TextSource:
 
     def at(self, start: int, end: int, quote: str, match: EvidenceMatch) -> Source:
         """Returns a span of the searched text as the place of a quote."""
-        place = self.place(start, end)
-        return Source(
+        return self.placed(Source, self.place(start, end), quote, match)
+
+    def placed(self, make: Callable[..., P], place: Place, quote: str, match: EvidenceMatch, **more: Any) -> P:
+        """Returns a place as a `Source` or an `Evidence`, whichever `make` is; `more` are fields of only one of them."""
+        return make(
             quote=quote,
             match=match,
             source=self.kind,
@@ -94,6 +100,7 @@ class TextSource:
             end=place.end,
             text=place.text,
             anchors=place.anchors,
+            **more,
         )
 
     def place(self, start: int, end: int) -> Place:

@@ -116,22 +116,9 @@ class _Checker:
             found = source.find(text, self._budget)
             if found is not None:
                 place = source.place(found.start, found.end)
-                return Evidence(
-                    path="",
-                    quote=text,
-                    verified=True,
-                    match=found.match,
-                    source=source.kind,
-                    document=source.document,
-                    name=source.name,
-                    page=place.page,
-                    start=place.start,
-                    end=place.end,
-                    text=place.text,
-                    occurrences=found.occurrences,
-                    anchors=place.anchors,
-                    reason=_all_of(source.name, place.page) if place.is_all else None,
-                )
+                reason = _all_of(source.name, place.page) if place.is_all else None
+                more = {"path": "", "verified": True, "occurrences": found.occurrences, "reason": reason}
+                return source.placed(Evidence, place, text, found.match, **more)
         return Evidence("", text, reason=self._why_not_found(text))
 
     def _why_not_found(self, quote: str) -> str:

@@ -11,18 +11,40 @@ from collections.abc import Mapping
 from decimal import Decimal
 from typing import Any
 
-from abstractcore.schema import MediaControls, MediaResolution, SchemaError
+from abstractcore.schema import (
+    AudioPart,
+    CallWarning,
+    MediaControls,
+    MediaPart,
+    MediaResolution,
+    SchemaError,
+    VideoPart,
+)
 
+from .format_warnings import FormatWarnings
 from .json_reading import Object, as_object
 
 _SECONDS = re.compile(r"(\d{1,12}(?:\.\d{1,9})?)s")
 _OFFSETS = ("start", "end")
 
 
-def write_clip(controls: MediaControls, names: Mapping[str, str]) -> Object:
-    """Returns the fields for `start`, `end` and `fps`, under the format's `names` for them."""
-    given = {name: getattr(controls, name) for name in names if getattr(controls, name) is not None}
-    return {names[name]: _duration(value) if name in _OFFSETS else value for name, value in given.items()}
+def write_controls(
+    part: MediaPart, path: str, names: Mapping[str, str], of_format: FormatWarnings, warnings: list[CallWarning]
+) -> tuple[Object, MediaResolution | None]:
+    """Returns the fields for `start`, `end` and `fps` of a video, under the format's `names` for them, and the
+    resolution of a file that has pictures. Warns of other controls.
+    """
+    controls = part.controls
+    if controls is None:
+        return {}, None
+    clip: Object = {}
+    followed: tuple[str, ...] = () if isinstance(part, AudioPart) else ("resolution",)
+    if isinstance(part, VideoPart):
+        given = {name: getattr(controls, name) for name in names if getattr(controls, name) is not None}
+        clip = {names[name]: _duration(value) if name in _OFFSETS else value for name, value in given.items()}
+        followed = (*followed, *names)
+    of_format.controls(part, path, followed, warnings)
+    return clip, controls.resolution if "resolution" in followed else None
 
 
 def read_clip(value: Any, names: Mapping[str, str]) -> dict[str, float] | None:

@@ -17,7 +17,7 @@ from abstractcore.schema import (
     VideoPart,
 )
 
-from ...common.google_clips import read_clip, with_controls, write_clip
+from ...common.google_clips import read_clip, with_controls, write_controls
 from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
 from ...common.item_options import read_options, with_options
 from ...common.json_reading import Object, as_object, text_of
@@ -47,29 +47,16 @@ def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWa
         raise UnsupportedContentError(f"{path}: {blob.media_type} cannot be sent as {part.type}.")
     check_blob(blob, path, provider)
     WARNINGS.fields(part, path, ("detail", "transcript", "id"), warnings)
-    controls = _write_controls(part, path, warnings)
+    clip, resolution = write_controls(part, path, _CLIP, WARNINGS, warnings)
+    controls: Object = {"videoMetadata": clip} if clip else {}
+    if resolution is not None:
+        controls["mediaResolution"] = {"level": _LEVELS[resolution]}
     uri = file_uri(blob, path, provider, warnings)
     if uri is None:
         body: Object = {"inlineData": {"mimeType": blob.media_type, "data": to_base64(blob)}}
     else:
         body = {"fileData": {"mimeType": blob.media_type, "fileUri": uri}}
     return with_options({**body, **controls}, part, path, provider, _FIELDS, warnings)
-
-
-def _write_controls(part: MediaPart, path: str, warnings: list[CallWarning]) -> Object:
-    """Returns `videoMetadata` of a video, and `mediaResolution` of a file that has pictures."""
-    controls = part.controls
-    if controls is None:
-        return {}
-    followed = () if isinstance(part, AudioPart) else ("resolution",)
-    clip: Object = {}
-    if isinstance(part, VideoPart):
-        clip, followed = write_clip(controls, _CLIP), (*followed, *_CLIP)
-    WARNINGS.controls(part, path, followed, warnings)
-    body: Object = {"videoMetadata": clip} if clip else {}
-    if controls.resolution is not None and "resolution" in followed:
-        body["mediaResolution"] = {"level": _LEVELS[controls.resolution]}
-    return body
 
 
 def kind_of(media_type: str) -> type[MediaPart]:

@@ -21,7 +21,7 @@ from abstractcore.schema import (
     VideoPart,
 )
 
-from ...common.google_clips import read_clip, with_controls, write_clip
+from ...common.google_clips import read_clip, with_controls, write_controls
 from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
 from ...common.item_options import read_options, with_options
 from ...common.json_reading import Object, as_object, text_of
@@ -68,7 +68,10 @@ def write_media(part: MediaPart, path: str, provider: str, warnings: list[CallWa
     blob = part.blob
     check_blob(blob, path, provider)
     WARNINGS.fields(part, path, ("detail", "transcript", "id", "cache"), warnings)
-    controls = _write_controls(part, path, warnings)
+    clip, resolution = write_controls(part, path, _CLIP, WARNINGS, warnings)
+    controls: Object = {"processing": {"type": "static", **clip}} if clip else {}
+    if resolution is not None:
+        controls["resolution"] = resolution
     uri = file_uri(blob, path, provider, warnings)
     where: Object = {"data": to_base64(blob)} if uri is None else {"uri": uri}
     data: Object = {"type": part.type, "mime_type": blob.media_type, **where, **controls}
@@ -96,22 +99,6 @@ def read_content(data: Object, provider: str) -> ContentPart | OpaquePart:
     known = _MEDIA_FIELDS | {name for name, found in read.items() if found}
     options = read_options(data, known, provider)
     return _MEDIA[kind](blob, provider_options=options, controls=with_controls(clip, resolution))
-
-
-def _write_controls(part: MediaPart, path: str, warnings: list[CallWarning]) -> Object:
-    """Returns the `processing` of a video, and the `resolution` of a file that has pictures."""
-    controls = part.controls
-    if controls is None:
-        return {}
-    followed = () if isinstance(part, AudioPart) else ("resolution",)
-    clip: Object = {}
-    if isinstance(part, VideoPart):
-        clip, followed = write_clip(controls, _CLIP), (*followed, *_CLIP)
-    WARNINGS.controls(part, path, followed, warnings)
-    body: Object = {"processing": {"type": "static", **clip}} if clip else {}
-    if controls.resolution is not None and "resolution" in followed:
-        body["resolution"] = controls.resolution
-    return body
 
 
 def text_options(data: Object, provider: str) -> ProviderOptions:
