@@ -88,7 +88,7 @@ class TextSource:
         return self.placed(Source, self.place(start, end), quote, match)
 
     def placed(self, make: Callable[..., P], place: Place, quote: str, match: EvidenceMatch, **more: Any) -> P:
-        """Returns a place as a `Source` or an `Evidence`, whichever `make` is; `more` are fields of only one of them."""
+        """Returns a place as a `Source` or `Evidence`, which `make` is; `more` are the fields that the other lacks."""
         return make(
             quote=quote,
             match=match,
