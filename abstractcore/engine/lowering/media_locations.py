@@ -12,11 +12,15 @@ from .media_refusals import not_at_hand, refused
 if TYPE_CHECKING:
     from ...schema import MediaDecision
 
+_DOWNLOADED = ("http", "https")
+"""The schemes of URLs that can be downloaded here."""
+
 
 def lower_location(
     decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile, *, is_cut: bool = False
 ) -> MediaDecision:
-    """Returns the decision with who downloads the file, if it is a URL. Pure. A file that `is_cut` must be here.
+    """Returns the decision with who downloads the file, if it is a URL. Pure. One that `is_cut` is downloaded here, if
+    that is possible and its user does not say otherwise.
 
     Raises `UnsupportedContentError` for a file that is sent natively and that the endpoint cannot read where it is, and
     `MediaError` for one that must be converted and cannot be downloaded here.
@@ -43,6 +47,7 @@ def _at_url(
     url = part.blob.location or ""
     if decision.route == "native":
         is_read = profile.reads_url(decision.kind, part.blob.media_type, url)
+        is_cut = is_cut and _scheme(url) in _DOWNLOADED
         if is_read and (wanted == "vendor" or not (wanted == "us" or is_cut)):
             return replace(decision, fetch="vendor")
         if is_read and wanted is None:
@@ -54,7 +59,7 @@ def _at_url(
             decision = replace(decision, reason=f"{decision.reason}; it is downloaded here, since {why}")
     elif wanted == "vendor":
         raise not_at_hand(decision, call)
-    if _scheme(url) not in ("http", "https"):
+    if _scheme(url) not in _DOWNLOADED:
         why = f"{_scheme(url)} URLs cannot be downloaded here"
         raise refused(decision, call, why, ["pass the file itself", "pass an https:// URL"])
     return replace(decision, fetch="us")

@@ -11,7 +11,17 @@ import numpy
 import pytest
 from PIL import Image
 
-from abstractcore import File, InvalidInputError, MediaControls, MediaError, Services, create_llm, from_json, to_json
+from abstractcore import (
+    File,
+    InvalidInputError,
+    MediaControls,
+    MediaError,
+    PluginError,
+    Services,
+    create_llm,
+    from_json,
+    to_json,
+)
 from abstractcore.client import media_loading
 from abstractcore.ports import Conversion, Excerpt, Fallback
 from tests.media_doubles import PICTURE, SOUND, Handler, registry
@@ -81,6 +91,12 @@ def test_file_that_is_sent_natively_is_cut_by_its_handler(call_style, make):
     assert sent.blob.read() == PAPER + b"cut"
     assert sent.controls is None
     assert (response.media[0].sent.size, response.media[0].sent.page_numbers) == (len(PAPER) + 3, (2,))
+
+
+def test_handler_that_returns_no_excerpt_is_named(call_style, make, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(Papers, "excerpt", lambda self, part, context: part)
+    with pytest.raises(PluginError, match=r"'papers'.* returns a DocumentPart: expected an Excerpt"):
+        call_style.generate(make("document"), "hi", media=[File(PAPER, pages="2")])
 
 
 def test_control_without_a_handler_is_taken_out_of_what_is_sent(call_style, make):

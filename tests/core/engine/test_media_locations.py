@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from abstractcore import (
@@ -17,7 +19,8 @@ from abstractcore import (
     create_llm,
 )
 from abstractcore.engine import lower
-from abstractcore.ports import Conversion, Fallback, ModelProfile
+from abstractcore.ports import Conversion, Excerpt, Fallback, ModelProfile
+from abstractcore.schema import MediaControls
 from abstractcore.transport import URLFetcher
 from tests.chaos_server import ScriptedServer, answer
 from tests.media_doubles import PICTURE, Handler, registry
@@ -30,9 +33,14 @@ TEXT = Fallback("text", frozenset({"text"}))
 
 
 class Papers(Handler):
-    """Documents whose conversion may fail."""
+    """Documents whose conversion may fail, and whose pages can be cut."""
 
     error: Exception | None = None
+    excerpt_controls = frozenset({"pages"})
+
+    def excerpt(self, part, context) -> Excerpt:
+        blob = Blob.from_bytes(b"PAPER of page " + part.controls.pages.encode(), "application/pdf")
+        return Excerpt(replace(part, blob=blob, controls=None), (int(part.controls.pages),))
 
     def convert(self, part, context) -> Conversion:
         if self.error is not None:
@@ -55,6 +63,22 @@ def picture(url: str) -> ImagePart:
 
 def paper(url: str) -> DocumentPart:
     return DocumentPart(Blob.from_url(url, "application/pdf"))
+
+
+@pytest.mark.parametrize(
+    ("url", "fetch", "who", "warned"),
+    [
+        ("https://a.example/x.pdf", None, "us", []),
+        ("https://a.example/x.pdf", "vendor", "vendor", ["messages[0].parts[0].controls.pages"]),
+        ("s3://bucket/x.pdf", None, "vendor", ["messages[0].parts[0].controls.pages"]),
+    ],
+)
+def test_file_of_which_a_part_is_sent_is_downloaded_here(url: str, fetch, who: str, warned: list[str]):
+    profile = replace(PROFILE, urls={"application/pdf": frozenset({"https://", "s3://"})})
+    part = replace(paper(url), controls=MediaControls("2", fetch=fetch))
+    lowered = lower(ModelCall("m", (Message.user(part, "?"),), "vendor"), profile, (papers(),))
+    assert lowered.decisions[0].fetch == who
+    assert [each.path for each in lowered.warnings] == warned
 
 
 @pytest.mark.parametrize(
