@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from ..errors import InvalidInputError
 from ..schema import EMPTY, NO_OPTIONS, HostedTool, MediaPart, Message, ModelCall, OutputSchema, SchemaError, ToolSpec
-from .option_values import media_policy, sampling, tool_choice
+from .option_values import media_history, media_policy, sampling, tool_choice
 
 
 def build_call(
@@ -50,6 +50,7 @@ def build_call(
             stream=stream,
             strict=options.get("strict", False),
             media_policy=cast(Any, media_policy(options["media_policy"]) if "media_policy" in options else EMPTY),
+            media_history=cast(Any, media_history(options["media_history"]) if "media_history" in options else EMPTY),
             provider_options=options.get("provider_options", NO_OPTIONS),
             tags=options.get("tags", EMPTY),
             parent_id=options.get("parent_id"),

@@ -14,19 +14,24 @@ from ..engine.lowering.media_policies import check_policies
 from ..errors import InvalidInputError
 from ..ports import MediaHandler
 from ..registry import did_you_mean, nearest_names
-from ..schema import EMPTY, MediaKind
+from ..schema import EMPTY, MediaHistory, MediaKind
 from ..schema.quoting import shown
-from .option_values import MEDIA_KINDS
+from .option_values import MEDIA_KINDS, media_history
 
 _TABLE = "media_policy"
+_HISTORY = "media_history"
+_SETTINGS = (_TABLE, _HISTORY)
 _EXAMPLE = 'For example:\n[media_policy]\nimage = "caption"'
 
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What `config.toml` holds: a policy for kinds of files, in the table `[media_policy]`."""
+    """What `config.toml` holds: policies for kinds of files, in the table `[media_policy]`, and what becomes of files
+    of earlier turns, as `media_history`, for all or as a table.
+    """
 
     media_policy: Mapping[MediaKind, str] = cast("Mapping[MediaKind, str]", EMPTY)
+    media_history: Mapping[MediaKind, MediaHistory] = cast("Mapping[MediaKind, MediaHistory]", EMPTY)
 
 
 def read_configuration(environment: Mapping[str, str], handlers: Sequence[MediaHandler]) -> Configuration:
@@ -41,10 +46,20 @@ def read_configuration(environment: Mapping[str, str], handlers: Sequence[MediaH
     document = read_document(path)
     tables = read_toml(document)
     for name in tables:
-        if name != _TABLE:
-            hint = did_you_mean([_TABLE]) if nearest_names(name, [_TABLE]) else _EXAMPLE
+        if name not in _SETTINGS:
+            near = nearest_names(name, _SETTINGS)
+            hint = did_you_mean(near) if near else _EXAMPLE
             raise document.error(f"no such setting: {shown(name)}", *key_position(document.text, name), hint)
-    return Configuration(_policies(tables.get(_TABLE, {}), document, handlers))
+    policies = _policies(tables.get(_TABLE, {}), document, handlers)
+    return Configuration(policies, _histories(tables.get(_HISTORY, {}), document))
+
+
+def _histories(given: object, document: Document) -> Mapping[MediaKind, MediaHistory]:
+    try:
+        return cast("Mapping[MediaKind, MediaHistory]", media_history(given))
+    except InvalidInputError as error:
+        key = (error.path or _HISTORY).rpartition(".")[2]
+        raise document.error(error.message, *key_position(document.text, key), error.hint) from None
 
 
 def _policies(table: object, document: Document, handlers: Sequence[MediaHandler]) -> Mapping[MediaKind, str]:

@@ -11,6 +11,7 @@ from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import (
     JSONObject,
     JSONValue,
+    MediaHistory,
     MediaKind,
     MediaPolicy,
     Modality,
@@ -81,6 +82,9 @@ class CallOptions(TypedDict, total=False):
     media_policy: MediaPolicy | Mapping[MediaKind, MediaPolicy] | None
     """How files are handled, for all or by kind: "auto", "native", "fallback_only", "refuse"; or, by kind, the
     name of a fallback, such as "ocr"."""
+    media_history: MediaHistory | Mapping[MediaKind, MediaHistory] | None
+    """What becomes of files after their turn, for all or by kind: "keep" sends them again as before, "text" sends their
+    caption, transcript or text instead; default "keep"."""
     provider_options: Mapping[str, JSONObject] | None
     """Fields for one provider's request, by the provider's name: sent unchanged."""
     headers: Mapping[str, str] | None
@@ -330,13 +334,15 @@ def _is_capability_option(name: str, capabilities: Collection[str]) -> bool:
 def merged(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
     """Returns a call's options merged over an LLM's defaults; None resets an option to the provider's own default.
 
-    Tags are merged too, and policies for kinds of files.
+    Tags are merged too, and policies and histories for kinds of files.
     """
     both = {**defaults, **options}
-    if "media_policy" in defaults and isinstance(options.get("media_policy"), Mapping):
-        from .option_values import media_policy
+    for name in ("media_policy", "media_history"):
+        if name in defaults and isinstance(options.get(name), Mapping):
+            from . import option_values
 
-        both["media_policy"] = {**media_policy(defaults["media_policy"]), **options["media_policy"]}
+            by_kind = option_values.media_policy if name == "media_policy" else option_values.media_history
+            both[name] = {**by_kind(defaults[name]), **options[name]}
     if "tags" in defaults and isinstance(options.get("tags"), Mapping):
         both["tags"] = {**defaults["tags"], **options["tags"]}
     return {name: value for name, value in both.items() if value is not None or name == "timeout"}

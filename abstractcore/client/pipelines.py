@@ -17,6 +17,7 @@ from .services import Services
 if TYPE_CHECKING:
     from ..engine.file_facts import FileFacts
     from ..engine.lowering.file_facts import FactsByFile
+    from ..engine.lowering.media_policies import MediaDefaults
     from ..ports import Captioner, MediaContext
     from .media_loading import MediaLoader
 
@@ -70,7 +71,12 @@ class Pipelines:
 
     def lowered(self, call: ModelCall) -> Lowered:
         """Returns the call as it would be lowered now; blocks, since all of its files are measured."""
-        return self._lowered(call, self._facts().of_all(call) if media_parts(call) else {})
+        if not media_parts(call):
+            return self._lowered(call, {})
+        from ..engine.media_conversion import with_known_tokens
+
+        lowered = self._lowered(call, self._facts().of_all(call))
+        return with_known_tokens(lowered, self.handlers, self._media_context())
 
     async def lowered_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
         """Returns the call as it is lowered when it is made; files that may be too long are measured."""
@@ -85,7 +91,7 @@ class Pipelines:
             now,
             self._media_options.keys(),
             facts,
-            self._default_policies,
+            self._media_defaults,
         )
 
     def _facts(self) -> FileFacts:
@@ -125,7 +131,7 @@ class Pipelines:
             handlers=self.handlers,
             media_context=self._media_context,
             media_options=self._media_options.keys(),
-            default_policies=self._default_policies,
+            media_defaults=self._media_defaults,
             artifact=self._artifact,
             file_facts=self._facts,
             middleware=self._middleware,
@@ -134,9 +140,9 @@ class Pipelines:
             secrets=self.secrets,
         )
 
-    def _default_policies(self) -> Mapping[str, str]:
-        """Returns the configured policies for files; they are read on first use."""
-        return self.services.media_policy
+    def _media_defaults(self) -> MediaDefaults:
+        """Returns what is configured for kinds of files; it is read on first use."""
+        return self.services.configuration
 
     def _artifact(self, sha256: str) -> bytes:
         """Returns the content of an artifact; the store is created on first use."""

@@ -6,7 +6,7 @@ import atexit
 import os
 import random
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, cast
 
 from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.cores import spare_cores
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from ..concurrency import AsyncRuntime
     from ..concurrency.process_pool import ProcessPool
     from ..ports import ArtifactStore, ConversionStore, Fetcher, Isolation, ModelStore
-    from ..schema import Capture, MediaKind, MediaPolicy
+    from ..schema import Capture, MediaHistory, MediaKind, MediaPolicy
     from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
     from ..transport.aiohttp_http import AiohttpTransport
     from ..transport.pycurl_http import PycurlTransport
+    from .configuration import Configuration
 
 _LAST_RECORDS_SECONDS = 2.0
 
@@ -32,9 +33,9 @@ class Services:
     """Clock, ids, random numbers, registry, catalogue, stores, environment, subscribers and connections.
 
     `random` returns numbers from 0 to 1; `new_id` a trace id of 32 hex digits (W3C Trace Context). The defaults are
-    those of this machine. `media_policy` holds for calls that set none for a kind of file, instead of the one in the
-    user's `config.toml`. It has no locks, which a fork could leave locked forever: if two threads create a service at
-    once, one of them is dropped. Raises `ConfigurationError` for an invalid clock.
+    those of this machine. `media_policy` and `media_history` hold for calls that set none for a kind of file, instead
+    of those in the user's `config.toml`. It has no locks, which a fork could leave locked forever: if two threads
+    create a service at once, one of them is dropped. Raises `ConfigurationError` for an invalid clock.
     """
 
     def __init__(
@@ -52,6 +53,7 @@ class Services:
         new_id: Callable[[], str] | None = None,
         catalogue: ModelCatalogue | None = None,
         media_policy: MediaPolicy | Mapping[MediaKind, MediaPolicy] | None = None,
+        media_history: MediaHistory | Mapping[MediaKind, MediaHistory] | None = None,
     ) -> None:
         self.clock: Clock = SystemClock() if clock is None else clock
         if not callable(getattr(self.clock, "now", None)):
@@ -71,7 +73,8 @@ class Services:
         self._process_pool: ProcessPool | None = None
         self._catalogue = catalogue
         self._media_policy = media_policy if media_policy is None else option_values.media_policy(media_policy)
-        self._given_media_policy = self._media_policy
+        self._media_history = media_history if media_history is None else option_values.media_history(media_history)
+        self._configuration: Configuration | None = None
         self._sync: dict[TransportSettings, SyncHttpTransport] = {}
         self._async: dict[TransportSettings, AsyncHttpTransport] = {}
         self._pycurl: dict[TransportSettings, PycurlTransport] = {}
@@ -155,23 +158,28 @@ class Services:
         return self._catalogue
 
     @property
-    def media_policy(self) -> Mapping[str, str]:
-        """The policies for kinds of files for which a call sets none, read once from the user's `config.toml`, unless
-        others were given. Raises `ConfigurationError` with the file and key of an invalid one.
+    def configuration(self) -> Configuration:
+        """What holds for kinds of files for which a call sets nothing, read once from the user's `config.toml`, unless
+        it was given. Raises `ConfigurationError` with the file and key of an invalid setting.
         """
-        if self._media_policy is None:
-            from .configuration import read_configuration
+        if self._configuration is None:
+            from .configuration import Configuration, read_configuration
 
-            found = read_configuration(self.environment, self.registry.media_handlers).media_policy
-            self._media_policy = {**found}
-        return self._media_policy
+            policy, history = self._media_policy, self._media_history
+            found = Configuration()
+            if policy is None or history is None:
+                found = read_configuration(self.environment, self.registry.media_handlers)
+            policies = found.media_policy if policy is None else policy
+            histories = found.media_history if history is None else history
+            self._configuration = Configuration(cast(Any, policies), cast(Any, histories))
+        return self._configuration
 
     def check_media_policy(self) -> None:
         """Raises `InvalidInputError` for a given policy that is neither a rule nor the name of a fallback."""
-        if self._given_media_policy:
+        if self._media_policy:
             from .configuration import check_policy
 
-            for kind, policy in self._given_media_policy.items():
+            for kind, policy in self._media_policy.items():
                 check_policy(kind, policy, self.registry.media_handlers)
 
     @property

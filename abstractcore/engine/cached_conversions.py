@@ -22,23 +22,41 @@ _cores: dict[int, BoundedSemaphore] = {}
 def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Conversion:
     """Returns the conversion of a file by its handler, or the one that is kept, which costs nothing; blocks.
 
-    One that asked a vision model is kept for the question of the user, others for all questions.
+    One that asked a vision model is kept for the question of the user, others for all questions; one that has fewer
+    images because of `context.max_images` is kept for this number, others for all numbers.
     """
     store = context.conversions
     if store is None or part.blob.sha256 is None:
         return handler.convert(part, context)
-    key, key_of_question = _key(handler, part, context, ""), _key(handler, part, context, context.question)
-    for each in dict.fromkeys((key, key_of_question)):
-        kept = store.get(each)
-        if kept is not None:
-            return replace(kept, usage=None)
+    kept = kept_conversion(handler, part, context)
+    if kept is not None:
+        return replace(kept, usage=None)
     captioner = _Noting(context.captioner)
     given = replace(context, captioner=captioner if context.captioner is not None else None)
     if isinstance(given.to_text, NestedFiles):
         given = replace(given, to_text=replace(given.to_text, context=given))
     conversion = handler.convert(part, given)
-    store.put(key_of_question if captioner.was_asked else key, conversion)
+    question, most = context.question if captioner.was_asked else "", context.max_images
+    if most is not None and (conversion.has_fewer_images or _images(conversion) > most):
+        store.put(_key(handler, part, context, question, most), conversion)
+    if not conversion.has_fewer_images:
+        store.put(_key(handler, part, context, question, None), conversion)
     return conversion
+
+
+def kept_conversion(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Conversion | None:
+    """Returns the conversion of a file that is kept, with what it cost; None if there is none. May block."""
+    store = context.conversions
+    if store is None or part.blob.sha256 is None:
+        return None
+    most = context.max_images
+    questions = dict.fromkeys(("", context.question))
+    for each in questions:
+        kept = store.get(_key(handler, part, context, each, None))
+        if kept is not None and (most is None or _images(kept) <= most):
+            return kept
+    found = (store.get(_key(handler, part, context, each, most)) for each in questions if most is not None)
+    return next((kept for kept in found if kept is not None), None)
 
 
 def fit(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int], context: MediaContext) -> Fitted:
@@ -89,7 +107,11 @@ class _Noting:
         return self._captioner(images, question, timeout=timeout, parent_id=parent_id)
 
 
-def _key(handler: MediaHandler, part: MediaPart, context: MediaContext, question: str) -> str:
+def _images(conversion: Conversion) -> int:
+    return sum(isinstance(part, ImagePart) for part in conversion.parts)
+
+
+def _key(handler: MediaHandler, part: MediaPart, context: MediaContext, question: str, max_images: int | None) -> str:
     """Returns what a conversion depends on, as a digest: the content, and everything that the handler gets."""
     password = context.password(part)
     nested = context.to_text
@@ -108,5 +130,6 @@ def _key(handler: MediaHandler, part: MediaPart, context: MediaContext, question
             "policies": dict(nested.policies) if isinstance(nested, NestedFiles) else {},
             "password": hashlib.sha256(password.encode()).hexdigest() if password is not None else None,
             "question": question,
+            **({} if max_images is None else {"max_images": max_images}),
         }
     )

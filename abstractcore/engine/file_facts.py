@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
 from ..errors import AbstractCoreError, PluginError
 from ..ports import MeasuresMedia, MediaContext, MediaHandler, ModelProfile, Runtime
 from ..schema import Blob, MediaFacts, MediaPart, ModelCall
-from .lowering.file_facts import FactsByFile, FileKey, file_key, measurable_parts
+from .lowering.file_facts import FactsByFile, FileKey, file_key, measurable_parts, measured_kinds
 from .lowering.media_routes import handler_for, media_parts
 
 _KEPT = 4096
@@ -29,7 +29,17 @@ class FileFacts:
 
     async def for_call(self, call: ModelCall, profile: ModelProfile, runtime: Runtime) -> FactsByFile:
         """Returns the facts of the files of `call` whose size or length may decide how they are sent."""
-        kept, parts = self._known, {file_key(part.blob): part for part in measurable_parts(call, profile)}
+        return await self._of(measurable_parts(call, profile), runtime)
+
+    async def of_parts(self, parts: Sequence[MediaPart], profile: ModelProfile, runtime: Runtime) -> FactsByFile:
+        """Returns the facts of files that conversions have made, or that were downloaded, where `profile` has limits on
+        their kinds.
+        """
+        kinds = measured_kinds(profile)
+        return await self._of((part for part in parts if part.type in kinds), runtime)
+
+    async def _of(self, files: Iterable[MediaPart], runtime: Runtime) -> FactsByFile:
+        kept, parts = self._known, {file_key(part.blob): part for part in files}
         found = {key: kept[key] for key in parts if key in kept}
         missing = [part for key, part in parts.items() if key not in kept and _is_at_hand(part)]
         measured = await runtime.gather(*(partial(runtime.call, self._measure, part, kind="files") for part in missing))

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, cast
+from typing import cast
 
 from ..errors import (
     AbstractCoreError,
@@ -13,6 +13,7 @@ from ..errors import (
     EncryptedFileError,
     MediaError,
     MissingExtraError,
+    ModelStoreError,
     WrongPasswordError,
 )
 from ..ports import (
@@ -40,14 +41,27 @@ from ..schema import (
     TextPart,
     ToolResult,
 )
-from .cached_conversions import convert, fit
+from .cached_conversions import convert, fit, kept_conversion
 from .deadlines import remaining
+from .downloads import KeptDownloads
+from .fitted_images import fitted_images
+from .lowering.media_contents import text_tokens
 from .lowering.media_routes import is_cut, lossy_native, media_parts
+from .lowering.media_turns import message_index, turn_start
 from .nested_files import NestedFiles
 from .untrusted_content import as_untrusted, sent_parts
 
-_IN_RESULT = "result"
-"""The path of all files of tools' results, in what decides a conversion."""
+_IN_RESULT, _EARLIER = "result", "earlier"
+"""The path of all files of tools' results, and of those of earlier turns that are text since there are more, in what
+decides a conversion."""
+
+
+@dataclass(frozen=True, slots=True)
+class Executed:
+    """A call whose decisions were executed, and what each of them has made of its file, by path."""
+
+    lowered: Lowered
+    files: Mapping[str, ConvertedFile]
 
 
 async def execute_decisions(
@@ -56,30 +70,28 @@ async def execute_decisions(
     media: MediaContext,
     artifact: Callable[[str], bytes],
     context: CallContext,
-) -> Lowered:
+) -> Executed:
     """Returns the call with every decision executed: files sent natively are checked, the others converted.
 
     What is in `context.converted` is not executed again, and what is executed is added there. `artifact` gives the
     content that has a hash. Raises `MediaError`, `ArtifactError` or `MissingExtraError`; nothing has been sent by then.
-    A file of a tool's result that cannot be read is replaced by a note, with a warning: the loop goes on.
+    A file of a tool's result that cannot be read is replaced by a note, with a warning: the loop goes on. A file of an
+    earlier turn that has no text, and need not be text, is not replaced: `ConvertedFile.failure` says why.
     """
-    media = replace(
-        media,
-        timeout=remaining(context),
-        trace_id=context.trace_id,
-        to_text=NestedFiles(handlers, lowered.call.media_policy, media),
-    )
+    fetcher = None if media.fetcher is None else KeptDownloads(media.fetcher, context.downloads)
+    media = replace(media, fetcher=fetcher, timeout=remaining(context), trace_id=context.trace_id)
+    media = replace(media, to_text=NestedFiles(handlers, lowered.call.media_policy, media))
     parts = dict(media_parts(lowered.call))
     named = {handler.name: handler for handler in handlers}
     runtime, converted = context.runtime, context.converted
-    keys = [_key(parts[decision.part_path], decision, lowered.call) for decision in lowered.decisions]
+    turn = turn_start(lowered.call, context.added_messages)
+    keys = [_key(parts[decision.part_path], decision, lowered.call, turn) for decision in lowered.decisions]
 
     def thunk(part: MediaPart, form: str, decision: MediaDecision, question: str):
         handler = named.get(decision.handler or "")
-        asked = replace(media, question=question)
-        handle = _handle_of_result if decision.part_path == _IN_RESULT else _handle
-        handle = partial(handle, decision, part, handler, asked, artifact, context.trace_id, runtime.now)
-        return lambda: runtime.call(handle, kind="files")
+        handle = _HANDLES.get(decision.part_path, _handle)
+        given = Handled(decision, part, handler, replace(media, question=question), handlers, context.trace_id)
+        return lambda: runtime.call(partial(handle, given, artifact, runtime.now), kind="files")
 
     missing = [key for key in dict.fromkeys(keys) if key not in converted]
     converted.update(zip(missing, await runtime.gather(*(thunk(*key) for key in missing)), strict=True))
@@ -93,23 +105,30 @@ async def execute_decisions(
             replaced[path] = _with_cache_point(file.parts, parts[path])
         is_charged = file.trace_id == context.trace_id and key not in charged
         charged.add(key)
-        decisions.append(replace(file.decision, part_path=path, usage=file.decision.usage if is_charged else None))
+        usage = file.decision.usage if is_charged else None
+        tokens = file.decision.tokens if decision.tokens is None else decision.tokens
+        decisions.append(replace(file.decision, part_path=path, usage=usage, facts=decision.facts, tokens=tokens))
         warnings += (replace(warning, path=path) for warning in file.warnings)
     call = _with_parts(lowered.call, replaced)
-    return replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings))
+    executed = replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings))
+    paths = (decision.part_path for decision in lowered.decisions)
+    return Executed(executed, {path: converted[key] for path, key in zip(paths, keys, strict=True)})
 
 
-def _key(part: MediaPart, decision: MediaDecision, call: ModelCall) -> ConversionKey:
+def _key(part: MediaPart, decision: MediaDecision, call: ModelCall, turn: int) -> ConversionKey:
     plain = part if part.cache is None else replace(part, cache=None)
     question = "" if decision.route == "native" else _question(decision.part_path, call)
     place = _IN_RESULT if ".content[" in decision.part_path else ""
-    return plain, part.blob.form, replace(decision, part_path=place), question
+    if decision.text_because is not None and message_index(decision.part_path) < turn:
+        place = _EARLIER
+    return plain, part.blob.form, replace(decision, part_path=place, facts=None, tokens=None), question
 
 
 def _question(part_path: str, call: ModelCall) -> str:
     """Returns the text of the user's message that a file is in; of a tool's result, that of the last one before it."""
-    index = int(part_path.removeprefix("messages[").partition("]")[0])
-    messages = (message for message in reversed(call.messages[: index + 1]) if message.role == "user")
+    messages = (
+        message for message in reversed(call.messages[: message_index(part_path) + 1]) if message.role == "user"
+    )
     return next((message.text for message in messages), "")
 
 
@@ -118,76 +137,96 @@ def _with_cache_point(parts: tuple[ContentPart, ...], file: MediaPart) -> tuple[
     return parts if file.cache is None else (*parts[:-1], replace(parts[-1], cache=file.cache))
 
 
-def _handle_of_result(decision: MediaDecision, part: MediaPart, *given: Any) -> ConvertedFile:
+@dataclass(frozen=True, slots=True)
+class Handled:
+    """A file, the decision for it, and what its handler needs."""
+
+    decision: MediaDecision
+    part: MediaPart
+    handler: MediaHandler | None
+    context: MediaContext
+    handlers: Sequence[MediaHandler]
+    trace_id: str
+
+
+def _handle_of_result(given: Handled, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
     """Returns a file of a tool's result as `_handle` does; a note, if it cannot be read."""
     try:
-        return _handle(decision, part, *given)
+        return _handle(given, artifact, now)
     except (MediaError, MissingExtraError) as error:
         note = TextPart(f"[a file that cannot be shown here: {error.message}]")
-        noted = replace(decision, sent=sent_parts((note,), (note,)), lost=(MediaLoss("files", 1, 1),))
+        noted = replace(given.decision, sent=sent_parts((note,), (note,)), lost=(MediaLoss("files", 1, 1),))
         warning = CallWarning("result_file_left_out", "", error.message)
-        return ConvertedFile(given[3], noted, (note,), (warning,))
+        return ConvertedFile(given.trace_id, noted, (note,), (warning,))
 
 
-def _handle(
-    decision: MediaDecision,
-    part: MediaPart,
-    handler: MediaHandler | None,
-    context: MediaContext,
-    artifact: Callable[[str], bytes],
-    trace_id: str,
-    now: Callable[[], float],
-) -> ConvertedFile:
-    given = part
-    part = _at_hand(part, decision, context, artifact)
+def _handle_earlier(given: Handled, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
+    """Returns a file of an earlier turn as `_handle` does; why there is no text of it, if there is none."""
+    try:
+        return _handle(given, artifact, now)
+    except (MediaError, MissingExtraError, ModelStoreError) as error:
+        return ConvertedFile(given.trace_id, given.decision, failure=error.message.rstrip("."))
+
+
+def _handle(given: Handled, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
+    decision, handler = given.decision, given.handler
+    if decision.route == "left_out":
+        return _left_out(given)
+    part = _at_hand(given.part, decision, given.context, artifact)
     try:
         if decision.route == "native":
-            part, pages = _excerpt(part, handler, context)
+            part, pages = _excerpt(part, handler, given.context)
             if handler is None or part.blob.form not in ("bytes", "file"):
                 executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
-                return ConvertedFile(trace_id, executed, (part,) if part is not given else None)
+                return ConvertedFile(given.trace_id, executed, (part,) if part is not given.part else None)
             handler.check(part)
-            fitted = _fitted(decision, given, part, handler, context, trace_id)
+            fitted = _fitted(given, part, handler)
             return _with_pages(fitted, pages) if pages else fitted
         if handler is None:
             raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
         began = now()
         try:
-            converted = _converted(decision, part, handler, context, trace_id)
+            converted = _converted(given, part, handler)
         except (MissingExtraError, MediaError) as error:
             if not decision.native_loss or isinstance(error, EncryptedFileError | WrongPasswordError):
                 raise
-            return _unconverted(decision, part, error, trace_id)
+            return _unconverted(decision, part, error, given.trace_id)
         return replace(converted, decision=replace(converted.decision, seconds=now() - began))
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
 
 
-def _fitted(
-    decision: MediaDecision,
-    given: MediaPart,
-    part: MediaPart,
-    handler: MediaHandler,
-    context: MediaContext,
-    trace_id: str,
-) -> ConvertedFile:
+_HANDLES = {_IN_RESULT: _handle_of_result, _EARLIER: _handle_earlier}
+
+
+def _left_out(given: Handled) -> ConvertedFile:
+    """Returns a note instead of a file of an earlier turn."""
+    decision = given.decision
+    content = (TextPart("This file of an earlier message is left out here, since there is no more room for it."),)
+    parts = as_untrusted(decision.source, "left out", content)
+    noted = replace(decision, sent=sent_parts(parts, content), lost=(MediaLoss("files", 1, 1),))
+    warning = CallWarning("file_left_out", "", f"{decision.source}: {decision.reason}", decision.type)
+    return ConvertedFile(given.trace_id, noted, parts, (warning,))
+
+
+def _fitted(given: Handled, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
     """Returns a file that is sent natively, within the limits of the model if its handler keeps them.
 
     A file that is damaged, or cannot be read without a package that is missing, is sent as it is, unless it may be too
     large: decoders of providers may differ.
     """
-    fitted, warnings = Fitted((part,)), ()
+    decision, fitted, warnings = given.decision, Fitted((part,)), ()
     if isinstance(handler, FitsMedia):
         try:
-            fitted = fit(handler, part, decision.fit, context)
+            fitted = fit(handler, part, decision.fit, given.context)
         except (MissingExtraError, CorruptFileError) as error:
             if (part.blob.size or 0) > decision.fit.get("image_bytes", part.blob.size or 0):
                 raise
             message = f"{decision.source} is sent as it is, with its metadata: {error.message}"
             warnings = (CallWarning("image_unchecked", "", message),)
-    parts = None if fitted.parts == (given,) and given is part else fitted.parts
+    parts = None if fitted.parts == (given.part,) and given.part is part else fitted.parts
     sent = sent_parts(fitted.parts, fitted.parts)
-    return ConvertedFile(trace_id, replace(decision, sent=sent, lost=fitted.lost), parts, warnings)
+    return ConvertedFile(given.trace_id, replace(decision, sent=sent, lost=fitted.lost), parts, warnings)
 
 
 def _excerpt(part: MediaPart, handler: MediaHandler | None, context: MediaContext) -> tuple[MediaPart, tuple[int, ...]]:
@@ -203,14 +242,12 @@ def _with_pages(file: ConvertedFile, pages: tuple[int, ...]) -> ConvertedFile:
     return replace(file, decision=replace(file.decision, sent=replace(file.decision.sent, page_numbers=pages)))
 
 
-def _converted(
-    decision: MediaDecision, part: MediaPart, handler: MediaHandler, context: MediaContext, trace_id: str
-) -> ConvertedFile:
-    fallbacks = tuple(filter(None, (decision.fallback, *decision.alternatives)))
-    outputs = frozenset(decision.outputs)
-    conversion = convert(handler, part, replace(context, fallbacks=fallbacks, accepted_outputs=outputs))
-    content = conversion.parts
-    parts = as_untrusted(decision.source, conversion.label, content)
+def _converted(given: Handled, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
+    decision = given.decision
+    conversion = convert(handler, part, _asked(decision, given.context))
+    content, lost = fitted_images(conversion.parts, decision.fit, given.handlers, given.context)
+    label = conversion.label if decision.text_because is None else f"{conversion.label}, in place of the file"
+    parts = as_untrusted(decision.source, label, content)
     sent = sent_parts(parts, content)
     if conversion.anchors and (sent.text is not None or sent.parts):
         sent = replace(sent, anchors=conversion.anchors)
@@ -221,9 +258,33 @@ def _converted(
         fallback=conversion.fallback or decision.fallback,
         alternatives=(),
         model=conversion.model,
-        lost=conversion.lost,
+        lost=(*conversion.lost, *lost),
+        tokens=text_tokens(conversion),
     )
-    return ConvertedFile(trace_id, executed, parts, tuple(replace(each, path="") for each in conversion.warnings))
+    warnings = tuple(replace(each, path="") for each in conversion.warnings)
+    return ConvertedFile(given.trace_id, executed, parts, warnings)
+
+
+def _asked(decision: MediaDecision, context: MediaContext) -> MediaContext:
+    """Returns the context of the conversion that was decided."""
+    fallbacks = tuple(filter(None, (decision.fallback, *decision.alternatives)))
+    outputs, most = frozenset(decision.outputs), decision.fit.get("images")
+    return replace(context, fallbacks=fallbacks, accepted_outputs=outputs, max_images=most)
+
+
+def with_known_tokens(lowered: Lowered, handlers: Sequence[MediaHandler], media: MediaContext) -> Lowered:
+    """Returns a plan with the tokens of files that were converted to text before; may block."""
+    parts, named = dict(media_parts(lowered.call)), {handler.name: handler for handler in handlers}
+    media = replace(media, to_text=NestedFiles(handlers, lowered.call.media_policy, media))
+    decisions: list[MediaDecision] = []
+    for decision in lowered.decisions:
+        handler = named.get(decision.handler or "")
+        if decision.route in ("inline", "fallback") and decision.tokens is None and handler is not None:
+            asked = replace(_asked(decision, media), question=_question(decision.part_path, lowered.call))
+            kept = kept_conversion(handler, parts[decision.part_path], asked)
+            decision = decision if kept is None else replace(decision, tokens=text_tokens(kept))
+        decisions.append(decision)
+    return replace(lowered, decisions=tuple(decisions))
 
 
 def _unconverted(decision: MediaDecision, part: MediaPart, error: AbstractCoreError, trace_id: str) -> ConvertedFile:

@@ -44,11 +44,13 @@ from .responses import as_response
 from .rings import compose
 
 if TYPE_CHECKING:
-    from ..ports import Conversion, ConvertedFiles, MediaContext
+    from ..ports import Conversion, ConvertedFiles, FetchedFile, MediaContext
     from ..schema import Delta
     from ..tools.tool import Tool
     from .file_facts import FileFacts
     from .lowering.file_facts import FactsByFile
+    from .lowering.media_contents import MadeFiles
+    from .lowering.media_policies import MediaDefaults
 
 
 class OutputReader(Protocol):
@@ -66,14 +68,17 @@ R = TypeVar("R")
 @dataclass(frozen=True, slots=True)
 class Prepared:
     """A call to make, warnings for what it could not include, and the user's headers, which are not part of it since
-    they may be secret. `converted` has the files that earlier rounds of the call have converted; `tools` can be run
-    here, by name. `begun` is given the context of the call when it begins.
+    they may be secret. `converted` and `downloads` have the files that earlier rounds of the call have converted and
+    downloaded; the rounds have added the last `added_messages`. `tools` can be run here, by name. `begun` is given the
+    context of the call when it begins.
     """
 
     call: ModelCall
     warnings: tuple[CallWarning, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     converted: ConvertedFiles | None = field(default=None, repr=False)
+    downloads: dict[str, FetchedFile] | None = field(default=None, repr=False)
+    added_messages: int = 0
     tools: Mapping[str, Tool[..., Any]] | None = field(default=None, repr=False)
     begun: Callable[[CallContext], object] | None = field(default=None, repr=False)
 
@@ -95,7 +100,7 @@ class Pipeline:
         handlers: Sequence[MediaHandler],
         media_context: Callable[[], MediaContext],
         media_options: Set[str],
-        default_policies: Callable[[], Mapping[str, str]],
+        media_defaults: Callable[[], MediaDefaults],
         artifact: Callable[[str], bytes],
         file_facts: Callable[[], FileFacts],
         middleware: Sequence[Middleware],
@@ -109,7 +114,7 @@ class Pipeline:
         self._handlers = handlers
         self._media_context = media_context
         self._media_options = media_options
-        self._default_policies = default_policies
+        self._media_defaults = media_defaults
         self._artifact = artifact
         self._file_facts = file_facts
         self.new_id = new_id
@@ -200,6 +205,9 @@ class Pipeline:
         context.headers = prepared.headers
         if prepared.converted is not None:
             context.converted = prepared.converted
+        if prepared.downloads is not None:
+            context.downloads = prepared.downloads
+        context.added_messages = prepared.added_messages
         if prepared.begun is not None:
             prepared.begun(context)
         return context
@@ -238,23 +246,30 @@ class Pipeline:
         profile = self._session.profile
         has_rules = profile.media_limits or profile.media_tokens
         facts = await self._facts(context) if has_rules and media_parts(context.call) else _NO_FACTS
-        lowered = lower(
-            context.call,
-            profile,
-            self._handlers,
-            context.started_at,
-            self._media_options,
-            facts,
-            self._default_policies,
-        )
-        if not context.operation.is_chat:
-            lowered = replace(lowered, warnings=_beside_sampling(lowered.warnings))
-        if context.call.strict:
-            refuse_losses(lowered.warnings, context.call)
+
+        def lowered_after(made: MadeFiles | None) -> Lowered:
+            lowered = lower(
+                context.call,
+                profile,
+                self._handlers,
+                context.started_at,
+                self._media_options,
+                facts,
+                self._media_defaults,
+                context.added_messages,
+                made,
+            )
+            if not context.operation.is_chat:
+                lowered = replace(lowered, warnings=_beside_sampling(lowered.warnings))
+            if context.call.strict:
+                refuse_losses(lowered.warnings, context.call)
+            return lowered
+
+        lowered = lowered_after(None)
         if not lowered.decisions:
             return lowered, encode(lowered.call)
         async with InTime(self.runtime, remaining(context), time_given(context)):
-            return await self._with_converted_files(lowered, encode, context)
+            return await self._with_converted_files(lowered, lowered_after, encode, context)
 
     async def _facts(self, context: CallContext) -> FactsByFile:
         """Returns the facts of the files of a call that decide how they are sent."""
@@ -262,13 +277,26 @@ class Pipeline:
             return await self._file_facts().for_call(context.call, self._session.profile, self.runtime)
 
     async def _with_converted_files(
-        self, lowered: Lowered, encode: Callable[[ModelCall], Encoded], context: CallContext
+        self,
+        lowered: Lowered,
+        lower_again: Callable[[MadeFiles], Lowered],
+        encode: Callable[[ModelCall], Encoded],
+        context: CallContext,
     ) -> tuple[Lowered, Encoded]:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
-        from .media_conversion import execute_decisions
+        from .media_within_limits import execute_within_limits
         from .tool_result_media import move_files_after_results
 
-        executed = await execute_decisions(lowered, self._handlers, self._media_context(), self._artifact, context)
+        executed = await execute_within_limits(
+            lowered,
+            lower_again,
+            self._session.profile,
+            self._handlers,
+            self._media_context(),
+            self._artifact,
+            self._file_facts(),
+            context,
+        )
         if self._session.profile.media_after_results:
             executed = move_files_after_results(executed)
         return executed, await self.runtime.call(encode, executed.call, kind="files")

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import AbstractCoreError, JournalError, OutputValidationError
 from ..outputs import OutputType
-from ..ports import CallContext, ConvertedFiles, Interruption, Runtime
+from ..ports import CallContext, ConvertedFiles, FetchedFile, Interruption, Runtime
 from ..schema import (
     EMPTY,
     CallWarning,
@@ -81,6 +81,7 @@ class Rounds:
         self._deadline = None if timeout is None else self._start + timeout
         self._totals = RoundTotals(plan.loop)
         self._converted: ConvertedFiles = {}
+        self._downloads: dict[str, FetchedFile] = {}
         self._first: Prepared | None = None
         self._context: CallContext | None = None
         """Of the round whose response is still to be taken."""
@@ -152,9 +153,12 @@ class Rounds:
         call = next_call(loop, stream=stream, answer_now=self._answers_now) if loop.id else loop.call
         call = self._reader.call(call, answer_now=self._answers_now)
         warnings: tuple[CallWarning, ...] = () if loop.replies else first.warnings
+        added = len(call.messages) - len(loop.call.messages)
 
         async def prepare(runtime: Runtime) -> Prepared:
-            return Prepared(call, warnings, first.headers, self._converted, begun=self._note_begun)
+            return Prepared(
+                call, warnings, first.headers, self._converted, self._downloads, added, begun=self._note_begun
+            )
 
         return prepare
 

@@ -86,6 +86,9 @@ class MediaContext:
 
     isolation: Isolation | None = None
     """Runs decoders in processes of their own; None runs them in this one."""
+    max_images: int | None = None
+    """The most images that a conversion may hold: no more can be sent. A handler that leaves some out chooses evenly
+    spaced ones, counts the others in `lost`, and returns `Conversion.has_fewer_images`."""
 
     def isolated(
         self, source: str, seconds: float, function: Callable[[*Ts], Generator[Any, Any, None]], *arguments: *Ts
@@ -130,7 +133,8 @@ class Conversion:
     for the model, such as "transcript" or "3 page images". `warnings` must not quote the file: records hold them also
     without capture of content. `anchors` say where pieces of `text` stand in the file; evidence needs those of its
     whole pages. `fallback` is the one of `context.fallbacks` that was used; None stands for the first. `model` is the
-    one that did the conversion, if one did. `lost` says what of the file is not in the content.
+    one that did the conversion, if one did. `lost` says what of the file is not in the content. `has_fewer_images` says
+    that it would have held more images without `context.max_images`.
     """
 
     content: str | Sequence[str | ContentPart]
@@ -141,6 +145,7 @@ class Conversion:
     fallback: str | None = None
     model: str | None = None
     lost: tuple[MediaLoss, ...] = ()
+    has_fewer_images: bool = False
 
     @property
     def parts(self) -> tuple[ContentPart, ...]:
@@ -172,17 +177,19 @@ class ConversionStore(Protocol):
 class ConvertedFile:
     """An executed decision: the content that replaces the file (None: the file itself), and warnings without paths.
 
-    `trace_id` is that of the call that executed it, which is charged for it.
+    `trace_id` is that of the call that executed it, which is charged for it. `failure` says why there is no text of a
+    file that can be sent in another way, or left out.
     """
 
     trace_id: str
     decision: MediaDecision
     parts: tuple[ContentPart, ...] | None = None
     warnings: tuple[CallWarning, ...] = ()
+    failure: str | None = None
 
 
 ConversionKey: TypeAlias = tuple[MediaPart, str, MediaDecision, str]
-"""What decides a conversion: the part without its cache point, the form of its blob, the decision without its path, and
-the text of its message."""
+"""What decides a conversion: the part without its cache point, the form of its blob, the decision without its path,
+facts and tokens, and the text of its message."""
 ConvertedFiles: TypeAlias = dict[ConversionKey, ConvertedFile]
 """Converted files of a call."""

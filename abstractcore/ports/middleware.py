@@ -15,6 +15,7 @@ from .runtimes import Runtime
 if TYPE_CHECKING:
     from ..schema import Delta, MediaDecision, Outcome
     from .conversions import ConvertedFiles
+    from .fetching import FetchedFile
 
 
 class DeltaStream(Protocol):
@@ -79,7 +80,8 @@ class CallContext:
     neither: its answer costs nothing. `terms` are what the requests ask for that changes their price. `headers` are the
     user's HTTP headers, with lower-case names, which are added last to every request. `secrets` are the credentials of
     the LLM: `secrets.text(...)` returns a text without them. `converted` has the files that were checked or converted
-    for this call, and for earlier rounds of its loop: none of them is converted again.
+    for this call, and for earlier rounds of its loop: none of them is converted again. `downloads` has what was
+    downloaded for them, by URL. The last `added_messages` of the call were added by its rounds.
     """
 
     call: ModelCall
@@ -100,6 +102,8 @@ class CallContext:
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
     secrets: Secrets = field(default_factory=Secrets, repr=False)
     converted: ConvertedFiles = field(default_factory=dict[Any, Any], repr=False)
+    downloads: dict[str, FetchedFile] = field(default_factory=dict[Any, Any], repr=False)
+    added_messages: int = 0
 
 
 @dataclass(slots=True)

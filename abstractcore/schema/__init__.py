@@ -13,6 +13,7 @@ from .cache_points import CachePoint
 from .call_warnings import CallWarning
 from .calls import (
     MEDIA_RULES,
+    MediaHistory,
     MediaPolicy,
     Modality,
     ModelCall,
@@ -243,6 +244,7 @@ __all__ = [
     "MediaControls",
     "MediaDecision",
     "MediaFacts",
+    "MediaHistory",
     "MediaKind",
     "MediaLoss",
     "MediaPart",

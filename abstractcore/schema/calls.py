@@ -46,6 +46,8 @@ of this name. Plugins may have others."""
 
 MEDIA_RULES: tuple[MediaPolicy, ...] = ("native", "auto", "fallback_only", "refuse")
 """The policies that name no fallback."""
+MediaHistory = Literal["keep", "text"]
+"""What becomes of a file after its turn: it is sent again as before, or its text is sent instead."""
 Modality = Literal["text", "image", "audio"]
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 """Reasoning effort, in rising order."""
@@ -54,6 +56,7 @@ OutputMode = Literal["native", "tool", "grammar", "prompted"]
 model on this machine, or by instructions alone."""
 ToolSearch = Literal["hosted", "client"]
 """Where deferred tools are searched: by the provider, or in this program, with the tool `search_tools`."""
+_HISTORIES = get_args(MediaHistory)
 _MODALITIES = get_args(Modality)
 _OUTPUT_MODES = get_args(OutputMode)
 _TOOL_SEARCHES = get_args(ToolSearch)
@@ -146,9 +149,10 @@ _DEFAULT_SAMPLING = Sampling()
 class ModelCall(Immutable):
     """One call of a model, complete and serialisable. `with_` returns a changed copy.
 
-    `media_policy` has a `MediaPolicy`, or the name of a plugin's fallback, by kind of media; the keys of
-    `provider_options` are providers. `tags`, `parent_id` and `trace_context` are for records and never sent. With
-    `strict`, an option that the model does not support is an error, not a warning. `cache` sets cache points after
+    `media_policy` has a `MediaPolicy`, or the name of a plugin's fallback, by kind of media; `media_history` says, by
+    kind, what becomes of files of earlier turns. The keys of `provider_options` are providers. `tags`, `parent_id` and
+    `trace_context` are for records and never sent. With `strict`, an option that the model does not support is an
+    error, not a warning. `cache` sets cache points after
     the tools, the system message and the last user message. `tool_format` is the format in which tools are written
     into the prompt, "native" for the provider's own tools; with `rescue`, a native call that a local server returns
     as text is read as a call; `output_mode` is how `output` is requested; `tool_search` is where deferred tools are
@@ -179,6 +183,7 @@ class ModelCall(Immutable):
     rescue: bool = True
     output_mode: OutputMode | None = None
     tool_search: ToolSearch | None = None
+    media_history: Mapping[MediaKind, MediaHistory] = EMPTY  # pyright: ignore[reportAssignmentType]
 
     def __post_init__(self) -> None:
         messages = check_items(self.messages, Message, "messages")
@@ -190,7 +195,7 @@ class ModelCall(Immutable):
         object.__setattr__(self, "modalities", check_items(self.modalities, object, "modalities"))
         if self.tools:
             check_tool_names(self.tools)
-        for name in ("media_policy", "tags", "trace_context"):
+        for name in ("media_policy", "media_history", "tags", "trace_context"):
             value = getattr(self, name)
             if value is not EMPTY:
                 object.__setattr__(self, name, _labels(value, name))
@@ -248,3 +253,7 @@ def _check_choices(call: ModelCall) -> None:
             raise SchemaError(f"unknown kind {shown(kind)}: use {', '.join(_KINDS)}", "media_policy")
         if not isinstance(policy, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise SchemaError(f"expected a name, got {type(policy).__name__}", f"media_policy.{kind}")
+    for kind, history in call.media_history.items():
+        if kind not in _KINDS:
+            raise SchemaError(f"unknown kind {shown(kind)}: use {', '.join(_KINDS)}", "media_history")
+        check_choice(history, _HISTORIES, f"media_history.{kind}")

@@ -15,7 +15,7 @@ from .media_texts import MediaText
 from .parts import MediaKind
 from .usage import Usage
 
-MediaRoute = Literal["native", "inline", "fallback"]
+MediaRoute = Literal["native", "inline", "fallback", "left_out"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,14 +59,17 @@ class MediaLoss(Immutable):
 class MediaDecision(Immutable):
     """How one file is sent, and why.
 
-    `route` is "native" (the file itself), "inline" (a text file as text) or "fallback" (the output of `handler`).
+    `route` is "native" (the file itself), "inline" (a text file as text), "fallback" (the output of `handler`) or
+    "left_out" (a note that a file of an earlier turn has no room).
     `policy` is the one that held for it, and `policy_source` where it was set: "call" (in the call or in `create_llm`),
     "configuration", or "default". `fallback` is the way of the conversion, such as "transcript"; in a plan, the
     one that is tried first, before `alternatives`. `outputs` is what they may produce for this model: "text", or media
-    types such as "image/png"; empty for a file that is sent natively. `fit` has the limits that an image is made to
-    keep: `image_pixels` of its longer edge, `image_area`, `image_bytes`. `facts` is what was measured of the file: of
-    all files in a plan, in a response of those that might have been too long for the model. `tokens` is about
-    how many tokens the file itself has for the model, by its vendor's rule; None if there is none. `fetch` says who
+    types such as "image/png"; empty for a file that is sent natively. `fit` has the limits that its images are made to
+    keep: `image_pixels` of the longer edge, `image_area`, `image_bytes`, and `images`, their number. `facts` is what
+    was measured of the file: of all files in a plan, in a response of those that might have been too long for the
+    model. `tokens` is about how many tokens it has for the model: the file itself by its vendor's rule, None if there
+    is none, and texts and images in its place as soon as they are known. `text_because` says why a file is sent as text
+    that could be sent in another way: "history" by `media_history`, "limits" by those of a request. `fetch` says who
     downloads a URL, "us" or "vendor"; None for other files. `native_loss` is what the provider loses of the file if it
     is sent natively, which is why the policy "auto" converts it.
 
@@ -99,6 +102,7 @@ class MediaDecision(Immutable):
     own_text: MediaText | None = None
     facts: MediaFacts | None = None
     tokens: int | None = None
+    text_because: Literal["history", "limits"] | None = None
 
     def __post_init__(self) -> None:
         if self.fit is not EMPTY:

@@ -65,8 +65,8 @@ class LawBrokenError(AbstractCoreError, AssertionError):
 def check_call_losses(transpiler: Transpiler, call: ModelCall) -> None:
     """Checks that every change of `call` has a warning, and every warning a change. A refused call has no changes.
 
-    Fields that are never sent (`strict`, `media_policy`, `tags`, `parent_id`, `trace_context`, a tool's flags) are
-    ignored, as are the ids of tool calls, as long as results match their calls.
+    Fields that are never sent (`strict`, `media_policy`, `media_history`, `tags`, `parent_id`, `trace_context`, a
+    tool's flags) are ignored, as are the ids of tool calls, as long as results match their calls.
     """
     encoded = _encode(transpiler, call)
     if encoded is None:
@@ -221,6 +221,7 @@ def _as_sent(call: ModelCall) -> ModelCall:
         tools=tuple(tools),
         strict=False,
         media_policy=EMPTY,
+        media_history=EMPTY,
         tags=EMPTY,
         parent_id=None,
         trace_context=EMPTY,

@@ -138,6 +138,7 @@ llm.generate(
     rescue=True,
     modalities=("text",),
     media_policy={"audio": "fallback_only"},
+    media_history={"image": "text"},
     provider_options={"openai": {"store": False}},
     headers={"X-Team": "search"},
     tags={"team": "a"},

@@ -25,10 +25,15 @@ def file_key(blob: Blob) -> FileKey:
     return blob.sha256, blob.media_type
 
 
+def measured_kinds(profile: ModelProfile) -> Set[str]:
+    """Returns the kinds of files whose size or length may decide how they are sent."""
+    kinds = {kind for kind, limits in _LENGTHS.items() if any(name in profile.media_limits for name in limits)}
+    return kinds | {"document" if kind == "pdf" else kind for kind in profile.media_tokens}
+
+
 def measurable_parts(call: ModelCall, profile: ModelProfile) -> Iterator[MediaPart]:
     """Yields the files of `call` whose size or length may decide how they are sent. Pure."""
-    wanted = {kind for kind, limits in _LENGTHS.items() if any(name in profile.media_limits for name in limits)}
-    wanted |= {"document" if kind == "pdf" else kind for kind in profile.media_tokens}
+    wanted = measured_kinds(profile)
     if not wanted:
         return
     from .media_routes import media_parts

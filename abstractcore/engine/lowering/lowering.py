@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence, Set
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +21,8 @@ from .tools import lower_tool_choice, lower_tools, thinking_beside_tools
 
 if TYPE_CHECKING:
     from .file_facts import FactsByFile
+    from .media_contents import MadeFiles
+    from .media_policies import MediaDefaults
 
 
 def lower(
@@ -30,15 +32,20 @@ def lower(
     time: float | None = None,
     configured: Set[str] = frozenset(),
     facts: FactsByFile | None = None,
-    default_policies: Callable[[], Mapping[str, str]] | None = None,
+    defaults: Callable[[], MediaDefaults] | None = None,
+    added: int = 0,
+    made: MadeFiles | None = None,
 ) -> Lowered:
     """Decides how each file of `call` is sent, and adapts the call to what the profile says of its model: thinking,
     cache points, sampling, tools and structured output. Pure: nothing is read, converted or sent.
 
     `time` is that of the call, in seconds since the epoch: a model that is retired by then has a warning. `configured`
     are the names of the options for media fallbacks that are set. `facts` is what was measured of files: limits on what
-    is not known are not applied. `default_policies` returns the configured policies for kinds of files, which hold
-    where the call sets none; it is called if the call has files.
+    is not known are not applied. `defaults` returns what is configured for kinds of files, which holds where the call
+    sets nothing; it is called if the call has files. The last `added` messages belong to the turn before them.
+
+    `made` is what the files of the same call have become by earlier decisions: these are then changed, never back,
+    until all files keep the limits. What cannot be known before is so decided by the same rules.
 
     Raises `UnsupportedContentError` for a file that the model or the policy does not allow, naming the choices, and
     for tools that the model never accepts, `MediaError` for a file that must be converted and is given as a URL or a
@@ -69,7 +76,7 @@ def lower(
     warnings += of_cache
     if not profile.known or profile.retires is not None:
         warnings += _about_the_model(call.model, profile, time)
-    call, decisions, of_files = lower_media(call, profile, handlers, configured, facts, default_policies)
+    call, decisions, of_files = lower_media(call, profile, handlers, configured, facts, defaults, added, made)
     warnings += of_files
     if decisions:
         from .media_controls import lower_controls

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence, Set
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from ...errors import InvalidInputError
 from ...ports import MediaHandler, ModelProfile
@@ -13,6 +13,21 @@ from ...schema.quoting import shown
 
 if TYPE_CHECKING:
     from ...ports import Fallback
+    from ...schema import MediaDecision, MediaHistory, MediaKind
+
+
+class MediaDefaults(Protocol):
+    """What holds for kinds of files for which a call sets nothing."""
+
+    @property
+    def media_policy(self) -> Mapping[MediaKind, str]:
+        """Policies by kind."""
+        ...
+
+    @property
+    def media_history(self) -> Mapping[MediaKind, MediaHistory]:
+        """What becomes of files of earlier turns, by kind."""
+        ...
 
 
 def check_policies(policies: Mapping[Any, str], handlers: Sequence[MediaHandler]) -> None:
@@ -64,3 +79,8 @@ def _accepts(profile: ModelProfile, output: str, *, only_natively: bool) -> bool
         or profile.supports(kind, output)
         or profile.may_support(kind, output, only_natively=only_natively)
     )
+
+
+def makes_images(decision: MediaDecision) -> bool:
+    """Returns whether the conversion of a file may hold images."""
+    return decision.route == "fallback" and any(media_kind_of(output) == "image" for output in decision.outputs)

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from ...ports import Fallback
     from ...schema import MediaDecision
     from .file_facts import FactsByFile
+    from .media_alternatives import Alternatives
+    from .media_contents import MadeFiles
+    from .media_policies import MediaDefaults
 
 
 def lower_media(
@@ -35,10 +38,14 @@ def lower_media(
     handlers: Sequence[MediaHandler],
     configured: Set[str] = frozenset(),
     facts: FactsByFile | None = None,
-    default_policies: Callable[[], Mapping[str, str]] | None = None,
+    defaults: Callable[[], MediaDefaults] | None = None,
+    added: int = 0,
+    made: MadeFiles | None = None,
 ) -> tuple[ModelCall, tuple[MediaDecision, ...], list[CallWarning]]:
     """Returns `call` with the policies that hold for it, the decision for each of its files, in order, and warnings.
     Pure. `configured` are the names of the options for fallbacks that are set, `facts` what was measured of the files.
+    The last `added` messages belong to the turn before them. `made` is what earlier decisions for the same call have
+    made of its files: they are changed until all files keep the limits.
 
     Raises `InvalidInputError` for a policy that is not known, `UnsupportedContentError`, naming the choices, for a
     file that the model or the policy does not allow, and `MediaError` for one that must be converted and is given
@@ -49,33 +56,23 @@ def lower_media(
     if not parts:
         return call, (), []
     explicit = call.media_policy
-    by_default: Mapping[str, str] = default_policies() if default_policies is not None else {}
-    if by_default.keys() - explicit.keys():
-        call = call.with_(media_policy={**by_default, **explicit})
-    decisions = [_decide(part, path, call, profile, handlers, configured) for path, part in parts.items()]
-    decisions = [replace(each, policy_source=_source_of(each.kind, explicit, by_default)) for each in decisions]
-    if facts:
-        from .file_facts import file_key
+    call, by_default = _with_defaults(call, defaults)
 
-        known = (facts.get(file_key(part.blob)) for part in parts.values())
-        decisions = [replace(each, facts=found) for each, found in zip(decisions, known, strict=True)]
-        for decision in decisions:
-            _check_pages(decision, parts[decision.part_path])
-    if decisions and (profile.media_limits or profile.media_tokens):
+    def decided(path: str) -> MediaDecision:
+        decision = _decide(parts[path], path, call, profile, handlers, configured)
+        known = facts.get((parts[path].blob.sha256, parts[path].blob.media_type)) if facts else None
+        source = _source_of(decision.kind, explicit, by_default)
+        return replace(decision, policy_source=source, facts=known)
+
+    decisions = made.decisions if made is not None else tuple(map(decided, parts))
+    for decision in decisions:
+        _check_pages(decision, parts[decision.part_path])
+    if made is not None or call.media_history or profile.media_limits or profile.media_tokens:
         from .media_limits import lower_limits
 
-        def reroute(decision: MediaDecision, why: str) -> MediaDecision:
-            part = parts[decision.part_path]
-            handler, _ = handler_for(part, handlers)
-            if decision.policy == "native":
-                possible = choices(decision, handler, native=True, instead=(), configured=configured)
-                raise refused(decision, call, why, possible)
-            usable, _ = usable_fallbacks(handler, "auto", profile, configured)
-            to_text = [fallback for fallback in usable if "text" in fallback.outputs]
-            outputs = ("text",) if to_text else ()
-            return _converted(_with_fallbacks(decision, to_text, outputs), call, handler, why, (), configured)
-
-        decisions = lower_limits(call, decisions, parts, profile, handlers, reroute)
+        alternatives = _alternatives(call, parts, profile, handlers, configured, added)
+        decisions = _revised(decisions, call, alternatives, decided, made)
+        decisions = lower_limits(decisions, made, alternatives)
     decisions = tuple(_located(each, parts[each.part_path], call, profile, handlers) for each in decisions)
     warnings: list[CallWarning] = []
     for decision in decisions:
@@ -84,6 +81,61 @@ def lower_media(
         if decision.route == "native" and decision.native_loss:
             warnings.append(lossy_native(decision))
     return call, decisions, warnings
+
+
+def _with_defaults(
+    call: ModelCall, defaults: Callable[[], MediaDefaults] | None
+) -> tuple[ModelCall, Mapping[MediaKind, str]]:
+    """Returns the call with what is configured for kinds of files, and the configured policies."""
+    if defaults is None:
+        return call, {}
+    found = defaults()
+    changes: dict[str, object] = {}
+    if found.media_policy.keys() - call.media_policy.keys():
+        changes["media_policy"] = {**found.media_policy, **call.media_policy}
+    if found.media_history.keys() - call.media_history.keys():
+        changes["media_history"] = {**found.media_history, **call.media_history}
+    return call.with_(**changes) if changes else call, found.media_policy
+
+
+def _alternatives(
+    call: ModelCall,
+    parts: Mapping[str, MediaPart],
+    profile: ModelProfile,
+    handlers: Sequence[MediaHandler],
+    configured: Set[str],
+    added: int,
+) -> Alternatives:
+    from .media_alternatives import Alternatives
+    from .media_turns import turn_start
+
+    return Alternatives(call, parts, profile, handlers, configured, turn_start(call, added))
+
+
+def _revised(
+    decisions: Sequence[MediaDecision],
+    call: ModelCall,
+    alternatives: Alternatives,
+    decided: Callable[[str], MediaDecision],
+    made: MadeFiles | None,
+) -> tuple[MediaDecision, ...]:
+    """Returns decisions by the policy for files of earlier turns; of files without a text, the ones before it."""
+    from .media_history import lower_history, stays
+
+    if made is None:
+        if not call.media_history:
+            return tuple(decisions)
+        return tuple(lower_history(each, call.media_history, alternatives) for each in decisions)
+    found: list[MediaDecision] = []
+    for decision in decisions:
+        failure = made.failures.get(decision.part_path)
+        if failure is None:
+            found.append(decision)
+        elif decision.text_because == "history":
+            found.append(stays(decided(decision.part_path), failure))
+        else:
+            found.append(alternatives.left_out(decision, f"there is no room for it, and no text of it: {failure}"))
+    return tuple(found)
 
 
 def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
@@ -103,7 +155,7 @@ def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
 
 
 def _source_of(
-    kind: MediaKind, explicit: Mapping[MediaKind, str], by_default: Mapping[str, str]
+    kind: MediaKind, explicit: Mapping[MediaKind, str], by_default: Mapping[MediaKind, str]
 ) -> Literal["call", "configuration", "default"]:
     return "call" if kind in explicit else "configuration" if kind in by_default else "default"
 
@@ -130,7 +182,7 @@ def _located(
     handlers: Sequence[MediaHandler],
 ) -> MediaDecision:
     """Returns the decision with who downloads the file, if that is a question."""
-    if part.blob.form not in ("url", "provider_file"):
+    if part.blob.form not in ("url", "provider_file") or decision.fetch is not None or decision.route == "left_out":
         return decision
     from .media_locations import lower_location
 
@@ -143,10 +195,12 @@ def lossy_native(decision: MediaDecision) -> CallWarning:
     return CallWarning("lossy_at_provider", decision.part_path, message, decision.type)
 
 
-def _can_be_read(part: MediaPart) -> bool:
-    """Whether a file can be converted here: one at a provider cannot, nor one that only the provider may download."""
-    by_vendor = part.controls is not None and part.controls.fetch == "vendor"
-    return part.blob.form != "provider_file" and not (part.blob.form == "url" and by_vendor)
+def can_be_read(part: MediaPart) -> bool:
+    """Whether a file can be converted here: one at a provider cannot, nor one that only the provider can download."""
+    if part.blob.form == "url":
+        by_vendor = part.controls is not None and part.controls.fetch == "vendor"
+        return not by_vendor and (part.blob.location or "").lower().startswith(("http://", "https://"))
+    return part.blob.form != "provider_file"
 
 
 def handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> tuple[MediaHandler | None, MediaKind]:
@@ -186,7 +240,7 @@ def _decide(
         handler=handler.name if handler is not None else None,
         policy=policy,
     )
-    converted = _with_fallbacks(decision, usable, outputs)
+    converted = with_fallbacks(decision, usable, outputs)
     instead = [] if native else profile.like(media_type)
     if policy == "refuse":
         possible = choices(converted, handler, native=native, instead=instead, configured=configured)
@@ -196,10 +250,10 @@ def _decide(
         loss = profile.lossy.get(media_type, "")
         if not loss or call.provider in part.provider_options:
             return decision
-        if policy == "native" or not outputs or not _can_be_read(part):
+        if policy == "native" or not outputs or not can_be_read(part):
             return replace(decision, native_loss=loss)
         converted = replace(converted, native_loss=loss)
-        return _converted(converted, call, handler, f"{call.provider} {loss}", instead, configured)
+        return converted_decision(converted, call, handler, f"{call.provider} {loss}", instead, configured)
     if is_text:
         return replace(converted, route="inline", reason="text files are sent as text")
     unknown = bool(profile.assumed or profile.encodable)
@@ -209,15 +263,17 @@ def _decide(
             converted, handler, native=native, instead=instead, configured=configured, may_be_wrong=not unknown
         )
         raise refused(decision, call, why, possible)
-    return _converted(converted, call, handler, why, instead, configured, may_be_wrong=not native and not unknown)
+    may_be_wrong = not native and not unknown
+    return converted_decision(converted, call, handler, why, instead, configured, may_be_wrong=may_be_wrong)
 
 
-def _with_fallbacks(decision: MediaDecision, usable: Sequence[Fallback], outputs: tuple[str, ...]) -> MediaDecision:
+def with_fallbacks(decision: MediaDecision, usable: Sequence[Fallback], outputs: tuple[str, ...]) -> MediaDecision:
+    """Returns the decision with the fallbacks that may be used, the preferred one first."""
     names = tuple(fallback.name for fallback in usable)
     return replace(decision, fallback=names[0] if names else None, alternatives=names[1:], outputs=outputs)
 
 
-def _converted(
+def converted_decision(
     decision: MediaDecision,
     call: ModelCall,
     handler: MediaHandler | None,

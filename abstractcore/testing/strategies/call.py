@@ -88,6 +88,7 @@ def calls(
         stream=FLAG,
         strict=FLAG,
         media_policy=st.dictionaries(st.sampled_from(_KINDS), st.sampled_from(MEDIA_RULES), max_size=1),
+        media_history=st.dictionaries(st.sampled_from(_KINDS), st.sampled_from(["keep", "text"]), max_size=1),
         provider_options=st.dictionaries(st.sampled_from([provider, "another"]), OBJECT, max_size=2),
         tags=labels,
         parent_id=st.none() | NAME,

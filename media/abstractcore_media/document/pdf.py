@@ -118,6 +118,8 @@ class PdfHandler:
         from .blocks import Lost, PageStart, Scan
         from .rendering import Renderer
 
+        total = len(numbers)
+        numbers = _evenly(numbers, context.max_images)
         if len(numbers) > self.max_page_images:
             why = f"{len(numbers)} of its pages are to be sent as images; the limit is {self.max_page_images}"
             raise too_big(document.work.source, why)
@@ -128,8 +130,10 @@ class PdfHandler:
                 png = images.page(number)
                 if png is not None:
                     renderer.add(Scan(png, f"page {number}", document.place(number), f"page {number}"))
-        renderer.add(Lost("pages", 0, len(numbers)))
-        return renderer.conversion(f"images of {_counted(len(numbers))}", "pages")
+        renderer.add(Lost("pages", total - len(numbers), total))
+        of_all = "" if len(numbers) == total else f" of {total}"
+        conversion = renderer.conversion(f"images of {_counted(len(numbers))}{of_all}", "pages")
+        return replace(conversion, has_fewer_images=len(numbers) < total)
 
 
 class _Document:
@@ -281,6 +285,13 @@ class _Drawing:
                 self._failure = error
                 raise
         return self._images
+
+
+def _evenly(numbers: Sequence[int], most: int | None) -> Sequence[int]:
+    """Returns at most so many of the numbers, evenly spaced, from the first one."""
+    if most is None or len(numbers) <= most:
+        return numbers
+    return [numbers[index * len(numbers) // most] for index in range(most)]
 
 
 def _counted(pages: int) -> str:

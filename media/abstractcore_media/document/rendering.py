@@ -46,6 +46,8 @@ class Renderer:
         self._page: tuple[int, int] | None = None
         self._pictures: dict[bytes, str] = {}
         self._seen_pictures = 0
+        self._shown_images = 0
+        self._has_fewer_images = False
         self.has_content = False
         """Whether there is a text or picture of the file: marks and losses are none."""
         self.read_pictures = 0
@@ -103,6 +105,7 @@ class Renderer:
                 for what, loss in self._losses.items()
                 if loss.count
             ),
+            has_fewer_images=self._has_fewer_images,
         )
 
     def _add_text(self, block: Text) -> None:
@@ -154,7 +157,7 @@ class Renderer:
             self._lose_picture(picture, described)
             return
         part = part_of(picture.data, picture.name)
-        if isinstance(part, ImagePart) and part.blob.media_type in self._context.accepted_outputs:
+        if isinstance(part, ImagePart) and self._may_show(part):
             self._pictures[key] = picture.name
             self._place_image(part, f"[picture: {picture.name}{described}]", picture.place)
             return
@@ -177,10 +180,19 @@ class Renderer:
         except (MediaError, MissingExtraError) as error:
             if isinstance(error, MissingExtraError):
                 self._warn("page_not_read", error)
-            if isinstance(part, ImagePart) and part.blob.media_type in self._context.accepted_outputs:
+            if isinstance(part, ImagePart) and self._may_show(part):
                 self._place_image(part, f"[image of {scan.name}]", scan.place, scan.group)
             else:
                 self._add_loss(Lost("pages", 1, 0, scan.name))
+
+    def _may_show(self, part: ImagePart) -> bool:
+        """Returns whether the model accepts an image of this type, and there is room for one more."""
+        if part.blob.media_type not in self._context.accepted_outputs:
+            return False
+        most = self._context.max_images
+        has_room = most is None or self._shown_images < most
+        self._has_fewer_images |= not has_room
+        return has_room
 
     def _place_image(self, part: ImagePart, mark: str, place: Place, group: str = "") -> None:
         self.has_content = True
@@ -188,6 +200,7 @@ class Renderer:
         self._anchor(start, place)
         self._flush()
         self._content.append(part)
+        self._shown_images += 1
 
     def _lose_picture(self, picture: Picture, described: str) -> None:
         self.unread_pictures += 1

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import MediaError
 from abstractcore.ports import Fallback
-from abstractcore.schema import Blob, MediaFacts, MediaPart
+from abstractcore.schema import Blob, ImagePart, MediaFacts, MediaPart
 
 from ..common.content import check_family, content_of, source_of
 from ..common.media_types import extensions_of, is_text_type
@@ -109,7 +109,11 @@ class ImageHandler:
         source = source_of(part)
         words = [name for name in context.fallbacks or ("ocr", "observe") if name != "convert"]
         if "convert" in context.fallbacks and (not words or part.blob.media_type not in _IMAGES):
-            return as_images(self._fitted(part, {}, context.accepted_outputs))
+            most = context.max_images
+            limits: Mapping[MediaLimit, int] = {} if most is None else {"images": most}
+            converted = as_images(self._fitted(part, limits, context.accepted_outputs))
+            count = sum(isinstance(each, ImagePart) for each in converted.parts)
+            return replace(converted, has_fewer_images=count == most and count < self.max_frames)
         if words[0] == "caption":
             return described(self.fit(part, _CAPTIONED), source, context)
         return converted_to_text(

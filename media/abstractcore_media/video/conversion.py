@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError, ModelStoreError
@@ -34,7 +35,8 @@ def converted_video(part: MediaPart, context: MediaContext, handler: VideoHandle
     check_family(part, "video/", "audio/")
     source = source_of(part)
     names = context.fallbacks or [fallback.name for fallback in handler.fallbacks]
-    options = FrameOptions.of(context.options, handler.max_frames)
+    wanted = FrameOptions.of(context.options, handler.max_frames)
+    options = wanted if _JPEG not in context.accepted_outputs else wanted.within(context.max_images)
     check_stop = StopCheck(source, context.timeout)
     warnings: list[CallWarning] = []
     shown: Interleaved | None = None
@@ -65,13 +67,15 @@ def converted_video(part: MediaPart, context: MediaContext, handler: VideoHandle
         raise failure or _nothing(source, info)
     if failure is not None:
         warnings.append(CallWarning("frames_left_out", "", f"Only the sound of {source} is sent: {failure}"))
-    return interleaved(
+    conversion = interleaved(
         shown if "frames" in used else None,
         heard if "transcript" in used else None,
         used=used,
         warnings=warnings,
         lost=_losses(info, shown if "frames" in used else None, heard, part),
     )
+    has_fewer = shown is not None and shown.count == options.count < wanted.count
+    return replace(conversion, has_fewer_images=has_fewer)
 
 
 def _used(names: Sequence[str], has_frames: bool, has_words: bool) -> str | None:

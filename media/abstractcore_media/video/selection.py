@@ -11,6 +11,7 @@ from abstractcore.schema import MediaControls
 
 from .reader import Frame, VideoReader
 from .sampling import even_times, scene_starts, sharpest, spread
+from .sheets import PER_SHEET
 
 _MIN_GAP = 1.0
 """Seconds between frames that are not at a cut."""
@@ -35,6 +36,12 @@ class FrameOptions:
         if not isinstance(sheets, bool):
             raise InvalidInputError(f"expected True or False, got {sheets!r}", path="video_contact_sheets")
         return cls(given, sheets)
+
+    def within(self, max_images: int | None) -> FrameOptions:
+        """Returns the options for at most so many images."""
+        if max_images is None:
+            return self
+        return FrameOptions(min(self.count, max_images * (PER_SHEET if self.sheets else 1)), self.sheets)
 
 
 def choose_frames(

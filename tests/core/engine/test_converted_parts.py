@@ -248,7 +248,8 @@ def test_handler_recognises_a_file_once_by_content_and_once_by_type(call_style):
     services.registry.add_media_handler(counts)
     llm = create_llm("scripted", replies=["a"], accepts=["image/png"], services=services)
     call_style.generate(llm, "hi", media=[TIFF])
-    assert counts.asked == [(TIFF.read_bytes()[:8192], TIFF.name, None), (b"", TIFF.name, "image/tiff")]
+    given = [(TIFF.read_bytes()[:8192], TIFF.name, None), (b"", TIFF.name, "image/tiff")]
+    assert counts.asked == [*given, (b"", "", "image/png")], "the images that it became are of one type"
     services.close()
 
 

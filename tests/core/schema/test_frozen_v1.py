@@ -142,6 +142,7 @@ OBJECTS: dict[str, object] = {
             Message.tool(ToolResult("call_1", (TextPart("rain"),), provider_options=OPTIONS)),
         ),
     ),
+    "model_call_history": ModelCall("m", (Message.user("hi"),), media_history={"image": "text", "audio": "keep"}),
     "model_call_plain": ModelCall("m", (Message.user("hi"),), thinking=2048),
     "model_reply": REPLY,
     "model_reply_empty": ModelReply(),
