@@ -201,7 +201,7 @@ class _Plan:
 
     def _shares(self) -> dict[int, int]:
         """Returns the most bytes of an image, by file, so that all files fit into a request; empty if they do as they
-        are. Images of the current turn keep their size as long as older ones can make room.
+        are. Images of the current turn keep their size as long as older ones, made smaller, leave the room.
 
         Has the largest document, or the oldest image, give way as long as the others cannot fit.
         """
@@ -211,12 +211,16 @@ class _Plan:
             room = self._room(beside)
             if sum(map(sum, sizes.values())) <= room:
                 return {}
-            older = [index for index in sizes if self._alternatives.is_earlier(self.decisions[index])]
-            newest = sum(sum(images) for index, images in sizes.items() if index not in set(older))
-            for indices, left in ((older, room - newest), (list(sizes), room)):
-                share = largest_size((size for index in indices for size in sizes[index]), left)
-                if share >= _SMALLEST_IMAGE_BYTES:
-                    return dict.fromkeys(indices, share)
+            older = {index for index in sizes if self._alternatives.is_earlier(self.decisions[index])}
+            of_older = [size for index in older for size in sizes[index]]
+            of_newer = [size for index in sizes if index not in older for size in sizes[index]]
+            share = largest_size(of_older, room - sum(of_newer))
+            if share >= _SMALLEST_IMAGE_BYTES:
+                return dict.fromkeys(older, share)
+            least = sum(min(size, _SMALLEST_IMAGE_BYTES) for size in of_older)
+            share = largest_size(of_newer, room - least)
+            if share >= _SMALLEST_IMAGE_BYTES:
+                return {index: _SMALLEST_IMAGE_BYTES if index in older else share for index in sizes}
             if not self._shrink(list(sizes), beside, room):
                 return {}
 
