@@ -85,6 +85,7 @@ llm = create_llm(
     rescue=False,
     modalities=["text", "audio"],
     media_policy="native",
+    media_history="text",
     provider_options={"openai": {"store": False}},
     headers={"X-Team": "search"},
     tags={"team": "a"},

@@ -131,7 +131,9 @@ def test_plan_matches_the_decisions_of_the_response(call_style, make):
     plan = llm.plan("hi", **request)
     assert list(llm.calls) == []
     media = call_style.generate(llm, "hi", **request).media
-    assert list(plan) == [replace(decision, sent=None, usage=None, seconds=None) for decision in media]
+    unsent = [replace(decision, sent=None, usage=None, seconds=None, tokens=None) for decision in media]
+    assert list(plan) == unsent
+    assert [decision.tokens for decision in media] == [None, None, 3, 5]
     assert [decision.route for decision in plan] == ["native", "native", "fallback", "inline"]
     assert [decision.part_path for decision in plan] == [
         "messages[0].parts[1]",
