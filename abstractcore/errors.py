@@ -38,6 +38,7 @@ AbstractCoreError
    |- ContentFilterError            the provider's content filter rejected the request
    |- RateLimitError                too many requests at this time
    |- QuotaError                    the account's credit or quota is used up
+   |  `- StorageFullError           the provider's file store is full
    |- OverloadedError               the provider has no capacity at the moment
    |- ServerError                   the provider failed, or its response cannot be decoded
    |  |- ModelCrashedError          the process running a model on this machine died
@@ -240,6 +241,10 @@ class RateLimitError(ProviderError):
 
 class QuotaError(ProviderError):
     """The account's credit or quota is used up."""
+
+
+class StorageFullError(QuotaError):
+    """The provider's file store is full: it takes no further files of this account."""
 
 
 class OverloadedError(ProviderError):

@@ -42,6 +42,8 @@ _OF_FAMILIES = frozenset(
         "sampling",
         "settings",
         "source",
+        "store_source",
+        "stored_bytes",
         "tool_examples",
         "tool_prompt",
         "urls",

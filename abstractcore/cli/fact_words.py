@@ -38,6 +38,7 @@ _REMARKS: Mapping[str, str] = {
     "assumed": "sent as they are, with a warning: it is not known whether the model accepts them",
     "encodable": "sent as they are if they cannot be converted to text, with a warning",
     "media_limits": "at most, in a request",
+    "stored_bytes": "bytes of a file, at most; larger files than a request may have are uploaded",
     "media_tokens": "about, of each file, by the vendor's rule",
     "sampling": "sent unless a call sets them",
     "cache_points": "at most, in a request",

@@ -59,6 +59,7 @@ def build_call(
             rescue=options.get("rescue", True),
             output_mode=options.get("output_mode"),
             tool_search=options.get("tool_search"),
+            file_store=options.get("file_store", "auto"),
         )
     except SchemaError as error:
         raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from typing import Self
 
     from ..schema import ToolAnswer, ToolLoop
+    from .stored_files import StoredFiles
 
 _COUNT_TOKENS = "count_tokens"
 
@@ -43,6 +44,14 @@ class LLMBase:
         if calls is None:
             raise ConfigurationError(f"{self.provider!r} does not record its calls: only scripted models do.")
         return calls
+
+    @property
+    def files(self) -> StoredFiles:
+        """The files that were uploaded to the provider's file store for this account; see `file_store`."""
+        from .stored_files import StoredFiles
+
+        self._check_open()
+        return StoredFiles(self.provider, self._pipelines, self._calls.headers)
 
     def capability(self, name: str) -> Any:
         """Returns the object of the capability plugin `name`, which is created on first use.

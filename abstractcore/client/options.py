@@ -9,6 +9,7 @@ from ..errors import InvalidInputError, UnknownOptionError
 from ..ports import Middleware
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import (
+    FileStorePolicy,
     JSONObject,
     JSONValue,
     MediaHistory,
@@ -85,6 +86,9 @@ class CallOptions(TypedDict, total=False):
     media_history: MediaHistory | Mapping[MediaKind, MediaHistory] | None
     """What becomes of files after their turn, for all or by kind: "keep" sends them again as before, "text" sends their
     caption, transcript or text instead; default "keep"."""
+    file_store: FileStorePolicy | None
+    """Which files are uploaded to the provider's file store: "auto", those that make a request too large, "never", or
+    "always"; default "auto"."""
     provider_options: Mapping[str, JSONObject] | None
     """Fields for one provider's request, by the provider's name: sent unchanged."""
     headers: Mapping[str, str] | None

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..engine.file_facts import FileFacts
     from ..engine.lowering.file_facts import FactsByFile
     from ..engine.lowering.media_policies import MediaDefaults
-    from ..ports import Captioner, MediaContext
+    from ..ports import Captioner, MediaContext, StoredFileIndex
     from .media_loading import MediaLoader
 
 _log = logging.getLogger("abstractcore")
@@ -134,6 +134,7 @@ class Pipelines:
             media_defaults=self._media_defaults,
             artifact=self._artifact,
             file_facts=self._facts,
+            stored_files=self._stored_files,
             middleware=self._middleware,
             new_id=self.services.new_id,
             clock=self.services.clock,
@@ -143,6 +144,10 @@ class Pipelines:
     def _media_defaults(self) -> MediaDefaults:
         """Returns what is configured for kinds of files; it is read on first use."""
         return self.services.configuration
+
+    def _stored_files(self) -> StoredFileIndex:
+        """Returns the index of uploads, created for the first of them."""
+        return self.services.stored_files
 
     def _artifact(self, sha256: str) -> bytes:
         """Returns the content of an artifact; the store is created on first use."""

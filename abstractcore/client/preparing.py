@@ -67,6 +67,11 @@ class CallPreparer:
         self._defaults = defaults
         self._unused = tuple(_unused(name, pipelines.registry.capabilities) for name in unused)
 
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """The user's headers of every call."""
+        return self._defaults.get("headers", {})
+
     def request(
         self,
         prompt: str | None,
@@ -256,8 +261,7 @@ class CallPreparer:
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
         hint = f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here."
         self._check_model(call, "call", hint)
-        headers = self._defaults.get("headers", {})
-        prepared = _checked(scoped_call(call.with_(stream=stream)), self._unused, headers)
+        prepared = _checked(scoped_call(call.with_(stream=stream)), self._unused, self.headers)
 
         async def prepare(runtime: Runtime) -> Prepared:
             return prepared

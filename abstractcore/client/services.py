@@ -19,7 +19,7 @@ from . import option_values
 if TYPE_CHECKING:
     from ..concurrency import AsyncRuntime
     from ..concurrency.process_pool import ProcessPool
-    from ..ports import ArtifactStore, ConversionStore, Fetcher, Isolation, ModelStore
+    from ..ports import ArtifactStore, ConversionStore, Fetcher, Isolation, ModelStore, StoredFileIndex
     from ..schema import Capture, MediaHistory, MediaKind, MediaPolicy
     from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
     from ..transport.aiohttp_http import AiohttpTransport
@@ -48,6 +48,7 @@ class Services:
         conversions: ConversionStore | None = None,
         fetcher: Fetcher | None = None,
         isolation: Isolation | None = None,
+        stored_files: StoredFileIndex | None = None,
         clock: Clock | None = None,
         random: Callable[[], float] = random.random,
         new_id: Callable[[], str] | None = None,
@@ -70,6 +71,7 @@ class Services:
         self._conversions = conversions
         self._fetcher = fetcher
         self._isolation = isolation
+        self._stored_files = stored_files
         self._process_pool: ProcessPool | None = None
         self._catalogue = catalogue
         self._media_policy = media_policy if media_policy is None else option_values.media_policy(media_policy)
@@ -125,6 +127,16 @@ class Services:
             conversions = MemoryConversions()
             self._conversions = self._conversions or conversions
         return self._conversions
+
+    @property
+    def stored_files(self) -> StoredFileIndex:
+        """The index of files that were uploaded to providers: in memory, unless another one was given."""
+        if self._stored_files is None:
+            from ..stores.stored_files import MemoryStoredFiles
+
+            stored_files = MemoryStoredFiles()
+            self._stored_files = self._stored_files or stored_files
+        return self._stored_files
 
     @property
     def fetcher(self) -> Fetcher:

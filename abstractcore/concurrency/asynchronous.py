@@ -74,6 +74,10 @@ class AsyncRuntime:
         finally:
             job.abandon()
 
+    async def wait(self, future: Future[Any]) -> None:
+        """Waits until `future` has ended."""
+        await asyncio.wait([asyncio.wrap_future(future)])
+
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
     ) -> T:

@@ -115,6 +115,13 @@ class SyncRuntime:
             raise limit.error()
         return job.result.result()
 
+    async def wait(self, future: concurrent.futures.Future[Any]) -> None:
+        """Blocks until `future` has ended."""
+        limit = current_limit()
+        ended = wait_for([future], None if limit is None else limit.left())
+        if not ended and limit is not None:
+            raise limit.error()
+
     async def invoke(
         self, function: Callable[..., Awaitable[T] | T], *arguments: object, timeout: float | None = None
     ) -> T:

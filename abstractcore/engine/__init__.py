@@ -4,8 +4,9 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from .deadlines import InTime, remaining, time_given
+from .losses import refuse_losses
 from .lowering import lower
-from .pipeline import OutputReader, Pipeline, Prepare, Prepared, refuse_losses
+from .pipeline import OutputReader, Pipeline, Prepare, Prepared
 from .request_urls import shown_url
 from .signing import credentials_of_endpoint
 

@@ -51,6 +51,8 @@ from .lowering.media_turns import message_index, turn_start
 from .nested_files import NestedFiles
 from .untrusted_content import as_untrusted, sent_parts
 
+_MOST_SENT_BYTES = 256 << 20
+"""No provider accepts a larger file in a request."""
 _IN_RESULT, _EARLIER = "result", "earlier"
 """The path of all files of tools' results, and of those of earlier turns that are text since there are more, in what
 decides a conversion."""
@@ -95,24 +97,28 @@ async def execute_decisions(
 
     missing = [key for key in dict.fromkeys(keys) if key not in converted]
     converted.update(zip(missing, await runtime.gather(*(thunk(*key) for key in missing)), strict=True))
-    replaced: dict[str, tuple[ContentPart, ...]] = {}
     decisions: list[MediaDecision] = []
     warnings = [*lowered.warnings]
     charged: set[ConversionKey] = set()
     for decision, key in zip(lowered.decisions, keys, strict=True):
         path, file = decision.part_path, converted[key]
-        if file.parts is not None:
-            replaced[path] = _with_cache_point(file.parts, parts[path])
         is_charged = file.trace_id == context.trace_id and key not in charged
         charged.add(key)
         usage = file.decision.usage if is_charged else None
         tokens = file.decision.tokens if decision.tokens is None else decision.tokens
         decisions.append(replace(file.decision, part_path=path, usage=usage, facts=decision.facts, tokens=tokens))
         warnings += (replace(warning, path=path) for warning in file.warnings)
-    call = _with_parts(lowered.call, replaced)
-    executed = replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings))
     paths = (decision.part_path for decision in lowered.decisions)
-    return Executed(executed, {path: converted[key] for path, key in zip(paths, keys, strict=True)})
+    files = {path: converted[key] for path, key in zip(paths, keys, strict=True)}
+    call = with_files(lowered.call, files)
+    return Executed(replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings)), files)
+
+
+def with_files(call: ModelCall, files: Mapping[str, ConvertedFile]) -> ModelCall:
+    """Returns the call with what was made of its files, by path."""
+    parts = dict(media_parts(call))
+    made = ((path, file.parts) for path, file in files.items())
+    return _with_parts(call, {path: _with_cache_point(new, parts[path]) for path, new in made if new is not None})
 
 
 def _key(part: MediaPart, decision: MediaDecision, call: ModelCall, turn: int) -> ConversionKey:
@@ -176,6 +182,7 @@ def _handle(given: Handled, artifact: Callable[[str], bytes], now: Callable[[], 
     try:
         if decision.route == "native":
             part, pages = _excerpt(part, handler, given.context)
+            _check_size(part, decision)
             if handler is None or part.blob.form not in ("bytes", "file"):
                 executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
                 return ConvertedFile(given.trace_id, executed, (part,) if part is not given.part else None)
@@ -207,6 +214,19 @@ def _left_out(given: Handled) -> ConvertedFile:
     noted = replace(decision, sent=sent_parts(parts, content), lost=(MediaLoss("files", 1, 1),))
     warning = CallWarning("file_left_out", "", f"{decision.source}: {decision.reason}", decision.type)
     return ConvertedFile(given.trace_id, noted, parts, (warning,))
+
+
+def _check_size(part: MediaPart, decision: MediaDecision) -> None:
+    """Raises `MediaError` for a file that is too large to be read into memory, and is part of the request."""
+    size = part.blob.size or 0
+    if size <= _MOST_SENT_BYTES or decision.stored or part.blob.form not in ("bytes", "file"):
+        return
+    raise MediaError(
+        f"{decision.source} has {size:,} bytes; the limit for a file that is sent itself is {_MOST_SENT_BYTES:,}.",
+        source=decision.source,
+        hint=f"Convert it with media_policy={{{decision.kind!r}: 'fallback_only'}}, or send a part of it; file stores "
+        "of providers take larger files, unless file_store='never'.",
+    )
 
 
 def _fitted(given: Handled, part: MediaPart, handler: MediaHandler) -> ConvertedFile:

@@ -11,6 +11,7 @@ from .file_facts import FileFacts
 from .lowering.media_contents import MadeFiles, made_content
 from .lowering.media_routes import media_parts
 from .media_conversion import Executed, execute_decisions
+from .stored_media import Store, with_stored_files
 
 
 async def execute_within_limits(
@@ -22,9 +23,10 @@ async def execute_within_limits(
     artifact: Callable[[str], bytes],
     file_facts: FileFacts,
     context: CallContext,
+    store: Store,
 ) -> Lowered:
     """Returns the call with every decision executed, as `execute_decisions` does, and all files within the limits of
-    the request.
+    the request. Then `store` uploads those that go to the provider's file store.
 
     How many images and how much text a conversion makes, and how large a file is that is downloaded, is known only
     afterwards. `lower_again` then changes the decisions by the rules that planned them, and those that were changed
@@ -45,7 +47,8 @@ async def execute_within_limits(
         if again.decisions == lowered.decisions:
             break
         lowered = again
-    return _charged(executed.lowered, usages)
+    stored = await with_stored_files(executed.lowered, lowered.call, executed.files, store)
+    return _charged(stored, usages)
 
 
 def _has_limits(profile: ModelProfile) -> bool:

@@ -6,7 +6,13 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence, S
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
-from ..errors import AbstractCoreError, ConfigurationError, OutputValidationError, ServerError, UnsupportedOptionError
+from ..errors import (
+    AbstractCoreError,
+    ConfigurationError,
+    OutputValidationError,
+    ProviderError,
+    ServerError,
+)
 from ..ports import (
     CHAT,
     Answer,
@@ -37,6 +43,7 @@ from ..scrubbing import Secrets
 from .deadlines import InTime, last_moment, remaining, time_given
 from .endings import close_streams, end_call, outcome_of
 from .exchange import Exchange, located
+from .losses import beside_sampling, refuse_losses
 from .lowering import lower
 from .lowering.media_routes import media_parts
 from .reasoning_origins import with_origin
@@ -44,10 +51,11 @@ from .responses import as_response
 from .rings import compose
 
 if TYPE_CHECKING:
-    from ..ports import Conversion, ConvertedFiles, FetchedFile, MediaContext
-    from ..schema import Delta
+    from ..ports import Conversion, ConvertedFiles, FetchedFile, MediaContext, StoredFileIndex
+    from ..schema import Blob, Delta
     from ..tools.tool import Tool
     from .file_facts import FileFacts
+    from .file_uploads import FileUploads, StoredBlobs
     from .lowering.file_facts import FactsByFile
     from .lowering.media_contents import MadeFiles
     from .lowering.media_policies import MediaDefaults
@@ -103,6 +111,7 @@ class Pipeline:
         media_defaults: Callable[[], MediaDefaults],
         artifact: Callable[[str], bytes],
         file_facts: Callable[[], FileFacts],
+        stored_files: Callable[[], StoredFileIndex],
         middleware: Sequence[Middleware],
         new_id: Callable[[], str],
         clock: Clock,
@@ -117,6 +126,7 @@ class Pipeline:
         self._media_defaults = media_defaults
         self._artifact = artifact
         self._file_facts = file_facts
+        self._stored_files = stored_files
         self.new_id = new_id
         self._clock = clock
         self._secrets = secrets
@@ -230,12 +240,31 @@ class Pipeline:
         # A middleware may call this twice: warnings are not repeated.
         known = tuple(context.warnings)
         context.warnings += (each for each in (*lowered.warnings, *encoded.warnings) if each not in known)
-        answer = await self._around_attempt(Attempt(context, encoded.request, context.operation))
+        answer = await self._attempted(context, encoded)
         if lowered.reading is None:
             return answer
         from .reply_reading import read_answer
 
         return read_answer(answer, lowered.reading, context)
+
+    async def _attempted(self, context: CallContext, encoded: Encoded) -> Answer:
+        """Makes attempts. If the provider has lost files that were uploaded for the request, they are uploaded again,
+        and it is sent once more.
+        """
+        try:
+            return await self._around_attempt(Attempt(context, encoded.request, context.operation))
+        except ProviderError as error:
+            if not (context.stored and await self.file_uploads().forget_missing(error, context)):
+                raise
+        lowered, encoded = await self._encoded(context)
+        context.decisions = lowered.decisions
+        return await self._around_attempt(Attempt(context, encoded.request, context.operation))
+
+    def file_uploads(self) -> FileUploads:
+        """Returns what uploads files to the provider's store."""
+        from .file_uploads import FileUploads
+
+        return FileUploads(self._session, self.runtime, self._clock, self._stored_files(), self.operate)
 
     async def _encoded(self, context: CallContext) -> tuple[Lowered, Encoded]:
         """Returns the lowered call with converted files, and its request.
@@ -260,7 +289,7 @@ class Pipeline:
                 made,
             )
             if not context.operation.is_chat:
-                lowered = replace(lowered, warnings=_beside_sampling(lowered.warnings))
+                lowered = replace(lowered, warnings=beside_sampling(lowered.warnings))
             if context.call.strict:
                 refuse_losses(lowered.warnings, context.call)
             return lowered
@@ -287,6 +316,9 @@ class Pipeline:
         from .media_within_limits import execute_within_limits
         from .tool_result_media import move_files_after_results
 
+        def store(blobs: Sequence[Blob]) -> Awaitable[StoredBlobs]:
+            return self.file_uploads().store(blobs, context)
+
         executed = await execute_within_limits(
             lowered,
             lower_again,
@@ -296,6 +328,7 @@ class Pipeline:
             self._artifact,
             self._file_facts(),
             context,
+            store,
         )
         if self._session.profile.media_after_results:
             executed = move_files_after_results(executed)
@@ -348,32 +381,6 @@ def fail(
     """Adds provider, model and request id to `error`, and ends the call with it."""
     explain(error, context)
     end_call(context, outcome_of(error), deltas=deltas, error=error, seconds_to_first=seconds_to_first)
-
-
-_NO_LOSSES = frozenset(
-    {
-        *("unknown_model", "retired_model", "media_type_mismatch", "no_effect", "cache_too_short"),
-        *("schema_normalized", "schema_narrowed", "tools_as_prompt", "calls_not_constrained"),
-        "schema_as_tool",
-    }
-)
-
-
-def _beside_sampling(warnings: Sequence[CallWarning]) -> tuple[CallWarning, ...]:
-    """Returns the warnings that apply to an operation without sampling."""
-    return tuple(warning for warning in warnings if not warning.path.startswith("sampling."))
-
-
-def refuse_losses(warnings: Sequence[CallWarning], call: ModelCall) -> None:
-    """Raises `UnsupportedOptionError` for warnings of losses in a strict call; others, as of file names, pass."""
-    losses = "; ".join(str(warning) for warning in warnings if warning.code not in _NO_LOSSES)
-    if losses:
-        raise UnsupportedOptionError(
-            losses,
-            hint="Leave the option out, or call without strict=True.",
-            provider=call.provider or None,
-            model=call.model,
-        )
 
 
 async def read_to_end(stream: DeltaStream) -> ModelReply:

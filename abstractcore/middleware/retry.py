@@ -38,7 +38,7 @@ class Retry:
 
     def _pause(self, error: AbstractCoreError, attempt: Attempt) -> float | None:
         """Returns the seconds before the next attempt; None to give up."""
-        if not error.retryable or attempt.number > self._max_retries:
+        if not (error.retryable and attempt.operation.may_repeat) or attempt.number > self._max_retries:
             return None
         pause = error.retry_after
         if pause is None:

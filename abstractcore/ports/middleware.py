@@ -13,7 +13,7 @@ from .pricing import NO_TERMS, BilledResponse, Terms
 from .runtimes import Runtime
 
 if TYPE_CHECKING:
-    from ..schema import Delta, MediaDecision, Outcome
+    from ..schema import Delta, MediaDecision, Outcome, StoredFile
     from .conversions import ConvertedFiles
     from .fetching import FetchedFile
 
@@ -81,7 +81,8 @@ class CallContext:
     user's HTTP headers, with lower-case names, which are added last to every request. `secrets` are the credentials of
     the LLM: `secrets.text(...)` returns a text without them. `converted` has the files that were checked or converted
     for this call, and for earlier rounds of its loop: none of them is converted again. `downloads` has what was
-    downloaded for them, by URL. The last `added_messages` of the call were added by its rounds.
+    downloaded for them, by URL. The last `added_messages` of the call were added by its rounds. `stored` has the files
+    of the request that AbstractCore uploaded to the provider's store, by id.
     """
 
     call: ModelCall
@@ -104,6 +105,7 @@ class CallContext:
     converted: ConvertedFiles = field(default_factory=dict[Any, Any], repr=False)
     downloads: dict[str, FetchedFile] = field(default_factory=dict[Any, Any], repr=False)
     added_messages: int = 0
+    stored: dict[str, StoredFile] = field(default_factory=dict[str, Any])
 
 
 @dataclass(slots=True)

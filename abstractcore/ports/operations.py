@@ -27,6 +27,8 @@ class Operation(Generic[T]):
     cannot express. `decode` reads a successful response; it raises `ServerError` for an invalid one. `usage` returns
     the tokens that the provider reports in the result, and `to_record` its JSON for records with full content. One that
     `is_free` costs nothing, whatever it reports. Without `has_input`, the request has nothing of the call's messages.
+    `reads_headers` are the headers of the response that `decode` reads. A failed request that `may_repeat` is sent
+    again as it is; another one is continued by whoever makes it.
     """
 
     name: str
@@ -36,6 +38,8 @@ class Operation(Generic[T]):
     is_free: bool = False
     to_record: Callable[[T], JSONValue] = _nothing
     has_input: bool = True
+    reads_headers: frozenset[str] = frozenset()
+    may_repeat: bool = True
 
     @property
     def is_chat(self) -> bool:

@@ -116,10 +116,14 @@ class ModelProfile:
     None if unknown: URLs are sent as they are."""
     file_ids: frozenset[str] | None = None
     """The kinds and media types of files that requests may name by the id of a stored file; None if unknown."""
+    stored_bytes: int | None = None
+    """The largest file that the endpoint's file store takes; None if no files are uploaded to it."""
     lossy: Mapping[str, str] = field(default=_NOTHING, hash=False)
     """What the endpoint loses of a file that is sent natively, by media type, as the end of "it ..."."""
     files_source: str = ""
     """The address of the page with `urls` and `file_ids`."""
+    store_source: str = ""
+    """The address of the page with `stored_bytes`."""
     lossy_source: str = ""
     """The address of the page with `lossy`."""
     files_checked: str | None = None

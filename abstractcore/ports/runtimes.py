@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
 from types import TracebackType
-from typing import Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from .interruptions import Interruption
 
@@ -98,6 +99,10 @@ class Runtime(Protocol):
         A function that has not begun when the call is cancelled or its time limit passes is not called. One that has
         begun continues: it is counted in `abandoned`, and logged as a warning.
         """
+        ...
+
+    async def wait(self, future: Future[Any]) -> None:
+        """Waits until a future has ended, which another thread or task sets. Does not cancel it."""
         ...
 
     async def invoke(

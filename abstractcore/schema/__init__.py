@@ -13,6 +13,7 @@ from .cache_points import CachePoint
 from .call_warnings import CallWarning
 from .calls import (
     MEDIA_RULES,
+    FileStorePolicy,
     MediaHistory,
     MediaPolicy,
     Modality,
@@ -98,6 +99,7 @@ if TYPE_CHECKING:
     from .server_side import Parsed, Rendered
     from .sizes import content_size, size_of
     from .sources import Source, SourceKind, SourceMatch
+    from .stored_files import StoredFile
     from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
     from .tool_loops import LoopStatus, ToolLoop
     from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
@@ -151,6 +153,7 @@ _LATER = {
     "Source": "sources",
     "SourceKind": "sources",
     "SourceMatch": "sources",
+    "StoredFile": "stored_files",
     "StreamEvent": "tool_events",
     "TOOL_OUTCOMES": "tool_steps",
     "TextDelta": "deltas",
@@ -223,6 +226,7 @@ __all__ = [
     "EvidenceMatch",
     "EvidenceSource",
     "FetchedBy",
+    "FileStorePolicy",
     "FinishReason",
     "FrozenDict",
     "FrozenList",
@@ -287,6 +291,7 @@ __all__ = [
     "Source",
     "SourceKind",
     "SourceMatch",
+    "StoredFile",
     "StreamEvent",
     "TextDelta",
     "TextEnd",

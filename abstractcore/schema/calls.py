@@ -54,12 +54,16 @@ ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max
 OutputMode = Literal["native", "tool", "grammar", "prompted"]
 """How a typed answer is requested: by the provider's structured output, as the arguments of a tool, by a grammar of a
 model on this machine, or by instructions alone."""
+FileStorePolicy = Literal["auto", "never", "always"]
+"""Which files are uploaded to the provider's file store and named by id: those that make a request too large; none; all
+that the provider stores."""
 ToolSearch = Literal["hosted", "client"]
 """Where deferred tools are searched: by the provider, or in this program, with the tool `search_tools`."""
 _HISTORIES = get_args(MediaHistory)
 _MODALITIES = get_args(Modality)
 _OUTPUT_MODES = get_args(OutputMode)
 _TOOL_SEARCHES = get_args(ToolSearch)
+_FILE_STORE_POLICIES = get_args(FileStorePolicy)
 _LEVELS = get_args(ThinkingLevel)
 _KINDS = get_args(MediaKind)
 
@@ -150,13 +154,13 @@ class ModelCall(Immutable):
     """One call of a model, complete and serialisable. `with_` returns a changed copy.
 
     `media_policy` has a `MediaPolicy`, or the name of a plugin's fallback, by kind of media; `media_history` says, by
-    kind, what becomes of files of earlier turns. The keys of `provider_options` are providers. `tags`, `parent_id` and
-    `trace_context` are for records and never sent. With `strict`, an option that the model does not support is an
-    error, not a warning. `cache` sets cache points after
-    the tools, the system message and the last user message. `tool_format` is the format in which tools are written
-    into the prompt, "native" for the provider's own tools; with `rescue`, a native call that a local server returns
-    as text is read as a call; `output_mode` is how `output` is requested; `tool_search` is where deferred tools are
-    searched. None means that the model decides. A lowered call has none of these four. `messages` and `tools` are
+    kind, what becomes of files of earlier turns, `file_store` which files are uploaded to the provider's file store.
+    The keys of `provider_options` are providers. `tags`, `parent_id` and `trace_context` are for records and never
+    sent. With `strict`, an option that the model does not support is an error, not a warning. `cache` sets cache points
+    after the tools, the system message and the last user message. `tool_format` is the format in which tools are
+    written into the prompt, "native" for the provider's own tools; with `rescue`, a native call that a local server
+    returns as text is read as a call; `output_mode` is how `output` is requested; `tool_search` is where deferred tools
+    are searched. None means that the model decides. A lowered call has none of these four. `messages` and `tools` are
     brought into canonical form. A provider option of None, or an empty mapping of them, counts as not given.
     """
 
@@ -184,6 +188,7 @@ class ModelCall(Immutable):
     output_mode: OutputMode | None = None
     tool_search: ToolSearch | None = None
     media_history: Mapping[MediaKind, MediaHistory] = EMPTY  # pyright: ignore[reportAssignmentType]
+    file_store: FileStorePolicy = "auto"
 
     def __post_init__(self) -> None:
         messages = check_items(self.messages, Message, "messages")
@@ -237,6 +242,7 @@ def _check_choices(call: ModelCall) -> None:
         check_choice(call.output_mode, _OUTPUT_MODES, "output_mode")
     if call.tool_search is not None:
         check_choice(call.tool_search, _TOOL_SEARCHES, "tool_search")
+    check_choice(call.file_store, _FILE_STORE_POLICIES, "file_store")
     if call.parent_id is not None:
         check_text(call.parent_id, "parent_id")
     for index, modality in enumerate(call.modalities):

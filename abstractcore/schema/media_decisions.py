@@ -70,8 +70,10 @@ class MediaDecision(Immutable):
     model. `tokens` is about how many tokens it has for the model: the file itself by its vendor's rule, None if there
     is none, and texts and images in its place as soon as they are known. `text_because` says why a file is sent as text
     that could be sent in another way: "history" by `media_history`, "limits" by those of a request. `fetch` says who
-    downloads a URL, "us" or "vendor"; None for other files. `native_loss` is what the provider loses of the file if it
-    is sent natively, which is why the policy "auto" converts it.
+    downloads a URL, "us" or "vendor"; None for other files. `stored` says that the file goes to the provider's file
+    store: "planned" in a plan, "uploaded", or "reused" if it was there already; None if it is part of the request.
+    `native_loss` is what the provider loses of the file if it is sent natively, which is why the policy "auto" converts
+    it.
 
     `sent`, `usage` and `seconds` are None in a plan, which sends nothing. `model` is the one that did the conversion,
     `usage` its tokens, and `seconds` how long the conversion took; all None if the file itself was sent, and the first
@@ -103,6 +105,7 @@ class MediaDecision(Immutable):
     facts: MediaFacts | None = None
     tokens: int | None = None
     text_because: Literal["history", "limits"] | None = None
+    stored: Literal["planned", "uploaded", "reused"] | None = None
 
     def __post_init__(self) -> None:
         if self.fit is not EMPTY:

@@ -222,6 +222,7 @@ def _as_sent(call: ModelCall) -> ModelCall:
         strict=False,
         media_policy=EMPTY,
         media_history=EMPTY,
+        file_store="auto",
         tags=EMPTY,
         parent_id=None,
         trace_context=EMPTY,

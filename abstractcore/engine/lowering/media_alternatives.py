@@ -56,7 +56,9 @@ class Alternatives:
             return self.left_out(decision, why)
         usable = self._text_fallbacks(decision)
         outputs = ("text",) if usable else ()
-        plain = replace(with_fallbacks(decision, usable, outputs), fit=_NOTHING, fetch=None, native_loss="")
+        plain = replace(
+            with_fallbacks(decision, usable, outputs), fit=_NOTHING, fetch=None, native_loss="", stored=None
+        )
         rerouted = converted_decision(plain, self.call, handler, why, (), self.configured)
         return replace(rerouted, text_because=because)
 
@@ -64,7 +66,9 @@ class Alternatives:
         """Returns the decision to send a note instead of a file."""
         noted = with_fallbacks(decision, (), ())
         reason = f"{why}, so a note stands in its place"
-        return replace(noted, route="left_out", reason=reason, fit=_NOTHING, fetch=None, text_because="limits")
+        return replace(
+            noted, route="left_out", reason=reason, fit=_NOTHING, fetch=None, text_because="limits", stored=None
+        )
 
     def _text_fallbacks(self, decision: MediaDecision):
         """Returns the fallbacks that make text of a file: the one that the policy names, or all."""
@@ -73,3 +77,8 @@ class Alternatives:
         to_text = [fallback for fallback in usable if "text" in fallback.outputs]
         named = [fallback for fallback in to_text if fallback.name == decision.policy]
         return to_text if decision.policy in MEDIA_RULES else named or to_text
+
+
+def _unsent(decision: MediaDecision) -> MediaDecision:
+    """Returns a decision without how the file itself would be sent."""
+    return replace(decision, fit=_NOTHING, fetch=None, stored=None)

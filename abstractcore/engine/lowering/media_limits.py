@@ -16,6 +16,7 @@ from .media_policies import makes_images
 from .media_shares import largest_size, portions
 from .media_tokens import media_tokens
 from .media_turns import message_index
+from .stored_files import can_be_stored, to_store
 
 _COUNTS: Mapping[MediaLimit, MediaKind] = {"videos": "video", "documents": "document"}
 _LENGTHS: Mapping[MediaLimit, tuple[MediaKind, str]] = {
@@ -41,8 +42,9 @@ def lower_limits(
     """Returns decisions that keep the limits of a request, history and tool results included. Pure.
 
     Files above a number, a size or a length that the provider accepts give way, the older ones first: they have fewer
-    images, then are text, and of earlier turns at last a note. Images get limits on their size in `fit`. Files whose
-    pages or seconds are not known count as empty, as does what a conversion will make. When that is `made`, decisions
+    images, then are text, and of earlier turns at last a note. Files that make the request too large go to the
+    provider's file store, if it has one, the largest first. Images get limits on their size in `fit`. Files whose pages
+    or seconds are not known count as empty, as does what a conversion will make. When that is `made`, decisions
     are changed again, never back: what `fit` allows only becomes less.
     """
     plan = _Plan(decisions, made, alternatives)
@@ -50,6 +52,7 @@ def lower_limits(
     plan.keep_lengths()
     plan.keep_counts()
     plan.keep_images()
+    plan.store_large()
     plan.fit_images()
     plan.keep_tokens()
     return tuple(plan.decisions)
@@ -145,6 +148,21 @@ class _Plan:
             elif makes_images(self.decisions[index]):
                 self._tighten(index, {"images": most})
 
+    def store_large(self) -> None:
+        """Plans to store the largest files as long as the request is too large; but no images, which can be made
+        smaller.
+        """
+        files = self._natives("document", "audio", "video", "text")
+        total = self._beside() + sum(map(sum, self._image_sizes().values()))
+        for index in sorted(files, key=self._sent_size, reverse=True):
+            if total <= self._room_for_files():
+                return
+            decision, size = self.decisions[index], self._sent_size(index)
+            part, call = self._parts[decision.part_path], self._alternatives.call
+            if size and can_be_stored(decision, part, call, self._profile):
+                self.decisions[index] = to_store(decision, "the request would be too large with it")
+                total -= size
+
     def fit_images(self) -> None:
         """Sets the limits of images, so that all files keep those of the request."""
         shares = self._shares()
@@ -206,8 +224,7 @@ class _Plan:
         Has the largest document, or the oldest image, give way as long as the others cannot fit.
         """
         while True:
-            sizes = {index: content.images for index, content in enumerate(self._contents) if content.images}
-            beside = sum(content.other_bytes for content in self._contents)
+            sizes, beside = self._image_sizes(), self._beside()
             room = self._room(beside)
             if sum(map(sum, sizes.values())) <= room:
                 return {}
@@ -228,7 +245,7 @@ class _Plan:
         """Has one file give way, since images have too little `room`; returns False if none can. Without images, texts
         and other files of `beside` bytes are the cause.
         """
-        others = sorted(self._natives("document", "audio", "video", "text"), key=self._size, reverse=True)
+        others = sorted(self._natives("document", "audio", "video", "text"), key=self._sent_size, reverse=True)
         if beside > room:
             why = "the files of the request are too large together"
             if any(self._give_way(index, why) for index in others):
@@ -243,10 +260,25 @@ class _Plan:
 
     def _room(self, beside: int) -> float:
         """Returns how many bytes all images may have, beside other files of `beside` bytes."""
+        return min(self._room_for_files() - beside, self._limits.get("all_image_bytes", math.inf))
+
+    def _room_for_files(self) -> float:
+        """Returns how many bytes the files of a request may have, before base64."""
         images = sum(len(content.images) for content in self._contents)
         around = _SURROUNDINGS_BYTES + _BYTES_BESIDE_A_FILE * (len(self.decisions) + images)
-        request = self._limits.get("request_bytes", math.inf) - self._text() - around
-        return min(request * 3 / 4 - beside, self._limits.get("all_image_bytes", math.inf))
+        return (self._limits.get("request_bytes", math.inf) - self._text() - around) * 3 / 4
+
+    def _image_sizes(self) -> dict[int, tuple[int, ...]]:
+        """Returns the bytes of the images that are part of the request, by file."""
+        return {
+            index: content.images
+            for index, content in enumerate(self._contents)
+            if content.images and not self.decisions[index].stored
+        }
+
+    def _beside(self) -> int:
+        """Returns the bytes of files other than images that are part of the request."""
+        return sum(map(self._sent_size, range(len(self.decisions))))
 
     def _text(self) -> int:
         """Returns about how many bytes all texts have, those of files included."""
@@ -287,6 +319,10 @@ class _Plan:
         least = {name: min(value, decision.fit.get(name, value)) for name, value in fit.items()}
         if least.items() - decision.fit.items():
             self.decisions[index] = replace(decision, fit={**decision.fit, **least})
+
+    def _sent_size(self, index: int) -> int:
+        """Returns the bytes of a file that are part of the request: none of one in the provider's file store."""
+        return 0 if self.decisions[index].stored else self._size(index)
 
     def _convert(self, index: int, why: str) -> None:
         decision = self._alternatives.as_text(self.decisions[index], why, "limits")

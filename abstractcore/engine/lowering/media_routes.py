@@ -67,6 +67,12 @@ def lower_media(
     decisions = made.decisions if made is not None else tuple(map(decided, parts))
     for decision in decisions:
         _check_pages(decision, parts[decision.part_path])
+    warnings: list[CallWarning] = []
+    if call.file_store == "always":
+        from .stored_files import no_store, store_all
+
+        decisions = store_all(call, decisions, parts, profile) if made is None else decisions
+        warnings += no_store(call, decisions, profile)
     if made is not None or call.media_history or profile.media_limits or profile.media_tokens:
         from .media_limits import lower_limits
 
@@ -74,7 +80,6 @@ def lower_media(
         decisions = _revised(decisions, call, alternatives, decided, made)
         decisions = lower_limits(decisions, made, alternatives)
     decisions = tuple(_located(each, parts[each.part_path], call, profile, handlers) for each in decisions)
-    warnings: list[CallWarning] = []
     for decision in decisions:
         warnings += _unsure(decision, call, profile)
         warnings += _misnamed(parts[decision.part_path].blob, decision.part_path)
@@ -296,7 +301,7 @@ def converted_decision(
     left_out = outputs_of(allowed_fallbacks(handler, policy)) - set(outputs)
     if left_out and "text" not in outputs:
         reason += f"; {not_taken(handler, left_out, call.model)}"
-    return replace(decision, route="fallback", reason=reason)
+    return replace(decision, route="fallback", reason=reason, stored=None)
 
 
 def _why_not(model: str, media_type: str, unknown: bool) -> str:

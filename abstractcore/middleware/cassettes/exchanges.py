@@ -75,18 +75,22 @@ def _error_class(name: str) -> type[AbstractCoreError] | None:
 
 @dataclass(frozen=True, slots=True)
 class RecordedResponse:
-    """The body of an HTTP response that is not a model's reply; `body_base64` holds one that is not JSON, as bytes."""
+    """The body of an HTTP response that is not a model's reply; `body_base64` holds one that is not JSON, as bytes.
+
+    `headers` are those that the operation reads.
+    """
 
     body: JSONValue = None
     body_base64: bytes | None = None
+    headers: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
 
     @classmethod
-    def of(cls, body: bytes) -> RecordedResponse:
+    def of(cls, body: bytes, headers: Mapping[str, str] = EMPTY) -> RecordedResponse:  # pyright: ignore[reportArgumentType]
         """Returns the record of a response with this body."""
         try:
-            return cls(freeze(json.loads(body)))
+            return cls(freeze(json.loads(body)), headers=headers)
         except (ValueError, RecursionError):
-            return cls(body_base64=body)
+            return cls(body_base64=body, headers=headers)
 
     def content(self) -> bytes:
         """Returns the body."""

@@ -170,7 +170,8 @@ def _observed(attempt: Attempt, responses: list[RecordedResponse]) -> Attempt:
 
     def observe(response: WireResponse) -> object:
         value = operation.decode(response)
-        responses.append(RecordedResponse.of(response.body))
+        read = {name: response.headers[name] for name in operation.reads_headers if name in response.headers}
+        responses.append(RecordedResponse.of(response.body, read))
         return value
 
     return replace(attempt, operation=replace(operation, decode=observe))

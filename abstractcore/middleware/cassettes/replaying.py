@@ -95,7 +95,7 @@ def _response(exchange: RecordedExchange, path: Path) -> WireResponse:
             hint="An older release wrote it: record it again with record(path).",
         )
     headers = {"content-type": "application/json"} if exchange.response.body_base64 is None else {}
-    return WireResponse(exchange.status or 200, headers, exchange.response.content())
+    return WireResponse(exchange.status or 200, {**headers, **exchange.response.headers}, exchange.response.content())
 
 
 def _ending(exchange: RecordedExchange, path: Path) -> AbstractCoreError | None:

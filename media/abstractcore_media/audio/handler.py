@@ -10,7 +10,7 @@ from abstractcore.errors import MediaError
 from abstractcore.ports import Fallback
 from abstractcore.schema import CallWarning, MediaFacts, MediaPart
 
-from ..common.content import check_family, check_sendable, content_of, is_large, source_of
+from ..common.content import check_family, content_of, is_large, source_of
 from ..common.media_types import extensions_of
 from ..common.recognition import recognised
 from .speech_models import SpeechModels
@@ -51,7 +51,6 @@ class AudioHandler:
 
         MP4 and Matroska pass as audio, whatever tracks they have: their headers may be at the end of the file.
         """
-        check_sendable(part, "Set media_policy={'audio': 'transcript'}, or send a part of it.")
         self._check_readable(part)
 
     def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:

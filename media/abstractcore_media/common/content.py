@@ -50,17 +50,6 @@ def is_large(part: MediaPart) -> bool:
     return (part.blob.size or 0) > LARGE_BYTES
 
 
-def check_sendable(part: MediaPart, hint: str) -> None:
-    """Raises `MediaError` for a large file: no provider accepts one in a request."""
-    if is_large(part) and part.blob.form in ("bytes", "file"):
-        source = source_of(part)
-        raise MediaError(
-            f"{source} has {part.blob.size:,} bytes; the limit for a file that is sent itself is {LARGE_BYTES:,}.",
-            source=source,
-            hint=hint,
-        )
-
-
 def check_family(part: MediaPart, *families: str) -> str | None:
     """Returns the media type of the content, which must begin with one of `families`, such as "image/".
 

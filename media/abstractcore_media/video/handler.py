@@ -8,7 +8,7 @@ from abstractcore.ports import Fallback
 from abstractcore.schema import MediaFacts, MediaPart
 
 from ..audio.speech_models import SpeechModels
-from ..common.content import check_family, check_sendable
+from ..common.content import check_family
 from ..common.media_types import extensions_of
 from ..common.recognition import recognised
 
@@ -47,9 +47,8 @@ class VideoHandler:
         return recognised("video", _is_video, head, name, declared)
 
     def check(self, part: MediaPart) -> None:
-        """Raises `MediaError` if the first bytes are not those of a video, or it is too large for any request."""
+        """Raises `MediaError` if the first bytes are not those of a video."""
         check_family(part, "video/")
-        check_sendable(part, "Set media_policy={'video': 'frames+transcript'}, or send a part of it.")
 
     def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
         """Returns the seconds that the header says, and the size of a frame, before it is turned.

@@ -30,6 +30,7 @@ _CALLERS_FAULT = (
 )
 CHECK_KEY = "Check the API key: api_key=..., or the provider's environment variable."
 CHECK_MODEL = "Check the model's name, and that this key may use it."
+DELETE_FILES = "Delete files in the provider's file store, or call without it: file_store='never'."
 SHORTEN = "Shorten the prompt or the files, or choose a model with a longer context."
 
 

@@ -19,6 +19,7 @@ from abstractcore.schema import WireResponse
 from .error_table import (
     CHECK_KEY,
     CHECK_MODEL,
+    DELETE_FILES,
     NUMBER,
     SHORTEN,
     ErrorRow,
@@ -41,6 +42,9 @@ OVERFLOW = re.compile(
     re.ASCII,
 )
 """The message for a prompt that is too long, with both counts."""
+
+_STORAGE = "FileStorageBytesPerProject"
+"""The quota of the file store, as in https://github.com/googleapis/python-genai/issues/1172."""
 
 MODEL_NAMED = re.compile(r"models/\S{1,200} is not (?:found|supported)|[Pp]ublisher [Mm]odel", re.ASCII)
 """The message for an unknown model."""
@@ -66,6 +70,7 @@ _TABLE = ErrorTable(
         "ACCESS_TOKEN_EXPIRED": errors.AuthenticationError,
         "CREDENTIALS_MISSING": errors.AuthenticationError,
         "BILLING_DISABLED": errors.QuotaError,
+        _STORAGE: errors.StorageFullError,
         "RATE_LIMIT_EXCEEDED": errors.RateLimitError,
     },
     types={
@@ -84,6 +89,7 @@ _TABLE = ErrorTable(
     hints={
         errors.AuthenticationError: CHECK_KEY,
         errors.QuotaError: "Check the project's plan and billing.",
+        errors.StorageFullError: DELETE_FILES,
         errors.ModelNotFoundError: CHECK_MODEL,
         errors.ContextOverflowError: SHORTEN,
     },
@@ -129,19 +135,22 @@ def _reported(data: Object) -> ReportedError:
         wait=_delay(details),
         request_id=next((text_of(info, "requestId") for info in _of_type(details, "RequestInfo")), None),
     )
-    if _TABLE.named(reported) is errors.RateLimitError and _is_for_the_day(details):
-        return reported._replace(known=errors.QuotaError)
-    return reported
+    if _TABLE.named(reported) is not errors.RateLimitError:
+        return reported
+    quotas = _quotas(details)
+    if _STORAGE in quotas:
+        return reported._replace(code=_STORAGE)
+    return reported._replace(known=errors.QuotaError) if any("PerDay" in quota for quota in quotas) else reported
 
 
 def _of_type(details: list[Object], name: str) -> Iterable[Object]:
     return (detail for detail in details if text_of(detail, "@type") == f"{_TYPES}{name}")
 
 
-def _is_for_the_day(details: list[Object]) -> bool:
-    """Whether a quota is exceeded that is not restored within a minute."""
+def _quotas(details: list[Object]) -> list[str]:
+    """Returns the ids of the quotas that are exceeded; those per day are not restored within a minute."""
     violations = [item for detail in _of_type(details, "QuotaFailure") for item in as_objects(detail.get("violations"))]
-    return any("PerDay" in (text_of(violation, "quotaId") or "") for violation in violations)
+    return [text_of(violation, "quotaId") or "" for violation in violations]
 
 
 def _delay(details: list[Object]) -> float | None:

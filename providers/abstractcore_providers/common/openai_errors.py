@@ -16,6 +16,7 @@ from abstractcore.schema import WireResponse
 from .error_table import (
     CHECK_KEY,
     CHECK_MODEL,
+    DELETE_FILES,
     NUMBER,
     SHORTEN,
     ErrorRow,
@@ -89,11 +90,14 @@ _TABLE = ErrorTable(
         Narrower(re.compile(r"\AUnexpected endpoint or method"), errors.NotFoundError),
         Narrower(re.compile(r"model", re.IGNORECASE), errors.ModelNotFoundError, (errors.NotFoundError,)),
         Narrower(_OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
+        # The message that users report, as in https://github.com/bespokelabsai/curator/issues/189.
+        Narrower(re.compile(r"file storage quota"), errors.StorageFullError, (errors.BadRequestError,)),
     ),
     counts=(_OVERFLOW,),
     hints={
         errors.AuthenticationError: CHECK_KEY,
         errors.QuotaError: "Check the account's plan and billing.",
+        errors.StorageFullError: DELETE_FILES,
         errors.ModelNotFoundError: CHECK_MODEL,
         errors.ContextOverflowError: SHORTEN,
     },

@@ -51,6 +51,7 @@ from abstractcore.schema import (
     ReplyReading,
     SeparateUsage,
     Source,
+    StoredFile,
     TextPart,
     Verification,
     WireRequest,
@@ -81,6 +82,7 @@ PENDING = PendingCall(TOOL_CALL, "approval")
 CALL = OBJECTS["model_call"]
 assert isinstance(CALL, ModelCall)
 OTHERS = [
+    StoredFile("f", "p", "http://h/v1", "a1", "0" * 64, "text/plain", 3, 1.0, 2.0, "a.txt", False),
     CachedContent("c", {"p": {"a": [1]}}, tokens=7),
     Encoded(WireRequest("/", {"a": "b"}, b"{}")),
     Lowered(CALL, reading=ReplyReading("react", (ToolSpec("f"),))),

@@ -134,14 +134,6 @@ def test_time_limit_of_the_call_ends_the_conversion():
         VideoHandler().convert(part((FILES / "scenes.mp4").read_bytes()), replace(CONTEXT, timeout=-1.0))
 
 
-def test_large_file_is_not_sent_itself(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("abstractcore_media.common.content.LARGE_BYTES", 1000)
-    whole = VideoPart(Blob.from_file(FILES / "clip.mp4", "video/mp4"))
-    with pytest.raises(MediaError, match=r"16,820 bytes; the limit for a file that is sent itself is 1,000.*frames"):
-        VideoHandler().check(whole)
-    assert VideoHandler().convert(whole, CONTEXT).fallback == "frames"
-
-
 def test_options_of_frames_bound_their_number():
     context = replace(CONTEXT, options=FrozenDict({"video_frames": 3}))
     conversion = VideoHandler().convert(part((FILES / "scenes.mp4").read_bytes()), context)

@@ -15,6 +15,7 @@ from abstractcore.schema import WireResponse
 from ...common.error_table import (
     CHECK_KEY,
     CHECK_MODEL,
+    DELETE_FILES,
     NUMBER,
     SHORTEN,
     ErrorRow,
@@ -34,7 +35,6 @@ _QUOTA_CODES = (
     "enforced_spend_limit_reached",
     "linked_organization_billing_unavailable",
     "linked_organization_spend_limit_reached",
-    "storage_quota_exceeded",
 )
 _OVERFLOW = re.compile(
     rf"prompt is too long(?:: (?P<prompt>{NUMBER}) tokens > (?P<context>{NUMBER}) maximum)?", re.ASCII
@@ -60,6 +60,7 @@ _TABLE = ErrorTable(
     # Codes in an error's details: AbstractCore's, and the vendor's that are more specific than the type.
     codes={
         **dict.fromkeys(_QUOTA_CODES, errors.QuotaError),
+        "storage_quota_exceeded": errors.StorageFullError,
         "organization_on_hold": errors.AccessDeniedError,
         "request_body_timeout": errors.RequestTimeoutError,
     },
@@ -76,6 +77,7 @@ _TABLE = ErrorTable(
     hints={
         errors.AuthenticationError: CHECK_KEY,
         errors.QuotaError: "Check the account's plan and billing.",
+        errors.StorageFullError: DELETE_FILES,
         errors.ModelNotFoundError: CHECK_MODEL,
         errors.ContextOverflowError: SHORTEN,
     },

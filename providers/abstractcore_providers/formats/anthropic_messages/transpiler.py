@@ -20,6 +20,7 @@ from .encode import encode
 from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
 if TYPE_CHECKING:
+    from .file_store import AnthropicFileStore
     from .stream_decoder import MessageDecoder
     from .stream_renderer import MessageRenderer
 
@@ -67,6 +68,13 @@ class AnthropicMessages:
         from .stream_renderer import MessageRenderer
 
         return MessageRenderer(self.dialect)
+
+    @property
+    def file_store(self) -> AnthropicFileStore:
+        """The file store of Anthropic."""
+        from .file_store import AnthropicFileStore
+
+        return AnthropicFileStore(self.dialect.headers)
 
     @property
     def operations(self) -> Operations:

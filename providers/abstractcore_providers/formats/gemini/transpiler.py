@@ -21,6 +21,7 @@ from .encode import encode
 from .framer import AnswerFramer
 
 if TYPE_CHECKING:
+    from ...common.google_file_store import GoogleFileStore
     from .stream_decoder import ReplyDecoder
     from .stream_renderer import ReplyRenderer
 
@@ -73,6 +74,13 @@ class Gemini:
         from .stream_renderer import ReplyRenderer
 
         return ReplyRenderer(self.dialect)
+
+    @property
+    def file_store(self) -> GoogleFileStore:
+        """The file store of the Gemini API."""
+        from ...common.google_file_store import GoogleFileStore
+
+        return GoogleFileStore()
 
     @property
     def operations(self) -> Operations:

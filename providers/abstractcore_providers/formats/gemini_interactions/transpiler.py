@@ -28,6 +28,7 @@ from .encode import encode
 from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
 if TYPE_CHECKING:
+    from ...common.google_file_store import GoogleFileStore
     from .stream_decoder import InteractionDecoder
     from .stream_renderer import InteractionRenderer
 
@@ -79,6 +80,13 @@ class GeminiInteractions:
         from .stream_renderer import InteractionRenderer
 
         return InteractionRenderer(self.provider)
+
+    @property
+    def file_store(self) -> GoogleFileStore:
+        """The file store of the Gemini API."""
+        from ...common.google_file_store import GoogleFileStore
+
+        return GoogleFileStore()
 
     @property
     def operations(self) -> Operations:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from abstractcore.framing import ServerSentEventFramer
     from abstractcore.schema import Parsed, Rendered
 
+    from ...common.openai_file_store import OpenAIFileStore
     from .stream_decoder import ChatDecoder
     from .stream_renderer import ChatRenderer
 
@@ -93,6 +94,13 @@ class OpenAIChat:
         from .stream_renderer import ChatRenderer
 
         return ChatRenderer(self.dialect)
+
+    @property
+    def file_store(self) -> OpenAIFileStore:
+        """The file store of OpenAI."""
+        from ...common.openai_file_store import OpenAIFileStore
+
+        return OpenAIFileStore()
 
     @property
     def operations(self) -> Operations:

@@ -22,6 +22,7 @@ from .encode import encode
 from .options import default_include
 
 if TYPE_CHECKING:
+    from ...common.openai_file_store import OpenAIFileStore
     from .stream_decoder import ResponsesDecoder
     from .stream_renderer import ResponsesRenderer
 
@@ -77,6 +78,13 @@ class OpenAIResponses:
         from .stream_renderer import ResponsesRenderer
 
         return ResponsesRenderer(self.provider)
+
+    @property
+    def file_store(self) -> OpenAIFileStore:
+        """The file store of OpenAI."""
+        from ...common.openai_file_store import OpenAIFileStore
+
+        return OpenAIFileStore()
 
     @property
     def operations(self) -> Operations:

@@ -1,0 +1,106 @@
+"""`FileStore`: how a wire format stores files at its provider; `StoredFileIndex`: what was uploaded to such stores."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, Protocol, runtime_checkable
+
+from ..schema import StoredFile
+from .operations import Operation
+
+
+@dataclass(frozen=True, slots=True)
+class FileToUpload:
+    """A file to upload; `size` is in bytes, `sha256` in lower-case hex digits."""
+
+    sha256: str
+    media_type: str
+    size: int
+    name: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ProviderFile:
+    """A file as its provider reports it. `sha256` is in lower-case hex digits; None if it is not reported.
+
+    `lifetime` is in seconds from the upload on. A file that is "failed" cannot be used: `problem` says why.
+    """
+
+    id: str
+    state: Literal["ready", "processing", "failed"] = "ready"
+    size: int | None = None
+    sha256: str | None = None
+    lifetime: float | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class FileUpload:
+    """How far an upload is: the provider has `offset` bytes, and the next request carries the following `wants` bytes,
+    up to `step` of them. `session` is the provider's name for the upload, `parts` are its names for what it has; `file`
+    is set at the end.
+    """
+
+    offset: int = 0
+    wants: int = 0
+    step: int = 0
+    session: str = ""
+    parts: tuple[str, ...] = ()
+    file: ProviderFile | None = None
+
+
+class FileStore(Protocol):
+    """The file store of a provider, as pure functions. The engine makes the requests and reads the content."""
+
+    def begin(self, file: FileToUpload) -> FileUpload:
+        """Returns the beginning of an upload."""
+        ...
+
+    def send(self, file: FileToUpload, upload: FileUpload, data: bytes) -> Operation[FileUpload]:
+        """Returns the next request, with `upload.wants` bytes from `upload.offset` on."""
+        ...
+
+    def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileUpload] | None:
+        """Returns the request that asks what the provider has after a request failed; None if that one can only be
+        repeated.
+        """
+        ...
+
+    def read(self, id: str) -> Operation[ProviderFile]:
+        """Returns the request for the state of a file."""
+        ...
+
+    def delete(self, id: str) -> Operation[None]:
+        """Returns the request that deletes a file."""
+        ...
+
+
+@runtime_checkable
+class HasFileStore(Protocol):
+    """A wire format whose provider stores files, which requests name by id. Transpilers may implement it."""
+
+    @property
+    def file_store(self) -> FileStore:
+        """The file store."""
+        ...
+
+
+class StoredFileIndex(Protocol):
+    """Remembers which files were uploaded. Methods may block, and never fail."""
+
+    def find(self, account: str, sha256: str, media_type: str) -> StoredFile | None:
+        """Returns the newest file of an account with this content."""
+        ...
+
+    def put(self, file: StoredFile) -> None:
+        """Remembers a file, in place of an entry with the same id."""
+        ...
+
+    def remove(self, file: StoredFile) -> None:
+        """Forgets a file; does nothing if it is not known."""
+        ...
+
+    def list(self, account: str) -> Sequence[StoredFile]:
+        """Returns the files of an account, the oldest first."""
+        ...

@@ -1,0 +1,161 @@
+"""The file store of the Gemini API: resumable uploads in chunks.
+
+Source: https://ai.google.dev/api/files, and https://developers.google.com/photos/library/guides/resumable-uploads for
+the protocol: a file is sent in chunks, and after a failure the server is asked how many bytes it has. Files are kept
+for two days.
+"""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Literal
+from urllib.parse import urlsplit
+
+from pydantic_core import to_json
+
+from abstractcore.errors import ServerError
+from abstractcore.ports import FileToUpload, FileUpload, Operation, ProviderFile
+from abstractcore.schema import WireRequest, WireResponse
+
+from .file_operations import DELETE, READ, UPLOAD, file_operation, path_of, seconds_between
+from .google_errors import RIGHT_ADDRESS, error_in_body
+from .json_reading import Object, as_object, text_of
+from .response_bodies import read_body
+
+CHUNK_BYTES = 8 << 20
+"""The size of chunks, as in Google's own client, rounded down to the server's granularity."""
+_FILES, _UPLOADS = "/files", "/../upload/v1beta/files"
+"""Uploads have a path beside that of the API."""
+_UPLOAD_PATH = "/upload/v1beta/files"
+_STATUS, _URL = "x-goog-upload-status", "x-goog-upload-url"
+_GRANULARITY, _RECEIVED = "x-goog-upload-chunk-granularity", "x-goog-upload-size-received"
+_HEADERS = frozenset({_STATUS, _URL, _GRANULARITY, _RECEIVED})
+_LONGEST_NAME = 512
+_STATES: Mapping[str | None, Literal["processing", "failed"]] = {"PROCESSING": "processing", "FAILED": "failed"}
+
+
+class GoogleFileStore:
+    """The operations on files, as pure functions. The id of a file is its URI."""
+
+    def begin(self, file: FileToUpload) -> FileUpload:
+        """Returns the beginning: the first request has no content."""
+        return FileUpload(step=CHUNK_BYTES)
+
+    def send(self, file: FileToUpload, upload: FileUpload, data: bytes) -> Operation[FileUpload]:
+        """Returns the start of the upload, or its next chunk, which is not repeated: see `resume`."""
+        if not upload.session:
+            return _operation(_start(file), lambda response: _started(response, file, upload))
+        is_last = upload.offset + len(data) == file.size
+        headers = {
+            "x-goog-upload-command": "upload, finalize" if is_last else "upload",
+            "x-goog-upload-offset": str(upload.offset),
+        }
+        request = WireRequest(f"{_UPLOADS}?{upload.session}", headers, data)
+        sent = replace(upload, offset=upload.offset + len(data))
+        return _operation(request, lambda response: _received(response, file, sent), may_repeat=False)
+
+    def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileUpload] | None:
+        """Returns the question how many bytes the server has; None before the upload has started."""
+        if not upload.session:
+            return None
+        request = WireRequest(f"{_UPLOADS}?{upload.session}", {"x-goog-upload-command": "query"}, b"")
+        return _operation(request, lambda response: _resumed(response, file, upload))
+
+    def read(self, id: str) -> Operation[ProviderFile]:
+        """Returns `GET /files/{name}`."""
+        request = WireRequest(_path_of(id), {}, b"", "GET")
+        return file_operation(READ, request, lambda response: _file(response, _object(response)))
+
+    def delete(self, id: str) -> Operation[None]:
+        """Returns `DELETE /files/{name}`."""
+        return file_operation(DELETE, WireRequest(_path_of(id), {}, b"", "DELETE"), lambda response: None)
+
+
+def _operation(
+    request: WireRequest, decode: Callable[[WireResponse], FileUpload], *, may_repeat: bool = True
+) -> Operation[FileUpload]:
+    return file_operation(UPLOAD, request, decode, reads_headers=_HEADERS, may_repeat=may_repeat)
+
+
+def _start(file: FileToUpload) -> WireRequest:
+    headers = {
+        "content-type": "application/json",
+        "x-goog-upload-protocol": "resumable",
+        "x-goog-upload-command": "start",
+        "x-goog-upload-header-content-length": str(file.size),
+        "x-goog-upload-header-content-type": file.media_type,
+    }
+    metadata = {"mimeType": file.media_type, "sizeBytes": str(file.size)}
+    named = {"displayName": file.name[:_LONGEST_NAME]} if file.name else {}
+    return WireRequest(_UPLOADS, headers, to_json({"file": {**named, **metadata}}))
+
+
+def _started(response: WireResponse, file: FileToUpload, upload: FileUpload) -> FileUpload:
+    """Reads the address of the upload. Only its query is used: chunks go to the host of the API, with its key."""
+    address = urlsplit(response.headers.get(_URL, ""))
+    if not address.path.endswith(_UPLOAD_PATH) or not address.query:
+        raise ServerError("the response has no address for the upload", status=response.status, hint=RIGHT_ADDRESS)
+    granularity = max(1, _number(response, _GRANULARITY) or 1)
+    step = max(granularity, CHUNK_BYTES // granularity * granularity)
+    return replace(upload, session=address.query, step=step, wants=min(step, file.size))
+
+
+def _received(response: WireResponse, file: FileToUpload, upload: FileUpload) -> FileUpload:
+    status = response.headers.get(_STATUS)
+    if status == "final":
+        data = _object(response)
+        return replace(upload, wants=0, file=_file(response, as_object(data.get("file")) or data))
+    if status != "active" or upload.offset >= file.size:
+        raise ServerError(f"the upload is {status or 'of unknown status'}", status=response.status)
+    return replace(upload, wants=min(upload.step, file.size - upload.offset))
+
+
+def _resumed(response: WireResponse, file: FileToUpload, upload: FileUpload) -> FileUpload:
+    """Reads what the server has. An upload that ended without a file is begun again."""
+    status, received = response.headers.get(_STATUS), _number(response, _RECEIVED)
+    if status == "active" and received is not None and received <= file.size:
+        return replace(upload, offset=received, wants=min(upload.step, file.size - received))
+    if status == "final" and response.body.strip():
+        return _received(response, file, upload)
+    return FileUpload(step=CHUNK_BYTES)
+
+
+def _file(response: WireResponse, data: Object) -> ProviderFile:
+    uri = text_of(data, "uri")
+    if not uri:
+        raise error_in_body(data) or ServerError("the response names no file", status=response.status)
+    size = text_of(data, "sizeBytes") or ""
+    return ProviderFile(
+        uri,
+        _STATES.get(text_of(data, "state"), "ready"),
+        int(size) if size.isascii() and size.isdigit() and len(size) < 16 else None,
+        _sha256(text_of(data, "sha256Hash")),
+        seconds_between(text_of(data, "createTime"), text_of(data, "expirationTime")),
+        text_of(as_object(data.get("error")), "message") or "",
+    )
+
+
+def _sha256(text: str | None) -> str | None:
+    """Returns the hash in hex digits. It is base64 of the hash, or of its hex digits."""
+    try:
+        data = base64.b64decode(text or "", validate=True)
+    except ValueError:
+        return None
+    if len(data) == 64 and data.isalnum():
+        return data.decode("ascii").lower()
+    return data.hex() if len(data) == 32 else None
+
+
+def _path_of(uri: str) -> str:
+    return path_of(_FILES, uri.rpartition("/")[2])
+
+
+def _number(response: WireResponse, header: str) -> int | None:
+    text = response.headers.get(header, "").strip()
+    return int(text) if text.isascii() and text.isdigit() and len(text) < 16 else None
+
+
+def _object(response: WireResponse) -> Object:
+    return as_object(read_body(response, RIGHT_ADDRESS))
