@@ -56,19 +56,15 @@ class Alternatives:
             return self.left_out(decision, why)
         usable = self._text_fallbacks(decision)
         outputs = ("text",) if usable else ()
-        plain = replace(
-            with_fallbacks(decision, usable, outputs), fit=_NOTHING, fetch=None, native_loss="", stored=None
-        )
+        plain = replace(_unsent(with_fallbacks(decision, usable, outputs)), native_loss="")
         rerouted = converted_decision(plain, self.call, handler, why, (), self.configured)
         return replace(rerouted, text_because=because)
 
     def left_out(self, decision: MediaDecision, why: str) -> MediaDecision:
         """Returns the decision to send a note instead of a file."""
-        noted = with_fallbacks(decision, (), ())
+        noted = _unsent(with_fallbacks(decision, (), ()))
         reason = f"{why}, so a note stands in its place"
-        return replace(
-            noted, route="left_out", reason=reason, fit=_NOTHING, fetch=None, text_because="limits", stored=None
-        )
+        return replace(noted, route="left_out", reason=reason, text_because="limits")
 
     def _text_fallbacks(self, decision: MediaDecision):
         """Returns the fallbacks that make text of a file: the one that the policy names, or all."""

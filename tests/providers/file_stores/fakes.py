@@ -270,7 +270,8 @@ class AnthropicStore(Store):
 
     def owner(self, request: Request) -> str:
         assert "anthropic-version" in request.headers, "anthropic-version: header is required"
-        key = request.headers.get("x-api-key", "")
+        bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
+        key = request.headers.get("x-api-key", bearer)
         if key not in self.keys:
             raise RefusedError(401, "invalid x-api-key", type="authentication_error")
         return key
@@ -360,6 +361,9 @@ class GoogleStore(Store):
         self.chunks: list[tuple[int, int]] = []
 
     def owner(self, request: Request) -> str:
+        query = parse_qs(urlsplit(request.target).query)
+        if "upload_id" in query and "x-goog-api-key" not in request.headers:  # as Google's client sends chunks
+            return self.sessions[query["upload_id"][0]].owner
         key = request.headers.get("x-goog-api-key", "")
         if key not in self.keys:
             raise RefusedError(400, "API key not valid", status="INVALID_ARGUMENT", reason="API_KEY_INVALID")
@@ -450,7 +454,7 @@ class GoogleStore(Store):
         headers = request.headers
         assert headers["x-goog-upload-protocol"] == "resumable"
         size = int(headers["x-goog-upload-header-content-length"])
-        body = request.json["file"]
+        body = {camel(name): value for name, value in request.json["file"].items()}
         assert body.keys() <= {"displayName", "mimeType", "sizeBytes", "name"}, sorted(body)
         assert body["mimeType"] == headers["x-goog-upload-header-content-type"]
         assert int(body["sizeBytes"]) == size
@@ -458,7 +462,7 @@ class GoogleStore(Store):
             raise self.full()
         id = f"session{len(self.sessions) + 1}"
         self.sessions[id] = Session(owner, size, body["mimeType"], body.get("displayName", ""))
-        url = f"https://generativelanguage.googleapis.com/upload/v1beta/files?upload_id={id}&upload_protocol=resumable"
+        url = f"{self.server.url}/upload/v1beta/files?upload_id={id}&upload_protocol=resumable"
         return answer(
             b"",
             x_goog_upload_status="active",
@@ -526,6 +530,12 @@ def running(provider: str, *keys: str, room: float = float("inf")) -> Iterator[A
     """A store of a provider on a server of its own."""
     with ScriptedServer() as server:
         yield STORES[provider][0](server, *keys, room=room)
+
+
+def camel(name: str) -> str:
+    """A field's name in JSON: Google's servers accept that of the protocol buffer too, as its client sends it."""
+    first, *rest = name.split("_")
+    return first + "".join(map(str.capitalize, rest))
 
 
 def sent(request: Request) -> Any:
