@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, cast, get_args
 
 from ..errors import InvalidInputError
 from ..registry.suggestions import name_hint
-from ..schema import MEDIA_RULES, HostedTool, MediaHistory, MediaKind, Sampling, ToolChoice, ToolSpec, freeze
+from ..schema import (
+    MEDIA_RULES,
+    HostedTool,
+    MediaHistory,
+    MediaKind,
+    MediaProgress,
+    Sampling,
+    ToolChoice,
+    ToolSpec,
+    freeze,
+)
 from ..schema.quoting import shown
 
 SAMPLING_OPTIONS = (
@@ -143,6 +153,16 @@ def seconds(value: object, path: str) -> float | None:
             hint="None means no limit.",
         )
     return float(value)
+
+
+def progress_function(value: object) -> Callable[[MediaProgress], object] | None:
+    """Returns a function for the progress of conversions; raises `InvalidInputError` for anything else."""
+    from inspect import iscoroutinefunction
+
+    if value is not None and (not callable(value) or iscoroutinefunction(value)):
+        hint = "It is called in other threads: use loop.call_soon_threadsafe(...) in it to go on in an event loop."
+        raise InvalidInputError(f"expected a sync function, got {shown(value)}", path="on_media_progress", hint=hint)
+    return value
 
 
 def at_least_zero(value: object, path: str) -> int:

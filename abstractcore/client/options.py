@@ -15,6 +15,7 @@ from ..schema import (
     MediaHistory,
     MediaKind,
     MediaPolicy,
+    MediaProgress,
     Modality,
     OutputMode,
     ThinkingLevel,
@@ -142,6 +143,8 @@ class CallContent(TypedDict, total=False):
     """Whether `response.verification` has the figures, names and dates of a text answer, read back from the files."""
     deps: Any
     """An object of your own for tools, which get it in their `ToolContext`; never sent or stored."""
+    on_media_progress: Callable[[MediaProgress], object] | None
+    """A function for the progress of long conversions of files, called in their threads; it must return soon."""
 
 
 class CallRequest(CallContent, CallOptions, total=False):
@@ -160,6 +163,8 @@ class ResumeRequest(TypedDict, total=False):
     """The limits and the approver from here on; default: those of `ToolPolicy()`."""
     deps: Any
     """An object of your own for tools, given anew."""
+    on_media_progress: Callable[[MediaProgress], object] | None
+    """A function for the progress of conversions, given anew: see `generate`."""
     validation_context: Any
     """The context of pydantic's validators of `response_model`, given anew."""
     output_check: Callable[[Any], Awaitable[object] | object] | None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
@@ -14,7 +15,7 @@ from ..schema.quoting import shown
 from .building import build_call
 from .call_tools import CallTools
 from .contexts import scoped, scoped_call
-from .option_values import check_forced_tool, extra_headers, output_retries, seconds
+from .option_values import check_forced_tool, extra_headers, output_retries, progress_function, seconds
 from .options import (
     CALL_OPTIONS,
     REQUEST_FIELDS,
@@ -106,6 +107,7 @@ class CallPreparer:
         warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
 
         run_tools, deps = request.get("run_tools"), request.get("deps")
+        on_media_progress = progress_function(request.get("on_media_progress"))
 
         def check_tools(tools: ToolSet) -> None:
             check_choice(tools.specs)
@@ -143,7 +145,9 @@ class CallPreparer:
                 options=options,
                 stream=stream,
             )
-            return _checked(call, (*served_warnings, *warnings), headers, None if found is None else found.tools)
+            given_tools = None if found is None else found.tools
+            prepared = _checked(call, (*served_warnings, *warnings), headers, given_tools)
+            return prepared if on_media_progress is None else replace(prepared, on_media_progress=on_media_progress)
 
         plan = None
         if run_tools or output is not None:
@@ -189,6 +193,7 @@ class CallPreparer:
             stream=stream,
         )
         given_answers = read_answers(answers, loop)
+        on_media_progress = progress_function(request.get("on_media_progress"))
 
         def check_tools(tools: ToolSet) -> None:
             check_run_tools(run_tools, tools)
@@ -218,7 +223,12 @@ class CallPreparer:
             found, warnings = await tools.complete(runtime, given.timeout)
             assert found is not None
             warnings += (*changed_tools(loop, found.specs), *changed)
-            return Prepared(first.call, (*warnings, *first.warnings), first.headers, tools=found.tools)
+            return replace(
+                first,
+                warnings=(*warnings, *first.warnings),
+                tools=found.tools,
+                on_media_progress=on_media_progress,
+            )
 
         if request.get("verify"):
             from .verification import verification_check

@@ -48,6 +48,7 @@ from .fitted_images import fitted_images
 from .lowering.media_contents import text_tokens
 from .lowering.media_routes import is_cut, lossy_native, media_parts
 from .lowering.media_turns import message_index, turn_start
+from .media_progress import ProgressReporter
 from .nested_files import NestedFiles
 from .untrusted_content import as_untrusted, sent_parts
 
@@ -92,7 +93,10 @@ async def execute_decisions(
     def thunk(part: MediaPart, form: str, decision: MediaDecision, question: str):
         handler = named.get(decision.handler or "")
         handle = _HANDLES.get(decision.part_path, _handle)
-        given = Handled(decision, part, handler, replace(media, question=question), handlers, context.trace_id)
+        asked = replace(media, question=question)
+        if context.on_media_progress is not None:
+            asked = replace(asked, on_progress=ProgressReporter(context.on_media_progress, decision.source))
+        given = Handled(decision, part, handler, asked, handlers, context.trace_id)
         return lambda: runtime.call(partial(handle, given, artifact, runtime.now), kind="files")
 
     missing = [key for key in dict.fromkeys(keys) if key not in converted]

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..errors import MediaError
 from ..ports import Conversion, MediaContext, MediaHandler
+from ..ports.conversions import no_progress
 from ..schema import MediaKind, MediaPart
 from .lowering.media_policies import allowed_fallbacks
 from .lowering.media_routes import handler_for, source_name
@@ -46,6 +47,11 @@ class NestedFiles:
         ]
         if handler is None or not fallbacks:
             raise MediaError(f"nothing converts {part.blob.media_type} to text", source=source)
-        deeper = replace(self, depth=self.depth + 1)
-        names = tuple(each.name for each in fallbacks)
-        return convert(handler, part, replace(self.context, fallbacks=names, accepted_outputs=_TEXT, to_text=deeper))
+        inner = replace(
+            self.context,
+            fallbacks=tuple(each.name for each in fallbacks),
+            accepted_outputs=_TEXT,
+            to_text=replace(self, depth=self.depth + 1),
+            on_progress=no_progress,
+        )
+        return convert(handler, part, inner)

@@ -52,7 +52,7 @@ from .rings import compose
 
 if TYPE_CHECKING:
     from ..ports import Conversion, ConvertedFiles, FetchedFile, MediaContext, StoredFileIndex
-    from ..schema import Blob, Delta
+    from ..schema import Blob, Delta, MediaProgress
     from ..tools.tool import Tool
     from .file_facts import FileFacts
     from .file_uploads import FileUploads, StoredBlobs
@@ -78,7 +78,7 @@ class Prepared:
     """A call to make, warnings for what it could not include, and the user's headers, which are not part of it since
     they may be secret. `converted` and `downloads` have the files that earlier rounds of the call have converted and
     downloaded; the rounds have added the last `added_messages`. `tools` can be run here, by name. `begun` is given the
-    context of the call when it begins.
+    context of the call when it begins, `on_media_progress` the progress of its conversions.
     """
 
     call: ModelCall
@@ -89,6 +89,7 @@ class Prepared:
     added_messages: int = 0
     tools: Mapping[str, Tool[..., Any]] | None = field(default=None, repr=False)
     begun: Callable[[CallContext], object] | None = field(default=None, repr=False)
+    on_media_progress: Callable[[MediaProgress], object] | None = field(default=None, repr=False)
 
 
 Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]
@@ -213,6 +214,7 @@ class Pipeline:
         )
         context.warnings += prepared.warnings
         context.headers = prepared.headers
+        context.on_media_progress = prepared.on_media_progress
         if prepared.converted is not None:
             context.converted = prepared.converted
         if prepared.downloads is not None:

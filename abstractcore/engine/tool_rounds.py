@@ -156,8 +156,15 @@ class Rounds:
         added = len(call.messages) - len(loop.call.messages)
 
         async def prepare(runtime: Runtime) -> Prepared:
-            return Prepared(
-                call, warnings, first.headers, self._converted, self._downloads, added, begun=self._note_begun
+            return replace(
+                first,
+                call=call,
+                warnings=warnings,
+                converted=self._converted,
+                downloads=self._downloads,
+                added_messages=added,
+                tools=None,
+                begun=self._note_begun,
             )
 
         return prepare

@@ -28,6 +28,10 @@ from .stores import ModelStore
 Ts = TypeVarTuple("Ts")
 
 
+def no_progress(done: float, total: float | None, what: str) -> None:
+    """Progress that nobody watches."""
+
+
 @dataclass(frozen=True, slots=True)
 class Caption:
     """What a vision model says of images. `model` is its name, with that of its provider."""
@@ -89,6 +93,7 @@ class MediaContext:
     max_images: int | None = None
     """The most images that a conversion may hold: no more can be sent. A handler that leaves some out chooses evenly
     spaced ones, counts the others in `lost`, and returns `Conversion.has_fewer_images`."""
+    on_progress: Callable[[float, float | None, str], None] = field(default=no_progress, repr=False)
 
     def isolated(
         self, source: str, seconds: float, function: Callable[[*Ts], Generator[Any, Any, None]], *arguments: *Ts
@@ -101,6 +106,12 @@ class MediaContext:
         if self.isolation is None:
             return function(*arguments)
         return self.isolation.run(function, arguments, source=source, seconds=seconds, timeout=self.timeout)
+
+    def progress(self, done: float, total: float | None, what: str) -> None:
+        """Reports progress: `done` of `total` pages, seconds, frames or whatever `what` says. Call it as often as you
+        like, from the thread of the conversion.
+        """
+        self.on_progress(done, total, what)
 
     def password(self, part: MediaPart) -> str | None:
         """Returns the password of a file, if the user gave one."""

@@ -13,7 +13,7 @@ from .pricing import NO_TERMS, BilledResponse, Terms
 from .runtimes import Runtime
 
 if TYPE_CHECKING:
-    from ..schema import Delta, MediaDecision, Outcome, StoredFile
+    from ..schema import Delta, MediaDecision, MediaProgress, Outcome, StoredFile
     from .conversions import ConvertedFiles
     from .fetching import FetchedFile
 
@@ -82,7 +82,8 @@ class CallContext:
     the LLM: `secrets.text(...)` returns a text without them. `converted` has the files that were checked or converted
     for this call, and for earlier rounds of its loop: none of them is converted again. `downloads` has what was
     downloaded for them, by URL. The last `added_messages` of the call were added by its rounds. `stored` has the files
-    of the request that AbstractCore uploaded to the provider's store, by id.
+    of the request that AbstractCore uploaded to the provider's store, by id. `on_media_progress` is the user's function
+    for the progress of conversions.
     """
 
     call: ModelCall
@@ -106,6 +107,7 @@ class CallContext:
     downloads: dict[str, FetchedFile] = field(default_factory=dict[Any, Any], repr=False)
     added_messages: int = 0
     stored: dict[str, StoredFile] = field(default_factory=dict[str, Any])
+    on_media_progress: Callable[[MediaProgress], object] | None = field(default=None, repr=False)
 
 
 @dataclass(slots=True)

@@ -86,6 +86,7 @@ if TYPE_CHECKING:
     from .media_controls import FetchedBy, MediaControls, MediaResolution
     from .media_decisions import MediaDecision, MediaLoss, MediaRoute, MediaSent
     from .media_facts import MediaFacts
+    from .media_progress import MediaProgress
     from .media_texts import MediaText
     from .model_lists import ModelList
     from .output_attempts import OutputAttempt
@@ -132,6 +133,7 @@ _LATER = {
     "MediaResolution": "media_controls",
     "MediaRoute": "media_decisions",
     "MediaSent": "media_decisions",
+    "MediaProgress": "media_progress",
     "MediaText": "media_texts",
     "ModelList": "model_lists",
     "Outcome": "records",
@@ -253,6 +255,7 @@ __all__ = [
     "MediaLoss",
     "MediaPart",
     "MediaPolicy",
+    "MediaProgress",
     "MediaResolution",
     "MediaRoute",
     "MediaSent",

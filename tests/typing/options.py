@@ -121,6 +121,7 @@ llm.generate(
     tools=[ToolSpec("t"), HostedTool("web_search"), "pack"],
     run_tools=ToolPolicy(max_rounds=4),
     deps=object(),
+    on_media_progress=lambda progress: print(progress.done),
     options={"temperature": 0.5},
     max_output_tokens=100,
     temperature=1,

@@ -43,6 +43,11 @@ class SpeechPiece:
             first = (last[0], last_start)
         return first[1] / SAMPLE_RATE, max(first[1], last[1]) / SAMPLE_RATE
 
+    @property
+    def end(self) -> float:
+        """The seconds in the recording at which this piece ends."""
+        return sum(self.spans[-1]) / SAMPLE_RATE
+
     def parts_between(self, start: float, end: float) -> list[tuple[float, float]]:
         """Returns start and end, in seconds, of the speech of this piece between two times of the recording."""
         spans = ((first / SAMPLE_RATE, (first + length) / SAMPLE_RATE) for first, length in self.spans)

@@ -54,6 +54,9 @@ def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max
         said += segments
         dropped += left_out
         covered += (both for each in (*segments, *left_out) for both in piece.parts_between(each.start, each.end))
+        total = announced_between(reader.announced, start, end)
+        context.progress(piece.end, max(total, piece.end) if total else None, "seconds")
+    context.progress(reader.seconds, reader.seconds, "seconds")
     dropped = sorted([*dropped, *peaks.gaps(covered)], key=lambda each: each.start)
     begin = reader.begin
     return Transcript(

@@ -125,11 +125,12 @@ class PdfHandler:
             raise too_big(document.work.source, why)
         renderer = Renderer(document.work, replace(context, to_text=None))
         with document.images() as images:
-            for number in numbers:
+            for done, number in enumerate(numbers, 1):
                 renderer.add(PageStart(number, f"[page {number}]", f"page {number}"))
                 png = images.page(number)
                 if png is not None:
                     renderer.add(Scan(png, f"page {number}", document.place(number), f"page {number}"))
+                context.progress(done, len(numbers), "pages")
         renderer.add(Lost("pages", total - len(numbers), total))
         of_all = "" if len(numbers) == total else f" of {total}"
         conversion = renderer.conversion(f"images of {_counted(len(numbers))}{of_all}", "pages")
@@ -227,7 +228,8 @@ def _blocks(
     yield from document.outline()
     with ExitStack() as stack:
         drawing = _Drawing(document, stack) if sees or context.to_text is not None else None
-        for page in pages:
+        for done, page in enumerate(pages):
+            context.progress(done, len(pages), "pages")
             group = f"page {page.number}"
             yield PageStart(page.number, f"[page {page.number}]" if document.count > 1 else "", group)
             if not page.is_readable:
@@ -245,6 +247,7 @@ def _blocks(
                 yield from drawing.pictures(page.number)
             else:
                 yield Lost("pictures", page.pictures, None, group)
+    context.progress(len(pages), len(pages), "pages")
 
 
 class _Drawing:

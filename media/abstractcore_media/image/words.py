@@ -87,6 +87,7 @@ def converted_to_text(
             first = first or frame
             text = reader.read(frame, source, threads=context.spare_cores, deadline=deadline)
             pages.append((number, text))
+            context.progress(len(pages), min(facts.frames, max_frames), "pages")
         characters = sum(text.characters for _, text in pages)
         if first is not None and ("ocr" not in allowed or (characters < _PAGE_CHARACTERS and "observe" in allowed)):
             text, anchors = observed(first, pages[0][1], facts, format_name)

@@ -67,7 +67,7 @@ def described(
     shown: list[Shown] = []
     conversions: list[Conversion] = []
     failure: AbstractCoreError | None = None
-    for frame in frames if context.to_text is not None else ():
+    for number, frame in enumerate(frames if context.to_text is not None else (), 1):
         check_stop()
         try:
             conversion = context.to_text(_image(frame.jpeg(), frame.time)) if context.to_text is not None else None
@@ -77,6 +77,7 @@ def described(
         if conversion is not None and (text := conversion.text.strip()):
             conversions.append(conversion)
             shown.append(Shown(frame.time, frame.time, f"[{clock(frame.time)}] Frame:", text))
+        context.progress(number, len(frames), "frames")
     if not shown:
         raise MediaError(
             f"The frames of {source} cannot be described: {failure or 'there is no text for them'}",
