@@ -25,6 +25,12 @@ _MEDIA_TYPE = re.compile(
     rf'{_TOKEN}/{_TOKEN}(?:[ \t]*;[ \t]*(?:{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*"))?)*',
 )
 """A media type of RFC 9110, 8.3.1, in lower case; "image/*" is a type of which only the kind is known."""
+_ELSEWHERE = {
+    "url": "Download it from the URL in blob.location; URLs of providers often expire within the hour.",
+    "provider_file": "Download it with the provider's own client, by the id in blob.location.",
+    "artifact": "Read it from the artifact store: services.artifacts.get(blob.sha256).",
+}
+"""Where content is that a blob only names."""
 _REGISTERED = {
     "audio/mp3": "audio/mpeg",
     "audio/vnd.wave": "audio/wav",
@@ -141,7 +147,9 @@ class Blob(Immutable):
         if self.data is not None:
             return self.data
         if self.form != "file" or self.location is None:
-            raise SchemaError(f"the content of a blob of form {self.form!r} cannot be read here")
+            raise SchemaError(
+                f"the content of a blob of form {self.form!r} cannot be read here", hint=_ELSEWHERE[self.form]
+            )
         with open(self.location, "rb") as file:
             before = stamp_of(file.fileno())
             data = file.read()

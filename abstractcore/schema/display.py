@@ -56,6 +56,8 @@ def _part(part: Any) -> str:
         return f"<p><code>{_cut(part.name)}({_cut(part.arguments_text)})</code></p>"
     if kind == "tool_result":
         return "".join(map(_part, part.content))
+    if kind == "hosted_tool_result" and (files := [each for each in part.content if hasattr(each, "blob")]):
+        return "".join(map(_part, files))
     blob = getattr(part, "blob", None)
     return _media(blob) if blob is not None else f"<p><code>{_escaped(short_repr(part))}</code></p>"
 

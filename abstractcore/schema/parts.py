@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast, get_args
 
 from .base_error import SchemaError
 from .blobs import Blob
@@ -27,7 +27,11 @@ from .json_values import (
     check_text,
 )
 from .media_controls import MediaControls
+from .media_files import Savable
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
+
+if TYPE_CHECKING:
+    from PIL.Image import Image
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]
 Detail = Literal["auto", "low", "high", "original"]
@@ -142,7 +146,7 @@ class ReasoningPart(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
-class ImagePart(Immutable, Displayed):
+class ImagePart(Immutable, Displayed, Savable):
     """An image. `detail` is how closely the model should look, where a vendor offers the choice."""
 
     type: ClassVar[str] = "image"
@@ -157,9 +161,19 @@ class ImagePart(Immutable, Displayed):
         if self.detail is not None:
             check_choice(self.detail, _DETAILS, "detail")
 
+    def to_pil(self) -> Image:
+        """Returns the image as a new `PIL.Image.Image`, decoded and not turned: see `PIL.ImageOps.exif_transpose`.
+
+        Raises `SchemaError` without the package pillow, for content that is elsewhere, and for what Pillow cannot
+        decode.
+        """
+        from .media_files import pillow_image
+
+        return pillow_image(self.blob)
+
 
 @dataclass(frozen=True, slots=True)
-class AudioPart(Immutable, Displayed):
+class AudioPart(Immutable, Displayed, Savable):
     """Audio. In a reply, `transcript` is the spoken text, and `id` the vendor's id of the audio."""
 
     type: ClassVar[str] = "audio"
@@ -176,7 +190,7 @@ class AudioPart(Immutable, Displayed):
 
 
 @dataclass(frozen=True, slots=True)
-class VideoPart(Immutable, Displayed):
+class VideoPart(Immutable, Displayed, Savable):
     """A video, with or without sound."""
 
     type: ClassVar[str] = "video"
@@ -190,7 +204,7 @@ class VideoPart(Immutable, Displayed):
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentPart(Immutable):
+class DocumentPart(Immutable, Displayed, Savable):
     """A document: PDF, an office format, or a text file (`text/markdown`, `text/csv`)."""
 
     type: ClassVar[str] = "document"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from decimal import Decimal
@@ -16,7 +17,7 @@ from .display import Displayed, small_print
 from .evidence_maps import EvidenceMap
 from .immutable import Immutable
 from .messages import Message
-from .parts import Citation, Part, TextPart, ToolCall
+from .parts import Citation, HostedToolResult, Part, TextPart, ToolCall
 from .replies import FinishReason, ModelReply
 from .reprs import ShortRepr, short_repr
 from .usage import Usage
@@ -35,6 +36,12 @@ class AttemptRecord(Immutable):
     status: int | None = None
     request_id: str | None = None
     error: str | None = None
+
+
+def _content(parts: Iterable[Part]) -> Iterator[Part]:
+    """Yields parts, and the content of the results of tools that the provider ran."""
+    for part in parts:
+        yield from part.content if isinstance(part, HostedToolResult) else (part,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +106,16 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     def parts(self) -> tuple[Part, ...]:
         """The parts of the answer in order: text, reasoning, tool calls, media."""
         return self.reply.parts
+
+    @property
+    def images(self) -> tuple[schema.ImagePart, ...]:
+        """The images of the answer in order, also those of tools that the provider ran: `images[0].save("a.png")`."""
+        return tuple(part for part in _content(self.parts) if isinstance(part, schema.ImagePart))
+
+    @property
+    def audio(self) -> tuple[schema.AudioPart, ...]:
+        """The sound of the answer, in order; `transcript` of each is what is said."""
+        return tuple(part for part in _content(self.parts) if isinstance(part, schema.AudioPart))
 
     @property
     def citations(self) -> tuple[Citation, ...]:
