@@ -72,7 +72,7 @@ class Services:
         self._fetcher = fetcher
         self._isolation = isolation
         self._stored_files = stored_files
-        self._process_pool: ProcessPool | None = None
+        self._process_pools: dict[str, ProcessPool] = {}
         self._catalogue = catalogue
         self._media_policy = media_policy if media_policy is None else option_values.media_policy(media_policy)
         self._media_history = media_history if media_history is None else option_values.media_history(media_history)
@@ -154,8 +154,7 @@ class Services:
         if self._isolation is None:
             from ..concurrency.process_pool import ProcessPool
 
-            pool = self._process_pool = self._process_pool or ProcessPool()
-            return pool
+            return self._process_pools.get("default") or self._process_pools.setdefault("default", ProcessPool())
         return self._isolation
 
     @property
@@ -231,8 +230,8 @@ class Services:
         notified of the last calls.
         """
         self.sync_runtime.close()
-        if self._process_pool is not None:
-            self._process_pool.close()
+        for pool in self._process_pools.values():
+            pool.close()
         self.records.close(_LAST_RECORDS_SECONDS)
         for transport in [*self._sync.values(), *self._pycurl.values()]:
             transport.close_now()

@@ -9,13 +9,16 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from typing import IO, cast
+from pathlib import Path
 
+from .child_streams import PipeStreams, SocketStreams
 from .pipe_messages import InvalidMessageError, read_message, write_message
 
-_BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; del sys.argv[1:]; from {module} import main; main()"
+_BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; del sys.argv[1:]; {lifeline}from {module} import main; main()"
+_LIFELINE = f"from {__package__}.lifelines import end_with; end_with({{}}); "
 _KEPT_BYTES = 1 << 14
-_PIPE_BYTES = 1 << 18
+_LAST_WORDS_SECONDS = 0.2
+"""How long the standard error of a process that has ended is read, if another process still holds it."""
 
 
 def has_interpreter() -> bool:
@@ -26,9 +29,9 @@ def has_interpreter() -> bool:
 class ChildProcess:
     """Runs `main` of a module in a new Python process, which imports what this one can import, but not its `__main__`.
 
-    The process ends itself when its standard input ends: then this process has died. `on_exit` is called, in a thread,
-    when it has ended; with it, the last lines of its standard error are kept instead of shown. `environment` is added
-    to that of this process. Raises `OSError` if it cannot be started.
+    The process ends itself when its standard input ends: then this process has died. On Linux it is also killed then,
+    whatever it does. `on_exit` is called, in a thread, when it has ended; with it, the last lines of its standard error
+    are kept instead of shown. `environment` is added to that of this process. Raises `OSError` if it cannot be started.
     """
 
     def __init__(
@@ -42,17 +45,14 @@ class ChildProcess:
         """Held while signals are sent: the id of a process that has been waited for may belong to another one."""
         self._is_over = False
         self._errors = b""
-        self._process = subprocess.Popen(
-            [sys.executable, "-c", _BOOTSTRAP.format(module=module), *map(str, sys.path)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE if on_exit is not None else None,
-            bufsize=0,
-            env={**os.environ, **environment} if environment else None,
-            start_new_session=sys.platform != "win32",
-        )
-        for pipe in (self._process.stdin, self._process.stdout):
-            _widen(cast("IO[bytes]", pipe))
+        kind = PipeStreams if sys.platform == "win32" else SocketStreams
+        self._streams = kind(with_errors=on_exit is not None)
+        try:
+            self._process = _started(module, self._streams, environment)
+        except OSError:
+            self._streams.close()
+            raise
+        self._streams.attach(self._process)
         self._listener: threading.Thread | None = None
         if on_exit is not None:
             self._listener = threading.Thread(
@@ -68,22 +68,23 @@ class ChildProcess:
     def send(self, message: bytes) -> None:
         """Writes a message. Does nothing if the process has ended: `receive` says so."""
         with suppress(OSError, ValueError):
-            write_message(cast("IO[bytes]", self._process.stdin), message)
+            write_message(self._streams.writer, message)
 
     def receive(self, max_bytes: int | None = None) -> bytes | None:
         """Returns the next message; None when the process has ended. Raises `InvalidMessageError` for a longer one."""
         try:
-            return read_message(cast("IO[bytes]", self._process.stdout), max_bytes)
+            return read_message(self._streams.reader, max_bytes)
         except InvalidMessageError:
             raise
         except (OSError, ValueError):  # it is closed: by `end`, or in a forked process
             return None
 
     def kill(self) -> None:
-        """Kills the process and its children, from any thread; later calls do nothing."""
+        """Kills the process and its children, from any thread, and ends `receive`; later calls do nothing."""
         with self._lock:
             if not self._is_over:
                 _kill_tree(self._process)
+                self._streams.end_messages()
 
     def end(self) -> int:
         """Kills the process if it still runs, and frees what it holds; returns its exit code, negative for a signal.
@@ -96,15 +97,17 @@ class ChildProcess:
                 self._is_over = True
         code = self._process.wait()
         if self._listener is not None and self._listener is not threading.current_thread():
+            self._listener.join(_LAST_WORDS_SECONDS)
+            self._streams.end_errors()
             self._listener.join()
-        self._close()
+        self._streams.close()
         return code
 
     def abandon(self) -> None:
         """In a forked process: closes the copies of the pipes, and leaves the process to its parent."""
         self._is_over = True
         self._process.returncode = 0  # it is no child of this process: no wait, no ResourceWarning
-        self._close()
+        self._streams.close()
 
     def last_errors(self) -> str:
         """Returns the end of what the process wrote to its standard error."""
@@ -112,29 +115,55 @@ class ChildProcess:
 
     def _listen(self, on_exit: Callable[[], object]) -> None:
         with suppress(OSError, ValueError):
-            while piece := cast("IO[bytes]", self._process.stderr).read(_KEPT_BYTES):
+            while piece := self._streams.read_errors(_KEPT_BYTES):
                 self._errors = (self._errors + piece)[-_KEPT_BYTES:]
         on_exit()
 
-    def _close(self) -> None:
-        for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
-            if pipe is not None:
-                with suppress(OSError):
-                    pipe.close()
 
-
-def _widen(pipe: IO[bytes]) -> None:
-    """Lets a pipe hold more, so that the processes take turns less often."""
-    if sys.platform == "linux":
-        import fcntl
-
-        with suppress(OSError):  # the user's limit for all pipes
-            fcntl.fcntl(pipe, fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
+def _started(
+    module: str, streams: SocketStreams | PipeStreams, environment: Mapping[str, str] | None
+) -> subprocess.Popen[bytes]:
+    lifeline = streams.lifeline
+    code = _BOOTSTRAP.format(module=module, lifeline="" if lifeline is None else _LIFELINE.format(lifeline))
+    return subprocess.Popen(
+        [sys.executable, "-c", code, *map(str, sys.path)],
+        stdin=streams.stdin,
+        stdout=streams.stdout,
+        stderr=streams.stderr,
+        bufsize=0,
+        env={**os.environ, **environment} if environment else None,
+        pass_fds=() if lifeline is None else (lifeline,),
+        start_new_session=sys.platform != "win32",
+    )
 
 
 def _kill_tree(process: subprocess.Popen[bytes]) -> None:
     if sys.platform == "win32":
         subprocess.run(["taskkill", "/F", "/T", "/PID", str(process.pid)], capture_output=True, check=False)
         return
-    with suppress(ProcessLookupError, PermissionError):  # it has ended
-        os.killpg(process.pid, signal.SIGKILL)
+    descendants = _stopped_descendants(process.pid) if sys.platform == "linux" else []
+    for kill, each in [(os.killpg, process.pid), *((os.kill, each) for each in descendants)]:
+        with suppress(ProcessLookupError, PermissionError):  # it has ended
+            kill(each, signal.SIGKILL)
+
+
+def _stopped_descendants(pid: int) -> list[int]:
+    """Stops a process and its descendants, and returns these, also those in groups of their own."""
+    found: list[int] = []
+    left = [pid]
+    while left:
+        each = left.pop()
+        with suppress(ProcessLookupError, PermissionError):
+            os.kill(each, signal.SIGSTOP)  # it starts no further ones while its children are looked up
+        children = _children(each)
+        found += children
+        left += children
+    return found
+
+
+def _children(pid: int) -> list[int]:
+    found: list[int] = []
+    with suppress(OSError):  # it has ended
+        for task in Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found

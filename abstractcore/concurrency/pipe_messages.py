@@ -8,11 +8,13 @@ from typing import IO, Any
 from ..errors import AbstractCoreError
 
 _LENGTH_BYTES = 8
+_MAX_JSON = 1 << 24
+"""Bytes of JSON, which takes up to 32 times as much memory once it is parsed, as tiny lists."""
 _FIRST_BYTES, _PIECE_BYTES = 1 << 16, 1 << 20
 
 
 class InvalidMessageError(AbstractCoreError, ValueError):
-    """The other process sent something that is no message."""
+    """The other process sent bytes that are not a valid message."""
 
 
 def read_message(file: IO[bytes], max_bytes: int | None = None) -> bytes | None:
@@ -46,16 +48,20 @@ def encoded(value: object) -> bytes:
         contents.append(content)
         return {"bytes": len(content)}
 
-    text = json.dumps(value, default=size_of).encode()
+    text = json.dumps(value, default=size_of, ensure_ascii=False).encode(errors="surrogatepass")
     return b"".join((len(text).to_bytes(_LENGTH_BYTES), text, *contents))
 
 
 def decoded(message: bytes) -> Any:
-    """Returns the value of a message, tuples as lists. It may be of an untrusted process: nothing is executed.
+    """Returns the value of a message, tuples as lists. It may be of an untrusted process: nothing is executed, and what
+    is parsed takes up to 0.5 GiB, beside the bytes.
 
-    Raises `InvalidMessageError`.
+    Raises `InvalidMessageError`, also for more than 16 MiB of anything else than bytes.
     """
-    begin = position = _LENGTH_BYTES + int.from_bytes(message[:_LENGTH_BYTES])
+    length = int.from_bytes(message[:_LENGTH_BYTES])
+    if length > _MAX_JSON:
+        raise InvalidMessageError(f"a message with {length:,} bytes of JSON, above the limit of {_MAX_JSON:,}")
+    begin = position = _LENGTH_BYTES + length
 
     def content(size: dict[str, Any]) -> bytes:
         nonlocal position
@@ -66,6 +72,8 @@ def decoded(message: bytes) -> Any:
 
     try:
         return json.loads(message[_LENGTH_BYTES:begin], object_hook=content)
+    except InvalidMessageError:
+        raise
     except (ValueError, TypeError, KeyError, OverflowError, RecursionError) as error:
         raise InvalidMessageError(f"a message that cannot be read ({type(error).__name__})") from error
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 
-from ..errors import AbstractCoreError, PluginError
+from ..errors import AbstractCoreError, CorruptFileError, PluginError
 from ..ports import MeasuresMedia, MediaContext, MediaHandler, ModelProfile, Runtime
 from ..schema import Blob, MediaFacts, MediaPart, ModelCall
 from .lowering.file_facts import FactsByFile, FileKey, file_key, measurable_parts, measured_kinds
@@ -52,7 +52,8 @@ class FileFacts:
         return {file_key(part.blob): facts for part in parts if (facts := self._measure(part)) != _UNKNOWN}
 
     def _measure(self, part: MediaPart) -> MediaFacts:
-        """Returns the facts of a file; blocks. Nothing is known of one that cannot be read.
+        """Returns the facts of a file; blocks. Nothing is known of one that cannot be read; one that is corrupt is not
+        tried again.
 
         Raises `PluginError` for a handler that fails in an unexpected way.
         """
@@ -64,7 +65,9 @@ class FileFacts:
             facts = self._measured(part)
         except PluginError:
             raise
-        except (AbstractCoreError, OSError):  # a damaged file, or a package that is missing
+        except CorruptFileError:  # it may have crashed its decoder, or kept it busy
+            facts = _UNKNOWN
+        except (AbstractCoreError, OSError):  # an encrypted file, or a package that is missing
             return _UNKNOWN
         if len(self._known) >= _KEPT:
             self._known = dict(list(self._known.items())[_KEPT // 2 :])

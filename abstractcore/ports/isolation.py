@@ -24,8 +24,8 @@ class Isolation(Protocol):
         bytes and lists: nothing that the process sends is unpickled. Close the generator if it is not read to its end.
 
         Raises the `MediaError` or `MissingExtraError` that the function raises; `CorruptFileError` if it raises another
-        exception, or its process dies or sends anything else; `MediaError` if one value takes longer than `seconds`,
-        or all take longer than `timeout`; `StreamInterruptedError` if the call is interrupted. `source` is the name of
-        the file, for these errors.
+        exception, its process dies or sends anything else, or one value takes longer than `seconds`; `MediaError` if
+        all take longer than `timeout`; `StreamInterruptedError` if the call is interrupted. `source` is the name of the
+        file, for these errors.
         """
         ...

@@ -48,6 +48,27 @@ def hang(values: int = 1) -> Generator[Any, Any, None]:
     ctypes.PyDLL(None).sleep(600)  # keeps the interpreter's lock
 
 
+def hang_after(path: str) -> Generator[Any, Any, None]:
+    """Yields the id of its process, creates a file, and then hangs in C."""
+    yield os.getpid()
+    open(path, "w").close()
+    ctypes.PyDLL(None).sleep(600)
+
+
+def leave_pipes_open(is_orphan: bool) -> Generator[Any, Any, None]:
+    """Yields the id of a process in a session of its own, which holds all pipes, and hangs. An orphan is no child."""
+    reader, writer = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.setsid()
+        if not is_orphan or os.fork() == 0:
+            os.write(writer, os.getpid().to_bytes(8))
+            time.sleep(600)
+        os._exit(0)
+    yield int.from_bytes(os.read(reader, 8))
+    time.sleep(600)
+
+
 def eat_memory() -> Generator[Any, Any, None]:
     yield len(bytearray(1 << 34))
 

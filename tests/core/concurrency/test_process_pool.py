@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from abstractcore import Services, create_llm
-from abstractcore.concurrency import process_pool
+from abstractcore.concurrency import pool_processes, process_pool
 from abstractcore.concurrency.process_pool import ProcessPool
 from abstractcore.errors import (
     AbstractCoreError,
@@ -59,6 +59,14 @@ def exists(pid: int) -> bool:
     return True
 
 
+def is_running(pid: int) -> bool:
+    """Whether there is such a process; one that has ended does not count."""
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
 def run(
     pool: ProcessPool,
     function: Callable[..., Generator[Any, Any, None]],
@@ -87,7 +95,7 @@ def test_values_go_to_the_process_and_back(pool: ProcessPool):
     [
         (functions.crash, CorruptFileError, r"a.pdf cannot be read: its decoder crashed \(SIGSEGV\)"),
         (functions.leave, CorruptFileError, r"its decoder crashed \(exit code 7\)"),
-        (functions.hang, MediaError, r"a.pdf could not be read within its time limit"),
+        (functions.hang, CorruptFileError, r"its decoder took more than 2 seconds for one step"),
         (functions.eat_memory, CorruptFileError, r"takes too much memory"),
         (functions.fail, CorruptFileError, r"its decoder failed \(KeyError\)\. ?"),
         (functions.refuse, WrongPasswordError, r"^the password is wrong"),
@@ -146,8 +154,9 @@ def test_closed_pool_does_not_call_files_corrupt(pool: ProcessPool, values: int)
         (38).to_bytes(8) + (30).to_bytes(8) + b'["value",{"bytes":999999999}] ',
         (10).to_bytes(8) + (99).to_bytes(8) + b"{}",
         (4008).to_bytes(8) + (4000).to_bytes(8) + b"[" * 4000,
+        (10).to_bytes(8) + (1 << 25).to_bytes(8) + b"[]",
     ],
-    ids=["endless", "no-reply", "no-json", "too-short", "no-length", "nested"],
+    ids=["endless", "no-reply", "no-json", "too-short", "no-length", "nested", "huge-json"],
 )
 def test_garbage_of_a_process_is_a_typed_error(pool: ProcessPool, garbage: bytes):
     with pytest.raises(CorruptFileError, match=r"its decoder sent a message"):
@@ -169,6 +178,40 @@ def test_interrupted_call_and_a_late_one_kill_the_process(pool: ProcessPool):
     assert pool.process_ids == []
     with pytest.raises(MediaError, match="time limit"):
         list(run(pool, functions.echo, timeout=-1.0))
+
+
+@pytest.mark.parametrize("is_orphan", [False, True])
+def test_process_that_holds_the_pipes_does_not_hold_up_the_call(pool: ProcessPool, is_orphan: bool):
+    """It has a session of its own. It is killed if the decoder is its parent; else nothing tells whose it is."""
+    values = run(pool, functions.leave_pipes_open, is_orphan, seconds=2)
+    holder = next(values)
+    with pytest.raises(CorruptFileError, match=r"more than 2 seconds"):
+        next(values)
+    assert pool.process_ids == []
+    if is_orphan:
+        assert is_running(holder)
+        os.kill(holder, signal.SIGKILL)
+    wait_until(lambda: not is_running(holder))
+
+
+def test_wait_for_a_process_ends_at_the_time_limit_and_when_interrupted(
+    pool: ProcessPool, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(pool_processes, "_PATIENCE", 10 * WAIT_SECONDS)
+    busy = [run(pool, functions.echo, 1) for _ in range(os.cpu_count() or 1)]
+    pids = [next(each) for each in busy]
+    with pytest.raises(MediaError, match=r"a.pdf could not be read within its time limit"):
+        next(run(pool, functions.echo, timeout=0.1))
+    interruption = Interruption()
+    with interruption.of_this_call():
+        threading.Timer(0.1, interruption.set).start()
+        with pytest.raises(StreamInterruptedError):
+            next(run(pool, functions.echo))
+    assert sorted(pool.process_ids) == sorted(pids)
+    threading.Timer(0.1, busy[0].close).start()
+    assert next(run(pool, functions.echo)) == pids[0]
+    for each in busy:
+        each.close()
 
 
 def test_dropped_generator_gives_its_process_back(pool: ProcessPool):
@@ -246,17 +289,28 @@ def test_forked_process_has_a_pool_of_its_own(pool: ProcessPool):
     assert list(run(pool, functions.echo)) == [pid]
 
 
-def test_process_ends_with_the_program_that_is_killed():
-    """Also while code in C does not return: its processor time is limited. Here it waits for a request."""
-    program = (
-        "import os, signal; from abstractcore.concurrency.process_pool import ProcessPool\n"
-        "from tests.core.concurrency.hostile_functions import echo\n"
-        "print(next(ProcessPool().run(echo, (), source='', seconds=60, timeout=None)), flush=True)\n"
-        "os.kill(os.getpid(), signal.SIGKILL)"
-    )
-    ended = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, check=False)  # reads to the end
-    assert ended.returncode == -signal.SIGKILL
-    assert int(ended.stdout) > 0
+@pytest.mark.skipif(sys.platform != "linux", reason="only Linux kills a process whose parent has died")
+@pytest.mark.parametrize("end", ["os.kill(os.getpid(), signal.SIGKILL)", "os._exit(0)"])
+@pytest.mark.parametrize("is_busy", [True, False])
+def test_process_ends_with_the_program(tmp_path: Path, end: str, is_busy: bool):
+    """Also while code in C does not return."""
+    program = f"""
+import os, signal, sys, threading
+from abstractcore.concurrency.process_pool import ProcessPool
+from tests.core.concurrency.hostile_functions import hang_after
+from tests.leftovers import wait_until
+values = ProcessPool().run(hang_after, (sys.argv[1],), source="", seconds=600, timeout=None)
+print(next(values), flush=True)
+if {is_busy}:
+    threading.Thread(target=next, args=(values,), daemon=True).start()
+    wait_until(lambda: os.path.exists(sys.argv[1]))
+{end}
+"""
+    command = [sys.executable, "-c", program, str(tmp_path / "hangs")]
+    ended = subprocess.run(command, stdout=subprocess.PIPE, check=False)
+    assert ended.returncode in (0, -signal.SIGKILL)
+    assert (tmp_path / "hangs").exists() == is_busy
+    assert wait_until(lambda: not is_running(int(ended.stdout)))
 
 
 class Hanging(PageImages):

@@ -11,6 +11,7 @@ import pytest
 from abstractcore import (
     AudioPart,
     Blob,
+    CorruptFileError,
     DocumentPart,
     MediaError,
     MediaFacts,
@@ -45,6 +46,8 @@ class Measured(Handler):
         content = part.blob.read().removeprefix(self.magic)
         if content == b" unreadable":
             raise MediaError("it is broken")
+        if content == b" crashes":
+            raise CorruptFileError("its decoder crashed")
         if content == b" BUG":
             raise RuntimeError("a bug")
         return MediaFacts(pages=int(content)) if self.kind == "document" else MediaFacts(seconds=float(content))
@@ -122,6 +125,18 @@ def test_only_what_decides_is_measured_and_once_outside_the_event_loop(call_styl
         assert PAPERS.measured != [threading.get_ident()]
     call_style.generate(make(images=1), "hi", media=[file(PAPERS, 3)])
     assert len(PAPERS.measured) == 1
+
+
+def test_file_that_crashes_its_decoder_is_measured_once(call_style, make):
+    """A file that could not be read for another reason is tried again: its package may have been installed."""
+    llm = make(pdf_pages=10)
+    for _ in range(2):
+        (decision,) = call_style.generate(llm, "hi", media=[file(PAPERS, "crashes")]).media
+        assert (decision.route, decision.facts) == ("native", None)
+    assert len(PAPERS.measured) == 1
+    llm.plan("hi", media=[file(PAPERS, "crashes"), file(PAPERS, "unreadable")])
+    llm.plan("hi", media=[file(PAPERS, "unreadable")])
+    assert len(PAPERS.measured) == 3
 
 
 @pytest.mark.parametrize(
