@@ -9,15 +9,20 @@ import subprocess
 import sys
 import tempfile
 import time
+from base64 import b64encode
 from collections.abc import Callable
 from pathlib import Path
 
 from images import photo
+from pydantic_core import to_json
 from rounds import Row, Setup, best
+
+from abstractcore.ports import Answer, Attempt, AttemptNext
 
 _EXAMPLES = Path(__file__).parents[1] / "examples" / "media"
 _DOCUMENTS = Path(__file__).parents[1] / "tests" / "media" / "files" / "documents"
 _AGAIN = 5e-3
+_LARGE = "photo of 12 megapixels, itself, above the floor"
 _MANY, _FEW = 200, 20
 _MOST_EACH = 20
 """Megabytes for one file more: its bytes in the request, several times, but not the 36 of its pixels."""
@@ -59,7 +64,11 @@ print(json.dumps([cpu, clock.times[1] - began, peak("self"), sum(decoders)]))
 
 
 def again(setup: Setup) -> list[Row]:
-    """A call with a file that was in a call before, as the model gets it: itself, as text, as frames."""
+    """A call with a file that was in a call before, as the model gets it: itself, as text, as frames.
+
+    From the call to the request, encoded. What is above the floor counts: reading the bytes that are sent, and writing
+    them as base64 and JSON.
+    """
     from abstractcore import create_llm
 
     with tempfile.TemporaryDirectory() as folder:
@@ -68,7 +77,7 @@ def again(setup: Setup) -> list[Row]:
         time.sleep(_QUIET_SECONDS)  # the hash of a file that has just changed is not kept
         cases: dict[str, tuple[Path, list[str]]] = {
             "image, itself": (_EXAMPLES / "receipt.jpg", ["image"]),
-            "photo of 12 megapixels, itself": (large, ["image"]),
+            _LARGE: (large, ["image"]),
             "image, as text": (_EXAMPLES / "receipt.jpg", []),
             "PDF, as text": (_DOCUMENTS / "harvest.pdf", []),
             "recording, as text": (_EXAMPLES / "meeting.wav", []),
@@ -76,11 +85,48 @@ def again(setup: Setup) -> list[Row]:
         }
         batches: dict[str, Callable[[], float]] = {}
         for name, (path, accepts) in cases.items():
-            replies = ["a"] * 1000
-            llm = create_llm("scripted", replies=replies, accepts=accepts, transcription_model="whisper-tiny.en")
-            batches[name] = _seconds(lambda llm=llm, path=path: llm.generate("q", media=[path]))
+            clock = _AtRequest()
+            llm = create_llm(
+                "openai-compatible",
+                model="files",
+                base_url=setup.url,
+                api_key="key",
+                facts={"accepts": accepts},
+                middleware=[clock],
+                transcription_model="whisper-tiny.en",
+            )
+            batches[name] = clock.seconds(lambda llm=llm, path=path: llm.generate("q", media=[path]))
+        batches["floor"] = _seconds(lambda: to_json({"url": b64encode(large.read_bytes()).decode()}))
         found = best(batches, 2 * setup.rounds)
-    return [Row(f"the same file again: {name}", seconds, goal=_AGAIN) for name, seconds in found.items()]
+    floor = found.pop("floor")
+    whole = found[_LARGE]
+    found[_LARGE] = whole - floor
+    return [
+        *(Row(f"the same file again: {name}", seconds, goal=_AGAIN) for name, seconds in found.items()),
+        Row("the same photo again / reading, base64 and JSON of its bytes", whole, floor),
+    ]
+
+
+class _AtRequest:
+    """Notes when a request is encoded."""
+
+    def __init__(self) -> None:
+        self.time = 0.0
+
+    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
+        """Sends the request."""
+        self.time = time.perf_counter()
+        return await next(attempt)
+
+    def seconds(self, function: Callable[[], object]) -> Callable[[], float]:
+        """Returns a batch: the seconds from a call to its request."""
+
+        def batch() -> float:
+            began = time.perf_counter()
+            function()
+            return self.time - began
+
+        return batch
 
 
 def many(setup: Setup) -> list[Row]:
