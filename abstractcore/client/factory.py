@@ -37,6 +37,7 @@ _NO_KEY = "no-key-is-needed"
 _DEFAULTS = CALL_OPTIONS | {"system_prompt"}
 """The options of `create_llm` that are defaults for every call."""
 _MEDIA_OPTIONS = (
+    "glyphs",
     "transcription_language",
     "transcription_model",
     "transcription_terms",
@@ -92,7 +93,7 @@ def create_llm(
         services,
         connections(given, services, session.own_process),
         middleware,
-        {name: given[name] for name in _MEDIA_OPTIONS if given.get(name) is not None},
+        {name: given[name] for name in _MEDIA_OPTIONS if _is_set(given.get(name))},
         secrets,
     )
     others = {key: value for key, value in given.items() if key not in known}
@@ -117,6 +118,10 @@ def _names(provider: str | None, model: str | None, registry: Registry) -> tuple
     return name, rest if slash else model
 
 
+def _is_set(value: object) -> bool:
+    return value is not None and value is not False
+
+
 def _check_defaults(given: dict[str, Any]) -> None:
     """Raises errors for invalid defaults when the LLM is created, not at the first call."""
     if not _DEFAULTS.isdisjoint(given):
@@ -127,6 +132,8 @@ def _check_defaults(given: dict[str, Any]) -> None:
     if not isinstance(given.get("vision_model", ""), str | LLM):
         found = type(given["vision_model"]).__name__
         raise InvalidInputError(f"expected an LLM or the name of a model, got {found}", path="vision_model")
+    if not isinstance(given.get("glyphs", False), bool):
+        raise InvalidInputError(f"expected True or False, got {given['glyphs']!r}", path="glyphs")
     if not isinstance(given.get("middleware", ()), list | tuple):
         raise InvalidInputError(f"expected a list, got {type(given['middleware']).__name__}", path="middleware")
     seconds(given.get("timeout"), "timeout")

@@ -230,6 +230,9 @@ class LLMOptions(CallOptions, total=False):
     """Maximum number of frames of a video for models that accept no videos; default 16."""
     video_contact_sheets: bool | None
     """Whether frames of videos are sent as sheets of nine."""
+    glyphs: bool | None
+    """Whether long texts of files are drawn as dense pages for models that accept images, where these have fewer tokens
+    by the vendor's published rule; default False. Models read them less reliably than text."""
     vision_model: str | LLM | None
     """A model that describes images for one that accepts none: an LLM, or its name as in "openai/gpt-5.4-mini"."""
 

@@ -171,4 +171,6 @@ class Pipelines:
             fetcher=self.services.fetcher,
             conversions=self.services.conversions,
             isolation=self.services.isolation,
+            image_tokens=self.session.profile.media_tokens.get("image"),
+            image_limits=self.session.profile.media_limits,
         )

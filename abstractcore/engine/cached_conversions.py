@@ -113,7 +113,7 @@ def _images(conversion: Conversion) -> int:
 
 def _key(handler: MediaHandler, part: MediaPart, context: MediaContext, question: str, max_images: int | None) -> str:
     """Returns what a conversion depends on, as a digest: the content, and everything that the handler gets."""
-    password = context.password(part)
+    password, outputs = context.password(part), context.accepted_outputs
     nested = context.to_text
     return digest(
         {
@@ -124,12 +124,13 @@ def _key(handler: MediaHandler, part: MediaPart, context: MediaContext, question
             "name": part.blob.name,
             "controls": to_data(part.controls) if part.controls is not None else None,
             "fallbacks": list(context.fallbacks),
-            "outputs": sorted(context.accepted_outputs),
+            "outputs": sorted(outputs),
             "options": {name: str(value) for name, value in context.options.items() if name != "vision_model"},
             "vision_model": context.captioner.name if context.captioner is not None else None,
             "policies": dict(nested.policies) if isinstance(nested, NestedFiles) else {},
             "password": hashlib.sha256(password.encode()).hexdigest() if password is not None else None,
             "question": question,
             **({} if max_images is None else {"max_images": max_images}),
+            "images": [repr(context.image_tokens), dict(context.image_limits)] if "image/png" in outputs else None,
         }
     )

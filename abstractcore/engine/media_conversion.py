@@ -284,6 +284,8 @@ def _converted(given: Handled, part: MediaPart, handler: MediaHandler) -> Conver
         model=conversion.model,
         lost=(*conversion.lost, *lost),
         tokens=text_tokens(conversion),
+        own_text=conversion.own_text,
+        drawn=conversion.drawn,
     )
     warnings = tuple(replace(each, path="") for each in conversion.warnings)
     return ConvertedFile(given.trace_id, executed, parts, warnings)

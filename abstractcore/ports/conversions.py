@@ -11,19 +11,23 @@ from ..schema import (
     EMPTY,
     CallWarning,
     ContentPart,
+    DrawnText,
     ImagePart,
     MediaAnchor,
     MediaDecision,
     MediaKind,
     MediaLoss,
     MediaPart,
+    MediaText,
     TextPart,
     Usage,
     canonical_content,
 )
 from .fetching import Fetcher
 from .isolation import Isolation
+from .profiles import MediaLimit
 from .stores import ModelStore
+from .token_rules import TokenRule
 
 Ts = TypeVarTuple("Ts")
 
@@ -93,6 +97,10 @@ class MediaContext:
     max_images: int | None = None
     """The most images that a conversion may hold: no more can be sent. A handler that leaves some out chooses evenly
     spaced ones, counts the others in `lost`, and returns `Conversion.has_fewer_images`."""
+    image_tokens: TokenRule | None = None
+    """How many tokens an image has for the model, by its vendor's published rule; None if there is none."""
+    image_limits: Mapping[MediaLimit, int] = EMPTY
+    """The limits of the model on files."""
     on_progress: Callable[[float, float | None, str], None] = field(default=no_progress, repr=False)
 
     def isolated(
@@ -145,7 +153,8 @@ class Conversion:
     without capture of content. `anchors` say where pieces of `text` stand in the file; evidence needs those of its
     whole pages. `fallback` is the one of `context.fallbacks` that was used; None stands for the first. `model` is the
     one that did the conversion, if one did. `lost` says what of the file is not in the content. `has_fewer_images` says
-    that it would have held more images without `context.max_images`.
+    that it would have held more images without `context.max_images`. `own_text` is the text that images of the
+    content show, in which quotes are searched, and `drawn` says how it was drawn.
     """
 
     content: str | Sequence[str | ContentPart]
@@ -157,6 +166,8 @@ class Conversion:
     model: str | None = None
     lost: tuple[MediaLoss, ...] = ()
     has_fewer_images: bool = False
+    own_text: MediaText | None = None
+    drawn: DrawnText | None = None
 
     @property
     def parts(self) -> tuple[ContentPart, ...]:

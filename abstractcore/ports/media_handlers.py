@@ -18,13 +18,16 @@ class Fallback:
 
     `name` is what media policies call it, such as "transcript". `outputs` is what its conversions may contain: "text",
     media types such as "image/png". `needs` is the name of an option without which it cannot be used, such as
-    "vision_model". `controls` are the names of the `MediaControls` that it follows.
+    "vision_model". `controls` are the names of the `MediaControls` that it follows. `preferred_with` is the name of an
+    option with which it comes before all others; without that option, only a policy of its name uses it. The others are
+    then its alternatives, where a file cannot be converted in this way.
     """
 
     name: str
     outputs: Set[str]
     needs: str | None = None
     controls: Set[str] = frozenset()
+    preferred_with: str | None = None
 
 
 @runtime_checkable

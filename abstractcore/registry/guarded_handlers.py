@@ -118,7 +118,7 @@ class GuardedHandler:
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """As the handler does it."""
         from ..ports import Conversion
-        from ..schema import MediaLoss
+        from ..schema import DrawnText, MediaLoss, MediaText
 
         with failures_of(str(self), expected=(OSError, SchemaError)):
             conversion: object = self.handler.convert(part, context)
@@ -132,6 +132,10 @@ class GuardedHandler:
                 raise SchemaError(f"{shown(conversion.fallback)} is not in `context.fallbacks`", "fallback")
             if conversion.usage is not None:
                 check_class(conversion.usage, Usage, "usage")
+            if conversion.own_text is not None:
+                check_class(conversion.own_text, MediaText, "own_text")
+            if conversion.drawn is not None:
+                check_class(conversion.drawn, DrawnText, "drawn")
             for index, made in enumerate(conversion.parts):
                 self._check_part(made, context, f"parts[{index}]")
         except SchemaError as error:

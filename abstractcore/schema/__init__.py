@@ -78,6 +78,7 @@ if TYPE_CHECKING:
         UsageDelta,
     )
     from .documents import SCHEMA_VERSION, from_json, to_json
+    from .drawn_text import DrawnText
     from .error_records import ErrorRecord
     from .evidence import Evidence, EvidenceMatch, EvidenceSource
     from .input_requests import InputRequest, InputResponse, Question
@@ -115,6 +116,7 @@ _LATER = {
     "Check": "verifications",
     "CheckKind": "verifications",
     "Delta": "deltas",
+    "DrawnText": "drawn_text",
     "ErrorRecord": "error_records",
     "Evidence": "evidence",
     "EvidenceMatch": "evidence",
@@ -221,6 +223,7 @@ __all__ = [
     "CostSource",
     "Delta",
     "DocumentPart",
+    "DrawnText",
     "Encoded",
     "ErrorRecord",
     "Evidence",

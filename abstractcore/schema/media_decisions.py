@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
+from .drawn_text import DrawnText
 from .frozen_json import EMPTY, freeze_object
 from .immutable import Immutable
 from .json_values import check_items, check_real, check_text
@@ -79,6 +80,7 @@ class MediaDecision(Immutable):
     `usage` its tokens, and `seconds` how long the conversion took; all None if the file itself was sent, and the first
     two also if the handler called no model. `lost` is what the model does not get of the file. `own_text` is
     what AbstractCore read in the file, of a call with `evidence` or `verify`; None if it needed no further reading.
+    `drawn` says how its text was drawn as images, which is then in `own_text`; None if it was not.
     """
 
     part_path: str
@@ -106,6 +108,7 @@ class MediaDecision(Immutable):
     tokens: int | None = None
     text_because: Literal["history", "limits"] | None = None
     stored: Literal["planned", "uploaded", "reused"] | None = None
+    drawn: DrawnText | None = None
 
     def __post_init__(self) -> None:
         if self.fit is not EMPTY:

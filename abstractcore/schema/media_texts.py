@@ -1,4 +1,4 @@
-"""`MediaText`: our own text of a file that was sent natively."""
+"""`MediaText`: our own text of a file that was sent natively, or drawn as images."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .media_anchors import MediaAnchor
 
 @dataclass(frozen=True, slots=True)
 class MediaText(Immutable):
-    """The text of a file, as AbstractCore reads it, with the places of its pieces; the model did not get it.
+    """The text of a file, as AbstractCore reads it, with the places of its pieces; the model did not get it as text.
 
     `problem` says why there is none, `lost` what of the file is not in it.
     """

@@ -12,7 +12,17 @@ from pathlib import Path
 from threading import Lock
 
 from ..ports import Conversion
-from ..schema import CallWarning, ContentPart, MediaAnchor, MediaLoss, SchemaError, TextPart, Usage
+from ..schema import (
+    CallWarning,
+    ContentPart,
+    DrawnText,
+    MediaAnchor,
+    MediaLoss,
+    MediaText,
+    SchemaError,
+    TextPart,
+    Usage,
+)
 from ..schema.codec import json_of
 from ..schema.reading import from_data
 from .whole_files import write_whole
@@ -136,19 +146,24 @@ class _Document:
     fallback: str | None = None
     model: str | None = None
     lost: tuple[MediaLoss, ...] = ()
+    own_text: MediaText | None = None
+    drawn: DrawnText | None = None
 
     @classmethod
     def of(cls, given: Conversion) -> _Document:
         fields = (given.usage, given.warnings, given.anchors, given.fallback, given.model, given.lost)
-        return cls(given.parts, given.label, *fields)
+        return cls(given.parts, given.label, *fields, given.own_text, given.drawn)
 
     def conversion(self) -> Conversion:
         only = self.content[0] if len(self.content) == 1 else None
         content = only.text if isinstance(only, TextPart) else self.content
         fields = (self.usage, self.warnings, self.anchors, self.fallback, self.model, self.lost)
-        return Conversion(content, self.label, *fields)
+        return Conversion(content, self.label, *fields, self.own_text, self.drawn)
 
 
 def _size(conversion: Conversion) -> int:
     sizes = (4 * len(part.text) if isinstance(part, TextPart) else part.blob.size or 0 for part in conversion.parts)
-    return sum(sizes) + _OVERHEAD_BYTES + 200 * len(conversion.anchors)
+    anchors, own_text = conversion.anchors, conversion.own_text
+    if own_text is not None:
+        anchors = own_text.anchors
+    return sum(sizes) + _OVERHEAD_BYTES + 200 * len(anchors) + (4 * len(own_text.text) if own_text is not None else 0)

@@ -116,7 +116,9 @@ def _without_text(decision: MediaDecision) -> MediaDecision:
     if sent is not None and (sent.text is not None or sent.parts):
         parts = tuple(replace(part, text=None, anchors=()) for part in sent.parts)
         sent = replace(sent, text=None, parts=parts, anchors=())
-    return replace(decision, sent=sent, lost=lost) if lost or sent is not decision.sent else decision
+    if not lost and sent is decision.sent and decision.own_text is None:
+        return decision
+    return replace(decision, sent=sent, lost=lost, own_text=None)
 
 
 def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...ports import Conversion, ModelProfile
+from ...ports.token_rules import image_tokens
 from ...schema import ContentPart, ImagePart, MediaDecision, MediaFacts, MediaPart, TextPart
 from .file_facts import FactsByFile, file_key
-from .media_tokens import image_tokens
 
 BYTES_PER_TOKEN = 4
 """Of text, about: English has as many."""

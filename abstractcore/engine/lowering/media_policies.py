@@ -53,7 +53,7 @@ def usable_fallbacks(
 
     `configured` are the names of the options that are set: without the one that it needs, a fallback is not usable.
     """
-    allowed = allowed_fallbacks(handler, policy)
+    allowed = allowed_fallbacks(handler, policy, configured)
     given = outputs_of(allowed)
     accepted = {output for output in given if _accepts(profile, output, only_natively="text" not in given)}
     possible = [each for each in allowed if each.needs is None or each.needs in configured]
@@ -61,10 +61,23 @@ def usable_fallbacks(
     return usable, tuple(sorted(outputs_of(usable) & accepted))
 
 
-def allowed_fallbacks(handler: MediaHandler | None, policy: str) -> Sequence[Fallback]:
-    """Returns the fallbacks of a handler that a policy allows: the one that it names, or all."""
+def allowed_fallbacks(
+    handler: MediaHandler | None, policy: str, configured: Set[str] = frozenset()
+) -> Sequence[Fallback]:
+    """Returns the fallbacks of a handler that a policy allows: the one that it names, or all, first those that the
+    `configured` options prefer.
+    """
     fallbacks = handler.fallbacks if handler is not None else ()
-    return fallbacks if policy in MEDIA_RULES else [each for each in fallbacks if each.name == policy]
+    is_rule = policy in MEDIA_RULES
+    ordinary = [each for each in fallbacks if each.preferred_with is None]
+    preferred = [
+        each
+        for each in fallbacks
+        if each.preferred_with is not None and (each.preferred_with in configured if is_rule else each.name == policy)
+    ]
+    if is_rule or preferred:
+        return [*preferred, *ordinary]
+    return [each for each in ordinary if each.name == policy]
 
 
 def outputs_of(fallbacks: Sequence[Fallback]) -> set[str]:

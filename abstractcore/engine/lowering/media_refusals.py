@@ -74,7 +74,7 @@ def choices(
 
 def why_not_converted(handler: MediaHandler, policy: str, model: str, configured: Set[str]) -> str:
     """Returns why no fallback of a handler is usable, as the end of a sentence."""
-    allowed = allowed_fallbacks(handler, policy)
+    allowed = allowed_fallbacks(handler, policy, configured)
     if not allowed:
         none = policy in MEDIA_RULES
         return "" if none else f", and the {handler.name} handler has no fallback of this name"

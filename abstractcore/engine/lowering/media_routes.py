@@ -251,6 +251,7 @@ def _decide(
         possible = choices(converted, handler, native=native, instead=instead, configured=configured)
         raise refused(decision, call, f"the policy for {kind} is 'refuse'", possible)
     is_text = kind == "text" and "text" in outputs
+    is_inlined = is_text and usable[0].preferred_with is None
     if native and policy in ("native", "auto") and not (is_text and policy == "auto"):
         loss = profile.lossy.get(media_type, "")
         if not loss or call.provider in part.provider_options:
@@ -259,10 +260,12 @@ def _decide(
             return replace(decision, native_loss=loss)
         converted = replace(converted, native_loss=loss)
         return converted_decision(converted, call, handler, f"{call.provider} {loss}", instead, configured)
-    if is_text:
+    if is_inlined:
         return replace(converted, route="inline", reason="text files are sent as text")
     unknown = bool(profile.assumed or profile.encodable)
     why = f"the policy is {policy!r}" if policy not in ("native", "auto") else _why_not(call.model, media_type, unknown)
+    if is_text and policy == "auto":
+        why = f"the option {usable[0].preferred_with} is set"
     if policy == "native":
         possible = choices(
             converted, handler, native=native, instead=instead, configured=configured, may_be_wrong=not unknown
@@ -298,7 +301,7 @@ def converted_decision(
         )
         raise refused(decision, call, why, possible)
     reason = f"{why}, so the {handler.name} handler converts it to {' and '.join(outputs)}"
-    left_out = outputs_of(allowed_fallbacks(handler, policy)) - set(outputs)
+    left_out = outputs_of(allowed_fallbacks(handler, policy, configured)) - set(outputs)
     if left_out and "text" not in outputs:
         reason += f"; {not_taken(handler, left_out, call.model)}"
     return replace(decision, route="fallback", reason=reason, stored=None)

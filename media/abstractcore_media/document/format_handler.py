@@ -15,6 +15,7 @@ from abstractcore.schema import MediaKind, MediaPart
 from ..common.content import content_of, source_of
 from ..common.media_types import extensions_of_types
 from ..common.recognition import recognised
+from .glyphs.fallback import drawn_or_text, glyphs
 from .text import TextHandler
 
 if TYPE_CHECKING:
@@ -27,7 +28,7 @@ PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The types of pictures in files that models accept."""
 _BLOCK_BYTES, _BATCH_BYTES = 100, 100_000
 """Blocks of about so many bytes are sent from one process to another at once."""
-AS_TEXT = Fallback("text", frozenset({"text"}) | PICTURES)
+AS_TEXT, AS_GLYPHS = Fallback("text", frozenset({"text"}) | PICTURES), glyphs(PICTURES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class DocumentFormat:
     module: str
     media_types: frozenset[str]
     kind: MediaKind = "document"
-    fallbacks: Sequence[Fallback] = (AS_TEXT,)
+    fallbacks: Sequence[Fallback] = (AS_TEXT, AS_GLYPHS)
     is_isolated: bool = False
 
 
@@ -87,11 +88,14 @@ class FormatHandler:
             raise needs_password(source_of(part))
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns the text of the file as Markdown, with pictures in place.
+        """Returns the text of the file as Markdown, or images of it, with pictures in place.
 
         A text file, such as HTML, is returned as it is if the fallback is "source", or if its text cannot be read.
         Raises `MediaError` for a file that is corrupt, encrypted, over a limit or without anything readable.
         """
+        return drawn_or_text(part, context, self._as_text)
+
+    def _as_text(self, part: MediaPart, context: MediaContext) -> Conversion:
         if "source" not in context.fallbacks:
             return self._as_markdown(part, context)
         if "text" in context.fallbacks[:1]:

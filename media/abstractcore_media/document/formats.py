@@ -6,11 +6,11 @@ from dataclasses import replace
 
 from abstractcore.ports import Fallback
 
-from .format_handler import AS_TEXT, DocumentFormat
+from .format_handler import AS_GLYPHS, AS_TEXT, DocumentFormat
 
 _OFFICE = "application/vnd.openxmlformats-officedocument."
 _OASIS = "application/vnd.oasis.opendocument."
-_SOURCE = (AS_TEXT, Fallback("source", frozenset({"text"})))
+_SOURCE = (AS_TEXT, Fallback("source", frozenset({"text"})), AS_GLYPHS)
 
 
 def _format(name: str, title: str, module: str, *media_types: str) -> DocumentFormat:

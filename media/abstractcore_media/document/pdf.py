@@ -14,6 +14,7 @@ from abstractcore.schema import Blob, CallWarning, MediaFacts, MediaPart
 from ..common.content import content_of, source_of
 from ..common.media_types import extensions_of
 from ..common.recognition import recognised
+from .glyphs.fallback import drawn_or_text, glyphs
 from .pdf_opening import check_ends, explained, open_pdf, too_big
 
 if TYPE_CHECKING:
@@ -43,6 +44,7 @@ class PdfHandler:
     fallbacks = (
         Fallback("text", frozenset({"text", _PNG}), controls=_PAGES),
         Fallback("pages", frozenset({_PNG}), controls=_PAGES),
+        glyphs(controls=_PAGES),
     )
     excerpt_controls = _PAGES
     extensions = extensions_of("application/pdf")
@@ -90,11 +92,15 @@ class PdfHandler:
         return Excerpt(replace(part, blob=blob, controls=controls if controls.names else None), tuple(pages))
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns the text, with a line `[page 1]` before each page if there is more than one, or images of the pages.
+        """Returns the text, with a line `[page 1]` before each page if there is more than one, images of it, or images
+        of the pages.
 
         Raises `MediaError` for a PDF that is corrupt, encrypted, over a limit or without anything readable. Pages
         without text that cannot be read as images either are listed in a warning, and in `lost`.
         """
+        return drawn_or_text(part, context, self._as_text_or_pages)
+
+    def _as_text_or_pages(self, part: MediaPart, context: MediaContext) -> Conversion:
         from .work_limits import Limits, Work
 
         data, source = content_of(part), source_of(part)

@@ -10,13 +10,14 @@ from abstractcore.schema import CallWarning, MediaPart
 from ..common.content import content_of, source_of
 from ..common.media_types import is_text_type, text_extensions
 from ..common.recognition import recognised
+from .glyphs.fallback import drawn_or_text, glyphs
 
 if TYPE_CHECKING:
     from abstractcore.ports import Conversion, MediaContext, Recognised
 
 
-AS_TEXT_OR_SOURCE = (Fallback("text", frozenset({"text"})), Fallback("source", frozenset({"text"})))
-"""Text files as they read best, or as they are: the Markdown of a page, or its HTML."""
+AS_TEXT_OR_SOURCE = (Fallback("text", frozenset({"text"})), Fallback("source", frozenset({"text"})), glyphs())
+"""Text files as they read best, or as they are: the Markdown of a page, or its HTML; or drawn."""
 
 
 class TextHandler:
@@ -37,7 +38,12 @@ class TextHandler:
         decoded(content_of(part), source_of(part))
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns the text, with a warning if its encoding was guessed. Raises `MediaError` for binary content."""
+        """Returns the text, with a warning if its encoding was guessed, or images of it. Raises `MediaError` for binary
+        content.
+        """
+        return drawn_or_text(part, context, self._as_text)
+
+    def _as_text(self, part: MediaPart, context: MediaContext) -> Conversion:
         from abstractcore.ports import Conversion
 
         from .text_decoding import decoded

@@ -55,9 +55,9 @@ class ImageHandler:
 
     @cached_property
     def _reader(self) -> TextReader:
-        from .ocr import TextReader
+        from .ocr import shared_reader
 
-        return TextReader()
+        return shared_reader()
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the type of an image; None for any other file."""

@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from abstractcore.errors import MediaError
@@ -79,6 +80,19 @@ class TextReader:
         read = tuple(filter(_is_read, lines))
         return PageText(read, tuple(line for line in lines if line not in read), image.size)
 
+    def read_row(self, image: Image, source: str, *, threads: int) -> str:
+        """Returns the text of an image of one row, which is not searched for lines; raises `MediaError` if it fails."""
+        import numpy
+
+        pixels = numpy.asarray(image.convert("RGB"))[:, :, ::-1]
+        with self._lock:
+            engine = self._loaded(threads)
+            try:
+                result = engine(pixels, use_det=False, use_cls=False, use_rec=True)
+            except Exception as error:  # as in `_reading`
+                raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
+        return "".join(result.txts or ())
+
     def _reading(self, image: Image, scale: float, source: str, threads: int) -> list[Line]:
         import numpy
 
@@ -112,6 +126,12 @@ class TextReader:
                 }
             )
         return self._engine
+
+
+@cache
+def shared_reader() -> TextReader:
+    """Returns the reader of this process: its models are loaded once."""
+    return TextReader()
 
 
 def _is_enough(readings: list[list[Line]], lines: list[Line], *, is_small: bool) -> bool:
