@@ -99,7 +99,7 @@ class MediaContext:
     spaced ones, counts the others in `lost`, and returns `Conversion.has_fewer_images`."""
     image_tokens: TokenRule | None = None
     """How many tokens an image has for the model, by its vendor's published rule; None if there is none."""
-    image_limits: Mapping[MediaLimit, int] = EMPTY
+    image_limits: Mapping[MediaLimit, int] = field(default_factory=dict[MediaLimit, int])
     """The limits of the model on files."""
     on_progress: Callable[[float, float | None, str], None] = field(default=no_progress, repr=False)
 

@@ -20,10 +20,11 @@ from .reading import LEGIBLE, legibility, scripts_of
 
 if TYPE_CHECKING:
     from abstractcore.ports import Conversion, MediaContext
+    from abstractcore.ports.profiles import MediaLimit
 
 MOST_IMAGES = 100
 _BYTES_PER_TOKEN = 4
-"""Of text, about: English has as many. Code and other languages have fewer, so that drawing saves more than estimated."""
+"""Of text, about: English has as many. Code and other languages have fewer: drawing saves more than estimated."""
 _WORTHWHILE = 1.5
 """Tokens of text for each token of images, from which a text is drawn: images are read less reliably."""
 _LABEL_TOKENS = 10
@@ -33,7 +34,7 @@ _SHARE_OF_REQUEST = 0.9
 _PRECISE = 10_000
 
 
-class _NotDrawn(Exception):
+class _NotDrawnError(Exception):
     """Why a text is sent as text. `is_usual` means that nothing is wrong with it: it is too short, say."""
 
     def __init__(self, reason: str, *, is_usual: bool = False) -> None:
@@ -59,7 +60,7 @@ def drawn(conversion: Conversion, part: MediaPart, context: MediaContext, *, if_
     work = Work(source_of(part), Limits(), context.timeout)
     try:
         return _Drawing(conversion, context, work).conversion()
-    except _NotDrawn as reason:
+    except _NotDrawnError as reason:
         if reason.is_usual and if_possible:
             return conversion
         message = f"{work.source} is sent as text and not drawn: {reason}."
@@ -84,18 +85,18 @@ class _Drawing:
         self._text_tokens = _text_tokens(self._text)
 
     def conversion(self) -> Conversion:
-        """Returns the conversion with its texts drawn; raises `_NotDrawn`."""
+        """Returns the conversion with its texts drawn; raises `_NotDrawnError`."""
         if not self._text.strip():
-            raise _NotDrawn("it has no text", is_usual=True)
+            raise _NotDrawnError("it has no text", is_usual=True)
         if self._rule is None and self._if_possible:
-            raise _NotDrawn("it is not known how many tokens the model needs for images")
+            raise _NotDrawnError("it is not known how many tokens the model needs for images")
         characters = Counter(composed(self._text))
         codes = _codes(characters)
         texts = {part.text: normal_lines(composed(part.text), codes) for part in self._texts()}
         cell, size, read = self._legible(texts, scripts_of(characters))
         runs = {run.text: run for run in self._runs(texts, size, cell)}
         if not runs:
-            raise _NotDrawn("its pieces between pictures are short", is_usual=True)
+            raise _NotDrawnError("its pieces between pictures are short", is_usual=True)
         content, image_tokens, images = self._content(runs, cell, size)
         if codes:
             legend = ", ".join(f"{code} is {chr(each)}" for each, code in codes.items())
@@ -129,19 +130,19 @@ class _Drawing:
             if read >= LEGIBLE:
                 return cell, size, math.floor(read * _PRECISE) / _PRECISE
             best = max(best, read)
-        raise _NotDrawn(f"OCR reads {best:.0%} of its letters and digits, and {LEGIBLE:.0%} are required")
+        raise _NotDrawnError(f"OCR reads {best:.0%} of its letters and digits, and {LEGIBLE:.0%} are required")
 
     def _check_worth(self, images: float, size: PageSize) -> None:
-        """Raises `_NotDrawn` if about so many images are too many, or have too many tokens."""
+        """Raises `_NotDrawnError` if about so many images are too many, or have too many tokens."""
         most = min(MOST_IMAGES, self._limits.get("images", MOST_IMAGES))
         if images > most:
-            raise _NotDrawn(f"it would be {math.ceil(images)} images, and the limit is {most}")
+            raise _NotDrawnError(f"it would be {math.ceil(images)} images, and the limit is {most}")
         if size.tokens is None:
             return
         tokens = math.ceil(images) * _LABEL_TOKENS + math.ceil(images * size.tokens)
         if tokens * _WORTHWHILE > self._text_tokens:
             about = f"as images it has about {tokens:,} tokens, as text {self._text_tokens:,}"
-            raise _NotDrawn(about, is_usual=True)
+            raise _NotDrawnError(about, is_usual=True)
 
     def _runs(self, texts: Mapping[str, Sequence[str]], size: PageSize, cell: Cell) -> Iterator[_Run]:
         """Yields the texts that have fewer tokens as images."""
@@ -165,12 +166,12 @@ class _Drawing:
                 images += 1
                 room -= len(png)
                 if room < 0 or images > min(MOST_IMAGES, self._limits.get("images", MOST_IMAGES)):
-                    raise _NotDrawn("its images exceed what a request may have")
+                    raise _NotDrawnError("its images exceed what a request may have")
                 content.append(TextPart(f"[image {images}]\n"))
                 content.append(ImagePart(Blob.from_bytes(png, "image/png", name=f"text-{images}.png")))
                 tokens += _LABEL_TOKENS + (page.tokens or 0)
         if self._rule is not None and tokens * _WORTHWHILE > self._text_tokens:
-            raise _NotDrawn(f"drawn it has {tokens:,} tokens, as text {self._text_tokens:,}", is_usual=True)
+            raise _NotDrawnError(f"drawn it has {tokens:,} tokens, as text {self._text_tokens:,}", is_usual=True)
         return content, tokens, images
 
     def _images(self, run: _Run, cell: Cell, size: PageSize) -> Iterator[tuple[bytes, PageSize]]:
@@ -183,13 +184,13 @@ class _Drawing:
 
 
 def _codes(characters: Counter[str]) -> dict[int, str]:
-    """Returns how characters without a glyph are written; raises `_NotDrawn` if they are many."""
+    """Returns how characters without a glyph are written; raises `_NotDrawnError` if they are many."""
     codes = codes_of(characters, drawable())
     count = sum(characters[chr(each)] for each in codes)
     total = sum(number for each, number in characters.items() if not each.isspace())
     if count > total * _MOST_CODED or len(codes) > _MOST_CODES:
         shown = ", ".join(f"U+{each:04X}" for each in sorted(codes, key=lambda each: -characters[chr(each)])[:5])
-        raise _NotDrawn(f"{count:,} of its {total:,} characters are not in the font, such as {shown}")
+        raise _NotDrawnError(f"{count:,} of its {total:,} characters are not in the font, such as {shown}")
     return codes
 
 
@@ -197,7 +198,7 @@ def _text_tokens(text: str) -> int:
     return math.ceil(len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN)
 
 
-def _bytes_left(limits: Mapping[str, int]) -> float:
+def _bytes_left(limits: Mapping[MediaLimit, int]) -> float:
     """Returns how many bytes all images may have."""
     request = limits.get("request_bytes", math.inf) * 3 / 4 * _SHARE_OF_REQUEST
     return min(request, limits.get("all_image_bytes", math.inf))

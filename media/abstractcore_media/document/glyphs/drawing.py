@@ -15,7 +15,8 @@ from .layout import CONTINUED, GAP, MARGIN, TAB, Columns
 if TYPE_CHECKING:
     from PIL.Image import Image
 
-FONT = "DejaVuSansMono-subset.ttf"
+_FONTS = files("abstractcore_media").joinpath("document", "glyphs", "fonts")
+_FONT = "DejaVuSansMono-subset.ttf"
 _MARKS = (CONTINUED, TAB)
 _LEVELS = 16
 """Shades of gray: files are half as large as with 256, and look the same."""
@@ -74,7 +75,7 @@ def pen(cell: Cell) -> Pen:
 def drawable() -> frozenset[int]:
     """Returns the code points of the characters that the font has."""
     found: set[int] = set()
-    for line in files(__package__).joinpath("fonts", "characters.txt").read_text("ascii").split():
+    for line in _FONTS.joinpath("characters.txt").read_text("ascii").split():
         first, _, last = line.partition("-")
         found.update(range(int(first, 16), int(last or first, 16) + 1))
     return frozenset(found)
@@ -112,7 +113,7 @@ def _png(ink: Any) -> bytes:
 
 
 def _font_file() -> Any:
-    return io.BytesIO(files(__package__).joinpath("fonts", FONT).read_bytes())
+    return io.BytesIO(_FONTS.joinpath(_FONT).read_bytes())
 
 
 def _libraries() -> tuple[Any, Any]:

@@ -9,11 +9,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
+from abstractcore.ports.profiles import MediaLimit
 from abstractcore.ports.token_rules import TokenRule, image_tokens
 
 PER_TOKEN = 40
-"""Characters that an image may have for each of its tokens: ten tokens of English, up to which DeepSeek-OCR decodes 97 %
-of the characters (https://arxiv.org/abs/2510.18234).
+"""Characters that an image may have for each of its tokens: those of ten tokens of English, up to which DeepSeek-OCR
+decodes 97 % (https://arxiv.org/abs/2510.18234).
 """
 _LONGEST = 2048
 _SHORTEST = 256
@@ -51,7 +52,7 @@ class PageSize:
     tokens: int | None = None
 
 
-def page_sizes(rule: TokenRule | None, limits: Mapping[str, int]) -> Iterator[tuple[Cell, PageSize]]:
+def page_sizes(rule: TokenRule | None, limits: Mapping[MediaLimit, int]) -> Iterator[tuple[Cell, PageSize]]:
     """Yields cells with the page that is best for them, from dense to easy."""
     edge = min(_LONGEST, limits.get("image_pixels", _LONGEST), limits.get("many_image_pixels", _LONGEST))
     area = limits.get("image_area", _LONGEST**2)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from difflib import SequenceMatcher
 from typing import TYPE_CHECKING
 
@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from PIL.Image import Image
 
     from abstractcore.ports import MediaContext
-
-    from ...common.stopping import StopCheck
 
 LEGIBLE = 0.97
 """The share of letters and digits that must be read: DeepSeek-OCR and its successors call this nearly lossless."""
@@ -33,7 +31,7 @@ _read: dict[tuple[Cell, frozenset[str]], float] = {}
 
 
 def legibility(
-    lines: Sequence[str], scripts: frozenset[str], cell: Cell, context: MediaContext, check: StopCheck
+    lines: Sequence[str], scripts: frozenset[str], cell: Cell, context: MediaContext, check: Callable[[], None]
 ) -> float:
     """Returns the share of letters and digits that OCR reads of a sample of lines, drawn at this size; blocks.
 
