@@ -66,6 +66,7 @@ llm = create_llm(
     transcription_words=True,
     video_frames=8,
     video_contact_sheets=True,
+    glyphs=True,
     vision_model="openai/gpt-5.4-mini",
     max_output_tokens=100,
     temperature=0.5,

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MOST_IMAGES = 100
 _BYTES_PER_TOKEN = 4
 """Of text, about: English has as many. Code and other languages have fewer: drawing saves more than estimated."""
-_WORTHWHILE = 1.5
+_WORTHWHILE = 1.25
 """Tokens of text for each token of images, from which a text is drawn: images are read less reliably."""
 _LABEL_TOKENS = 10
 _MOST_CODES, _MOST_CODED = 40, 0.01

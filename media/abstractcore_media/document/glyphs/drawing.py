@@ -13,6 +13,8 @@ from .geometry import Cell, PageSize
 from .layout import CONTINUED, GAP, MARGIN, TAB, Columns
 
 if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
+
     from PIL.Image import Image
 
 _FONTS = files("abstractcore_media").joinpath("document", "glyphs", "fonts")
@@ -30,7 +32,7 @@ class Pen:
     def __init__(self, cell: Cell) -> None:
         numpy, truetype = _libraries()
         self.cell = cell
-        font = truetype(_font_file(), cell.size)
+        font = truetype(io.BytesIO(font_path().read_bytes()), cell.size)
         characters = sorted(drawable())
         shapes = numpy.zeros((len(characters) + 1, cell.height, cell.width), numpy.uint8)
         self._numbers = numpy.zeros(0x10000, numpy.uint16)
@@ -112,8 +114,9 @@ def _png(ink: Any) -> bytes:
     return file.getvalue()
 
 
-def _font_file() -> Any:
-    return io.BytesIO(_FONTS.joinpath(_FONT).read_bytes())
+def font_path() -> Traversable:
+    """Returns where the font is."""
+    return _FONTS.joinpath(_FONT)
 
 
 def _libraries() -> tuple[Any, Any]:

@@ -17,8 +17,10 @@ GAP = 3
 MARGIN = 4
 """Pixels around the text of a page."""
 _TAB_STOP = 4
-_NARROWEST = 56
-"""Characters of a column, at least."""
+_NARROWEST, _NARROW = 24, 56
+"""Characters of a column, at least; and of one in which many lines continue."""
+_FEW_CONTINUED = 1.05
+"""Rows for each line, up to which few lines continue."""
 _MORE_COLUMNS = 0.92
 """What one column more must save: the rows of fewer columns are easier to follow."""
 _LINE_BREAK = re.compile("\r\n?|\u2028|\u2029")
@@ -60,7 +62,10 @@ def columns_for(lines: Sequence[str], size: PageSize, cell: Cell) -> Columns:
     lengths = Counter(map(len, lines))
     best, count = _room(lengths, across), 1
     for more in range(2, (across + GAP) // (_NARROWEST + GAP) + 1):
-        room = _room(lengths, (across + GAP) // more - GAP) / more
+        width = (across + GAP) // more - GAP
+        room = _room(lengths, width) / more
+        if width < _NARROW and room * more > len(lines) * _FEW_CONTINUED:
+            break
         if room < best * _MORE_COLUMNS:
             best, count = room, more
     return Columns(count, (across + GAP) // count - GAP, rows)
