@@ -15,6 +15,7 @@ import conversations
 import documents
 import files
 import formats
+import glyphs
 import images
 import imports
 import making
@@ -52,6 +53,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "partial-output": outputs.partial_outputs,
     "json-schemas": outputs.json_schemas,
     "pdf-text": documents.pdf_text,
+    "glyphs": glyphs.drawn_pages,
     "image": images.fitted,
     "file-again": files.again,
     "many-files": files.many,

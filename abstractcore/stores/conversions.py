@@ -158,7 +158,7 @@ class _Document:
         only = self.content[0] if len(self.content) == 1 else None
         content = only.text if isinstance(only, TextPart) else self.content
         fields = (self.usage, self.warnings, self.anchors, self.fallback, self.model, self.lost)
-        return Conversion(content, self.label, *fields, self.own_text, self.drawn)
+        return Conversion(content, self.label, *fields, own_text=self.own_text, drawn=self.drawn)
 
 
 def _size(conversion: Conversion) -> int:
