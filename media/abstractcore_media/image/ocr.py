@@ -99,7 +99,8 @@ class TextReader:
         engine = self._loaded(threads)
         pixels = numpy.asarray(_padded(image.convert("RGB")))[:, :, ::-1]  # it expects BGR
         try:
-            result = engine(pixels)
+            # Named, since the engine goes on with those of the call before: see `read_row`.
+            result = engine(pixels, use_det=True, use_cls=True, use_rec=True)
         except Exception as error:  # of several libraries, for images that they cannot divide into lines
             raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
         if result.boxes is None or result.txts is None:
