@@ -101,9 +101,8 @@ def test_policy_that_cannot_be_followed_is_a_warning(tmp_path: Path):
 def test_records_without_content_have_no_drawn_text(file: Path):
     records: list[Any] = []
     services = Services()
-    services.records.add(records.append)
-    llm = seeing(services=services)
-    llm.generate("Which gate?", media=[file], media_policy=POLICY)
+    with services.records.subscribe(records.append, "off"):
+        seeing(services=services).generate("Which gate?", media=[file], media_policy=POLICY)
     services.close()
     (record,) = records
     assert record.media[0].drawn is not None
