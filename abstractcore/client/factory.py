@@ -12,6 +12,7 @@ from ..errors import AuthenticationError, InvalidInputError
 from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..ports import Provider, ProviderConfig, ProviderServices, ProviderSession
 from ..registry import failures_of
+from ..schema.quoting import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
 from .building import check_options
 from .capabilities import Capabilities
@@ -133,7 +134,7 @@ def _check_defaults(given: dict[str, Any]) -> None:
         found = type(given["vision_model"]).__name__
         raise InvalidInputError(f"expected an LLM or the name of a model, got {found}", path="vision_model")
     if not isinstance(given.get("glyphs", False), bool):
-        raise InvalidInputError(f"expected True or False, got {given['glyphs']!r}", path="glyphs")
+        raise InvalidInputError(f"expected True or False, got {shown(given['glyphs'])}", path="glyphs")
     if not isinstance(given.get("middleware", ()), list | tuple):
         raise InvalidInputError(f"expected a list, got {type(given['middleware']).__name__}", path="middleware")
     seconds(given.get("timeout"), "timeout")

@@ -107,6 +107,12 @@ class _Noting:
         return self._captioner(images, question, timeout=timeout, parent_id=parent_id)
 
 
+def _image_rules(context: MediaContext) -> list[object]:
+    """Returns what is known of images of the model; their number is `max_images`."""
+    limits = {name: limit for name, limit in context.image_limits.items() if name != "images"}
+    return [repr(context.image_tokens), limits]
+
+
 def _images(conversion: Conversion) -> int:
     return sum(isinstance(part, ImagePart) for part in conversion.parts)
 
@@ -131,6 +137,6 @@ def _key(handler: MediaHandler, part: MediaPart, context: MediaContext, question
             "password": hashlib.sha256(password.encode()).hexdigest() if password is not None else None,
             "question": question,
             **({} if max_images is None else {"max_images": max_images}),
-            "images": [repr(context.image_tokens), dict(context.image_limits)] if "image/png" in outputs else None,
+            "images": _image_rules(context) if "image/png" in outputs else None,
         }
     )

@@ -13,6 +13,7 @@ import abstractcore.schema as schema
 from abstractcore import (
     Blob,
     CallWarning,
+    DrawnText,
     Evidence,
     GenerateResponse,
     ModelCall,
@@ -96,6 +97,7 @@ OTHERS = [
     MediaFacts(640, 480, frames=1, seconds=7.5),
     MediaLoss("pages", 2, 40, ("page 3", "page 17")),
     MediaProgress("call.mp3", 60.0, 310.5, "seconds"),
+    DrawnText(2, 444, 14, 111, 38, 0.98),
     Evidence("total", "12 euros", verified=True, match="exact", source="file", document=0, start=9, end=17),
     Source("12 euros", "exact", "file", "a.txt", 0, anchors=(MediaAnchor(0, 9, paragraph=1),)),
     Verification((Check("number", "12 euros", 6, 14, "agreed"),), ("b.txt has no text",)),

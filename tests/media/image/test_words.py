@@ -173,6 +173,7 @@ def test_time_limit_that_is_over_is_an_error(handler: ImageHandler):
 
 def test_missing_ocr_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "rapidocr", None)
+    monkeypatch.setattr("abstractcore_media.image.ocr.shared_reader", TextReader)  # one that has loaded nothing
     with pytest.raises(MissingExtraError, match="rapidocr") as caught:
         convert(ImageHandler(), FILES / "small.png", "ocr", "observe")
     assert "'images'" in (caught.value.hint or "")

@@ -35,11 +35,14 @@ _PRECISE = 10_000
 
 
 class _NotDrawnError(Exception):
-    """Why a text is sent as text. `is_usual` means that nothing is wrong with it: it is too short, say."""
+    """Why a text is sent as text. `is_usual` means that nothing is wrong with it: it is too short, say;
+    `has_too_many` that it would be drawn if more images could be sent.
+    """
 
-    def __init__(self, reason: str, *, is_usual: bool = False) -> None:
+    def __init__(self, reason: str, *, is_usual: bool = False, has_too_many: bool = False) -> None:
         super().__init__(reason)
         self.is_usual = is_usual
+        self.has_too_many = has_too_many
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,7 @@ def drawn(conversion: Conversion, part: MediaPart, context: MediaContext, *, if_
         if reason.is_usual and if_possible:
             return conversion
         message = f"{work.source} is sent as text and not drawn: {reason}."
+        conversion = replace(conversion, has_fewer_images=conversion.has_fewer_images or reason.has_too_many)
     except MissingExtraError as error:
         if not if_possible:
             raise
@@ -80,6 +84,7 @@ class _Drawing:
         self._work = work
         self._rule = context.image_tokens
         self._limits = context.image_limits
+        self._most_images = MOST_IMAGES if context.max_images is None else min(MOST_IMAGES, context.max_images)
         self._if_possible = bool(context.options.get("glyphs"))
         self._text = conversion.text
         self._text_tokens = _text_tokens(self._text)
@@ -134,9 +139,10 @@ class _Drawing:
 
     def _check_worth(self, images: float, size: PageSize) -> None:
         """Raises `_NotDrawnError` if about so many images are too many, or have too many tokens."""
-        most = min(MOST_IMAGES, self._limits.get("images", MOST_IMAGES))
-        if images > most:
-            raise _NotDrawnError(f"it would be {math.ceil(images)} images, and the limit is {most}")
+        if images > self._most_images:
+            raise _NotDrawnError(
+                f"it would be {math.ceil(images)} images, and the limit is {self._most_images}", has_too_many=True
+            )
         if size.tokens is None:
             return
         tokens = math.ceil(images) * _LABEL_TOKENS + math.ceil(images * size.tokens)
@@ -165,8 +171,8 @@ class _Drawing:
             for png, page in self._images(run, cell, size):
                 images += 1
                 room -= len(png)
-                if room < 0 or images > min(MOST_IMAGES, self._limits.get("images", MOST_IMAGES)):
-                    raise _NotDrawnError("its images exceed what a request may have")
+                if room < 0 or images > self._most_images:
+                    raise _NotDrawnError("its images exceed what a request may have", has_too_many=True)
                 content.append(TextPart(f"[image {images}]\n"))
                 content.append(ImagePart(Blob.from_bytes(png, "image/png", name=f"text-{images}.png")))
                 tokens += _LABEL_TOKENS + (page.tokens or 0)
