@@ -22,6 +22,9 @@ LONGEST_EDGE = 2000
 """Larger images are reduced to it: the detector of lines does it otherwise."""
 _SMALL_EDGE = 1000
 """Images whose longer edge is shorter are also read enlarged."""
+_SEARCHED = {"use_det": True, "use_cls": True, "use_rec": True}
+_ONE_ROW = {"use_det": False, "use_cls": False, "use_rec": True}
+"""RapidOCR keeps these for the next image: each reading sets all of them."""
 _NARROW = 368
 """Pixels of the shorter edge that are read without a margin."""
 _SURE = 0.9
@@ -88,7 +91,7 @@ class TextReader:
         with self._lock:
             engine = self._loaded(threads)
             try:
-                result = engine(pixels, use_det=False, use_cls=False, use_rec=True)
+                result = engine(pixels, **_ONE_ROW)
             except Exception as error:  # as in `_reading`
                 raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
         return "".join(result.txts or ())
@@ -99,8 +102,7 @@ class TextReader:
         engine = self._loaded(threads)
         pixels = numpy.asarray(_padded(image.convert("RGB")))[:, :, ::-1]  # it expects BGR
         try:
-            # Named, since the engine goes on with those of the call before: see `read_row`.
-            result = engine(pixels, use_det=True, use_cls=True, use_rec=True)
+            result = engine(pixels, **_SEARCHED)
         except Exception as error:  # of several libraries, for images that they cannot divide into lines
             raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
         if result.boxes is None or result.txts is None:

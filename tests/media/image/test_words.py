@@ -18,6 +18,7 @@ from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.ports import Conversion, MediaContext
 from abstractcore.schema import ImagePart
 from abstractcore_media import ImageHandler
+from abstractcore_media.image import ocr
 from abstractcore_media.image.lines import Line, joined, merged
 from abstractcore_media.image.ocr import TextReader
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob
@@ -173,7 +174,7 @@ def test_time_limit_that_is_over_is_an_error(handler: ImageHandler):
 
 def test_missing_ocr_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "rapidocr", None)
-    monkeypatch.setattr("abstractcore_media.image.ocr.shared_reader", TextReader)  # one that has loaded nothing
+    monkeypatch.setattr(ocr, "shared_reader", TextReader)  # one that has not loaded its models
     with pytest.raises(MissingExtraError, match="rapidocr") as caught:
         convert(ImageHandler(), FILES / "small.png", "ocr", "observe")
     assert "'images'" in (caught.value.hint or "")
