@@ -33,6 +33,11 @@ MAX_RECORDING_BYTES = 16 * 1024 * 1024 * 1024
 """The limit for recordings in files: their fallbacks read them in pieces."""
 
 _HEAD_BYTES = 8192
+_TOKEN = r"[!#$%&'*+.^_`|~0-9a-z-]+"
+_MEDIA_TYPE = re.compile(
+    rf'{_TOKEN}/{_TOKEN}(?:[ \t]*;[ \t]*(?:{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*"))?)*', re.IGNORECASE
+)
+"""A media type of RFC 9110, 8.3.1; "image/*" is a type of which only the kind is known."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)
 _BASE64_HINT = "If it is base64, pass data:image/png;base64,..., or the bytes: base64.b64decode(text)."
 
@@ -104,14 +109,17 @@ class MediaLoader:
 
     def _of_type(self, source: object, media_type: object, path: str) -> MediaPart:
         """Returns the part for a source of the type that the user gave."""
+        if not isinstance(media_type, str) or not _MEDIA_TYPE.fullmatch(media_type.strip()):
+            hint = "For example: image/png, or text/plain;charset=utf-8."
+            raise InvalidInputError(f"{shown(media_type)} is not a media type", path=f"{path}.media_type", hint=hint)
         try:
             content = _content(source, f"{path}.source")
             if content is not None:
-                blob = Blob.from_bytes(content.data, cast(str, media_type), name=content.name)
+                blob = Blob.from_bytes(content.data, media_type, name=content.name)
             elif isinstance(source, str) and source.lower().startswith(("http://", "https://")):
-                blob = Blob.from_url(source, cast(str, media_type))
+                blob = Blob.from_url(source, media_type)
             elif isinstance(source, str | os.PathLike):
-                declared = Blob.from_bytes(b"", cast(str, media_type)).media_type
+                declared = Blob.from_bytes(b"", media_type).media_type
                 return _from_file(_checked_path(cast(str, source), f"{path}.source"), self.handlers, declared)
             else:
                 raise InvalidInputError("is for a path, a URL or content in memory", path=f"{path}.media_type")

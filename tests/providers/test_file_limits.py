@@ -131,7 +131,7 @@ def test_files_beyond_a_limit_are_sent_within_it(case: str, services: Services):
     vendor, make = CASES[case]
     files = make()
     row = rows(vendor.provider)[vendor.row or vendor.model]
-    unlimited = {"media_limits": dict.fromkeys(row["media_limits"], NO_LIMIT)}
+    unlimited = {"media_limits": dict.fromkeys(row["media_limits"], NO_LIMIT), "context_tokens": NO_LIMIT}
     with strict_server(with_limits(vendor.fake, vendor.limits)) as server:
         server.row = row
         response = llm_of(vendor, server.url, services).generate("What is it?", media=files)

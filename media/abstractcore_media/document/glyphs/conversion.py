@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from abstractcore.errors import MissingExtraError
+from abstractcore.errors import AbstractCoreError, MissingExtraError
 from abstractcore.schema import Blob, CallWarning, ContentPart, DrawnText, ImagePart, MediaPart, MediaText, TextPart
 
 from ...common.content import source_of
@@ -34,7 +34,7 @@ _SHARE_OF_REQUEST = 0.9
 _PRECISE = 10_000
 
 
-class _NotDrawnError(Exception):
+class _NotDrawnError(AbstractCoreError):
     """Why a text is sent as text. `is_usual` means that nothing is wrong with it: it is too short, say;
     `has_too_many` that it would be drawn if more images could be sent.
     """

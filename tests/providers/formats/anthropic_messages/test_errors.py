@@ -23,6 +23,7 @@ from abstractcore.errors import (
     RateLimitError,
     RequestTimeoutError,
     ServerError,
+    StorageFullError,
     StreamInterruptedError,
     UnsupportedContentError,
 )
@@ -52,7 +53,7 @@ def failed(status: int, type: str, message: str = "what they say", **fields: Any
             QuotaError,
         ),
         (400, BAD, {"details": {"error_code": "organization_on_hold"}}, AccessDeniedError),
-        (400, BAD, {"details": {"error_code": "storage_quota_exceeded"}}, QuotaError),
+        (400, BAD, {"details": {"error_code": "storage_quota_exceeded"}}, StorageFullError),
         (400, BAD, {"details": {"error_code": "request_body_timeout"}}, RequestTimeoutError),
         (400, BAD, {"details": {"error_code": "image_dimensions_too_large"}}, BadRequestError),
         (401, "authentication_error", {}, AuthenticationError),
