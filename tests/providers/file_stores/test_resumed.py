@@ -212,14 +212,25 @@ def test_tasks_upload_the_same_file_once(google, services, video):
     assert google.uploads() == 1
 
 
-def test_cancelled_upload_leaves_no_entry_and_the_next_call_uploads(google, services, video):
+def test_cancelled_upload_leaves_no_entry_and_the_next_call_uploads(google, services, video, monkeypatch):
     llm, gate = llm_of(google, services), google.server.gate()
     steps = google._steps
     google.server.always_by(lambda request: (gate, *steps(request)))
+    runtime = type(services.async_runtime)
+    wait = runtime.wait
 
     async def cancelled():
-        task, waiting = (asyncio.ensure_future(llm.agenerate("?", media=[video])) for _ in range(2))
+        waits = asyncio.Event()
+
+        async def noted(self: Any, future: Any):
+            waits.set()
+            await wait(self, future)
+
+        monkeypatch.setattr(runtime, "wait", noted)
+        task = asyncio.ensure_future(llm.agenerate("?", media=[video]))
         await asyncio.to_thread(gate.wait_until_reached)
+        waiting = asyncio.ensure_future(llm.agenerate("?", media=[video]))
+        await waits.wait()
         google.server.always_by(steps)
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
