@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from email import policy
 from email.message import EmailMessage
@@ -15,13 +16,14 @@ from .message import Attachment, MailMessage, mail_blocks
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
 _MAX_PARTS = 1_000
 _MAX_BYTES = 100_000_000
+_CONTAINER = re.compile(rb"^content-type:\s*multipart/", re.IGNORECASE | re.MULTILINE)
 
 
 def read(file: OpenFile) -> Iterator[Block]:
     """Yields the blocks of a mail."""
     if len(file.data) > _MAX_BYTES:
         raise file.work.too_large(f"it has {len(file.data):,} bytes")
-    if file.data.count(b"\n--") > 20 * _MAX_PARTS:
+    if file.data.count(b"\n--") > 20 * _MAX_PARTS or len(_CONTAINER.findall(file.data)) > _MAX_PARTS:
         raise file.work.too_large(f"it has more than {_MAX_PARTS:,} parts")
     message = BytesParser(policy=policy.default).parsebytes(file.data)
     yield from mail_blocks(_read(message, file), file.work)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from datetime import datetime, timedelta
+from math import isfinite
 
 from .package import Package
 
@@ -26,13 +27,13 @@ class CellFormats:
                 self._kinds = [kind_of(own.get(key), key) for each in part if (key := each.get("numFmtId", "0"))]
 
     def shown(self, value: str, style: str) -> str:
-        """Returns a number as a text."""
+        """Returns a number as a text; one that no number of a spreadsheet is, as it is written."""
         kind = self._kinds[int(style)] if style.isdecimal() and int(style) < len(self._kinds) else ""
         try:
             number = float(value)
         except ValueError:
             return value
-        return number_text(number, kind, self._epoch)
+        return number_text(number, kind, self._epoch) if isfinite(number) else value
 
 
 def kind_of(code: str | None, key: str) -> str:
