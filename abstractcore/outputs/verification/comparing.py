@@ -7,6 +7,7 @@ from decimal import Decimal
 from enum import IntEnum
 from typing import NamedTuple
 
+from .currencies import may_be_same
 from .written_numbers import Separators, WrittenNumber
 
 _THOUSAND = 1000
@@ -40,11 +41,11 @@ def compare(stated: WrittenNumber, found: WrittenNumber, shown: str, separators:
     if not common:
         return Compared(Likeness.OTHER)
     if stated.unit != found.unit:
-        if stated.unit is not None and found.unit is not None:
+        if stated.unit is not None and found.unit is not None and not may_be_same(stated.unit, found.unit):
             return Compared(Likeness.OTHER_UNIT, f"there it is {shown}")
         if stated.unit is None and found.unit == "%":
             return Compared(Likeness.OTHER_UNIT, f"there it is {shown}")
-        if stated.unit is not None and (found.is_year or not found.stands_alone):
+        if stated.unit is not None and found.unit is None and (found.is_year or not found.stands_alone):
             return Compared(Likeness.OTHER_UNIT, f"there it is {shown}, without {stated.unit}")
     is_same = _plain(stated.digits) == _plain(found.digits) and not found.is_piece
     is_plain = len(stated.values) == 1 or ("," in stated.digits and separators.decimal != "," and _is_whole(common))
@@ -52,6 +53,8 @@ def compare(stated: WrittenNumber, found: WrittenNumber, shown: str, separators:
         return Compared(Likeness.UNCERTAIN, f"{shown} may be another number there: its separators are not certain")
     if stated.unit is not None and found.unit is None:
         return Compared(Likeness.WITHOUT_UNIT, f"{stated.unit} is not beside it there")
+    if stated.unit is not None and found.unit is not None and stated.unit != found.unit:
+        return Compared(Likeness.WITHOUT_UNIT, f"there it is {shown}, and {stated.unit} may be another currency")
     return Compared(Likeness.SAME)
 
 

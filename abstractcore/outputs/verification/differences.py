@@ -10,8 +10,9 @@ from ...schema.quote_search import Budget
 from ...schema.verifications import Check
 from ..evidence.dates import WrittenDate, written_dates
 from .claims import Claim
+from .currencies import is_currency
 from .read_sources import ReadSource
-from .units import CURRENCIES, unit_of
+from .units import unit_of
 from .written_numbers import WrittenNumber, numbers_in
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
@@ -23,7 +24,6 @@ _CONNECTOR_WORDS = (
 _CONNECTORS = frozenset(_CONNECTOR_WORDS.split())
 _LONGEST_LABEL = 4
 _SHORTEST = 4
-_MONEY = CURRENCIES | {None}
 _REACH = 60
 _MOST_LABELS = 500
 
@@ -81,7 +81,7 @@ class Differences:
         end = len(before)
         while words and not before[words[-1].end() : end].strip(" \t:=|($\u20ac\u00a3\u00a5_>,"):
             word = words[-1][0]
-            if word.lower() not in _CONNECTORS and unit_of(word) not in CURRENCIES:
+            if word.lower() not in _CONNECTORS and not is_currency(unit_of(word)):
                 break
             end = words.pop().start()
         if not words or before[words[-1].end() : end].strip(" \t:=|($\u20ac\u00a3\u00a5_>,"):
@@ -120,7 +120,7 @@ def _is_other(found: WrittenNumber, stated: WrittenNumber, label: str) -> bool:
     if found.in_date or found.is_year != stated.is_year or not found.is_certain or len(stated.values) > 1:
         return False
     units = {found.unit, stated.unit}
-    if len(units) > 1 and not units <= _MONEY:
+    if len(units) > 1 and not all(unit is None or is_currency(unit) for unit in units):
         return False
     if " " not in label and _decimals(found) != _decimals(stated):
         return False  # a word alone introduces figures of many kinds

@@ -1,28 +1,15 @@
-"""Units that stand beside numbers, each under one name, and words that scale a number."""
+"""Units that stand beside numbers, each under one name, currencies included, and words that scale a number."""
 
 from __future__ import annotations
 
 from decimal import Decimal
 from typing import Final
 
+from .currencies import currency_of
+
 _NAMES: Final = {
     "%": "% percent pct prozent pourcent procent",
     "\u2030": "\u2030",
-    "EUR": "\u20ac eur euro euros",
-    "USD": "$ usd dollar dollars",
-    "GBP": "\u00a3 gbp pound pounds",
-    "JPY": "\u00a5 jpy yen",
-    "INR": "\u20b9 inr rupees",
-    "CHF": "chf franken",
-    "CAD": "cad",
-    "AUD": "aud",
-    "NZD": "nzd",
-    "SEK": "sek",
-    "NOK": "nok",
-    "DKK": "dkk",
-    "PLN": "pln",
-    "CZK": "czk",
-    "CNY": "cny rmb yuan",
     "cent": "cent cents",
     "kg": "kg kilogram kilograms kilogramm kilo kilos",
     "g": "g gram grams gramm",
@@ -73,9 +60,6 @@ _NAMES: Final = {
     "TB": "tb",
 }
 _UNITS: Final = {word: name for name, words in _NAMES.items() for word in words.split(" ")}
-CURRENCIES: Final = frozenset(
-    ("EUR", "USD", "GBP", "JPY", "INR", "CHF", "CAD", "AUD", "NZD", "SEK", "NOK", "DKK", "PLN", "CZK", "CNY")
-)
 SCALES: Final = {
     **dict.fromkeys(("k", "thousand", "tsd"), Decimal(1000)),
     **dict.fromkeys(("million", "millions", "millionen", "mio", "mn"), Decimal(10**6)),
@@ -95,6 +79,9 @@ _RAISED: Final = str.maketrans({"^": None, "2": "\u00b2", "3": "\u00b3"})
 
 def unit_of(word: str) -> str | None:
     """Returns the name of the unit that a word means; None for any other. "5 g" is a weight, "5 G" is not."""
+    currency = currency_of(word)
+    if currency is not None:
+        return currency
     if len(word) == 1 and word.isalpha():
         return _UNITS.get(word.lower()) if word.isupper() == (word in "WV") else None
     return _UNITS.get(word.lower().translate(_RAISED))

@@ -10,7 +10,8 @@ from decimal import Decimal
 
 from ..evidence.dates import written_dates
 from ..evidence.numbers import readings
-from .units import CURRENCIES, SCALES, SCALES_OF_MONEY, unit_of
+from .currencies import DOLLAR, YEN_OR_YUAN, currency_after, currency_before, is_currency, may_be_same
+from .units import SCALES, SCALES_OF_MONEY, unit_of
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019]\d+|[ \u00a0\u202f\u2009]\d{3}(?![\d]))*")
 _SPACES = " \u00a0\u202f\u2009"
@@ -18,10 +19,8 @@ _MOST_DIGITS = 40
 _LEARNED = 20_000
 """Numbers of a text of which its separators are learned."""
 _AFTER = re.compile(
-    r"[ \u00a0\u202f\u2009-]?([^\W\d_]{1,16}(?:[\u00b2\u00b3]|\^?[23](?![\d.,]))?"
-    r"|[%\u2030\u20ac$\u00a3\u00a5\u20b9\u00b0][CF]?)"
+    r"[ \u00a0\u202f\u2009-]?([^\W\d_]{1,16}(?:[\u00b2\u00b3]|\^?[23](?![\d.,]))?|[%\u2030\u00b0][CF]?)"
 )
-_BEFORE = re.compile(r"([^\W\d_]{1,4}|[\u20ac$\u00a3\u00a5\u20b9])[ \u00a0\u202f]?$")
 _PER = re.compile(r"/([^\W\d_]{1,16})")
 _FRACTION = re.compile(
     r"[ \u00a0\u202f\u2009]?(?:[\u00bc-\u00be\u2150-\u215e]"
@@ -142,12 +141,10 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
     is_piece = is_split and separators.grouping is None
     is_certain = len(values) == 1 and not is_piece and not (" " in digits and separators.grouping != " ")
     begin, stop = start, end
-    before = _BEFORE.search(text, max(start - 6, 0), start)
-    unit = unit_of(before[1]) if before is not None else None
-    if before is not None and unit in CURRENCIES:
-        begin = before.start()
-    else:
-        unit = None
+    currency = currency_before(text, start)
+    unit = None if currency is None else currency.code
+    if currency is not None:
+        begin = currency.start
     after = _AFTER.match(text, end)
     word = after[1] if after is not None else ""
     scale = SCALES.get(word.lower()) or (SCALES_OF_MONEY.get(word.lower()) if unit is not None else None)
@@ -156,19 +153,24 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
         stop = after.end()
         after = _AFTER.match(text, stop)
         word = after[1] if after is not None else ""
-    is_joined = after is not None and after.start(1) == end and scale is None
-    if is_joined and after is not None and (text[after.end() : after.end() + 1].isdigit()):
-        return None  # "14h30"
-    name = unit_of(word)
-    if is_joined and name is None and word.lower() not in _ORDINALS:
-        return None  # "3D", "4x4"
-    if is_joined and word == "s" and len(digits) == 4:
-        return None  # "the 1990s"
-    if after is not None and name is not None and unit is None:
-        unit, stop = name, after.end()
-        per = _PER.match(text, stop)
-        if per is not None and unit not in CURRENCIES:
-            unit, stop = f"{unit}/{unit_of(per[1]) or per[1].lower()}", per.end()
+    following = currency_after(text, stop)
+    if following is not None:
+        if unit is None or may_be_same(unit, following.code):
+            unit, stop = _named(unit, following.code), following.end
+    else:
+        is_joined = after is not None and after.start(1) == end and scale is None
+        if is_joined and after is not None and (text[after.end() : after.end() + 1].isdigit()):
+            return None  # "14h30"
+        name = unit_of(word)
+        if is_joined and name is None and word.lower() not in _ORDINALS:
+            return None  # "3D", "4x4"
+        if is_joined and word == "s" and len(digits) == 4:
+            return None  # "the 1990s"
+        if after is not None and name is not None and (unit is None or may_be_same(unit, name)):
+            unit, stop = _named(unit, name), after.end()
+            per = _PER.match(text, stop)
+            if per is not None and not is_currency(unit):
+                unit, stop = f"{unit}/{unit_of(per[1]) or per[1].lower()}", per.end()
     signed = max(begin - 1, 0)
     is_bracketed = text[signed:begin] == "(" and text[stop : stop + 1] == ")"
     sign, second = text[signed:begin], text[max(signed - 1, 0) : signed]
@@ -177,7 +179,7 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
         begin, values = signed, frozenset(-value for value in values)
     elif begin < start and text[start - 1 : start] in tuple(_SIGNS):
         values = frozenset(-value for value in values)
-    elif is_bracketed and unit in CURRENCIES:
+    elif is_bracketed and is_currency(unit):
         values |= {-value for value in values}
     in_date = _in_date(text, start, end)
     stands_alone = not text[stop : stop + 2].lstrip(" \u00a0")[:1].isalpha()
@@ -186,14 +188,17 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
     return WrittenNumber(begin, stop, digits, values, is_certain, is_piece, unit, is_year, in_date, stands_alone)
 
 
+def _named(before: str | None, after: str) -> str:
+    """Returns the one that names the country, of the currencies before and after a number: "$5 CAD"."""
+    return after if before is None or before in (DOLLAR, YEN_OR_YUAN) else before
+
+
 def _is_part(text: str, start: int, end: int) -> bool:
     """Returns whether digits belong to a code, a time, a fraction, a power, or mark an item of a list."""
     before, second = text[start - 1 : start], text[max(start - 2, 0) : max(start - 1, 0)]
     after, next_ = text[end : end + 1], text[end + 1 : end + 2]
-    if before.isalpha() and unit_of(before) not in CURRENCIES:
-        word = _BEFORE.search(text, max(start - 6, 0), start)
-        if word is None or unit_of(word[1]) not in CURRENCIES or text[word.start() - 1 : word.start()].isalnum():
-            return True
+    if before.isalpha() and currency_before(text, start) is None:
+        return True
     if (before and before in "_@\\#&") or (after and after in _RAISED) or after == "_":
         return True
     if _FRACTION.match(text, end):

@@ -237,6 +237,47 @@ def test_a_scale_a_unit_and_the_rest_of_a_code_belong_to_what_is_stated(stated, 
         assert all(verdict == "agreed" for _, verdict in found)
 
 
+@pytest.mark.parametrize(
+    ("stated", "text", "verdict"),
+    [
+        ("A$5", "US$5", "not_found"),
+        ("HK$5", "SGD 5", "not_found"),
+        ("US$5", "CAD 5", "not_found"),
+        ("5 US dollars", "5 Australian dollars", "not_found"),
+        ("Q$5", "Z$5", "not_found"),
+        ("\u00a35", "E\u00a35", "not_found"),
+        ("JP\u00a55", "CN\u00a55", "not_found"),
+        ("\u20a95", "\u20bd5", "not_found"),
+        ("A$5", "EUR 5", "not_found"),
+        ("A$5", "it is 5", "not_found"),
+        ("A$5", "AUD 5", "agreed"),
+        ("$A5", "5 A$", "agreed"),
+        ("$5 CAD", "C$5", "agreed"),
+        ("US-$ 5", "$US5", "agreed"),
+        ("U.S.$5m", "USD 5 million", "agreed"),
+        ("5 Hong Kong dollars", "HK$ 5.00", "agreed"),
+        ("US$-5", "US$5", "not_found"),
+    ],
+)
+def test_a_currency_with_its_country_is_another_one(stated, text, verdict):
+    """Codes of ISO 4217; symbols with a country as in Unicode CLDR: A$, CA$, HK$, JP\u00a5."""
+    found = verify(f"we pay {stated} now", [TextSource("file", "a.txt", f"they list {text} now")])
+    assert [(each.text, each.verdict) for each in found.checks] == [(stated, verdict)]
+    assert verdict == "not_found" or found.doubtful == ()
+
+
+@pytest.mark.parametrize(
+    ("stated", "text"), [("$5", "A$5"), ("A$5", "$5"), ("5 dollars", "HKD 5"), ("\u00a55", "CNY 5"), ("Q$5", "$5")]
+)
+def test_a_bare_symbol_may_be_any_of_its_currencies_and_is_doubtful(stated, text):
+    found = verify(f"the total due is {stated}", [TextSource("file", "a.txt", f"Total due: {text}")])
+    (check,) = found.checks
+    assert (check.verdict, check.source.text) == ("agreed", text)
+    assert f"there it is {text}" in check.reason
+    other = verify("the total due is US$5", [TextSource("file", "a.txt", "Total due: A$5")])
+    assert [each.instead for each in other.differs] == ["A$5"]
+
+
 @pytest.mark.parametrize("text", ["https://example.com/", "see https://example.com.", "(https://example.com)"])
 def test_what_ends_a_sentence_is_no_part_of_a_url(text):
     assert checks("see https://example.com", text) == [("https://example.com", "agreed")]
