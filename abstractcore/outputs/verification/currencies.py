@@ -93,15 +93,15 @@ _AFTER: Final = re.compile(
 )
 
 
-class Currency(NamedTuple):
-    """A currency at `start` to `end` of a text."""
+class UnitAt(NamedTuple):
+    """A unit at `start` to `end` of a text."""
 
-    code: str
+    name: str
     start: int
     end: int
 
 
-def currency_before(text: str, position: int) -> Currency | None:
+def currency_before(text: str, position: int) -> UnitAt | None:
     """Returns the currency directly before a number: "EUR 5", "US$5", "$A5"; with a minus after it, "EUR -5".
 
     In "A $5 fee" and "at Q $5" the letters are words; joined to the symbol they name a country.
@@ -111,24 +111,24 @@ def currency_before(text: str, position: int) -> Currency | None:
         return None
     if found["word"] is not None:
         code = currency_of(found["word"])
-        return None if code is None else Currency(code, found.start(), position)
+        return None if code is None else UnitAt(code, found.start(), position)
     if found["after"] is not None:
-        return Currency(_with_symbol(found["after"], found["symbol"]), found.start("symbol"), position)
+        return UnitAt(_with_symbol(found["after"], found["symbol"]), found.start("symbol"), position)
     country = found["country"] or ""
     is_known = len(country) > 1 and _plain(country) in _DOLLARS
     if (found["gap"] == "" and (is_known or country.isupper())) or (is_known and country[0].isupper()):
-        return Currency(_with_symbol(country, found["symbol"]), found.start(), position)
-    return Currency(_SYMBOLS[found["symbol"]], found.start("symbol"), position)
+        return UnitAt(_with_symbol(country, found["symbol"]), found.start(), position)
+    return UnitAt(_SYMBOLS[found["symbol"]], found.start("symbol"), position)
 
 
-def currency_after(text: str, position: int) -> Currency | None:
+def currency_after(text: str, position: int) -> UnitAt | None:
     """Returns the currency directly after a number that needs more than one word: "5 A$", "5 US dollars"."""
     found = _AFTER.match(text, position)
     if found is None:
         return None
     if found["adjective"] is not None:
-        return Currency(_COUNTRIES[found["adjective"].lower().replace(".", "")], position, found.end())
-    return Currency(_with_symbol(found["country"] or "", found["symbol"]), position, found.end())
+        return UnitAt(_COUNTRIES[found["adjective"].lower().replace(".", "")], position, found.end())
+    return UnitAt(_with_symbol(found["country"] or "", found["symbol"]), position, found.end())
 
 
 def currency_of(word: str) -> str | None:

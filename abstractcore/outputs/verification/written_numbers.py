@@ -10,8 +10,8 @@ from decimal import Decimal
 
 from ..evidence.dates import written_dates
 from ..evidence.numbers import readings
-from .currencies import DOLLAR, YEN_OR_YUAN, currency_after, currency_before, is_currency, may_be_same
-from .units import SCALES, SCALES_OF_MONEY, unit_of
+from .currencies import DOLLAR, YEN_OR_YUAN, currency_before, is_currency, may_be_same
+from .units import SCALES, SCALES_OF_MONEY, unit_of, unit_phrase
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019]\d+|[ \u00a0\u202f\u2009]\d{3}(?![\d]))*")
 _SPACES = " \u00a0\u202f\u2009"
@@ -21,7 +21,7 @@ _LEARNED = 20_000
 _AFTER = re.compile(
     r"[ \u00a0\u202f\u2009-]?([^\W\d_]{1,16}(?:[\u00b2\u00b3]|\^?[23](?![\d.,]))?|[%\u2030\u00b0][CF]?)"
 )
-_PER = re.compile(r"/([^\W\d_]{1,16})")
+_PER = re.compile(r"(?:/|[ \u00a0](per|pro|par|por)[ \u00a0])([^\W\d_]{1,16}(?:[\u00b2\u00b3]|\^?[23](?![\d.,]))?)")
 _FRACTION = re.compile(
     r"[ \u00a0\u202f\u2009]?(?:[\u00bc-\u00be\u2150-\u215e]"
     r"|(?<=[ \u00a0\u202f\u2009])\d[/\u2044](?:[234568]|16)(?![\d/]))"
@@ -142,7 +142,7 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
     is_certain = len(values) == 1 and not is_piece and not (" " in digits and separators.grouping != " ")
     begin, stop = start, end
     currency = currency_before(text, start)
-    unit = None if currency is None else currency.code
+    unit = None if currency is None else currency.name
     if currency is not None:
         begin = currency.start
     after = _AFTER.match(text, end)
@@ -153,24 +153,23 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
         stop = after.end()
         after = _AFTER.match(text, stop)
         word = after[1] if after is not None else ""
-    following = currency_after(text, stop)
-    if following is not None:
-        if unit is None or may_be_same(unit, following.code):
-            unit, stop = _named(unit, following.code), following.end
+    phrase = unit_phrase(text, stop)
+    if phrase is not None:
+        if unit is None or may_be_same(unit, phrase.name):
+            unit, stop = _named(unit, phrase.name), phrase.end
     else:
         is_joined = after is not None and after.start(1) == end and scale is None
         if is_joined and after is not None and (text[after.end() : after.end() + 1].isdigit()):
             return None  # "14h30"
-        name = unit_of(word)
+        name = unit_of(word, is_joined=is_joined)
         if is_joined and name is None and word.lower() not in _ORDINALS:
             return None  # "3D", "4x4"
         if is_joined and word == "s" and len(digits) == 4:
             return None  # "the 1990s"
         if after is not None and name is not None and (unit is None or may_be_same(unit, name)):
             unit, stop = _named(unit, name), after.end()
-            per = _PER.match(text, stop)
-            if per is not None and not is_currency(unit):
-                unit, stop = f"{unit}/{unit_of(per[1]) or per[1].lower()}", per.end()
+            if not is_currency(unit):
+                unit, stop = _rate(text, unit, stop)
     signed = max(begin - 1, 0)
     is_bracketed = text[signed:begin] == "(" and text[stop : stop + 1] == ")"
     sign, second = text[signed:begin], text[max(signed - 1, 0) : signed]
@@ -191,6 +190,15 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
 def _named(before: str | None, after: str) -> str:
     """Returns the one that names the country, of the currencies before and after a number: "$5 CAD"."""
     return after if before is None or before in (DOLLAR, YEN_OR_YUAN) else before
+
+
+def _rate(text: str, unit: str, stop: int) -> tuple[str, int]:
+    """Returns a unit with what it is measured per, and its end: "km/h", "km per hour"; but "20 kg per box" is kg."""
+    found = _PER.match(text, stop)
+    per = None if found is None else unit_of(found[2])
+    if found is None or (per is None and found[1] is not None):
+        return unit, stop
+    return f"{unit}/{per or found[2].lower()}", found.end()
 
 
 def _is_part(text: str, start: int, end: int) -> bool:

@@ -278,6 +278,62 @@ def test_a_bare_symbol_may_be_any_of_its_currencies_and_is_doubtful(stated, text
     assert [each.instead for each in other.differs] == ["A$5"]
 
 
+@pytest.mark.parametrize(
+    ("stated", "text"),
+    [
+        ("5 Mbit/s", "5 Gbit/s"),
+        ("5 Mbit/s", "5 MB/s"),
+        ("5 Mbps", "5 Gbps"),
+        ("5 Mb", "5 MB"),
+        ("5 GiB", "5 GB"),
+        ("5 mW", "5 MW"),
+        ("5 mA", "5 A"),
+        ("5 \u00b5g", "5 mg"),
+        ("5 \u03bcg", "5 mg"),
+        ("5 kPa", "5 MPa"),
+        ("5 ms", "5 s"),
+        ("5 L", "5 mL"),
+        ("5 k\u03a9", "5 \u03a9"),
+        ("5 mmol/l", "5 \u00b5mol/l"),
+        ("5 m/s", "5 m/s\u00b2"),
+        ("5 km", "5 km per hour"),
+        ("5 kilobytes", "5 megabytes"),
+        ("5 C", "5 F"),
+        ("5 degrees Fahrenheit", "5 \u00b0C"),
+    ],
+)
+def test_units_with_another_prefix_are_other_units(stated, text):
+    for one, other in ((stated, text), (text, stated)):
+        found = verify(f"we have {one} now", [TextSource("file", "a.txt", f"they list {other} now")])
+        assert [(each.text, each.verdict) for each in found.checks] == [(one, "not_found")]
+        assert f"there it is {other}" in found.checks[0].reason
+
+
+@pytest.mark.parametrize(
+    ("stated", "text"),
+    [
+        ("5 Mbit/s", "5 Mbps"),
+        ("5 Mbit/s", "5 megabits per second"),
+        ("5 KB", "5 kilobytes"),
+        ("5 \u00b5g", "5 \u03bcg"),
+        ("5 ug", "5 micrograms"),
+        ("5 mg/dL", "5 mg/dl"),
+        ("5 kwh", "5 kWh"),
+        ("5 km2", "5 km\u00b2"),
+        ("5 C", "5 degrees Celsius"),
+        ("5 kg", "5 kg per box"),
+    ],
+)
+def test_units_agree_in_their_spellings(stated, text):
+    for one, other in ((stated, text), (text, stated)):
+        assert checks(f"we have {one} now", f"they list {other} now")[0][1] == "agreed"
+
+
+def test_a_room_is_no_current():
+    assert checks("at gate 5A now", "gate 5A") == [("5A", "agreed")]
+    assert checks("at gate 5A now", "5 amperes") == [("5A", "not_found")]
+
+
 @pytest.mark.parametrize("text", ["https://example.com/", "see https://example.com.", "(https://example.com)"])
 def test_what_ends_a_sentence_is_no_part_of_a_url(text):
     assert checks("see https://example.com", text) == [("https://example.com", "agreed")]
