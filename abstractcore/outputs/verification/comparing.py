@@ -35,7 +35,7 @@ def compare(stated: WrittenNumber, found: WrittenNumber, shown: str, separators:
 
     "1,234" in an answer that does not show its separators is 1234, unless those of the source say otherwise.
     """
-    if found.in_date and not stated.is_year:
+    if stated.form != found.form or (found.in_date and not stated.is_year):
         return Compared(Likeness.OTHER)
     common = stated.values & found.values
     if not common:

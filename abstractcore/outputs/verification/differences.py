@@ -117,7 +117,13 @@ def _other_date(dates: Sequence[WrittenDate], stated: WrittenDate, start: int) -
 
 def _is_other(found: WrittenNumber, stated: WrittenNumber, label: str) -> bool:
     """Returns whether a number is certainly another one of the same kind."""
-    if found.in_date or found.is_year != stated.is_year or not found.is_certain or len(stated.values) > 1:
+    if (
+        found.form != stated.form
+        or found.in_date
+        or found.is_year != stated.is_year
+        or not found.is_certain
+        or len(stated.values) > 1
+    ):
         return False
     units = {found.unit, stated.unit}
     if len(units) > 1 and not all(unit is None or is_currency(unit) for unit in units):

@@ -11,6 +11,7 @@ from decimal import Decimal
 from ..evidence.dates import written_dates
 from ..evidence.numbers import readings
 from .currencies import DOLLAR, YEN_OR_YUAN, currency_before, is_currency, may_be_same
+from .signs import sign_of
 from .units import SCALES, SCALES_OF_MONEY, unit_of, unit_phrase
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019]\d+|[ \u00a0\u202f\u2009]\d{3}(?![\d]))*")
@@ -63,6 +64,8 @@ class WrittenNumber:
     in_date: bool = False
     stands_alone: bool = False
     """Whether no word follows on its line, as in a table."""
+    form: str = ""
+    """What it has beside its value, such as "\u00b1": numbers of different forms are different."""
 
 
 def learned_separators(text: str) -> Separators:
@@ -170,13 +173,11 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
             unit, stop = _named(unit, name), after.end()
             if not is_currency(unit):
                 unit, stop = _rate(text, unit, stop)
-    signed = max(begin - 1, 0)
-    is_bracketed = text[signed:begin] == "(" and text[stop : stop + 1] == ")"
-    sign, second = text[signed:begin], text[max(signed - 1, 0) : signed]
-    is_dash = sign == "\u2013" and second.strip() in ("", "(", "|")
-    if is_dash or (sign in tuple(_SIGNS) and not second.isalnum()):
-        begin, values = signed, frozenset(-value for value in values)
-    elif begin < start and text[start - 1 : start] in tuple(_SIGNS):
+    is_bracketed = text[max(begin - 1, 0) : begin] == "(" and text[stop : stop + 1] == ")"
+    has_minus = begin < start and text[start - 1 : start] in tuple(_SIGNS)
+    sign = sign_of(text, begin, stop)
+    begin, stop = sign.start, sign.end
+    if has_minus != sign.is_negative:
         values = frozenset(-value for value in values)
     elif is_bracketed and is_currency(unit):
         values |= {-value for value in values}
@@ -184,7 +185,9 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
     stands_alone = not text[stop : stop + 2].lstrip(" \u00a0")[:1].isalpha()
     has_year = unit is None and scale is None and len(digits) == 4 and digits.isdecimal() and digits[:2] in ("19", "20")
     is_year = has_year and (stands_alone or _BEFORE_YEAR.search(text, max(start - 10, 0), start) is not None)
-    return WrittenNumber(begin, stop, digits, values, is_certain, is_piece, unit, is_year, in_date, stands_alone)
+    return WrittenNumber(
+        begin, stop, digits, values, is_certain, is_piece, unit, is_year, in_date, stands_alone, sign.form
+    )
 
 
 def _named(before: str | None, after: str) -> str:

@@ -329,6 +329,49 @@ def test_units_agree_in_their_spellings(stated, text):
         assert checks(f"we have {one} now", f"they list {other} now")[0][1] == "agreed"
 
 
+@pytest.mark.parametrize(
+    ("stated", "text"),
+    [
+        ("5 C", "minus 5 C"),
+        ("5 C", "minus\n5 C"),
+        ("5 \u00b0C", "5 \u00b0C below zero"),
+        ("5 \u00b0C", "5 \u00b0C unter Null"),
+        ("5", "negative 5"),
+        ("5 \u00b0C", "moins 5 \u00b0C"),
+        ("\u20ac5", "minus \u20ac5"),
+        ("EUR 5", "EUR -5"),
+        ("5 mm", "\u00b15 mm"),
+        ("5 mm", "plus or minus 5 mm"),
+        ("-5 mm", "+/-5 mm"),
+        ("5 EUR", "10 EUR minus 5 EUR"),
+        ("5", "\u20115"),
+    ],
+)
+def test_a_number_is_not_the_one_with_another_sign(stated, text):
+    assert checks(f"we have {stated} now", f"they list {text} now") == [(stated, "not_found")]
+    assert checks(f"we have {text} now", f"they list {stated} now")[-1][1] == "not_found"
+
+
+@pytest.mark.parametrize(
+    ("stated", "text"),
+    [
+        ("minus 5 C", "-5 C"),
+        ("Minus 5 C", "5 degrees Celsius below zero"),
+        ("negative 5", "\u22125"),
+        ("menos 5 \u00b0C", "moins 5 \u00b0C"),
+        ("minus \u20ac5", "-EUR 5"),
+        ("\u00b15 mm", "plus or minus 5 mm"),
+        ("+/-5 mm", "\u00b1 5 mm"),
+        ("au moins 5", "al menos 5"),
+        ("5", "terminus 5"),
+        ("10 minus 5", "10 minus 5"),
+    ],
+)
+def test_signs_agree_in_words_and_characters(stated, text):
+    for one, other in ((stated, text), (text, stated)):
+        assert {verdict for _, verdict in checks(f"we have {one} now", f"they list {other} now")} == {"agreed"}
+
+
 def test_a_room_is_no_current():
     assert checks("at gate 5A now", "gate 5A") == [("5A", "agreed")]
     assert checks("at gate 5A now", "5 amperes") == [("5A", "not_found")]
