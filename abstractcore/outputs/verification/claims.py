@@ -11,10 +11,11 @@ from typing import NamedTuple
 from ...schema.verifications import CheckKind
 from ..evidence.dates import WrittenDate, month_of, written_dates
 from .names import names_in
+from .written_digits import NOT_A_DAY, NOT_A_NUMBER, day_like, digits_left, spellings
 from .written_numbers import Separators, WrittenNumber, numbers_in
 
 MOST_CLAIMS = 5000
-_IGNORED = re.compile(r"\[\^?\d{1,4}\]|^[ \t]{0,3}(?:[-*+>][ \t]+){0,3}\d{1,3}[.)][ \t]", re.M)
+_IGNORED = re.compile(r"\[\^?\d{1,4}\]|^[ \t]{0,3}(?:(?:[-*+>]|#{1,6})[ \t]+){0,3}\d{1,3}[.)][ \t]", re.M)
 """Marks of notes, and of the items of a list."""
 TIME = re.compile(
     r"(?<![\d.,:/-])(\d{1,2}):([0-5]\d)(?::([0-5]\d))?(?![\d:/]|[.,]\d)(?:[ \u00a0]?([ap])\.?m\b\.?)?"
@@ -44,7 +45,8 @@ class TimeOfDay(NamedTuple):
 class Claim:
     """A figure, date or name: `text` at `start` to `end` of the answer, with what was read in it.
 
-    `variants` are the texts of a name, one of which must stand in a source.
+    `variants` are the texts of a name, one of which must stand in a source. `as_written` says why digits are compared
+    as they are written; it is empty for all others.
     """
 
     kind: CheckKind
@@ -57,19 +59,26 @@ class Claim:
     time: TimeOfDay | None = None
     variants: tuple[str, ...] = ()
     is_code: bool = False
+    as_written: str = ""
 
 
 def claims_in(text: str, separators: Separators) -> tuple[list[Claim], bool]:
-    """Returns the claims of an answer in order, up to 5,000, and whether there are more."""
+    """Returns the claims of an answer in order, up to 5,000, and whether there are more.
+
+    All its digits are in a claim, but for the marks of notes and lists.
+    """
     taken = bytearray(len(text))
     for found in _IGNORED.finditer(text):
         _take(taken, *found.span())
     claims: list[Claim] = []
-    for kind in (_dates, _months, _times, _numbers(separators), _codes, _names):
+    for kind in (_dates, _days, _months, _times, _numbers(separators), _codes, _names):
         for claim in islice(kind(text), MOST_CLAIMS + 1):
             if not any(taken[claim.start : claim.end]):
                 _take(taken, claim.start, claim.end)
                 claims.append(claim)
+    for start, end in islice(digits_left(text, taken), MOST_CLAIMS + 1):
+        digits = text[start:end]
+        claims.append(Claim("number", start, end, digits, variants=spellings(digits), as_written=NOT_A_NUMBER))
     claims.sort(key=lambda each: each.start)
     return claims[:MOST_CLAIMS], len(claims) > MOST_CLAIMS
 
@@ -81,6 +90,11 @@ def _take(taken: bytearray, start: int, end: int) -> None:
 def _dates(text: str) -> Iterator[Claim]:
     for each in written_dates(text):
         yield Claim("date", each.start, each.end, text[each.start : each.end], date=each)
+
+
+def _days(text: str) -> Iterator[Claim]:
+    for start, end in day_like(text):
+        yield Claim("date", start, end, text[start:end], variants=(text[start:end],), as_written=NOT_A_DAY)
 
 
 def _months(text: str) -> Iterator[Claim]:

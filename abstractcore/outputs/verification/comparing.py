@@ -55,6 +55,8 @@ def compare(stated: WrittenNumber, found: WrittenNumber, shown: str, separators:
         return Compared(Likeness.WITHOUT_UNIT, f"{stated.unit} is not beside it there")
     if stated.unit is not None and found.unit is not None and stated.unit != found.unit:
         return Compared(Likeness.WITHOUT_UNIT, f"there it is {shown}, and {stated.unit} may be another currency")
+    if stated.unit is None and found.unit is not None and stated.is_counting:
+        return Compared(Likeness.WITHOUT_UNIT, f"there it is {shown}")
     return Compared(Likeness.SAME)
 
 

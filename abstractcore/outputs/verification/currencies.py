@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 DOLLAR: Final = "$"
 YEN_OR_YUAN: Final = "\u00a5"
 _WORDS: Final = {
-    DOLLAR: "dollar dollars",
+    DOLLAR: "dollar dollars dollaro dollari d\u00f3lar d\u00f3lares",
     "EUR": "eur euro euros",
     "USD": "usd",
     "GBP": "gbp pound pounds",
@@ -70,14 +70,15 @@ _DOLLARS: Final = {
 }
 _OTHERS: Final = {"CN\u00a5": "CNY", "RMB\u00a5": "CNY", "JP\u00a5": "JPY", "E\u00a3": "EGP", "EG\u00a3": "EGP"}
 _COUNTRIES: Final = {
-    **dict.fromkeys(("us", "american"), "USD"),
-    "australian": "AUD",
-    "canadian": "CAD",
-    "hong kong": "HKD",
-    "new zealand": "NZD",
-    "singapore": "SGD",
-    "taiwan": "TWD",
+    **dict.fromkeys(("us", "ameri", "estad", "statu", "\u00e9tats", "etats"), "USD"),
+    "austr": "AUD",
+    **dict.fromkeys(("canad", "kanad"), "CAD"),
+    **dict.fromkeys(("hong ", "hongk"), "HKD"),
+    **dict.fromkeys(("new z", "neuse", "n\u00e9o-z", "neoze", "nieuw"), "NZD"),
+    "singa": "SGD",
+    **dict.fromkeys(("taiwa", "new t"), "TWD"),
 }
+"""The beginnings of words for a country beside "dollar", in seven languages."""
 _ANY_DOLLAR: Final = frozenset(_DOLLARS.values())
 _NAMED: Final = frozenset((*_WORDS, *CODES, *_SYMBOLS.values()))
 _BEFORE: Final = re.compile(
@@ -85,11 +86,16 @@ _BEFORE: Final = re.compile(
     rf"(?P<symbol>[{SYMBOLS}])(?P<after>US|AU|NZ|HK|[ACS])?[ \u00a0\u202f]?[-\u2212]?$"
     r"|(?<![^\W_])(?P<word>[^\W\d_]{2,4})(?:[ \u00a0\u202f][-\u2212]?)?$"
 )
+_WORDS_OF_COUNTRY: Final = (
+    r"(?P<{}>US|U\.S\.|[Hh]ong [Kk]ong|[Nn]ew (?:Zealand|Taiwan)|[^\W\d_]{{4,16}}(?:-[^\W\d_]{{4,16}})?)"
+)
+_DOLLAR_WORDS: Final = "(?:[Dd]ollar[si]?|[Dd]ollaro|[Dd]\u00f3lar(?:es)?)"
 _AFTER: Final = re.compile(
-    rf"[ \u00a0\u202f\u2009-]?(?:(?P<country>U\.S\.|[A-Z]{{1,4}})?[-]?(?P<symbol>[{SYMBOLS}])(?![\d\w])"
-    r"|(?P<adjective>U\.S\.|US|American|Australian|Canadian|Hong Kong|New Zealand|Singapore|Taiwan)"
-    r"[ \u00a0-]dollars?\b)",
-    re.I,
+    r"[ \u00a0\u202f\u2009-]?"
+    rf"(?:(?P<sign>[{SYMBOLS}])[ \u00a0\u202f]?(?P<after>US|AU|CA|HK|NZ|SG|TW|(?<=[{SYMBOLS}])[ACS])(?!\w)"
+    rf"|(?P<country>U\.S\.|[A-Z]{{1,4}})?-?(?P<symbol>[{SYMBOLS}])(?![\d\w])"
+    rf"|{_WORDS_OF_COUNTRY.format('before')}[ \u00a0-]{_DOLLAR_WORDS}(?!\w)"
+    rf"|{_DOLLAR_WORDS}[ \u00a0](?:d[ei]s?[ \u00a0])?{_WORDS_OF_COUNTRY.format('behind')}(?!\w))"
 )
 
 
@@ -126,9 +132,12 @@ def currency_after(text: str, position: int) -> UnitAt | None:
     found = _AFTER.match(text, position)
     if found is None:
         return None
-    if found["adjective"] is not None:
-        return UnitAt(_COUNTRIES[found["adjective"].lower().replace(".", "")], position, found.end())
-    return UnitAt(_with_symbol(found["country"] or "", found["symbol"]), position, found.end())
+    words = found["before"] or found["behind"]
+    if words is not None:
+        code = _COUNTRIES.get(_plain(words).lower()[:5])
+        return None if code is None else UnitAt(code, position, found.end())
+    country, symbol = found["country"] or found["after"] or "", found["symbol"] or found["sign"]
+    return UnitAt(_with_symbol(country, symbol), position, found.end())
 
 
 def currency_of(word: str) -> str | None:

@@ -13,11 +13,13 @@ from .claims import CODE_PART, CODE_PART_BEFORE, MOST_CLAIMS, Claim, TimeOfDay, 
 from .comparing import Compared, Likeness, compare
 from .differences import Differences
 from .read_sources import DateOrder, ReadSource, date_order, possible_days, words_of
+from .written_digits import is_whole
 from .written_numbers import learned_separators, significant
 
 MOST_WORK = 5_000_000_000
 """Characters that the searches for names may visit: some five seconds."""
 _MOST_CASES = 20
+_TOO_MUCH = "it was not searched: there are too many names and digits for texts of this size"
 _NO_DAYS: frozenset[date] = frozenset()
 
 
@@ -67,6 +69,8 @@ class _Checker:
 
     def _check(self, claim: Claim) -> Check:
         missing = Check(claim.kind, claim.text, claim.start, claim.end, "not_found", reason=self._nowhere)
+        if claim.as_written:
+            return self._written(claim, missing)
         if claim.number is not None:
             return self._number(claim, missing)
         if claim.time is not None:
@@ -137,6 +141,19 @@ class _Checker:
             return doubted or missing
         return self._name(replace(claim, variants=(claim.text,)), missing)
 
+    def _written(self, claim: Claim, missing: Check) -> Check:
+        words = frozenset(words_of(claim.text))
+        for read in self._sources:
+            for variant in claim.variants if read.words >= words else ():
+                found = read.source.searched.find(variant, self._budget, _MOST_CASES)
+                for start, end in () if found is None else found.spans:
+                    if is_whole(read.text, start, end):
+                        reason = claim.as_written if claim.kind == "date" else None
+                        return self._agreed(missing, read, start, end, reason)
+        if self._budget.is_spent:
+            return replace(missing, reason=_TOO_MUCH)
+        return replace(missing, reason=f"{missing.reason}; {claim.as_written}")
+
     def _name(self, claim: Claim, missing: Check) -> Check:
         doubted: Check | None = None
         for variant in claim.variants:
@@ -158,7 +175,7 @@ class _Checker:
                         return self._agreed(missing, read, start, end)
                     doubted = doubted or self._doubted(missing, read, start, end, reason)
         if self._budget.is_spent:
-            return replace(missing, reason="it was not searched: there are too many names for texts of this size")
+            return replace(missing, reason=_TOO_MUCH)
         return doubted or missing
 
 

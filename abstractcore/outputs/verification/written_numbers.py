@@ -5,35 +5,39 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Container, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from ..evidence.dates import written_dates
 from ..evidence.numbers import readings
-from .currencies import DOLLAR, YEN_OR_YUAN, currency_before, is_currency, may_be_same
+from .currencies import currency_before, is_currency
+from .fractions import VULGAR, fractions_in
+from .measures import measured_at
 from .signs import sign_of
-from .units import SCALES, SCALES_OF_MONEY, unit_of, unit_phrase
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019]\d+|[ \u00a0\u202f\u2009]\d{3}(?![\d]))*")
 _SPACES = " \u00a0\u202f\u2009"
 _MOST_DIGITS = 40
 _LEARNED = 20_000
 """Numbers of a text of which its separators are learned."""
-_AFTER = re.compile(
-    r"[ \u00a0\u202f\u2009-]?([^\W\d_]{1,16}(?:[\u00b2\u00b3]|\^?[23](?![\d.,]))?|[%\u2030\u00b0][CF]?)"
-)
-_PER = re.compile(r"(?:/|[ \u00a0](per|pro|par|por)[ \u00a0])([^\W\d_]{1,16}(?:[\u00b2\u00b3]|\^?[23](?![\d.,]))?)")
 _FRACTION = re.compile(
-    r"[ \u00a0\u202f\u2009]?(?:[\u00bc-\u00be\u2150-\u215e]"
+    rf"[ \u00a0\u202f\u2009]?(?:[{VULGAR}]"
     r"|(?<=[ \u00a0\u202f\u2009])\d[/\u2044](?:[234568]|16)(?![\d/]))"
 )
 _RAISED = "\u00b2\u00b3\u00b9\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
 _MINUS = "-\u2212\u2013"
 _SIGNS = "-\u2212"
 _WIDEST_DATE = 40
+_NEXT_WORD = re.compile(r"[ \u00a0\u202f]?([^\W\d_]+)")
+_NO_NOUN_WORDS = (
+    "a after all and are as at before but by due each for from has have if in instead into is more now of on only or "
+    "over per plus rather since so than that the then there through to today total under until up was were when which "
+    "while will with without als am an auf aus bei bis das der die f\u00fcr im ist mit oder und von war zu zum au aux "
+    "avec de des du en est et le la les ou par pour que sur con del el es para por son un una y al da di e il per"
+)
+_NO_NOUNS = frozenset(_NO_NOUN_WORDS.split())
 _BEFORE_YEAR = re.compile(r"\b(?:in|of|since|until|from|during|year|im|von|seit|bis|en|de|del|depuis|nel)\s$", re.I)
-_LIST_MARK = re.compile(r"[.)](?:\s|$)")
-_ORDINALS = frozenset(("st", "nd", "rd", "th"))
+_LIST_MARK = re.compile(r"[.)]\s")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,10 @@ class WrittenNumber:
     in_date: bool = False
     stands_alone: bool = False
     """Whether no word follows on its line, as in a table."""
+    is_counting: bool = False
+    """Whether a word follows that may be what it counts, or a unit that is not known."""
     form: str = ""
-    """What it has beside its value, such as "\u00b1": numbers of different forms are different."""
+    """What it has beside its value, such as "\u00b1" or "3/4": numbers of different forms are different."""
 
 
 def learned_separators(text: str) -> Separators:
@@ -102,7 +108,7 @@ def _only(counted: Counter[str]) -> str | None:
 def numbers_in(
     text: str, separators: Separators, *, wanted: Container[str] | None = None, is_answer: bool = False
 ) -> Iterator[WrittenNumber]:
-    """Yields the numbers of a text; with `wanted`, only those whose significant digits are in it.
+    """Yields the numbers of a text, then its fractions; with `wanted`, only those whose significant digits are in it.
 
     Where two numbers of a table may be one number with a space (`2 590`), both are yielded, as far as `separators` do
     not decide it; an answer is read as one number.
@@ -111,7 +117,15 @@ def numbers_in(
         for start, end in _pieces(found[0], found.start(), separators, is_answer):
             if wanted is not None and significant(text[start:end]) not in wanted:
                 continue
+            if not is_answer and _is_list_mark(text, start, end):
+                continue
             number = _number(text, start, end, separators, is_split=(start, end) != found.span())
+            if number is not None:
+                yield number
+    for fraction in fractions_in(text):
+        if wanted is None or significant(fraction.digits) in wanted:
+            start, end, digits, form, value = fraction
+            number = _in_text(text, WrittenNumber(start, end, digits, frozenset((value,)), form=form))
             if number is not None:
                 yield number
 
@@ -143,69 +157,43 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
         return None
     is_piece = is_split and separators.grouping is None
     is_certain = len(values) == 1 and not is_piece and not (" " in digits and separators.grouping != " ")
-    begin, stop = start, end
-    currency = currency_before(text, start)
-    unit = None if currency is None else currency.name
-    if currency is not None:
-        begin = currency.start
-    after = _AFTER.match(text, end)
-    word = after[1] if after is not None else ""
-    scale = SCALES.get(word.lower()) or (SCALES_OF_MONEY.get(word.lower()) if unit is not None else None)
-    if after is not None and scale is not None:
-        values = frozenset(value * scale for value in values)
-        stop = after.end()
-        after = _AFTER.match(text, stop)
-        word = after[1] if after is not None else ""
-    phrase = unit_phrase(text, stop)
-    if phrase is not None:
-        if unit is None or may_be_same(unit, phrase.name):
-            unit, stop = _named(unit, phrase.name), phrase.end
-    else:
-        is_joined = after is not None and after.start(1) == end and scale is None
-        if is_joined and after is not None and (text[after.end() : after.end() + 1].isdigit()):
-            return None  # "14h30"
-        name = unit_of(word, is_joined=is_joined)
-        if is_joined and name is None and word.lower() not in _ORDINALS:
-            return None  # "3D", "4x4"
-        if is_joined and word == "s" and len(digits) == 4:
-            return None  # "the 1990s"
-        if after is not None and name is not None and (unit is None or may_be_same(unit, name)):
-            unit, stop = _named(unit, name), after.end()
-            if not is_currency(unit):
-                unit, stop = _rate(text, unit, stop)
+    return _in_text(text, WrittenNumber(start, end, digits, values, is_certain, is_piece))
+
+
+def _in_text(text: str, number: WrittenNumber) -> WrittenNumber | None:
+    """Returns a number with its currency, scale, unit and sign; None for a part of a code."""
+    start, digits = number.start, number.digits
+    measured = measured_at(text, start, number.end)
+    if measured is None:
+        return None
+    begin, stop, unit, scale = measured
+    values = number.values if scale is None else frozenset(value * scale for value in number.values)
     is_bracketed = text[max(begin - 1, 0) : begin] == "(" and text[stop : stop + 1] == ")"
     has_minus = begin < start and text[start - 1 : start] in tuple(_SIGNS)
     sign = sign_of(text, begin, stop)
-    begin, stop = sign.start, sign.end
     if has_minus != sign.is_negative:
         values = frozenset(-value for value in values)
     elif is_bracketed and is_currency(unit):
         values |= {-value for value in values}
-    in_date = _in_date(text, start, end)
-    stands_alone = not text[stop : stop + 2].lstrip(" \u00a0")[:1].isalpha()
+    word = _NEXT_WORD.match(text, sign.end)
+    stands_alone = not text[sign.end : sign.end + 2].lstrip(" \u00a0")[:1].isalpha()
     has_year = unit is None and scale is None and len(digits) == 4 and digits.isdecimal() and digits[:2] in ("19", "20")
-    is_year = has_year and (stands_alone or _BEFORE_YEAR.search(text, max(start - 10, 0), start) is not None)
-    return WrittenNumber(
-        begin, stop, digits, values, is_certain, is_piece, unit, is_year, in_date, stands_alone, sign.form
+    return replace(
+        number,
+        start=sign.start,
+        end=sign.end,
+        values=values,
+        unit=unit,
+        is_year=has_year and (stands_alone or _BEFORE_YEAR.search(text, max(start - 10, 0), start) is not None),
+        in_date=_in_date(text, start, number.end),
+        stands_alone=stands_alone,
+        is_counting=word is not None and word[1].lower() not in _NO_NOUNS,
+        form=f"{sign.form}{number.form}",
     )
 
 
-def _named(before: str | None, after: str) -> str:
-    """Returns the one that names the country, of the currencies before and after a number: "$5 CAD"."""
-    return after if before is None or before in (DOLLAR, YEN_OR_YUAN) else before
-
-
-def _rate(text: str, unit: str, stop: int) -> tuple[str, int]:
-    """Returns a unit with what it is measured per, and its end: "km/h", "km per hour"; but "20 kg per box" is kg."""
-    found = _PER.match(text, stop)
-    per = None if found is None else unit_of(found[2])
-    if found is None or (per is None and found[1] is not None):
-        return unit, stop
-    return f"{unit}/{per or found[2].lower()}", found.end()
-
-
 def _is_part(text: str, start: int, end: int) -> bool:
-    """Returns whether digits belong to a code, a time, a fraction, a power, or mark an item of a list."""
+    """Returns whether digits belong to a code, a time, a fraction or a power."""
     before, second = text[start - 1 : start], text[max(start - 2, 0) : max(start - 1, 0)]
     after, next_ = text[end : end + 1], text[end + 1 : end + 2]
     if before.isalpha() and currency_before(text, start) is None:
@@ -226,8 +214,11 @@ def _is_part(text: str, start: int, end: int) -> bool:
         after and after in _MINUS and next_.isdigit() and _is_chain(text, end)
     ):
         return True
-    if before in (".", ",") and not second.isspace():
-        return True
+    return before in (".", ",") and not second.isspace()
+
+
+def _is_list_mark(text: str, start: int, end: int) -> bool:
+    """Returns whether a number marks an item of a list."""
     line_start = text.rfind("\n", max(start - 12, 0), start)
     is_first = not text[max(line_start + 1, start - 12) : start].strip("#>|*- \t") and (line_start >= 0 or start < 12)
     return is_first and end - start <= 3 and _LIST_MARK.match(text, end) is not None

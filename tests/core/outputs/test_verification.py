@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import re
 import threading
 from collections.abc import Generator
 from pathlib import Path
@@ -256,11 +257,18 @@ def test_a_scale_a_unit_and_the_rest_of_a_code_belong_to_what_is_stated(stated, 
         ("US-$ 5", "$US5", "agreed"),
         ("U.S.$5m", "USD 5 million", "agreed"),
         ("5 Hong Kong dollars", "HK$ 5.00", "agreed"),
+        ("-A$5.00", "AU$ -5,00", "agreed"),
+        ("-5,00\u00a0$US", "-5,00\u00a0$\u00a0US", "agreed"),
+        ("-5,00 US-Dollar", "-5,00\u00a0dollars des \u00c9tats-Unis", "agreed"),
+        ("-5,00 Kanadische Dollar", "-5,00\u00a0dollars canadiens", "agreed"),
+        ("-5,00 d\u00f3lares australianos", "-5,00 Australische dollar", "agreed"),
+        ("-5,00 Kanadische Dollar", "-5,00 Australische Dollar", "not_found"),
+        ("-5.00 New Taiwan dollars", "-NT$5.00", "agreed"),
         ("US$-5", "US$5", "not_found"),
     ],
 )
 def test_a_currency_with_its_country_is_another_one(stated, text, verdict):
-    """Codes of ISO 4217; symbols with a country as in Unicode CLDR: A$, CA$, HK$, JP\u00a5."""
+    """Codes of ISO 4217; symbols and words as in Unicode CLDR, as `Intl.NumberFormat` of Node writes them."""
     found = verify(f"we pay {stated} now", [TextSource("file", "a.txt", f"they list {text} now")])
     assert [(each.text, each.verdict) for each in found.checks] == [(stated, verdict)]
     assert verdict == "not_found" or found.doubtful == ()
@@ -370,6 +378,92 @@ def test_a_number_is_not_the_one_with_another_sign(stated, text):
 def test_signs_agree_in_words_and_characters(stated, text):
     for one, other in ((stated, text), (text, stated)):
         assert {verdict for _, verdict in checks(f"we have {one} now", f"they list {other} now")} == {"agreed"}
+
+
+@pytest.mark.parametrize(
+    ("stated", "text", "verdict"),
+    [
+        ("3/4", "3/4", "agreed"),
+        ("3/4", "\u00be", "agreed"),
+        ("1\u00bd", "1 1/2", "agreed"),
+        ("24/7", "24/7", "agreed"),
+        ("2025/26", "2025/26", "agreed"),
+        ("3/4 kg", "\u00be kg", "agreed"),
+        ("3/4", "1/4", "not_found"),
+        ("3/4", "6/8", "not_found"),
+        ("3/4", "13/4", "not_found"),
+        ("3/4", "3/4/2026", "not_found"),
+        ("3/4", "5 3/4", "not_found"),
+        ("1/2", "0.5", "not_found"),
+        ("4/2", "2", "not_found"),
+        ("-\u00bd", "\u00bd", "not_found"),
+        ("3/4 kg", "3/4 lb", "not_found"),
+    ],
+)
+def test_fractions_agree_as_they_are_written(stated, text, verdict):
+    assert checks(f"we have {stated} now", f"they list {text} now") == [(stated, verdict)]
+
+
+@pytest.mark.parametrize(
+    ("stated", "text", "verdict"),
+    [
+        ("1,2,3", "1,2,3", "agreed"),
+        ("1,2,3", "1, 2, 3", "agreed"),
+        ("1,2,3", "1,2,4", "not_found"),
+        ("1,2,3", "1,2,3,4", "not_found"),
+        ("1,2,3", "1, 2, 3, 4", "not_found"),
+        ("1,2,3", "0,1,2,3", "not_found"),
+        ("16:9", "16:9", "agreed"),
+        ("16:9", "116:9", "not_found"),
+        ("6:9", "16:9", "not_found"),
+        ("192.168.1.1", "192.168.1.1", "agreed"),
+        ("192.168.1.1", "192.168.1.10", "not_found"),
+        ("01632-960-471", "01632-960-471", "agreed"),
+        ("12\u00b3", "12\u00b3", "agreed"),
+        ("12\u00b3", "123", "not_found"),
+        ("#5", "#5", "agreed"),
+        ("#5", "5", "not_found"),
+        ("5/0", "5/0", "agreed"),
+        ("9" * 50, "9" * 50, "agreed"),
+        ("9" * 50, "9" * 51, "not_found"),
+    ],
+)
+def test_digits_that_are_no_number_are_checked_as_they_are_written(stated, text, verdict):
+    (check,) = verify(f"we have {stated} now", [TextSource("file", "a.txt", f"they list {text} now")]).checks
+    assert (check.kind, check.text, check.verdict) == ("number", stated, verdict)
+    assert verdict == "agreed" or "as they are written" in check.reason
+
+
+@pytest.mark.parametrize("day", ["31/02/2026", "2026-02-31", "31.02.2026", "31 February 2026", "Feb 30th, 2026"])
+def test_a_day_that_does_not_exist_is_checked_as_it_is_written(day):
+    for text, verdict in ((day, "agreed"), ("28/02/2026, 2026-02-28, 28 February 2026", "not_found")):
+        (check,) = verify(f"It ended on {day}.", [TextSource("file", "a.txt", f"until {text}.")]).checks
+        assert (check.kind, check.text, check.verdict) == ("date", day, verdict)
+        assert "not a day of the calendar" in check.reason
+
+
+def test_no_digits_of_an_answer_are_left_out():
+    """Each digit is in a check, but for the marks of notes and lists."""
+    alphabet = "0123456789.,'- /:%\u20acAaZz\n\u00a0()#*\u0301\u0661\u00b3\u5e74@_\u00bd"
+    seeded = random.Random(3)
+    for _ in range(300):
+        answer = f"x {''.join(seeded.choices(alphabet, k=60))}"
+        found = verify(answer, [TextSource("file", "a", "none")]).checks
+        covered = {place for each in found for place in range(each.start, each.end)}
+        marks = {
+            place for mark in re.finditer(r"(?m)^.{0,12}?\d{1,3}[.)][ \t]", answer) for place in range(*mark.span())
+        }
+        assert {n for n, each in enumerate(answer) if each.isdecimal()} <= covered | marks
+    assert checks("42.", "42.") == [("42", "agreed")]
+    assert checks("-42.", "42") == [("-42", "not_found")]
+    assert checks("## 1. Fees\n\nThey are fine.", "none") == []
+
+
+def test_a_word_that_may_be_an_unknown_unit_makes_another_unit_doubtful():
+    (check,) = verify("It takes 5 semaines.", [TextSource("file", "a.txt", "5 GB")]).checks
+    assert (check.verdict, check.reason) == ("agreed", "there it is 5 GB")
+    (check,) = verify("We pay 5 for it.", [TextSource("file", "a.txt", "EUR 5")]).checks
+    assert (check.verdict, check.reason) == ("agreed", None)
 
 
 def test_a_room_is_no_current():
