@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import importlib.util
-import logging
 import os
-import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, cast
@@ -15,8 +13,8 @@ from typing import TYPE_CHECKING, Any, cast
 import abstractcore
 
 from ..client.preparing import DEFAULT_TIMEOUT_SECONDS
-from ..schema.quoting import one_line
 from .connection import Connection, connected, model_store
+from .log_lines import logged, with_credentials
 from .plugins import registry
 from .reporting import reported
 from .screen import note
@@ -24,11 +22,7 @@ from .screen import note
 if TYPE_CHECKING:
     from ..mcp.server import Model, OfferedTool, SpeechToText, ToolRunner, Wire
     from ..registry import Registry
-    from ..scrubbing import Secrets
 
-_CREDENTIALS = {"APIKEY", "CREDENTIAL", "CREDENTIALS", "KEY", "PASSWD", "PASSWORD", "SECRET", "TOKEN"}
-"""Words in the names of environment variables with credentials."""
-_LONGEST_RECORD = 1000
 KEY_VARIABLE = "ABSTRACTCORE_SERVER_KEY"
 
 
@@ -90,35 +84,6 @@ def _serve_http(
         asyncio.run(serve_http(mcp_server(runner), listening, host, access, Limits()))
 
 
-class _OneLine(logging.Formatter):
-    """Writes each record on one line, without credentials and tracebacks: clients cause most of them."""
-
-    def __init__(self, secrets: Secrets) -> None:
-        super().__init__()
-        self._secrets = secrets
-
-    def format(self, record: logging.LogRecord) -> str:
-        """Returns the message, and the type and the message of its exception."""
-        text = record.getMessage().strip()
-        if record.exc_info and record.exc_info[1] is not None:
-            error = record.exc_info[1]
-            text += f": {type(error).__name__}: {error}".rstrip(": ")
-        return one_line(self._secrets.text(text), _LONGEST_RECORD)
-
-
-@contextmanager
-def _logged(secrets: Secrets, *, quiet: bool) -> Generator[None]:
-    """In its body, warnings of all libraries go to stderr, a line for each."""
-    handler = logging.StreamHandler(sys.stderr)
-    handler.setLevel(logging.ERROR if quiet else logging.WARNING)
-    handler.setFormatter(_OneLine(secrets))
-    logging.getLogger().addHandler(handler)
-    try:
-        yield
-    finally:
-        logging.getLogger().removeHandler(handler)
-
-
 @contextmanager
 def _runner(offer: Offer, connection: Connection, keys: tuple[str, ...]) -> Generator[ToolRunner]:
     from ..mcp.server import FileAccess, Limits, ModelTools, OfferedTool, ToolRunner, offered
@@ -126,7 +91,7 @@ def _runner(offer: Offer, connection: Connection, keys: tuple[str, ...]) -> Gene
     from ..tools.toolset import tool_set
     from .tool_modules import load_tools
 
-    secrets = Secrets((*credentials_of(_with_credentials(os.environ)), *keys))
+    secrets = Secrets((*credentials_of(with_credentials(os.environ)), *keys))
     plugins = registry()
     timeout = DEFAULT_TIMEOUT_SECONDS if connection.timeout is None else connection.timeout
     limits = Limits(running=offer.running, timeout=timeout)
@@ -139,19 +104,10 @@ def _runner(offer: Offer, connection: Connection, keys: tuple[str, ...]) -> Gene
             "nothing is offered", hint="Add --tool MODULE:FUNCTION, or leave out --no-ask."
         )
     access = FileAccess(offer.folders, limits.file_bytes)
-    with connected(connection, plugins) as llm, _logged(secrets, quiet=connection.quiet):
+    with connected(connection, plugins) as llm, logged(secrets, quiet=connection.quiet):
         model_tools = ModelTools(cast("Model", llm), access, _speech_to_text(llm, plugins))
         tools = offered([*model_tools.offered(offer.model_tools), *named])
         yield ToolRunner(tools, limits, secrets, llm)
-
-
-def _with_credentials(environment: Mapping[str, str]) -> dict[str, str]:
-    """Returns the variables that hold credentials by their names, and URLs. GIT_AUTHOR_NAME is none, nor is a path."""
-    return {
-        name: value
-        for name, value in environment.items()
-        if "://" in value or (_CREDENTIALS & {*name.upper().split("_")} and not os.path.isabs(value))
-    }
 
 
 def _speech_to_text(llm: abstractcore.LLM, plugins: Registry) -> SpeechToText:

@@ -1,0 +1,166 @@
+"""`abstractcore keys`: makes, lists, revokes and rotates the keys of the server's clients."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import time
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import abstractcore
+
+from .json_output import keys_json
+from .reporting import reported
+from .screen import note, show_table, write
+
+if TYPE_CHECKING:
+    from ..server.store import IssuedKey, Key, Keys
+
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
+_DURATION = re.compile(r"(\d{1,6})([smhd])")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyOptions:
+    """The options of `abstractcore keys create`. Without a value, nothing is limited."""
+
+    models: tuple[str, ...] = ()
+    expires: str | None = None
+    tags: tuple[str, ...] = ()
+    requests: int | None = None
+    tokens: int | None = None
+    parallel: int | None = None
+
+
+def create(name: str, options: KeyOptions, database: str | None, *, as_json: bool) -> None:
+    """Makes a key and prints its secret."""
+    with reported(as_json=as_json), _opened(database) as keys:
+        from ..server.store import KeyLimits
+
+        issued = keys.create(
+            name,
+            models=options.models or None,
+            tags=_tags(options.tags),
+            limits=KeyLimits(options.requests, options.tokens, options.parallel),
+            expires=None if options.expires is None else _time(options.expires, time.time()),
+        )
+        _show_issued(issued, as_json=as_json)
+
+
+def rotate(name: str, overlap: str | None, database: str | None, *, as_json: bool) -> None:
+    """Gives a key a new secret and prints it."""
+    with reported(as_json=as_json), _opened(database) as keys:
+        seconds = 0 if overlap is None else _seconds(overlap, "overlap")
+        _show_issued(keys.rotate(name, overlap=seconds), as_json=as_json)
+
+
+def revoke(name: str, database: str | None, *, as_json: bool) -> None:
+    """Makes a key invalid."""
+    with reported(as_json=as_json), _opened(database) as keys:
+        key = keys.revoke(name)
+        if as_json:
+            write(keys_json({"key": _as_data(key)}))
+        else:
+            note(f"the key {key.name} is revoked")
+
+
+def show_keys(database: str | None, *, as_json: bool) -> None:
+    """Prints all keys, without their secrets."""
+    with reported(as_json=as_json), _opened(database) as keys:
+        found = keys.all()
+        if as_json:
+            write(keys_json({"keys": [_as_data(key) for key in found]}))
+        elif not found:
+            note("there are no keys; to make one: abstractcore keys create NAME")
+        else:
+            headers = ("name", "begins with", "models", "requests/min", "tokens/min", "at once", "expires", "state")
+            show_table(headers, [_row(key) for key in found])
+
+
+@contextmanager
+def _opened(database: str | None) -> Generator[Keys]:
+    if importlib.util.find_spec("sqlalchemy") is None:
+        raise abstractcore.MissingExtraError(
+            "`abstractcore keys` requires sqlalchemy, which is not installed.",
+            hint="Install with: pip install sqlalchemy (the extra 'server').",
+        )
+    from ..server.store import Keys, Store, StoreUnavailable, default_file
+
+    try:
+        store = Store.at(default_file()) if database is None else Store(database)
+        try:
+            yield Keys(store)
+        finally:
+            store.close()
+    except StoreUnavailable as error:
+        raise abstractcore.ConfigurationError(
+            f"the database cannot be used: {error.__cause__.__cause__ if error.__cause__ else error}",
+            hint="Check the folder or the server that --database names.",
+        ) from None
+
+
+def _show_issued(issued: IssuedKey, *, as_json: bool) -> None:
+    if as_json:
+        write(keys_json({"secret": issued.secret, "key": _as_data(issued.key)}))
+        return
+    write(f"{issued.secret}\n")
+    note(f"this is the key {issued.key.name}; it is not shown again")
+
+
+def _as_data(key: Key) -> dict[str, object]:
+    times = {name: _date(getattr(key, name)) for name in ("created", "expires", "revoked")}
+    return {**asdict(key), **times, "state": _state(key)}
+
+
+def _row(key: Key) -> Sequence[str]:
+    limits = (key.limits.requests_per_minute, key.limits.tokens_per_minute, key.limits.parallel)
+    models = "all" if key.models is None else ", ".join(key.models)
+    counts = ["-" if each is None else str(each) for each in limits]
+    return (key.name, ", ".join(key.prefixes), models, *counts, _date(key.expires) or "never", _state(key))
+
+
+def _state(key: Key) -> str:
+    if key.revoked is not None:
+        return "revoked"
+    return "expired" if key.expires is not None and key.expires <= time.time() else "valid"
+
+
+def _date(seconds: float | None) -> str | None:
+    return None if seconds is None else datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
+
+
+def _seconds(text: str, option: str) -> int:
+    match = _DURATION.fullmatch(text.strip())
+    if match is None:
+        hint = f"Write --{option} 90d, 12h, 30m or 60s."
+        raise abstractcore.InvalidInputError(f"{text[:100]!r} is not a time", path=option, hint=hint)
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def _time(text: str, now: float) -> float:
+    """Returns a time of the future, in seconds since the epoch, of a duration or a date, which is of UTC."""
+    try:
+        given = datetime.fromisoformat(text.strip())
+    except ValueError:
+        ends = now + _seconds(text, "expires")
+    else:
+        ends = (given if given.tzinfo is not None else given.replace(tzinfo=UTC)).timestamp()
+    if ends <= now:
+        raise abstractcore.InvalidInputError(f"{text!r} is in the past", path="expires")
+    return ends
+
+
+def _tags(texts: Sequence[str]) -> dict[str, str]:
+    tags: dict[str, str] = {}
+    for text in texts:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip():
+            raise abstractcore.InvalidInputError(
+                f"{text[:100]!r} is not a tag", path="tag", hint="Write --tag NAME=VALUE."
+            )
+        tags[name.strip()] = value.strip()
+    return tags

@@ -1,0 +1,86 @@
+"""`abstractcore serve`: the models of this machine and of vendors, for clients of many APIs, over HTTP."""
+
+from __future__ import annotations
+
+import importlib.util
+import logging
+import os
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import abstractcore
+
+from .log_lines import logged, with_credentials
+from .reporting import reported
+from .screen import note
+
+if TYPE_CHECKING:
+    from ..server import Application, Settings
+
+_PACKAGES = ("httptools", "sqlalchemy", "uvicorn")
+_log = logging.getLogger("abstractcore.server")
+
+
+@dataclass(frozen=True, slots=True)
+class ServeOptions:
+    """The options of `abstractcore serve`. None is the value of the settings."""
+
+    config: str | None = None
+    host: str | None = None
+    port: int | None = None
+    hosts: tuple[str, ...] = ()
+    check: bool = False
+    quiet: bool = False
+
+
+def serve(options: ServeOptions) -> None:
+    """Serves clients until SIGINT or SIGTERM; with `check`, only reads the settings."""
+    with reported():
+        _check_installed()
+        from ..scrubbing import Secrets, credentials_of
+        from ..server import Application
+        from ..server.process import listening_socket, run, url_of
+        from ..server.stored_keys import stored_keys
+
+        settings = _settings(options)
+        application = Application(settings, access=stored_keys(settings))
+        application.state.llms.check()
+        if options.check:
+            note("the configuration is valid")
+            return
+        secrets = Secrets((*credentials_of(with_credentials(os.environ)), *settings.keys))
+        with listening_socket(settings.server, is_open=application.state.access.is_open) as listening:
+            if not options.quiet:
+                is_open = application.state.access.is_open
+                who = "every program on this machine" if is_open else "clients with a key"
+                note(f"listening at {url_of(listening, settings.server)} for {who}; Ctrl-C ends it")
+            with logged(secrets, quiet=options.quiet):
+                run(application, listening, lambda: _reload(application, options))
+
+
+def _settings(options: ServeOptions) -> Settings:
+    from ..server import read_settings
+
+    given: dict[str, Any] = {"host": options.host, "port": options.port, "hosts": options.hosts or None}
+    return read_settings(
+        options.config, os.environ, {name: value for name, value in given.items() if value is not None}
+    )
+
+
+def _reload(application: Application, options: ServeOptions) -> None:
+    """Reads the configuration again; one that is not valid is logged, and changes nothing."""
+    try:
+        application.reload(_settings(options))
+    except abstractcore.AbstractCoreError as error:
+        _log.warning("the configuration was not reloaded: %s", error)
+    else:
+        _log.warning("the configuration was reloaded")
+
+
+def _check_installed() -> None:
+    missing = [name for name in _PACKAGES if importlib.util.find_spec(name) is None]
+    if missing:
+        raise abstractcore.MissingExtraError(
+            f"`abstractcore serve` requires {', '.join(missing)}: not installed.",
+            hint=f"Install with: pip install {' '.join(missing)} (the extra 'server').",
+        )

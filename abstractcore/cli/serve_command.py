@@ -1,0 +1,38 @@
+"""The command `abstractcore serve` and its arguments. Its code is imported when it is called."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from . import parameters as given
+
+
+def serve(
+    config: Annotated[str | None, typer.Option(metavar="FILE", help="The configuration, a TOML file.")] = None,
+    host: Annotated[str | None, typer.Option(help="The address to listen at; default: 127.0.0.1.")] = None,
+    port: Annotated[
+        int | None, typer.Option(min=0, max=65535, help="The port; default: 8000; 0 is any free one.")
+    ] = None,
+    allow_host: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A name by which clients reach this server. May be repeated."),
+    ] = None,
+    check: Annotated[bool, typer.Option("--check", help="Check the configuration, and end.")] = False,
+    quiet: given.Quiet = False,
+) -> None:
+    """Serve models to clients of OpenAI's, Anthropic's, Google's, Cohere's and Ollama's APIs.
+
+    Without a configuration, the embedded model answers, and every vendor whose key is in the environment:
+
+        abstractcore serve
+
+        OPENAI_BASE_URL=http://127.0.0.1:8000/v1 OPENAI_API_KEY=none python client.py
+
+    An address that other machines reach needs a key that clients send: ABSTRACTCORE_SERVER_KEY.
+    """
+    from .http_server import ServeOptions
+    from .http_server import serve as run
+
+    run(ServeOptions(config, host, port, tuple(allow_host or ()), check, quiet))

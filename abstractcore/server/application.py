@@ -1,0 +1,198 @@
+"""`Application`: the ASGI application. It lets requests in, calls their handlers, and sends what they return."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import abstractcore
+
+from ..errors import AccessDeniedError, NotFoundError, RateLimitError
+from ..schema import WireResponse
+from .access import Access, FixedKeys, Grant, OpenAccess
+from .audit import GONE, AuditLog, Entry
+from .connection import ClientGone, Connection, Receive, Send
+from .dialects import Dialect
+from .draining import Drains
+from .exchange import Exchange, Reply, State
+from .failures import RequestRefused, refused, shown_error
+from .fetching import NoDownloads
+from .hosts import Hosts
+from .llms import LLMs
+from .makers import Makers
+from .metrics import Metrics
+from .receipts import ReceiptFolder
+from .requests import Request
+from .routes import Found, Routes, dialect_of_path
+from .settings import Settings
+from .trace_ids import begin_request, new_trace_id, next_trace_id
+
+_log = logging.getLogger("abstractcore.server")
+_NO_GRANT = Grant(models=())
+_LONGEST_METHOD = 20
+
+
+class Application:
+    """Answers clients of many APIs by the models of `settings`, and by `models`: LLMs of the program, by their names.
+
+    `services`, by default `server_services(settings)`, and `access` are those of programs that bring their own. Without
+    `access`, clients need a key of `settings.server.database`, or of `settings.keys`; without both, everyone who can
+    connect is let in. Raises `ConfigurationError` for a database that cannot be used.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        models: Mapping[str, abstractcore.LLM] | None = None,
+        services: abstractcore.Services | None = None,
+        access: Access | None = None,
+    ) -> None:
+        self._models = models or {}
+        self._given_services = services
+        self._given_access = access or _access_of(settings)
+        self._routes = Routes()
+        self._metrics = Metrics()
+        self.state = self._made(settings or Settings())
+
+    def _made(self, settings: Settings) -> State:
+        services = self._given_services or server_services(settings)
+        access = self._given_access or (FixedKeys(settings.keys) if settings.keys else OpenAccess())
+        llms = LLMs(settings, services, self._models)
+        hosts = Hosts((settings.server.host, *settings.server.hosts))
+        makers = Makers(settings, services, llms)
+        return State(settings, services, llms, access, hosts, Drains(settings.limits), makers, self._metrics)
+
+    def reload(self, settings: Settings) -> None:
+        """Replaces the configuration. Requests that are being answered keep theirs; where the server listens, and what
+        it accepts of a connection, stays as it is. Raises `ConfigurationError`, and changes nothing, for models or
+        providers that cannot be used.
+        """
+        state = self._made(settings)
+        state.llms.check()
+        self.state = state
+
+    def stop(self) -> None:
+        """Lets `/ready` report that the server is being stopped."""
+        self.state.drains.is_stopping = True
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answers one request (ASGI)."""
+        if scope["type"] == "http":
+            await self._http(scope, Connection(receive, send))
+        elif scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+        else:
+            await send({"type": "websocket.close", "code": 1008})
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        with suppress(asyncio.CancelledError):  # of a server that ends at once
+            await receive()
+            await send({"type": "lifespan.startup.complete"})
+            await receive()
+            if self._given_services is None:
+                await asyncio.to_thread(self.state.services.close)
+            await send({"type": "lifespan.shutdown.complete"})
+
+    async def _http(self, scope: Mapping[str, Any], connection: Connection) -> None:
+        """Answers a request. Whatever happens becomes a response in the client's dialect."""
+        request = Request.of(scope, new_trace_id())
+        begin_request(request.trace_id)
+        state, found = self.state, self._routes.find(request)
+        dialect = dialect_of_path(request) if found is None else found.route.dialect
+        entry = Entry(request.trace_id, request.method[:_LONGEST_METHOD], None if found is None else found.route.path)
+        if state.settings.server.audit_log is not None and (found is None or not found.route.is_open):
+            log = AuditLog(state.settings.server.audit_log)
+            connection.before_end = lambda: log.write(entry, connection.status, connection.digest.hexdigest())
+        if state.settings.server.receipts is not None:
+            connection.copy = []
+        self._metrics.running += 1
+        begun = time.monotonic()
+        try:
+            reply = await self._reply(request, state, found, connection, entry)
+            if isinstance(reply, WireResponse):
+                await connection.send(reply.status, reply.headers, reply.body)
+            else:
+                await reply.send_to(connection)
+        except ClientGone:
+            return
+        except Exception as error:
+            if connection.started:
+                raise
+            response = _failure(error, request, state, dialect)
+            await connection.send(response.status, response.headers, response.body)
+        finally:
+            self._metrics.running -= 1
+            self._metrics.count(entry, connection.status or GONE, time.monotonic() - begun)
+            if connection.before_end is not None:
+                connection.before_end()
+            if connection.copy is not None and entry.receipt.calls:
+                await _save_receipt(state, entry, b"".join(connection.copy))
+
+    async def _reply(
+        self, request: Request, state: State, found: Found | None, connection: Connection, entry: Entry
+    ) -> Reply:
+        """Lets a request in and calls its handler."""
+        if not state.hosts.allows(request.headers.get("host", "")):
+            raise RequestRefused(403, AccessDeniedError("this server is not reached by that name (Host)"))
+        grant = _NO_GRANT
+        if found is None or not found.route.is_open:
+            grant = await state.access.admit(request)
+            entry.key = grant.key_id
+        if found is None:
+            raise NotFoundError(f"there is nothing at {request.method} {request.path[:200]}")
+        if found.handler is None:
+            allowed = ", ".join(found.route.methods)
+            raise refused(405, f"{request.method} is not allowed here: use {allowed}", allow=allowed)
+        if self._metrics.running > state.settings.limits.requests and not found.route.is_open:
+            raise RateLimitError("the server is answering as many requests as it may", retry_after=1)
+        return await found.handler(
+            Exchange(found.request, connection, state, found.route.dialect, grant, time.time(), entry)
+        )
+
+
+def _access_of(settings: Settings | None) -> Access | None:
+    """Returns the access by the keys of a database that the settings name."""
+    if settings is None or settings.server.database is None:
+        return None
+    from .stored_keys import stored_keys
+
+    return stored_keys(settings)
+
+
+async def _save_receipt(state: State, entry: Entry, reply: bytes) -> None:
+    """Saves a receipt with its bodies; a failure is logged."""
+    folder = ReceiptFolder(str(state.settings.server.receipts))
+    try:
+        await asyncio.to_thread(folder.save, entry.trace_id, entry.receipt, reply)
+    except OSError as error:
+        _log.error("the receipt of %s was not written: %s", entry.trace_id, error.strerror)
+
+
+def _failure(error: Exception, request: Request, state: State, dialect: Dialect) -> WireResponse:
+    """Returns the response for an error, in the client's dialect."""
+    shown = shown_error(error, request.trace_id, state.hidden)
+    status = error.status if isinstance(error, RequestRefused) else None
+    response = dialect.failure(state.format(dialect.format), shown, status)
+    headers = {
+        **response.headers,
+        **(error.headers if isinstance(error, RequestRefused) else {}),
+        dialect.id_header: request.trace_id,
+        "x-abstractcore-trace-id": request.trace_id,
+    }
+    if response.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    return replace(response, headers=headers)
+
+
+def server_services(settings: Settings, **services: Any) -> abstractcore.Services:
+    """Returns the services of a server, which are those of `Services(...)`, but for two: it downloads nothing that
+    clients name, unless the settings allow it, and the first call of a request has the id of the request.
+    """
+    fetcher = None if settings.server.fetch_urls else NoDownloads()
+    return abstractcore.Services(fetcher=fetcher, new_id=next_trace_id, **services)

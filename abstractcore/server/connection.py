@@ -1,0 +1,85 @@
+"""`Connection`: the response to one request, as it is sent, and whether the client is still there."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from typing import Any, TypeAlias
+
+Message: TypeAlias = MutableMapping[str, Any]
+Receive: TypeAlias = Callable[[], Awaitable[Message]]
+Send: TypeAlias = Callable[[Message], Awaitable[None]]
+
+
+class ClientGone(Exception):  # noqa: N818 - not an error
+    """The client has closed its connection: nobody reads a response."""
+
+
+class Connection:
+    """Sends one response. What is sent after the client has gone is dropped."""
+
+    def __init__(self, receive: Receive, send: Send) -> None:
+        self.receive = receive
+        self._send = send
+        self._lock = asyncio.Lock()
+        self.started = False
+        self.status: int | None = None
+        """The status of the response, once it has begun."""
+        self.before_end: Callable[[], None] | None = None
+        """Called before the last part of a response is sent."""
+        self.digest = hashlib.sha256()
+        """Of the body, as far as it was sent."""
+        self.copy: list[bytes] | None = None
+        """The parts of the body that were sent, if they are kept."""
+        self.gone = False
+        self.stream_head: Mapping[str, str] = {}
+        """The headers of a streamed response, which are sent before its first part."""
+        self.last_sent = 0.0
+        """The time of the event loop at which something was last sent."""
+
+    @property
+    def is_sending(self) -> bool:
+        """Whether something is being sent: the client reads slowly."""
+        return self._lock.locked()
+
+    async def send(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
+        """Sends a whole response."""
+        self.status = status
+        self._count(body)
+        self._ends()
+        await self.start(status, {**headers, "content-length": str(len(body))})
+        await self._send({"type": "http.response.body", "body": body, "more_body": False})
+
+    async def start(self, status: int, headers: Mapping[str, str]) -> None:
+        """Sends the head of a response."""
+        self.started = True
+        self.status = status
+        raw = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
+        await self._send({"type": "http.response.start", "status": status, "headers": raw})
+
+    async def write(self, data: bytes, *, more: bool = True) -> None:
+        """Sends a part of the body, after parts that are being sent; without `more`, the last one."""
+        async with self._lock:
+            if not self.started:
+                await self.start(200, self.stream_head)
+            self._count(data)
+            if not more:
+                self._ends()
+            await self._send({"type": "http.response.body", "body": data, "more_body": more})
+        self.last_sent = asyncio.get_running_loop().time()
+
+    def _count(self, data: bytes) -> None:
+        self.digest.update(data)
+        if self.copy is not None:
+            self.copy.append(data)
+
+    def _ends(self) -> None:
+        if self.before_end is not None:
+            self.before_end()
+
+    async def until_gone(self) -> None:
+        """Returns when the client has closed its connection. The body must have been read."""
+        while (await self.receive())["type"] != "http.disconnect":
+            pass
+        self.gone = True

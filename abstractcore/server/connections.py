@@ -1,0 +1,105 @@
+"""Limits of HTTP connections: their number, the size of a request's head, and the time for it. uvicorn has none."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Any
+
+from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
+
+from .limits import Limits
+
+_TOO_LARGE = (
+    b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n"
+    b"content-length: 26\r\nconnection: close\r\n\r\nthe request's head is large"
+)
+
+
+def limited_connections(limits: Limits) -> type[asyncio.Protocol]:
+    """Returns the protocol of uvicorn with these limits.
+
+    Beyond `limits.connections`, the connection that has waited longest for a request is closed; that is the new one if
+    all others are being answered. One whose first request has no complete head after `limits.head_seconds` is closed,
+    and one whose client takes no byte of a response for as long.
+    """
+
+    class LimitedConnection(HttpToolsProtocol):
+        """A connection that is closed if it sends no request, or reads no response."""
+
+        def connection_made(self, transport: asyncio.Transport) -> None:
+            super().connection_made(transport)
+            self.opened_at = self.loop.time()
+            self._unread = 0
+            self._in_head = True
+            self._has_head = False
+            """Whether the data that is being read completes a head."""
+            self._head = 0
+            """The bytes of headers so far."""
+            self._received = 0
+            """The bytes that arrived of a head that is not complete."""
+            self._timer = self.loop.call_later(limits.head_seconds, self._look)
+            if len(self.connections) > limits.connections:
+                connections = [each for each in self.connections if isinstance(each, LimitedConnection)]
+                waiting = [each for each in connections if each.is_waiting]
+                min(waiting, key=lambda each: each.opened_at).transport.abort()
+
+        def connection_lost(self, exc: Exception | None) -> None:
+            self._timer.cancel()
+            super().connection_lost(exc)
+
+        @property
+        def is_waiting(self) -> bool:
+            """Whether no request is being answered."""
+            latest: Any = self.cycle
+            return latest is None or latest.response_complete
+
+        def data_received(self, data: bytes) -> None:
+            self._has_head = False
+            began_in_head = self._in_head  # else a body may end in this data
+            super().data_received(data)
+            still_in_head = began_in_head and self._in_head and not self._has_head
+            self._received = self._received + len(data) if still_in_head else 0
+            if self._received > limits.head_bytes and not self.transport.is_closing():
+                self._refuse()
+
+        def on_message_begin(self) -> None:
+            self._head = 0
+            super().on_message_begin()
+
+        def on_header(self, name: bytes, value: bytes) -> None:
+            self._head += len(name) + len(value)
+            if self._head > limits.head_bytes:
+                raise OverflowError  # which uvicorn answers with send_400_response
+            super().on_header(name, value)
+
+        def on_headers_complete(self) -> None:
+            self._in_head, self._has_head = False, True
+            super().on_headers_complete()
+
+        def on_message_complete(self) -> None:
+            self._in_head = True
+            super().on_message_complete()
+
+        def send_400_response(self, msg: str) -> None:
+            if self._head > limits.head_bytes:
+                self._refuse()
+            else:
+                super().send_400_response(msg)
+
+        def _refuse(self) -> None:
+            if self.is_waiting:
+                self.transport.write(_TOO_LARGE)
+                self.transport.close()
+            else:
+                self.transport.abort()
+
+        def _look(self) -> None:
+            latest: Any = self.cycle
+            unread = self.transport.get_write_buffer_size() if self.flow.write_paused else 0
+            if latest is None or (unread and unread == self._unread):
+                self.transport.abort()
+            else:
+                self._unread = unread
+                self._timer = self.loop.call_later(limits.head_seconds, self._look)
+
+    return LimitedConnection

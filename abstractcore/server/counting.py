@@ -1,0 +1,37 @@
+"""Counts of tokens: `/v1/messages/count_tokens`, `:countTokens`."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+
+from ..errors import UnsupportedOptionError
+from ..schema import Usage, WireResponse
+from .access import Settlement
+from .exchange import Exchange
+from .jobs import Job
+from .settlements import estimated
+
+_COUNT_TOKENS = "count_tokens"
+_COSTS_NOTHING = Settlement("done", Usage(0, 0), Decimal(0), "computed")
+
+
+async def count_tokens(exchange: Exchange) -> WireResponse:
+    """Answers with the number of tokens that a request has, as its provider counts them.
+
+    Of a provider without counting it is an estimate, which the header `x-abstractcore-estimate` says.
+    """
+    body = await exchange.body()
+    job = Job.of(exchange, exchange.dialect.read_count(exchange.request, body))
+    planned = job.planned(job.served.llms[0])
+    headers = {"content-type": "application/json"}
+    lease = await exchange.begin(planned.call)
+    try:
+        async with exchange.state.drains.watched(exchange.connection, "cancel"):
+            counted = await planned.llm.aoperate_call(_COUNT_TOKENS, planned.call, timeout=job.timeout)
+        tokens: int = counted.value
+    except UnsupportedOptionError:
+        headers["x-abstractcore-estimate"] = "true"
+        tokens = estimated(planned.llm, planned.call, None, "done").usage.input or 0
+    finally:
+        await lease.settle(_COSTS_NOTHING)
+    return WireResponse(200, exchange.headers(headers), exchange.dialect.render_count(tokens))

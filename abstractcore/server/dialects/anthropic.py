@@ -1,0 +1,52 @@
+"""`POST /v1/messages` (https://platform.claude.com/docs/en/api/messages)."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+from pydantic_core import to_json
+
+from ...errors import AbstractCoreError, InvalidInputError
+from ...ports import Transpiler
+from ...schema import WireResponse
+from ..requests import Request
+from .base import Asked, Dialect, Stamp
+
+_TOO_LARGE = 413
+
+
+class AnthropicDialect(Dialect):
+    """Anthropic's Messages. Betas come in a header only: a field of that name would become one at the provider."""
+
+    name = "anthropic"
+    format = "anthropic_messages"
+    vendors = ("anthropic",)
+    id_header = "request-id"
+    id_prefix = "msg_"
+    kept_headers = ("anthropic-beta",)
+    needed_fields = frozenset({"container", "mcp_servers"})
+
+    def read(self, request: Request, body: bytes) -> Asked:
+        """Returns what a request asks for; raises `InvalidInputError` for betas in the body."""
+        asked = super().read(request, body)
+        if "betas" in asked.data:
+            raise InvalidInputError("betas are named in the header anthropic-beta", path="betas")
+        return asked
+
+    def render_count(self, tokens: int) -> bytes:
+        """Returns a count of tokens."""
+        return to_json({"input_tokens": tokens})
+
+    def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
+        """Returns Anthropic's own event for it."""
+        return b'event: ping\ndata: {"type":"ping"}\n\n'
+
+    def failure(self, transpiler: Transpiler, error: AbstractCoreError, status: int | None = None) -> WireResponse:
+        """Returns the response for an error; that of a body that is too large has a type of its own."""
+        response = super().failure(transpiler, error, status)
+        if status != _TOO_LARGE:
+            return response
+        body = json.loads(response.body)
+        body["error"]["type"] = "request_too_large"
+        return replace(response, body=json.dumps(body).encode())

@@ -1,0 +1,14 @@
+"""`POST /v2/chat` (https://docs.cohere.com/reference/chat)."""
+
+from __future__ import annotations
+
+from .base import Dialect
+
+
+class CohereDialect(Dialect):
+    """Cohere's chat."""
+
+    name = "cohere"
+    format = "cohere_chat"
+    vendors = ("cohere",)
+    needed_fields = frozenset({"documents"})

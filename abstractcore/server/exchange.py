@@ -1,0 +1,96 @@
+"""`Exchange`: one request on its way, with what its handler needs; and what a handler may return."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Protocol, TypeAlias
+
+import abstractcore
+
+from ..ports import Transpiler
+from ..schema import ModelCall, WireResponse
+from .access import Access, Grant, Lease
+from .audit import Entry
+from .bodies import read_body
+from .connection import Connection
+from .dialects.base import Dialect
+from .draining import Drains
+from .hosts import Hosts
+from .llms import LLMs
+from .makers import Makers
+from .metrics import Metrics
+from .requests import Request
+from .settings import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class State:
+    """What all requests share, until the configuration is reloaded: running ones keep the state they began with."""
+
+    settings: Settings
+    services: abstractcore.Services
+    llms: LLMs
+    access: Access
+    hosts: Hosts
+    drains: Drains
+    makers: Makers
+    metrics: Metrics
+    formats: dict[str, Transpiler] = field(default_factory=dict[str, Transpiler])
+
+    @property
+    def hidden(self) -> tuple[str, ...]:
+        """The addresses that errors do not show."""
+        return tuple(each.base_url for each in self.settings.providers.values() if each.base_url)
+
+    def format(self, name: str) -> Transpiler:
+        """Returns a wire format in its vendor's own dialect."""
+        found = self.formats.get(name)
+        if found is None:
+            found = self.formats[name] = self.services.registry.wire_format(name).transpiler()
+        return found
+
+
+class StreamedReply(Protocol):
+    """A response that is sent as it comes."""
+
+    async def send_to(self, connection: Connection) -> None:
+        """Sends the response. An exception before its head was sent becomes a whole response."""
+        ...
+
+
+Reply: TypeAlias = WireResponse | StreamedReply
+Handler: TypeAlias = "Callable[[Exchange], Awaitable[Reply]]"
+
+
+@dataclass(slots=True)
+class Exchange:
+    """One request that was let in. `state` is that of its beginning."""
+
+    request: Request
+    connection: Connection
+    state: State
+    dialect: Dialect
+    grant: Grant
+    time: float
+    """Seconds since the epoch."""
+    entry: Entry
+    """What the audit log will have of the request."""
+
+    async def begin(self, call: ModelCall) -> Lease:
+        """Lets a call in, before it is sent to its provider; raises as `Access.begin` does."""
+        return await self.entry.begin(self.state.access, self.grant, call)
+
+    async def body(self) -> bytes:
+        """Returns the body of the request; raises `RequestRefused` and `ClientGone`."""
+        return await read_body(self.connection.receive, self.request.headers, self.state.settings.limits)
+
+    @property
+    def format(self) -> Transpiler:
+        """The wire format of the client, in its vendor's own dialect."""
+        return self.state.format(self.dialect.format)
+
+    def headers(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
+        """Returns the headers of every response to this request, and `more`."""
+        trace_id = self.request.trace_id
+        return {**(more or {}), self.dialect.id_header: trace_id, "x-abstractcore-trace-id": trace_id}

@@ -1,0 +1,99 @@
+"""Errors as clients see them: which messages are shown, and statuses that no error of a provider has."""
+
+from __future__ import annotations
+
+import logging
+import re
+from collections.abc import Sequence
+from copy import copy
+
+from .. import errors
+from ..errors import AbstractCoreError
+
+_URL = re.compile(r"https?://([^/\s'\"?#<>]+)[^\s'\"<>]*")
+_ADDRESS = "(its address)"
+_PRIVATE_DOMAINS = (
+    "cluster",
+    "corp",
+    "home",
+    "internal",
+    "intranet",
+    "lan",
+    "local",
+    "localdomain",
+    "localhost",
+    "svc",
+)
+_log = logging.getLogger("abstractcore.server")
+
+_OF_REQUEST = (
+    errors.InvalidInputError,
+    errors.SchemaError,
+    errors.MediaError,
+    errors.UnsupportedContentError,
+    errors.UnsupportedOptionError,
+)
+"""Errors about the request. Their hints are for who wrote it."""
+_SHOWN = (*_OF_REQUEST, errors.ProviderError, errors.OutputValidationError, errors.ToolError)
+"""Errors about the request or the provider. Others are about this machine: their messages may have paths of files."""
+
+
+class RequestRefused(Exception):  # noqa: N818 - a response, whose error is in it
+    """A request that the server itself refuses, with a status of its own: `error` is the reason, `headers` are added
+    to the response.
+    """
+
+    def __init__(self, status: int, error: AbstractCoreError, **headers: str) -> None:
+        super().__init__(error.message)
+        self.status = status
+        self.error = error
+        self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
+
+
+def refused(status: int, message: str, *, path: str = "", **headers: str) -> RequestRefused:
+    """Returns the refusal of an invalid request."""
+    return RequestRefused(status, errors.InvalidInputError(message, path=path), **headers)
+
+
+def shown_error(error: BaseException, trace_id: str, hidden: Sequence[str] = ()) -> AbstractCoreError:
+    """Returns the error to show to a client: `error`, with its hint, if it is about the request or a provider.
+
+    Anything else is logged, and shown as an internal error with the id of the request. `hidden` are the addresses of
+    providers that the operator has configured; they are not shown, and neither are others inside a network.
+    """
+    if isinstance(error, RequestRefused):
+        error = error.error
+    if isinstance(error, _OF_REQUEST):
+        return _with_hint(error)
+    if isinstance(error, _SHOWN):
+        message = without_addresses(error.message, hidden)
+        return error if message == error.message else _with_message(error, message)
+    _log.error("request %s failed", trace_id, exc_info=error)
+    return errors.ServerError(f"the server failed; its log has the cause under the id {trace_id}")
+
+
+def _with_hint(error: AbstractCoreError) -> AbstractCoreError:
+    """Returns the error with its hint in the message: wire formats have no field for one."""
+    if not error.hint:
+        return error
+    stop = "" if error.message.endswith((".", "!", "?")) else "."
+    return _with_message(error, f"{error.message}{stop} {error.hint}")
+
+
+def _with_message(error: AbstractCoreError, message: str) -> AbstractCoreError:
+    shown = copy(error)
+    shown.message = message
+    return shown
+
+
+def without_addresses(text: str, hidden: Sequence[str] = ()) -> str:
+    """Returns a text without the addresses of `hidden`, and without those that are not names of the public internet."""
+    for address in hidden:
+        text = text.replace(address.rstrip("/"), _ADDRESS)
+    return _URL.sub(lambda match: match[0] if _is_public(match[1]) else _ADDRESS, text)
+
+
+def _is_public(host: str) -> bool:
+    name = host.rpartition("@")[2].partition(":")[0].lower()
+    last = name.rpartition(".")[2]
+    return "." in name and last.isalpha() and last not in _PRIVATE_DOMAINS

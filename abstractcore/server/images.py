@@ -1,0 +1,81 @@
+"""`POST /v1/images/generations` and `/v1/images/edits` (https://platform.openai.com/docs/api-reference/images)."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import to_json
+
+from ..errors import InvalidInputError
+from ..schema import CallWarning, WireResponse
+from ..schema.media_results import MediaResult
+from ..schema.parts import ImagePart
+from .bodies import read_object
+from .dialects.base import count_at, text_at
+from .exchange import Exchange
+from .made_media import headers_of, made, timeout_of
+from .makers import Maker
+from .multipart import Form, read_form
+
+_SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})")
+_FIELDS = frozenset({"model", "prompt", "n", "size", "response_format", "output_format", "image", "mask"})
+
+
+async def generate(exchange: Exchange) -> WireResponse:
+    """Answers with images of a text."""
+    data = read_object(await exchange.body(), exchange.request.headers)
+    maker = exchange.state.makers.find("vision", text_at(data, "model"))
+    prompt, options = text_at(data, "prompt"), _options(data, maker)
+    vision = maker.llm.vision
+    result = await made(exchange, maker, prompt, lambda: vision.at2i(prompt, timeout=timeout_of(exchange), **options))
+    return _response(exchange, result, data)
+
+
+async def edit(exchange: Exchange) -> WireResponse:
+    """Answers with an image that was changed as a text says."""
+    form = read_form(await exchange.body(), exchange.request.headers)
+    data = _fields(form)
+    maker = exchange.state.makers.find("vision", text_at(data, "model"))
+    prompt, options = text_at(data, "prompt"), _options(data, maker)
+    image = bytes(form.upload("image").content)
+    masks = form.uploads("mask")
+    mask = bytes(masks[0].content) if masks else None
+    vision = maker.llm.vision
+    result = await made(
+        exchange, maker, prompt, lambda: vision.ai2i(prompt, image, mask=mask, timeout=timeout_of(exchange), **options)
+    )
+    return _response(exchange, result, data)
+
+
+def _fields(form: Form) -> dict[str, Any]:
+    """Returns the fields of a form as those of a JSON body."""
+    data: dict[str, Any] = {name.removesuffix("[]"): values[-1] for name, values in form.fields.items()}
+    if "n" in data:
+        data["n"] = int(data["n"]) if data["n"].isdecimal() and len(data["n"]) < 6 else data["n"]
+    return data
+
+
+def _options(data: Mapping[str, Any], maker: Maker) -> dict[str, Any]:
+    size = data.get("size") or "auto"
+    match = _SIZE.fullmatch(size) if isinstance(size, str) else None
+    if match is None and size != "auto":
+        raise InvalidInputError('expected a size as "1024x1024", or "auto"', path="size")
+    if data.get("response_format") not in (None, "b64_json"):
+        raise InvalidInputError("images are sent as b64_json: this server keeps none at a URL", path="response_format")
+    width, height = (int(match[1]), int(match[2])) if match else (None, None)
+    given = {"width": width, "height": height, "count": count_at(data, "n"), "format": data.get("output_format")}
+    return {name: value for name, value in {**given, "model": maker.model}.items() if value is not None}
+
+
+def _response(exchange: Exchange, result: MediaResult[ImagePart], data: Mapping[str, Any]) -> WireResponse:
+    images = [{"b64_json": base64.b64encode(part.blob.read()).decode()} for part in result.parts]
+    left_out = [CallWarning("field_left_out", name, "no backend has such a field") for name in data.keys() - _FIELDS]
+    usage = result.usage
+    body: dict[str, Any] = {"created": int(exchange.time), "data": images}
+    if usage.input is not None and usage.output is not None:
+        counts = {"input_tokens": usage.input, "output_tokens": usage.output}
+        body["usage"] = {**counts, "total_tokens": usage.input + usage.output}
+    return WireResponse(200, headers_of(exchange, "application/json", result, left_out), to_json(body))

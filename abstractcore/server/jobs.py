@@ -1,0 +1,161 @@
+"""`Job`: a request for an answer, as calls of the models that may answer it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, cast
+
+import abstractcore
+
+from ..errors import BadRequestError, ContentFilterError, ContextOverflowError, InvalidInputError, ProviderError
+from ..ports import Transpiler
+from ..schema import CallWarning, ModelCall
+from .access import Lease
+from .dialects.base import Asked, Stamp
+from .exchange import Exchange
+from .extension import Extension
+from .failures import refused
+from .llms import Served
+from .passthrough import Relay
+from .reasoning import has_seals, owned
+
+_TRACE_HEADERS = ("traceparent", "tracestate")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The call of one model. `transpiler` renders its reply: the model's own wire format, if the client speaks it
+    (`own_format`), else the client's. `warnings` are those of reading the request. `relay` has the bytes of the call.
+    """
+
+    llm: abstractcore.LLM
+    call: ModelCall
+    transpiler: Transpiler
+    own_format: bool
+    warnings: tuple[CallWarning, ...]
+    relay: Relay
+
+    @property
+    def origin(self) -> str:
+        """The model, as its reasoning names it."""
+        return f"{self.llm.provider}/{self.llm.model}"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What one request asks for, of whom, and how."""
+
+    exchange: Exchange
+    asked: Asked
+    extension: Extension
+    served: Served
+
+    @classmethod
+    def of(cls, exchange: Exchange, asked: Asked) -> Job:
+        """Returns the job of a request.
+
+        Raises `ModelNotFoundError`, `AccessDeniedError` for a model that the key may not use, and `RequestRefused` for
+        too many choices.
+        """
+        extension = Extension.of(asked.extension)
+        served = exchange.state.llms.find(asked.model, exchange.dialect.vendors)
+        exchange.grant.check_model(served.name)
+        most = exchange.state.settings.limits.choices
+        if asked.choices > most:
+            raise refused(400, f"at most {most} answers can be requested at once", path="n")
+        return cls(exchange, asked, extension, served)
+
+    @property
+    def timeout(self) -> float:
+        """The time for a call, in seconds."""
+        most = self.exchange.state.settings.limits.call_seconds
+        asked = self.extension.timeout
+        return most if asked is None else min(asked, most)
+
+    @property
+    def stamp(self) -> Stamp:
+        """What only the server knows of a reply."""
+        return Stamp(self.exchange.request.trace_id, self.exchange.time)
+
+    def planned(self, llm: abstractcore.LLM) -> Planned:
+        """Returns the call of a model; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+        theirs = self.exchange.format
+        own_format = type(llm.transpiler) is type(theirs)
+        transpiler = llm.transpiler if own_format else theirs
+        parsed = transpiler.parse(self.asked.wire)
+        call = parsed.call
+        options, left_out = self._options(call, llm.provider, own_format)
+        origins = (f"{call.provider}/{call.model}", f"{llm.provider}/{llm.model}")
+        call = call.with_(
+            provider=llm.provider,
+            model=llm.model,
+            stream=self.asked.stream,
+            messages=owned(call.messages, *origins, own_format=own_format),
+            provider_options=options,
+            tags=self.exchange.grant.tags,
+            trace_context=self._trace_context(),
+        )
+        relay = Relay(
+            self.exchange.entry.receipt.request,
+            self.asked.data,
+            transpiler.encode(call).request.body if own_format and self._is_plain else None,
+            self.exchange.dialect.event_ends,
+        )
+        warnings = (*parsed.warnings, *left_out)
+        return Planned(llm, self.extension.apply(call), transpiler, own_format, warnings, relay)
+
+    @property
+    def _is_plain(self) -> bool:
+        """Whether neither the request has, nor the answer needs, anything of the server's own."""
+        asked = self.asked
+        has_own = self.extension.is_given or has_seals(asked.wire.body)
+        return asked.choices == 1 and not asked.is_list and not has_own
+
+    async def begin(self, planned: Planned) -> Lease:
+        """Lets a call in, before it is made by this task; raises as `Access.begin` does."""
+        planned.relay.begin()
+        self.exchange.entry.receipt.add(planned.origin, planned.relay)
+        return await self.exchange.begin(planned.call)
+
+    def _options(
+        self, call: ModelCall, provider: str, own_format: bool
+    ) -> tuple[Mapping[str, Mapping[str, Any]], list[CallWarning]]:
+        """Returns the fields of the request that a call has none for, and the provider has; with warnings for those
+        that another provider has.
+        """
+        given = call.provider_options.get(call.provider, {})
+        rest = without(given, self.exchange.dialect.own_fields)
+        if own_format:
+            return {call.provider: rest} if rest else {}, []
+        for name in rest:
+            if name in self.exchange.dialect.needed_fields:
+                message = f"{provider} has nothing like it, and without it the request would mean something else"
+                raise InvalidInputError(message, path=name)
+        message = f"{provider} has no such field"
+        return {}, [CallWarning("field_left_out", name, message) for name in rest]
+
+    def _trace_context(self) -> dict[str, str]:
+        headers = self.exchange.request.headers
+        return {name: headers[name] for name in _TRACE_HEADERS if name in headers}
+
+
+def without(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """Returns options without those of these names, of which some are of objects, as in "config.count"."""
+    rest = {name: value for name, value in options.items() if name not in names}
+    for outer, _, inner in (name.partition(".") for name in names):
+        value = rest.get(outer)
+        if inner and isinstance(value, Mapping) and inner in value:
+            left = {name: item for name, item in cast("Mapping[str, Any]", value).items() if name != inner}
+            if left:
+                rest[outer] = left
+            else:
+                del rest[outer]
+    return rest
+
+
+def may_fall_back(error: Exception) -> bool:
+    """Whether another model may answer what one failed to: not what is wrong with the request itself."""
+    if isinstance(error, ContextOverflowError):
+        return True
+    return isinstance(error, ProviderError) and not isinstance(error, BadRequestError | ContentFilterError)

@@ -1,0 +1,39 @@
+"""`Limits`: what the server accepts from clients, and how long it waits for them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+def _least(least: float, default: float) -> Any:
+    return field(default=default, metadata={"least": least})
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """The table `[limits]` of the configuration. Sizes are in bytes, times in seconds."""
+
+    body_bytes: int = _least(1, 64 * 1024 * 1024)
+    """The largest body of a request, also after it was unpacked."""
+    body_seconds: float = _least(0.001, 60.0)
+    """How long a body may take to arrive."""
+    head_bytes: int = _least(1, 64 * 1024)
+    """The largest head of a request: its line and its headers."""
+    head_seconds: float = _least(0.001, 30.0)
+    """How long the head of a first request may take to arrive, and how long a client may read nothing of a response."""
+    connections: int = _least(1, 4096)
+    """How many connections may be open. Beyond, the one that has been idle longest is closed."""
+    requests: int = _least(1, 1024)
+    """How many requests are answered at once. Others get status 429."""
+    choices: int = _least(1, 8)
+    """The highest number of answers to one request (`n`)."""
+    call_seconds: float = _least(0.001, 600.0)
+    """How long a call of a model may take."""
+    heartbeat_seconds: float = _least(0.001, 15.0)
+    """After how long without data a stream gets a heartbeat."""
+    drain_seconds: float = _least(0.001, 60.0)
+    """How long a call goes on without its client, at a provider with `on_disconnect = "drain"`; and how long streams
+    have to end when the server is stopped."""
+    drains: int = _least(1, 64)
+    """How many calls may go on without their clients at once. Others are cancelled."""

@@ -1,0 +1,37 @@
+"""`POST /v1/audio/music`: music from a text. OpenAI's API has no such route; this one has the shape of its speech."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import InvalidInputError
+from ..schema import WireResponse
+from .bodies import read_object
+from .dialects.base import text_at
+from .exchange import Exchange
+from .made_media import headers_of, made, timeout_of
+
+_TEXTS = ("lyrics", "key", "meter", "mood")
+_NUMBERS = ("seconds", "tempo", "seed")
+_FIELDS = frozenset({"model", "prompt", "format", *_TEXTS, *_NUMBERS})
+
+
+async def compose(exchange: Exchange) -> WireResponse:
+    """Answers with the bytes of a piece of music; raises `InvalidInputError` for a field that it does not have."""
+    data = read_object(await exchange.body(), exchange.request.headers)
+    unknown = sorted(data.keys() - _FIELDS)
+    if unknown:
+        raise InvalidInputError(f"there is no such field; there are {', '.join(sorted(_FIELDS))}", path=unknown[0])
+    maker = exchange.state.makers.find("music", text_at(data, "model"))
+    prompt = text_at(data, "prompt")
+    options: dict[str, Any] = {name: text_at(data, name) for name in _TEXTS if data.get(name) is not None}
+    for name in _NUMBERS:
+        value = data.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
+            raise InvalidInputError("expected a number", path=name)
+        options |= {} if value is None else {name: value}
+    options["format"] = text_at(data, "format") if data.get("format") is not None else "mp3"
+    options["timeout"] = timeout_of(exchange)
+    music = maker.llm.music
+    result = await made(exchange, maker, prompt, lambda: music.at2m(prompt, model=maker.model, **options))
+    return WireResponse(200, headers_of(exchange, result.part.blob.media_type, result), result.part.blob.read())

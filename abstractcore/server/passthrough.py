@@ -1,0 +1,197 @@
+"""`Relay`: the bytes of one call of a model. Where client and provider speak one API and nothing has to change, both
+get what the other has sent, byte for byte: the provider's cache of prompts and its signatures depend on it.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from contextvars import ContextVar
+from dataclasses import replace
+from typing import Any, cast
+
+import jiter
+
+from ..ports import Answer, Attempt, AttemptNext, Body
+from .json_changes import changed_paths
+
+SSE_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
+"""What may stand after an event of a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+_MODEL = "model"
+_SPACE = re.compile(r"[ \t\n\r]*")
+_TWICE = "a key stands twice in an object: one reader takes its first value, another its last"
+_current: ContextVar[Relay | None] = ContextVar("abstractcore_server_relay", default=None)
+
+
+class Relay:
+    """What a call sent and received.
+
+    `request` is the body as the client sent it, `data` the same, parsed. `plain` is the body that the wire format
+    writes for the call as it was read; without it, nothing goes through. `event_ends` may stand after the events of a
+    stream. `sent` is the body that the provider got, None if no request was made by this server's own models; `changed`
+    the paths in which it differs from the client's. `is_untouched` is set once the client's own bytes were sent.
+    """
+
+    def __init__(
+        self,
+        request: bytes,
+        data: Mapping[str, Any],
+        plain: bytes | None = None,
+        event_ends: Sequence[bytes] = SSE_ENDS,
+    ) -> None:
+        self._request = request
+        self._data = data
+        self._plain = plain
+        self._ends = event_ends
+        self.sent: bytes | None = None
+        self.changed: tuple[str, ...] = ()
+        self.is_untouched = False
+        self._received: list[bytes] = []
+        self._next = 0
+        self._rest = b""
+
+    def body_for(self, encoded: bytes) -> bytes:
+        """Returns the body of an attempt, of which `encoded` is what the wire format writes.
+
+        The client's own bytes are sent if nothing was done to the call, and the wire format adds no option: one that
+        asks for the usage of a stream changes the answer.
+        """
+        wanted = jiter.from_json(encoded)
+        passed = None
+        if encoded == self._plain and not _adds_options(self._data, wanted):
+            passed = with_model(self._request, wanted.get(_MODEL))
+        self.is_untouched = passed is not None
+        body = self.sent = encoded if passed is None else passed
+        self.changed = changed_paths(self._data, wanted if passed is None else jiter.from_json(passed))
+        return body
+
+    def listen(self, body: Body) -> Body:
+        """Returns the body of an answer, which is kept as it is read. Of several attempts the last one counts."""
+        self._received = []
+        self._next = 0
+        self._rest = b""
+        return _HeardBody(body, self._received)
+
+    @property
+    def received(self) -> bytes:
+        """The provider's answer, as far as it has arrived."""
+        return b"".join(self._received)
+
+    def take_events(self) -> bytes:
+        """Returns the whole events that have arrived since the last time: between them, a heartbeat may be sent, and an
+        error.
+        """
+        arrived = self.take_rest()
+        end = max(arrived.rfind(each) + len(each) if each in arrived else 0 for each in self._ends)
+        self._rest = arrived[end:]
+        return arrived[:end]
+
+    def take_rest(self) -> bytes:
+        """Returns all that has arrived since the last time."""
+        arrived = b"".join((self._rest, *self._received[self._next :]))
+        self._next = len(self._received)
+        self._rest = b""
+        return arrived
+
+    def begin(self) -> None:
+        """Makes this the relay of the call that this task makes next."""
+        _current.set(self)
+
+
+def _adds_options(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
+    """Whether `after` has a field, or a field of an object in one, that `before` has not."""
+    for name, value in after.items():
+        given = before.get(name)
+        if name not in before or (
+            isinstance(value, dict) and isinstance(given, dict) and not value.keys() <= given.keys()
+        ):
+            return True
+    return False
+
+
+class PassThrough:
+    """Middleware of the server's models: gives each attempt to the relay of its task."""
+
+    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
+        """Makes an attempt with the relay's body, and lets the relay hear the answer."""
+        relay = _current.get()
+        if relay is None or not attempt.operation.is_chat:
+            return await next(attempt)
+        body = relay.body_for(attempt.request.body)
+        request = replace(attempt.request, body=body)
+        return await next(replace(attempt, request=request, listen=relay.listen))
+
+
+class _HeardBody:
+    """The body of an answer, of which each chunk is kept."""
+
+    def __init__(self, body: Body, kept: list[bytes]) -> None:
+        self._body = body
+        self._kept = kept
+        self.status = body.status
+        self.headers = body.headers
+        self.close = body.close
+        self.abort = body.abort
+
+    async def read(self) -> bytes:
+        """Returns the next chunk."""
+        chunk = await self._body.read()
+        self._kept.append(chunk)
+        return chunk
+
+
+def with_model(body: bytes, model: str | None) -> bytes | None:
+    """Returns a JSON object in UTF-8 with another value of its key `model`, and all else byte for byte; the object as
+    it is if it has that value, or for None. Returns None where readers may differ in what they read: for objects with a
+    key that stands twice, and other encodings.
+    """
+    try:
+        text = body.decode("utf-8")
+        span = _span_of(_MODEL, text)
+    except ValueError:
+        return None
+    if model is None:
+        return body
+    if span is None:
+        return None
+    start, end = span
+    if json.loads(text[start:end]) == model:
+        return body
+    return f"{text[:start]}{json.dumps(model, ensure_ascii=False)}{text[end:]}".encode()
+
+
+def _span_of(name: str, text: str) -> tuple[int, int] | None:
+    """Returns where the value of a key of the outermost object stands; raises `ValueError` for a key that stands
+    twice.
+    """
+    span = None
+    keys: set[str] = set()
+    at = _after_space(text, _after_space(text, 0) + 1)
+    while text[at] != "}":
+        key, at = _DECODER.raw_decode(text, at)
+        if key in keys:
+            raise ValueError(_TWICE)
+        keys.add(cast("str", key))
+        start = _after_space(text, _after_space(text, at) + 1)
+        _, end = _DECODER.raw_decode(text, start)
+        if key == name:
+            span = (start, end)
+        at = _after_space(text, end)
+        if text[at] == ",":
+            at = _after_space(text, at + 1)
+    return span
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> None:
+    if len({key for key, _ in pairs}) != len(pairs):
+        raise ValueError(_TWICE)
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
+
+
+def _after_space(text: str, at: int) -> int:
+    found = _SPACE.match(text, at)
+    assert found is not None
+    return found.end()

@@ -1,0 +1,102 @@
+"""Runs the application: the socket, uvicorn, and the signals."""
+
+from __future__ import annotations
+
+import asyncio
+import ipaddress
+import math
+import signal
+import socket
+from collections.abc import Callable
+from types import FrameType
+
+import uvicorn
+
+from ..errors import ConfigurationError
+from .application import Application
+from .connections import limited_connections
+from .settings import ServerSettings
+
+
+def listening_socket(settings: ServerSettings, *, is_open: bool) -> socket.socket:
+    """Returns a socket that listens at the address of the settings. Port 0 is any free one.
+
+    Raises `ConfigurationError` for an address of other machines if the server is open to everyone (`is_open`), for all
+    addresses without host names, and if the address cannot be used.
+    """
+    host, port = settings.host, settings.port
+    try:
+        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+        family, _, _, _, address = found[0]
+        ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
+        if not ip.is_loopback and is_open:
+            raise ConfigurationError(
+                f"{host} can be reached from other machines, and no key is set",
+                hint="Set a key (ABSTRACTCORE_SERVER_KEY), or listen at 127.0.0.1.",
+            )
+        if ip.is_unspecified and not settings.hosts:
+            raise ConfigurationError(
+                f"{host} stands for all addresses of this machine, and it is not known by which name clients reach it",
+                hint="Name it: --allow-host NAME, as in the URL that clients use.",
+            )
+        return socket.create_server((host, port), family=family, backlog=1024)
+    except (OSError, UnicodeError, OverflowError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise ConfigurationError(f"cannot listen at {host}:{port}: {reason}", hint="Choose another address.") from None
+
+
+def url_of(listening: socket.socket, settings: ServerSettings) -> str:
+    """Returns the URL of a server that listens there."""
+    host, port = listening.getsockname()[:2]
+    scheme = "http" if settings.tls_certificate is None else "https"
+    return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+class GracefulServer(uvicorn.Server):
+    """Stops at the first SIGINT or SIGTERM when running requests have ended, at the second one at once."""
+
+    def __init__(self, application: Application, reload: Callable[[], object] | None = None) -> None:
+        self._reload = reload
+        settings = application.state.settings
+        self._application = application
+        super().__init__(
+            uvicorn.Config(
+                application,
+                http=limited_connections(settings.limits),
+                loop="auto",
+                ws="none",
+                lifespan="on",
+                log_config=None,
+                access_log=False,
+                proxy_headers=False,
+                server_header=False,
+                timeout_graceful_shutdown=math.ceil(settings.limits.drain_seconds),
+                ssl_certfile=settings.server.tls_certificate,
+                ssl_keyfile=settings.server.tls_key,
+            )
+        )
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Begins to listen; from then on SIGHUP reloads the configuration."""
+        await super().startup(sockets)
+        if self._reload is not None and hasattr(signal, "SIGHUP"):
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        """Stops the server: at the second signal at once, whatever is running."""
+        self.force_exit = self.should_exit
+        self.should_exit = True
+        self._application.stop()
+        if self.force_exit:
+            asyncio.get_running_loop().call_soon_threadsafe(self._abort)
+
+    def _abort(self) -> None:
+        for connection in list(self.server_state.connections):
+            connection.transport.abort()
+
+
+def run(application: Application, listening: socket.socket, reload: Callable[[], object] | None = None) -> None:
+    """Serves clients until SIGINT or SIGTERM, on the fastest event loop that is installed. SIGHUP calls `reload`."""
+    server = GracefulServer(application, reload)
+    with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
+        runner.run(server.serve(sockets=[listening]))

@@ -1,0 +1,152 @@
+"""`Receipt`: the digests of what a client sent and got, of what each provider got and sent, and what was changed."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import jiter
+
+from ..errors import InvalidInputError, NotFoundError
+from .json_changes import changed_paths
+from .passthrough import Relay
+
+RECEIPT_HEADER = "x-abstractcore-receipt"
+_MOST_PATHS = 20
+"""How many changed paths a header holds."""
+_FILE = "receipt.json"
+
+
+def digest_of(data: bytes) -> str:
+    """Returns the SHA-256 of bytes, as hex digits."""
+    return hashlib.sha256(data).hexdigest()
+
+
+@dataclass(slots=True)
+class Receipt:
+    """What one request, with the body `request`, became."""
+
+    request: bytes = b""
+    _relays: list[tuple[str, Relay]] = field(default_factory=list[tuple[str, Relay]])
+
+    def add(self, model: str, relay: Relay) -> None:
+        """Adds a call of a model that is about to be made; a fallback is one more."""
+        self._relays.append((model, relay))
+
+    @property
+    def calls(self) -> list[tuple[str, Relay, bytes]]:
+        """The calls whose requests were sent, each with its model, its relay, and the body that was sent."""
+        return [(model, relay, relay.sent) for model, relay in self._relays if relay.sent is not None]
+
+    def header(self, reply: str | None = None) -> str:
+        """Returns the value of the header; without `reply`, the digest of the body, that of a stream, which has begun
+        only.
+        """
+        data = self.data(reply, is_begun=reply is None)
+        for call in data["calls"]:
+            more = len(call["changed"]) - _MOST_PATHS
+            if more > 0:
+                call["changed"] = [*call["changed"][:_MOST_PATHS], f"... {more} more"]
+        return json.dumps(data, separators=(",", ":"))
+
+    def data(self, reply: str | None, *, is_begun: bool = False) -> dict[str, Any]:
+        """Returns the receipt as JSON data: SHA-256 of the bodies, and for each call the paths of JSON in which its
+        request differs from the client's. The replies of a call that has begun only are not known.
+        """
+        calls: list[dict[str, Any]] = [
+            {"model": model, "request": digest_of(sent), "changed": list(relay.changed)}
+            | ({} if is_begun else {"reply": digest_of(relay.received)})
+            for model, relay, sent in self.calls
+        ]
+        return {"request": digest_of(self.request), "calls": calls, "reply": reply}
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """What was found of one digest, or list of changes, of a receipt. `note` says more."""
+
+    what: str
+    agrees: bool
+    note: str = ""
+
+
+class ReceiptFolder:
+    """A folder of receipts with the bodies that they are of, which only its owner may read: one folder for each trace,
+    with `receipt.json` and a file for each body, named by its digest.
+    """
+
+    def __init__(self, folder: str | Path) -> None:
+        self._folder = Path(folder)
+
+    def save(self, trace_id: str, receipt: Receipt, reply: bytes) -> None:
+        """Writes a receipt; raises `OSError`."""
+        of_calls = (body for _, relay, sent in receipt.calls for body in (sent, relay.received))
+        folder = self._folder / trace_id
+        folder.mkdir(parents=True, mode=0o700)
+        for body in (receipt.request, reply, *of_calls):
+            _write(folder / digest_of(body), body)
+        data = json.dumps(receipt.data(digest_of(reply)), indent=2)
+        _write(folder / f"{_FILE}.part", data.encode() + b"\n")
+        os.replace(folder / f"{_FILE}.part", folder / _FILE)
+
+    def verify(self, trace_id: str, request: bytes | None = None, reply: bytes | None = None) -> list[Finding]:
+        """Computes the digests and the changes of a receipt again; `request` and `reply` are what the client has sent
+        and got, by its own account.
+
+        Raises `NotFoundError` for an unknown trace, `InvalidInputError` for a receipt that cannot be read.
+        """
+        folder = self._folder / trace_id
+        if not trace_id.isalnum() or not (folder / _FILE).is_file():
+            raise NotFoundError(f"there is no receipt of {trace_id[:80]!r} in {self._folder}")
+        try:
+            data = json.loads((folder / _FILE).read_bytes())
+            return list(_findings(folder, data, request, reply))
+        except (ValueError, KeyError, TypeError) as error:
+            raise InvalidInputError(f"the receipt {folder / _FILE} cannot be read: {error!r}") from None
+
+
+def _findings(folder: Path, data: dict[str, Any], request: bytes | None, reply: bytes | None) -> Iterator[Finding]:
+    received = _body(folder, data["request"])
+    yield _kept("request as received", received)
+    if request is not None:
+        yield Finding("request of the client", digest_of(request) == data["request"])
+    for call in data["calls"]:
+        sent, answered = _body(folder, call["request"]), _body(folder, call["reply"])
+        yield _kept(f"request as sent to {call['model']}", sent, _same(sent, received, "the client's bytes"))
+        if received is not None and sent is not None:
+            changed = list(changed_paths(jiter.from_json(received), jiter.from_json(sent)))
+            yield Finding("changed paths", changed == call["changed"], ", ".join(changed) or "none")
+        yield _kept(f"reply of {call['model']}", answered)
+    written = _body(folder, data["reply"])
+    last = _body(folder, data["calls"][-1]["reply"]) if data["calls"] else None
+    yield _kept("reply as sent", written, _same(written, last, "the provider's bytes"))
+    if reply is not None:
+        yield Finding("reply of the client", digest_of(reply) == data["reply"])
+
+
+def _body(folder: Path, digest: str) -> bytes | None:
+    """Returns a body; None if it is missing, or not what its digest says."""
+    try:
+        body = (folder / Path(digest).name).read_bytes()
+    except OSError:
+        return None
+    return body if digest_of(body) == digest else None
+
+
+def _kept(what: str, body: bytes | None, note: str = "") -> Finding:
+    return Finding(what, body is not None, note if body is not None else "the body is missing, or was changed")
+
+
+def _same(one: bytes | None, other: bytes | None, words: str) -> str:
+    return words if one == other else ""
+
+
+def _write(path: Path, data: bytes) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+    with open(file, "wb") as opened:
+        opened.write(data)

@@ -1,0 +1,136 @@
+"""The table of all routes, and how a request finds its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from . import calls, counting, health, images, metrics, models_listing, music, ollama_models, speech, transcriptions
+from .dialects import (
+    ANTHROPIC,
+    COHERE,
+    GEMINI,
+    OLLAMA,
+    OLLAMA_GENERATE,
+    OPENAI_CHAT,
+    OPENAI_COMPLETIONS,
+    OPENAI_RESPONSES,
+    Dialect,
+)
+from .exchange import Handler
+from .requests import Request
+
+_PARAMETER = re.compile(r"\{(\w+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Route:
+    """One path, its methods, and the dialect of its errors. `path` may have parameters, as in "/v1/models/{model}",
+    which match one character or more, slashes too. One that `is_open` needs no key.
+    """
+
+    path: str
+    methods: Mapping[str, Handler]
+    dialect: Dialect
+    is_open: bool = False
+
+
+class Found(NamedTuple):
+    """The route of a request; `handler` is None for another method than those of the route."""
+
+    route: Route
+    handler: Handler | None
+    request: Request
+
+
+_ANSWER = {"POST": calls.answer}
+_COUNT = {"POST": counting.count_tokens}
+_GEMINI = tuple(
+    Route(f"/{version}/models/{{model}}:{operation}", handlers, GEMINI)
+    for version in ("v1beta", "v1", "v1alpha")
+    for operation, handlers in (
+        ("generateContent", _ANSWER),
+        ("streamGenerateContent", _ANSWER),
+        ("countTokens", _COUNT),
+    )
+)
+ROUTES: tuple[Route, ...] = (
+    Route("/health", {"GET": health.health, "HEAD": health.health}, OPENAI_CHAT, is_open=True),
+    Route("/ready", {"GET": health.ready, "HEAD": health.ready}, OPENAI_CHAT, is_open=True),
+    Route("/metrics", {"GET": metrics.metrics}, OPENAI_CHAT),
+    Route("/", {"GET": health.root, "HEAD": health.root}, OPENAI_CHAT),
+    Route("/v1/chat/completions", _ANSWER, OPENAI_CHAT),
+    Route("/v1/completions", _ANSWER, OPENAI_COMPLETIONS),
+    Route("/v1/responses", _ANSWER, OPENAI_RESPONSES),
+    Route("/v1/audio/speech", {"POST": speech.speak}, OPENAI_CHAT),
+    Route("/v1/audio/transcriptions", {"POST": transcriptions.transcribe}, OPENAI_CHAT),
+    Route("/v1/audio/translations", {"POST": transcriptions.translate}, OPENAI_CHAT),
+    Route("/v1/audio/music", {"POST": music.compose}, OPENAI_CHAT),
+    Route("/v1/images/generations", {"POST": images.generate}, OPENAI_CHAT),
+    Route("/v1/images/edits", {"POST": images.edit}, OPENAI_CHAT),
+    Route("/v1/messages", _ANSWER, ANTHROPIC),
+    Route("/v1/messages/count_tokens", _COUNT, ANTHROPIC),
+    Route("/v2/chat", _ANSWER, COHERE),
+    Route("/api/chat", _ANSWER, OLLAMA),
+    Route("/api/generate", _ANSWER, OLLAMA_GENERATE),
+    Route("/api/tags", {"GET": ollama_models.tags}, OLLAMA),
+    Route("/api/show", {"POST": ollama_models.show}, OLLAMA),
+    Route("/api/ps", {"GET": ollama_models.running}, OLLAMA),
+    Route("/api/version", {"GET": ollama_models.version}, OLLAMA),
+    *_GEMINI,
+    Route("/v1beta/models", {"GET": models_listing.gemini_models}, GEMINI),
+    Route("/v1beta/models/{model}", {"GET": models_listing.gemini_model}, GEMINI),
+    Route("/v1/models", {"GET": models_listing.models}, OPENAI_CHAT),
+    Route("/v1/models/{model}", {"GET": models_listing.model}, OPENAI_CHAT),
+)
+"""Every route. Of those with parameters, the first one with the method of the request is taken."""
+
+
+class Routes:
+    """Finds the routes of requests: by the literal path, so that no spelling of it (`//v1`, `%76`) is another route."""
+
+    def __init__(self, routes: tuple[Route, ...] = ROUTES) -> None:
+        self._literal = {route.path: route for route in routes if "{" not in route.path}
+        self._patterns = [(_pattern(route.path), route) for route in routes if "{" in route.path]
+
+    def find(self, request: Request) -> Found | None:
+        """Returns the route of a request; None if no route has its path."""
+        route = self._literal.get(request.path)
+        if route is not None:
+            return Found(route, route.methods.get(request.method), request)
+        matching = list(self._matching(request))
+        with_method = (found for found in matching if found.handler is not None)
+        return next(with_method, matching[0] if matching else None)
+
+    def _matching(self, request: Request) -> Iterator[Found]:
+        for pattern, route in self._patterns:
+            match = pattern.fullmatch(request.path)
+            if match is not None:
+                parameters = {name: unquote(value) for name, value in match.groupdict().items()}
+                if all(map(_is_plain, parameters.values())):
+                    handler = route.methods.get(request.method)
+                    yield Found(route, handler, replace(request, parameters=parameters))
+
+
+def _pattern(path: str) -> re.Pattern[str]:
+    pieces = _PARAMETER.split(path)
+    return re.compile("".join(f"(?P<{each}>.+)" if i % 2 else re.escape(each) for i, each in enumerate(pieces)))
+
+
+def _is_plain(value: str) -> bool:
+    """Whether a parameter has no control characters, and no part that means another path."""
+    return value.isprintable() and not {"", ".", ".."} & {*value.split("/")}
+
+
+def dialect_of_path(request: Request) -> Dialect:
+    """Returns the dialect in which a request without a route is answered."""
+    if request.path.startswith("/v1beta/") or "x-goog-api-key" in request.headers:
+        return GEMINI
+    if request.path.startswith("/v1/messages") or "anthropic-version" in request.headers:
+        return ANTHROPIC
+    if request.path.startswith("/v2/"):
+        return COHERE
+    return OLLAMA if request.path.startswith("/api/") else OPENAI_CHAT

@@ -1,0 +1,64 @@
+"""What a call used in the end, for its key's account; of a cancelled one an estimate of what arrived."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import abstractcore
+
+from ..errors import AbstractCoreError
+from ..schema import GenerateResponse, ModelCall, ModelReply, Outcome, ReasoningPart, TextPart, ToolCall, Usage
+from .access import Settlement
+
+if TYPE_CHECKING:
+    from .jobs import Planned
+
+_BYTES_PER_TOKEN = 4
+"""Of English text, with the tokenizers of most vendors."""
+
+
+def settlement_of(response: GenerateResponse[Any]) -> Settlement:
+    """Returns the settlement of a call that ended well."""
+    return Settlement("done", response.usage, response.cost, response.cost_source)
+
+
+def failed(planned: Planned, error: Exception, partial: ModelReply | None = None) -> Settlement:
+    """Returns the settlement of a call that failed: it costs nothing if nothing of an answer arrived."""
+    if partial is None and isinstance(error, AbstractCoreError):
+        partial = error.partial
+    if partial is None or not partial.parts:
+        return Settlement("failed", Usage(0, 0), Decimal(0), "computed")
+    return estimated(planned.llm, planned.call, partial, "failed")
+
+
+def estimated(llm: abstractcore.LLM, call: ModelCall, partial: ModelReply | None, outcome: Outcome) -> Settlement:
+    """Returns the settlement of a call that was cut off: the tokens that the provider has reported, and estimates, at
+    four bytes of text a token, of those that it has not. Files count nothing.
+    """
+    reported = Usage() if partial is None else partial.usage
+    written = _bytes_of_reply(partial) if partial is not None else 0
+    usage = Usage(
+        input=reported.input or tokens_of_call(call),
+        output=max(reported.output or 0, math.ceil(written / _BYTES_PER_TOKEN)),
+        cached=reported.cached,
+        cache_written=reported.cache_written,
+    )
+    charge = llm.charge(usage)
+    return Settlement(outcome, usage, charge.dollars, "estimate" if charge.dollars is not None else None, True)
+
+
+def tokens_of_call(call: ModelCall) -> int:
+    """Returns an estimate of the tokens that a call sends, at four bytes of text a token. Files count nothing."""
+    size = sum(len(message.text.encode("utf-8", "replace")) for message in call.messages)
+    return math.ceil(size / _BYTES_PER_TOKEN)
+
+
+def _bytes_of_reply(reply: ModelReply) -> int:
+    texts = (
+        part.arguments_text if isinstance(part, ToolCall) else part.text
+        for part in reply.parts
+        if isinstance(part, TextPart | ReasoningPart | ToolCall)
+    )
+    return sum(len(text.encode("utf-8", "replace")) for text in texts)

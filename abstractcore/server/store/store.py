@@ -1,0 +1,132 @@
+"""`Store`: the database, a SQLite file or a server by its URL."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Generator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import platformdirs
+from sqlalchemy import Connection, create_engine, event, func, insert, select
+from sqlalchemy.engine import Engine, make_url
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from ...errors import ConfigurationError, MissingExtraError
+from .tables import VERSION, metadata, versions
+
+_BUSY_SECONDS = 5
+"""How long a process waits for another one that writes."""
+_READS = "abstractcore_reads"
+_LOCK = 0x41624372
+"""The number of PostgreSQL's advisory lock while tables are made."""
+_SCHEMES = ("sqlite", "postgresql")
+
+
+class StoreUnavailable(Exception):  # noqa: N818 - what to do about it is the caller's choice
+    """The database cannot be reached, or has failed. Its own message may have addresses, and is only logged."""
+
+
+def default_file() -> Path:
+    """Returns the path of the database if no other is named: a file in the user's data folder."""
+    return platformdirs.user_data_path("abstractcore") / "server.db"
+
+
+class Store:
+    """Opens a database by its SQLAlchemy URL: `sqlite:///PATH` or `postgresql+psycopg://...`; makes missing tables.
+
+    Raises `ConfigurationError` for an invalid URL, and for a database of a newer version; `MissingExtraError` without
+    the database's driver; `StoreUnavailable`, which each use of it may raise too.
+    """
+
+    def __init__(self, url: str) -> None:
+        self._engine = _engine(url)
+        self._prepare()
+
+    @classmethod
+    def at(cls, path: Path) -> Store:
+        """Opens a SQLite file, which only its owner may read; makes it, with its folder, if it is missing."""
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+        except OSError as error:
+            raise ConfigurationError(f"the database {path} cannot be opened: {error.strerror}") from None
+        return cls(f"sqlite:///{path}")
+
+    def _prepare(self) -> None:
+        with self.writing() as connection:
+            if connection.dialect.name == "postgresql":
+                connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
+            metadata.create_all(connection)
+            found = connection.execute(select(func.max(versions.c.version))).scalar()
+            if found is None:
+                connection.execute(insert(versions).values(version=VERSION))
+            elif found > VERSION:
+                raise ConfigurationError(
+                    f"the database has version {found} of the tables, this AbstractCore knows version {VERSION}",
+                    hint="Upgrade with: pip install --upgrade abstractcore, or name another database.",
+                )
+
+    @contextmanager
+    def reading(self) -> Generator[Connection]:
+        """Yields a connection for reading; raises `StoreUnavailable`."""
+        with _failures(), self._engine.execution_options(**{_READS: True}).begin() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Generator[Connection]:
+        """Yields a connection in a transaction, which is written at the end; raises `StoreUnavailable`.
+
+        In SQLite no other process writes meanwhile. In PostgreSQL rows are locked by `SELECT ... FOR UPDATE`.
+        """
+        with _failures(), self._engine.begin() as connection:
+            yield connection
+
+    def close(self) -> None:
+        """Closes all connections."""
+        self._engine.dispose()
+
+
+@contextmanager
+def _failures() -> Generator[None]:
+    try:
+        yield
+    except SQLAlchemyError as error:
+        raise StoreUnavailable(type(error).__name__) from error
+
+
+def _engine(url: str) -> Engine:
+    hint = "Write sqlite:////folder/file.db or postgresql+psycopg://user@host/database."
+    try:
+        parsed = make_url(url)
+    except ArgumentError:
+        raise ConfigurationError("the URL of the database is not valid", hint=hint) from None
+    if parsed.get_backend_name() not in _SCHEMES:
+        raise ConfigurationError(f"{parsed.get_backend_name()!r} is not a database that can be used here", hint=hint)
+    is_file = parsed.get_backend_name() == "sqlite"
+    try:
+        engine = create_engine(parsed, connect_args={"timeout" if is_file else "connect_timeout": _BUSY_SECONDS})
+    except (ImportError, NoSuchModuleError) as error:
+        raise MissingExtraError(
+            f"{parsed.drivername} requires a driver that is not installed: {error}",
+            hint="Install with: pip install 'psycopg[binary]'.",
+        ) from None
+    if is_file:
+        event.listen(engine, "connect", _prepare_file)
+        event.listen(engine, "begin", _begin)
+    return engine
+
+
+def _prepare_file(connection: Any, record: object) -> None:
+    """Lets readers go on while another process writes. Transactions begin as `_begin` says, not as sqlite3 would."""
+    connection.isolation_level = None
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("PRAGMA synchronous = NORMAL")
+    connection.execute("PRAGMA foreign_keys = ON")
+
+
+def _begin(connection: Connection) -> None:
+    """Locks the file before reading what is then changed: two transactions that both read first would collide."""
+    reads = connection.get_execution_options().get(_READS, False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")

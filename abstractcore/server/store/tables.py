@@ -1,0 +1,57 @@
+"""The tables of the database. Times are seconds since the epoch."""
+
+from __future__ import annotations
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    Float,
+    ForeignKey,
+    Index,
+    Integer,
+    LargeBinary,
+    MetaData,
+    String,
+    Table,
+)
+
+VERSION = 1
+"""The version of these tables. A database with a higher one was made by a newer AbstractCore."""
+metadata = MetaData()
+versions = Table("abstractcore_version", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
+keys = Table(
+    "abstractcore_keys",
+    metadata,
+    Column("name", String(100), primary_key=True),
+    Column("models", JSON),
+    Column("tags", JSON, nullable=False),
+    Column("requests_per_minute", Integer),
+    Column("tokens_per_minute", BigInteger),
+    Column("parallel", Integer),
+    Column("created", Float(53), nullable=False),
+    Column("expires", Float(53)),
+    Column("revoked", Float(53)),
+)
+secrets = Table(
+    "abstractcore_key_secrets",
+    metadata,
+    Column("prefix", String(20), primary_key=True),
+    Column("name", String(100), ForeignKey(keys.c.name), nullable=False, index=True),
+    Column("digest", LargeBinary(32), nullable=False),
+    Column("created", Float(53), nullable=False),
+    Column("expires", Float(53)),
+)
+"""The secrets of a key: one, or two while a rotation lets the earlier one be valid for a while."""
+leases = Table(
+    "abstractcore_leases",
+    metadata,
+    Column("id", String(32), primary_key=True),
+    Column("name", String(100), nullable=False),
+    Column("begun", Float(53), nullable=False),
+    Column("expires", Float(53), nullable=False),
+    Column("settled", Float(53)),
+    Column("tokens", BigInteger, nullable=False),
+    Index("abstractcore_leases_of_key", "name", "begun"),
+)
+"""The calls of keys with limits. `tokens` are those reserved, once it is `settled` those used."""

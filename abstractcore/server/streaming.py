@@ -1,0 +1,157 @@
+"""`StreamedAnswer`: streams the answer to a request as it comes, in the client's dialect."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Sequence
+from functools import partial
+from typing import cast
+
+from pydantic_core import to_json
+
+import abstractcore
+
+from ..errors import AbstractCoreError
+from ..ports import StreamRenderer
+from ..schema import Delta, ReplyEnd, StreamEvent
+from .connection import ClientGone, Connection
+from .extension import reply_fields, with_field
+from .failures import shown_error
+from .heartbeats import Heartbeats
+from .jobs import Job, Planned, may_fall_back
+from .reasoning import StreamSealer
+from .receipts import RECEIPT_HEADER
+from .settlements import estimated, failed, settlement_of
+
+
+class StreamedAnswer:
+    """The stream of all choices. Its head is sent with the first event, or with the first heartbeat: until then, an
+    error becomes a response with a status of its own.
+    """
+
+    def __init__(self, job: Job) -> None:
+        self._job = job
+        self._dialect = job.exchange.dialect
+        self._renderers: dict[int, StreamRenderer] = {}
+        self._has_events = False
+        self._tail = b""
+        self._is_complete = False
+
+    async def send_to(self, connection: Connection) -> None:
+        """Sends the stream; raises the error of one that has not begun."""
+        exchange = self._job.exchange
+        connection.stream_head = exchange.headers(
+            {
+                "content-type": self._dialect.stream_type(self._job.asked),
+                "cache-control": "no-cache",
+                "x-accel-buffering": "no",
+                "x-abstractcore-model": self._job.served.name,
+            }
+        )
+        state = exchange.state
+        beat = partial(self._beat, connection)
+        try:
+            async with state.drains.watched(connection, self._job.served.on_disconnect):
+                with Heartbeats(connection, state.settings.limits.heartbeat_seconds, beat):
+                    await self._play(connection)
+        except ClientGone:
+            return
+        except Exception as error:
+            if not connection.started:
+                raise
+            await connection.write(self._error(error), more=False)
+
+    async def _beat(self, connection: Connection) -> None:
+        job = self._job
+        await connection.write(self._dialect.heartbeat(job.asked, job.stamp, begun=self._has_events))
+
+    async def _play(self, connection: Connection) -> None:
+        choices = self._job.asked.choices
+        if choices == 1:
+            await self._choice(0, connection)
+        else:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for number in range(choices):
+                        group.create_task(self._choice(number, connection))
+            except ExceptionGroup as group_error:
+                raise group_error.exceptions[0] from None
+        if not self._is_complete:
+            self._tail += self._dialect.finish([self._renderers[number] for number in sorted(self._renderers)])
+        await connection.write(self._tail, more=False)
+
+    def _error(self, error: Exception) -> bytes:
+        """Returns the event of an error, in the client's dialect."""
+        exchange = self._job.exchange
+        shown = shown_error(error, exchange.request.trace_id, exchange.state.hidden)
+        renderer = next(iter(self._renderers.values()), None)
+        if renderer is None:
+            renderer = self._dialect.renderer(exchange.format, self._job.asked, self._job.stamp)
+        return renderer.error(shown)
+
+    async def _choice(self, number: int, connection: Connection) -> None:
+        """Streams one choice, of the first model that begins to answer."""
+        *others, last = self._job.served.llms
+        for llm in others:
+            try:
+                await self._stream(self._job.planned(llm), number, connection)
+            except AbstractCoreError as error:
+                if number in self._renderers or not may_fall_back(error):
+                    raise
+            else:
+                return
+        await self._stream(self._job.planned(last), number, connection)
+
+    async def _stream(self, planned: Planned, number: int, connection: Connection) -> None:
+        """Streams a call, and settles it however it ends."""
+        lease = await self._job.begin(planned)
+        stream = planned.llm.astream_call(planned.call, timeout=self._job.timeout)
+        try:
+            async with stream:
+                await self._pump(stream, planned, number, connection)
+            response = stream.response
+        except Exception as error:
+            await lease.settle(failed(planned, error, stream.partial))
+            raise
+        except BaseException:
+            await lease.settle(estimated(planned.llm, planned.call, stream.partial, "cancelled"))
+            raise
+        await lease.settle(settlement_of(response))
+
+    async def _pump(
+        self, stream: abstractcore.AsyncStream[None], planned: Planned, number: int, connection: Connection
+    ) -> None:
+        """Sends the events of each network chunk together, as soon as they arrive."""
+        batch = await stream.read()
+        job = self._job
+        connection.stream_head = {**connection.stream_head, RECEIPT_HEADER: job.exchange.entry.receipt.header()}
+        renderer = self._dialect.renderer(planned.transpiler, job.asked, job.stamp, number)
+        self._renderers[number] = renderer
+        sealer = None if planned.own_format else StreamSealer(planned.origin)
+        relay = planned.relay
+        while batch:
+            data = relay.take_events() if relay.is_untouched else _rendered(batch, renderer, sealer)
+            if job.extension.is_given and isinstance(batch[-1], ReplyEnd):
+                self._tail += data
+            elif data:
+                self._has_events = True
+                await connection.write(data)
+            batch = await stream.read()
+        if relay.is_untouched:
+            self._tail = relay.take_rest()
+            self._is_complete = True
+        elif job.extension.is_given and job.asked.choices == 1:
+            self._add_fields(stream, planned, renderer)
+
+    def _add_fields(self, stream: abstractcore.AsyncStream[None], planned: Planned, renderer: StreamRenderer) -> None:
+        """Puts the field `abstractcore` into the last object of the stream."""
+        response = stream.response
+        name = f"{response.provider}/{response.model}"
+        fields = reply_fields(response, (*planned.warnings, *response.warnings), name)
+        self._tail = with_field(self._tail + self._dialect.finish([renderer]), to_json(fields))
+        self._is_complete = True
+
+
+def _rendered(batch: Sequence[StreamEvent], renderer: StreamRenderer, sealer: StreamSealer | None) -> bytes:
+    deltas = cast("Sequence[Delta]", batch)  # a call given as data has no tools that run here, and no events of them
+    return b"".join(map(renderer.feed, deltas if sealer is None else sealer.sealed(deltas)))

@@ -1,0 +1,96 @@
+"""Codex (Responses) and opencode (Chat Completions), coding agents of npm, write a file as a scripted model asks."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore.testing import ScriptedReply
+from tests.chaos_server import PATIENCE_SECONDS
+from tests.node_packages import NODE, installed
+from tests.server.clients.replies import result_of
+from tests.server.serving import Served
+
+PACKAGES = Path(__file__).parent / "agents"
+TASK = "Write hello into hello.txt."
+DONE = "hello.txt is written."
+
+pytestmark = pytest.mark.skipif(
+    (platform.system(), platform.machine()) != ("Linux", "x86_64"), reason="names the binary for Linux on x86-64"
+)
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Path:
+    """The folder in which an agent works."""
+    folder = tmp_path / "work"
+    folder.mkdir()
+    return folder
+
+
+def run_agent(work: Path, *command: str | Path, **variables: str) -> list[dict[str, Any]]:
+    """Runs an agent in a home of its own; returns the events that it prints."""
+    home = work.parent / "home"
+    home.mkdir()
+    env = {"HOME": str(home), "PATH": f"{NODE.parent}{os.pathsep}{os.environ['PATH']}", "NO_PROXY": "127.0.0.1"}
+    done = subprocess.run(
+        command,
+        cwd=work,
+        env={**env, **variables},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        timeout=4 * PATIENCE_SECONDS,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
+
+
+def test_codex(served: Served, work: Path):
+    served.script(ScriptedReply.tool_call("exec_command", {"cmd": "printf hello > hello.txt && echo written"}), DONE)
+    provider = f'{{name="local", base_url="{served.url}/v1", wire_api="responses", env_key="SERVER_KEY"}}'
+    options = ('model="scripted"', 'model_provider="local"', f"model_providers.local={provider}")
+    events = run_agent(
+        work,
+        NODE,
+        installed(PACKAGES) / "node_modules/@openai/codex/bin/codex.js",
+        *("exec", "--json", "--skip-git-repo-check", "--sandbox", "danger-full-access"),
+        *(argument for option in options for argument in ("-c", option)),
+        TASK,
+        SERVER_KEY="unused",
+    )
+    assert (work / "hello.txt").read_text() == "hello"
+    assert "written" in result_of(served.calls[-1])
+    said = [event["item"]["text"] for event in events if event.get("item", {}).get("type") == "agent_message"]
+    assert said == [DONE]
+    (usage,) = [event["usage"] for event in events if event["type"] == "turn.completed"]
+    assert usage["input_tokens"] > 0
+
+
+def test_opencode(served: Served, work: Path):
+    path = work / "hello.txt"
+    served.script(ScriptedReply.tool_call("write", {"filePath": str(path), "content": "hello"}), DONE)
+    provider = {
+        "npm": "@ai-sdk/openai-compatible",
+        "options": {"baseURL": f"{served.url}/v1", "apiKey": "unused"},
+        "models": {"scripted": {"tool_call": True}},
+    }
+    config = {"provider": {"local": provider}, "model": "local/scripted", "share": "disabled", "autoupdate": False}
+    offline = ("AUTOUPDATE", "MODELS_FETCH", "DEFAULT_PLUGINS", "LSP_DOWNLOAD")
+    events = run_agent(
+        work,
+        installed(PACKAGES) / "node_modules/opencode-linux-x64/bin/opencode",
+        *("run", "--format", "json", "--title", "a task", TASK),
+        OPENCODE_CONFIG_CONTENT=json.dumps(config),
+        **{f"OPENCODE_DISABLE_{name}": "1" for name in offline},
+    )
+    assert path.read_text() == "hello"
+    assert "success" in result_of(served.calls[-1])
+    assert [event["part"]["text"] for event in events if event["type"] == "text"] == [DONE]

@@ -1,0 +1,67 @@
+"""`abstractcore keys`: the real command, and its other uses in this process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from abstractcore.cli.app import app
+from abstractcore.server.store import Keys, Store
+
+
+@pytest.fixture
+def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The user's data folder."""
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("ABSTRACTCORE_SERVER_DATABASE", raising=False)
+    return tmp_path
+
+
+def json_of(*arguments: str) -> Any:
+    """Returns what a command prints with `--json`."""
+    result = CliRunner().invoke(app, ["keys", *arguments, "--json"])
+    data = json.loads(result.stdout)
+    assert data["exit_code"] == result.exit_code
+    return data
+
+
+def test_key_is_printed_once_and_found_by_its_name_and_prefix(data: Path):
+    arguments = ["create", "alice", "--model", "openai/*", "--tag", "team=a", "--expires", "30d"]
+    command = [sys.executable, "-m", "abstractcore", "keys", *arguments]
+    created = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
+    secret = created.stdout.strip()
+    assert "not shown again" in created.stderr
+    (file,) = data.rglob("server.db")
+    keys = Keys(Store.at(file))
+    found = keys.find(secret)
+    assert found is not None
+    assert (found.name, found.models, found.tags) == ("alice", ("openai/*",), {"team": "a"})
+    listed = CliRunner().invoke(app, ["keys", "list"])
+    assert "alice" in listed.stdout
+    assert found.prefixes[0] in listed.stdout
+    rotated = json_of("rotate", "alice")["secret"]
+    as_data = json_of("list")
+    assert [key["name"] for key in as_data["keys"]] == ["alice"]
+    assert secret not in listed.output + json.dumps(as_data)
+    assert keys.find(secret) is None
+    assert keys.find(rotated) is not None
+    assert json_of("revoke", "alice")["key"]["state"] == "revoked"
+    assert keys.find(rotated) is None
+
+
+def test_errors_say_what_to_type(data: Path):
+    date = json_of("create", "alice", "--expires", "soon")
+    assert date["error"]["hint"] == "Write --expires 90d, 12h, 30m or 60s."
+    assert "in the past" in json_of("create", "alice", "--expires", "2001-01-01")["error"]["message"]
+    assert "NAME=VALUE" in json_of("create", "alice", "--tag", "x")["error"]["hint"]
+    assert "no key with the name" in json_of("revoke", "bob")["error"]["message"]
+    nowhere = json_of("list", "--database", "sqlite:////nowhere/server.db")
+    assert "cannot be used" in nowhere["error"]["message"]

@@ -1,0 +1,188 @@
+"""Keys and leases in a database: a SQLite file, and two processes that share it."""
+
+from __future__ import annotations
+
+import sqlite3
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from abstractcore import ConfigurationError, InvalidInputError
+from abstractcore.server.store import KeyLimits, Keys, Leases, Refusal, Store
+
+
+class Clock:
+    """A clock that tests move. It returns seconds since the epoch."""
+
+    def __init__(self) -> None:
+        self.time = 1_800_000_000.0
+
+    def __call__(self) -> float:
+        return self.time
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "folder" / "server.db"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    opened = Store.at(path)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def keys(store: Store, clock: Clock) -> Keys:
+    return Keys(store, clock)
+
+
+@pytest.fixture
+def leases(store: Store, clock: Clock) -> Leases:
+    return Leases(store, clock)
+
+
+def test_key_is_found_by_its_secret_and_the_file_has_only_a_hash(keys: Keys, path: Path):
+    issued = keys.create("alice", models=["openai/*"], tags={"team": "a"}, limits=KeyLimits(5, 1000, 2))
+    found = keys.find(issued.secret)
+    assert found is not None
+    assert found == issued.key
+    assert (found.models, found.tags, found.limits) == (("openai/*",), {"team": "a"}, KeyLimits(5, 1000, 2))
+    assert issued.secret.startswith(f"{found.prefixes[0]}-")
+    assert issued.secret not in repr(issued)
+    secret_part = issued.secret.removeprefix(f"{found.prefixes[0]}-")
+    written = b"".join(file.read_bytes() for file in path.parent.iterdir())
+    assert secret_part.encode() not in written
+
+
+def test_other_secrets_are_not_found(keys: Keys):
+    secret = keys.create("alice").secret
+    changed = secret[:-1] + ("A" if secret[-1] != "A" else "B")
+    for wrong in (changed, secret + "x", secret.upper(), "", "ac-", "ac-000000000000-" + 43 * "x", "\udcff" * 16):
+        assert keys.find(wrong) is None
+
+
+def test_only_the_owner_may_read_the_file(store: Store, path: Path):
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_revoked_key_is_not_valid_and_its_name_stays_taken(keys: Keys):
+    secret = keys.create("alice").secret
+    assert keys.revoke("alice").revoked is not None
+    assert keys.find(secret) is None
+    with pytest.raises(InvalidInputError, match="there is a key"):
+        keys.create("alice")
+    with pytest.raises(InvalidInputError, match="revoked"):
+        keys.rotate("alice")
+
+
+def test_expired_key_is_not_valid(keys: Keys, clock: Clock):
+    secret = keys.create("alice", expires=clock() + 10).secret
+    assert keys.find(secret) is not None
+    clock.time += 10
+    assert keys.find(secret) is None
+
+
+def test_rotated_key_has_a_new_secret_and_the_earlier_one_for_the_overlap(keys: Keys, clock: Clock):
+    first = keys.create("alice").secret
+    second = keys.rotate("alice", overlap=60).secret
+    assert keys.find(first) is not None
+    assert keys.find(second) is not None
+    third = keys.rotate("alice").secret
+    assert [keys.find(each) is not None for each in (first, second, third)] == [False, False, True]
+
+
+@pytest.mark.parametrize("name", ["", " ", "a b", "-x", "a/../b", "x" * 101, "a\nb", "ключ"])
+def test_invalid_name_is_refused(keys: Keys, name: str):
+    with pytest.raises(InvalidInputError, match="a name has"):
+        keys.create(name)
+
+
+def test_unknown_name_is_refused_with_the_nearest(keys: Keys):
+    keys.create("alice")
+    with pytest.raises(InvalidInputError) as caught:
+        keys.revoke("alicia")
+    assert "alice" in (caught.value.hint or "")
+
+
+def test_requests_of_any_minute_are_limited(leases: Leases, clock: Clock):
+    limits = KeyLimits(requests_per_minute=2)
+    assert isinstance(leases.begin("alice", limits, 0, 30), str)
+    clock.time += 20
+    assert isinstance(leases.begin("alice", limits, 0, 30), str)
+    assert leases.begin("alice", limits, 0, 30) == Refusal("requests", 2, 40.0)
+    assert isinstance(leases.begin("bob", limits, 0, 30), str)
+    clock.time += 40
+    assert isinstance(leases.begin("alice", limits, 0, 30), str)
+
+
+def test_tokens_count_as_reserved_then_as_used_for_a_minute_after_the_end(leases: Leases, clock: Clock):
+    limits = KeyLimits(tokens_per_minute=100)
+    lease = leases.begin("alice", limits, 60, 600)
+    assert isinstance(lease, str)
+    clock.time += 120
+    assert leases.begin("alice", limits, 60, 600) == Refusal("tokens", 100, 1.0)
+    leases.settle(lease, 250)
+    clock.time += 59
+    assert leases.begin("alice", limits, 1, 600) == Refusal("tokens", 100, 1.0)
+    clock.time += 1
+    assert isinstance(leases.begin("alice", limits, 60, 600), str)
+
+
+def test_call_above_the_limit_of_tokens_is_let_in_alone(leases: Leases):
+    limits = KeyLimits(tokens_per_minute=100)
+    assert isinstance(leases.begin("alice", limits, 5000, 600), str)
+    assert isinstance(leases.begin("alice", limits, 1, 600), Refusal)
+
+
+def test_leases_of_a_killed_process_expire(path: Path, leases: Leases, clock: Clock):
+    limits = KeyLimits(tokens_per_minute=100, parallel=1)
+    code = f"""
+import os, signal
+from abstractcore.server.store import KeyLimits, Leases, Store
+from pathlib import Path
+Leases(Store.at(Path({str(path)!r})), lambda: {clock()}).begin("alice", KeyLimits(None, 100, 1), 100, 300)
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
+    clock.time += 299
+    assert leases.begin("alice", limits, 10, 300) == Refusal("calls at once", 1, 1.0)
+    clock.time += 1
+    assert isinstance(leases.begin("alice", limits, 10, 300), str)
+
+
+def test_processes_that_share_a_file_let_in_no_request_too_many(path: Path, keys: Keys):
+    keys.create("alice")
+    code = f"""
+from abstractcore.server.store import KeyLimits, Leases, Store
+from pathlib import Path
+leases = Leases(Store.at(Path({str(path)!r})), lambda: 1_800_000_000.0)
+print(sum(isinstance(leases.begin("alice", KeyLimits(50), 0, 60), str) for _ in range(40)))
+"""
+    running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
+    assert sum(int(process.communicate()[0]) for process in running) == 50
+
+
+def test_database_of_a_newer_version_is_refused(store: Store, path: Path):
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE abstractcore_version SET version = 99")
+    connection.close()
+    with pytest.raises(ConfigurationError, match="version 99"):
+        Store.at(path)
+
+
+@pytest.mark.parametrize("url", ["nonsense", "mysql://root:canary@host/x", "sqlite+none:///x"])
+def test_invalid_url_is_an_error_without_its_password(url: str):
+    with pytest.raises(ConfigurationError) as caught:
+        Store(url)
+    assert "canary" not in f"{caught.value} {caught.value.hint}"

@@ -1,0 +1,167 @@
+"""Limits of HTTP connections: their number, the size and the time of a request's head, readers that do not read."""
+
+from __future__ import annotations
+
+import asyncio
+import socket
+from collections.abc import AsyncGenerator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+import uvicorn
+from uvicorn.server import ServerState
+
+from abstractcore.server import Limits
+from abstractcore.server.connections import limited_connections
+from tests.chaos_server import PATIENCE_SECONDS
+
+REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
+QUICK = 0.05
+LARGE = 50_000_000
+
+
+class Connections(set[Any]):
+    """The open connections of a server."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.one_ended = asyncio.Event()
+
+    def discard(self, element: Any) -> None:
+        super().discard(element)
+        self.one_ended.set()
+
+
+def answering(size: int = 2) -> Any:
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        length = (b"content-length", str(size).encode())
+        await send({"type": "http.response.start", "status": 200, "headers": [length]})
+        await send({"type": "http.response.body", "body": b"x" * size})
+
+    return app
+
+
+@asynccontextmanager
+async def listening(limits: Limits, app: Any = None, connections: Connections | None = None) -> AsyncGenerator[int]:
+    """Yields the port of a server."""
+    config = uvicorn.Config(app or answering(), http=limited_connections(limits), lifespan="off", log_config=None)
+    config.load()
+    protocol: Any = config.http_protocol_class
+    loop, state = asyncio.get_running_loop(), ServerState()
+    state.connections = Connections() if connections is None else connections
+    server = await loop.create_server(lambda: protocol(config=config, server_state=state, app_state={}), "127.0.0.1", 0)
+    async with server:
+        yield server.sockets[0].getsockname()[1]
+        for each in list(state.connections):
+            each.transport.abort()
+
+
+async def opened(port: int, sent: bytes = b"") -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(sent)
+    await writer.drain()
+    return reader, writer
+
+
+async def received(reader: asyncio.StreamReader) -> bytes:
+    """What comes before the connection is closed."""
+    async with asyncio.timeout(PATIENCE_SECONDS):
+        try:
+            return await reader.read()
+        except ConnectionResetError:
+            return b""
+
+
+@pytest.mark.parametrize("sent", [b"", REQUEST[:20]])
+def test_connection_without_a_request_is_closed(sent: bytes):
+    async def run() -> bytes:
+        async with listening(Limits(head_seconds=QUICK)) as port:
+            reader, writer = await opened(port, sent)
+            try:
+                return await received(reader)
+            finally:
+                writer.close()
+
+    assert asyncio.run(run()) == b""
+
+
+def test_connection_too_many_closes_the_one_that_has_waited_longest():
+    async def run() -> bytes:
+        async with listening(Limits(connections=2)) as port:
+            first, first_writer = await opened(port, REQUEST[:20])
+            _, second_writer = await opened(port)
+            third, third_writer = await opened(port)
+            assert await received(first) == b""
+            third_writer.write(REQUEST)
+            answer = await third.readuntil(b"xx")
+            for each in (first_writer, second_writer, third_writer):
+                each.close()
+            return answer
+
+    assert asyncio.run(run()).startswith(b"HTTP/1.1 200 OK")
+
+
+@pytest.mark.parametrize(
+    "head", [b"x-long: " + b"a" * 5000, b"\r\n".join(b"x-%d: a" % number for number in range(1000))]
+)
+@pytest.mark.parametrize("end", [b"", b"\r\n\r\n"])
+def test_head_that_is_too_large_is_refused(head: bytes, end: bytes):
+    async def run() -> bytes:
+        async with listening(Limits(head_bytes=4000)) as port:
+            reader, writer = await opened(port, REQUEST[:-2])
+            writer.write(head + end)
+            try:
+                return await received(reader)
+            finally:
+                writer.close()
+
+    assert asyncio.run(run()).startswith(b"HTTP/1.1 431 ")
+
+
+def test_one_connection_may_send_more_than_the_limit_in_all():
+    async def run() -> None:
+        async with listening(Limits(head_bytes=4 * len(REQUEST))) as port:
+            reader, writer = await opened(port)
+            for _ in range(20):
+                writer.write(REQUEST)
+                assert await reader.readuntil(b"xx")
+            writer.close()
+
+    asyncio.run(run())
+
+
+def test_answer_that_is_not_read_is_dropped():
+    async def run() -> None:
+        connections = Connections()
+        async with listening(Limits(head_seconds=QUICK), answering(LARGE), connections) as port:
+            with socket.create_connection(("127.0.0.1", port)) as client:
+                client.sendall(REQUEST)
+                async with asyncio.timeout(PATIENCE_SECONDS):
+                    await connections.one_ended.wait()
+
+    asyncio.run(run())
+
+
+SMUGGLED = [
+    b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 4\r\nContent-Length: 5\r\n\r\nabcde",
+    b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding : chunked\r\n\r\n0\r\n\r\n",
+    b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +4\r\n\r\nabcd",
+    b"GET / HTTP/1.1\r\nHost: x\r\nx: a\x00b\r\n\r\n",
+    b"GET / HTTP/1.1\nHost: x\n\n",
+]
+
+
+@pytest.mark.parametrize("request_bytes", SMUGGLED)
+def test_ambiguous_requests_are_refused(request_bytes: bytes):
+    async def run() -> bytes:
+        async with listening(Limits(head_seconds=1)) as port:
+            reader, writer = await opened(port, request_bytes)
+            try:
+                return await received(reader)
+            finally:
+                writer.close()
+
+    assert asyncio.run(run()).startswith(b"HTTP/1.1 400 ")

@@ -1,0 +1,74 @@
+"""What the server does with each field of each route: docs/server.md has it, for every field that clients send."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Collection
+from typing import Any
+
+import anthropic.types.message_create_params
+import cohere
+import openai
+import openai.types.chat.completion_create_params
+import openai.types.completion_create_params
+import openai.types.responses.response_create_params
+import pytest
+from ollama._types import ChatRequest, GenerateRequest
+
+from tests.server.fields import FIELDS, PAGE, outcome, page
+from tests.server.serving import Served
+
+
+def test_page_is_what_the_formats_do():
+    assert PAGE.read_text(encoding="utf-8") == page(), "run: make docs"
+
+
+def _annotations(params: Any) -> Collection[str]:
+    return params.__annotations__
+
+
+OF_CLIENTS: dict[str, Collection[str]] = {
+    "/v1/chat/completions": _annotations(openai.types.chat.completion_create_params.CompletionCreateParamsBase),
+    "/v1/completions": _annotations(openai.types.completion_create_params.CompletionCreateParamsBase),
+    "/v1/responses": _annotations(openai.types.responses.response_create_params.ResponseCreateParamsBase),
+    "/v1/messages": _annotations(anthropic.types.message_create_params.MessageCreateParamsBase),
+    "/v2/chat": inspect.signature(cohere.ClientV2.chat).parameters.keys() - {"self", "request_options"},
+    "/api/chat": ChatRequest.model_fields,
+    "/api/generate": GenerateRequest.model_fields,
+}
+
+
+@pytest.mark.parametrize("path", OF_CLIENTS)
+def test_page_names_every_field_that_the_vendors_client_sends(path: str):
+    named = {name.partition(".")[0] for name in FIELDS[path]}
+    assert set(OF_CLIENTS[path]) - named == set()
+
+
+@pytest.mark.parametrize("path", FIELDS)
+def test_no_field_is_dropped_in_silence(path: str):
+    assert [name for name in FIELDS[path] if "no effect" in outcome(path, name)] == []
+
+
+def test_fields_of_another_vendor_are_named_in_warnings(served: Served):
+    served.script("hello")
+    with openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0) as client:
+        completion = client.chat.completions.create(
+            model="scripted",
+            messages=[{"role": "user", "content": "hi"}],
+            user="someone",
+            extra_body={"abstractcore": {}, "made_up": 1},
+        )
+    assert completion.model_extra is not None
+    warnings = completion.model_extra["abstractcore"]["warnings"]
+    assert {(each["code"], each["path"]) for each in warnings} == {
+        ("field_left_out", "made_up"),
+        ("field_left_out", "user"),
+    }
+
+
+def test_a_request_that_would_mean_something_else_is_refused(served: Served):
+    with (
+        openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0) as client,
+        pytest.raises(openai.BadRequestError, match="previous_response_id"),
+    ):
+        client.responses.create(model="scripted", input="hi", previous_response_id="resp_1")

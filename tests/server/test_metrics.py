@@ -1,0 +1,74 @@
+"""`/metrics`, read by the parser of prometheus_client."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import httpx2
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from abstractcore import Usage
+from abstractcore.server import FixedKeys
+from abstractcore.server.audit import Entry
+from abstractcore.server.metrics import Metrics
+from abstractcore.testing import ScriptedReply
+from tests.chaos_server import PATIENCE_SECONDS
+from tests.server.serving import Served, serving
+
+KEY = "a-key-of-this-server"
+ASK = {"model": "scripted", "messages": [{"role": "user", "content": "hi"}]}
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Served]:
+    with serving(access=FixedKeys([KEY])) as served:
+        yield served
+
+
+@pytest.fixture
+def http(served: Served) -> Iterator[httpx2.Client]:
+    headers = {"authorization": f"Bearer {KEY}"}
+    with httpx2.Client(base_url=served.url, headers=headers, trust_env=False, timeout=PATIENCE_SECONDS) as client:
+        yield client
+
+
+def samples(text: str) -> dict[tuple[str, ...], float]:
+    """Each sample by its name and the values of its labels."""
+    families = text_string_to_metric_families(text)
+    return {(each.name, *each.labels.values()): each.value for family in families for each in family.samples}
+
+
+def test_requests_calls_and_tokens_are_counted(served: Served, http: httpx2.Client):
+    served.script(ScriptedReply.text("Bonjour.", usage=Usage(7, 3)))
+    assert http.post("/v1/chat/completions", json=ASK).status_code == 200
+    assert http.post("/v1/chat/completions", json={**ASK, "model": 'no"such\nmodel'}).status_code == 404
+    assert http.get("/no/such/path").status_code == 404
+    response = http.get("/metrics")
+    assert response.headers["content-type"].startswith("text/plain; version=0.0.4")
+    found = samples(response.text)
+    assert found["abstractcore_requests_total", "/v1/chat/completions", "200"] == 1
+    assert found["abstractcore_requests_total", "/v1/chat/completions", "404"] == 1
+    assert found["abstractcore_requests_total", "other", "404"] == 1
+    assert found["abstractcore_calls_total", "scripted/scripted"] == 1
+    assert found["abstractcore_tokens_total", "scripted/scripted", "input"] == 7
+    assert found["abstractcore_tokens_total", "scripted/scripted", "output"] == 3
+    assert found["abstractcore_requests_running",] == 1
+    assert found["abstractcore_request_seconds_bucket", "+Inf"] == found["abstractcore_request_seconds_count",] == 3
+    assert KEY not in response.text
+    assert "such" not in response.text
+
+
+def test_counts_need_a_key(served: Served):
+    assert httpx2.get(f"{served.url}/metrics", trust_env=False).status_code == 401
+
+
+def test_names_of_models_do_not_grow_without_limit():
+    metrics = Metrics()
+    for number in range(300):
+        metrics.count(Entry("0", "POST", "/v1/x", model=f'openai/"{number}\\\n', calls=1, input_tokens=1), 200, 0.5)
+    found = samples(metrics.text())
+    models = {key[1] for key in found if key[0] == "abstractcore_calls_total"}
+    assert len(models) == 201
+    assert found["abstractcore_calls_total", "other"] == 100
+    assert 'openai/"0\\\n' in models

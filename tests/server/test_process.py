@@ -1,0 +1,188 @@
+"""`abstractcore serve` as a process: its first answer, its signals, its exit codes."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Generator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+import httpx2
+import openai
+import pytest
+
+from abstractcore.stores.models import FileModelStore
+from tests.chaos_server import (
+    DONE,
+    HANG,
+    LAST_CHUNK,
+    PATIENCE_SECONDS,
+    ScriptedServer,
+    chunk,
+    completion,
+    delta,
+    stream_head,
+)
+
+LAST_PIECE = chunk(delta("jour") + delta(finish_reason="stop") + DONE)
+ASK = {"model": "openai-compatible/m", "messages": [{"role": "user", "content": "hi"}], "stream": True}
+
+
+class Process:
+    """A server in a process of its own."""
+
+    def __init__(self, process: subprocess.Popen[str], url: str) -> None:
+        self.process = process
+        self.url = url
+
+    def signal(self, number: int) -> None:
+        """Sends a signal."""
+        self.process.send_signal(number)
+
+    def wait_for_line(self, words: str) -> None:
+        """Waits for a line on stderr."""
+        assert self.process.stderr is not None
+        for line in self.process.stderr:
+            if words in line:
+                return
+        raise AssertionError(f"the server ended without {words!r}")
+
+    def end(self) -> int:
+        """Waits for the end; returns the exit code."""
+        return self.process.wait(PATIENCE_SECONDS)
+
+
+@contextmanager
+def started(*arguments: str, **environment: str) -> Generator[Process]:
+    """Starts `abstractcore serve` on a free port."""
+    command = [sys.executable, "-m", "abstractcore", "serve", "--port", "0", *arguments]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=_environment(environment)) as process:
+        try:
+            assert process.stderr is not None
+            line = process.stderr.readline()
+            found = re.search(r"listening at (\S+)", line)
+            assert found, line + process.stderr.read()
+            yield Process(process, found[1])
+        finally:
+            process.kill()
+            process.communicate()
+
+
+def _environment(more: Mapping[str, str]) -> dict[str, str]:
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("ABSTRACTCORE_SERVER")}
+    return {**kept, **more}
+
+
+@pytest.fixture
+def config(tmp_path: Path, server: ScriptedServer) -> Path:
+    """A configuration whose provider is the scripted server."""
+    file = tmp_path / "server.toml"
+    file.write_text(
+        f'[limits]\ndrain_seconds = 20\n[providers.openai-compatible]\nbase_url = "{server.url}/v1"\n'
+        "options.max_retries = 0\n"
+    )
+    return file
+
+
+def test_it_answers_at_once_with_the_embedded_model(models: FileModelStore):
+    environment = {"ABSTRACTCORE_CACHE": str(models.root.parent.resolve())}
+    with (
+        started(**environment) as process,
+        openai.OpenAI(base_url=f"{process.url}/v1", api_key="none", timeout=PATIENCE_SECONDS * 4) as client,
+    ):
+        completion = client.chat.completions.create(
+            model="default", messages=[{"role": "user", "content": "Say hello."}], max_tokens=8, temperature=0
+        )
+        assert completion.choices[0].message.content
+        assert completion.usage is not None
+        assert completion.usage.completion_tokens
+        process.signal(signal.SIGINT)
+        assert process.end() == 0
+
+
+def test_sigterm_lets_streams_end(config: Path, server: ScriptedServer):
+    gate = server.gate()
+    server.script(stream_head(), chunk(delta("Bon")), gate, LAST_PIECE, LAST_CHUNK)
+    with started("--config", str(config)) as process, httpx2.Client(trust_env=False, timeout=PATIENCE_SECONDS) as http:
+        with http.stream("POST", f"{process.url}/v1/chat/completions", json=ASK) as response:
+            pieces = response.iter_bytes()
+            seen = next(pieces)
+            process.signal(signal.SIGTERM)
+            _wait_until_refused(process.url)
+            gate.open()
+            assert b"jour" in seen + b"".join(pieces)
+        assert process.end() == 0
+
+
+def test_second_sigterm_ends_at_once(config: Path, server: ScriptedServer):
+    server.script(stream_head(), chunk(delta("Bon")), HANG)
+    with started("--config", str(config)) as process, httpx2.Client(trust_env=False, timeout=PATIENCE_SECONDS) as http:
+        with http.stream("POST", f"{process.url}/v1/chat/completions", json=ASK) as response:
+            pieces = response.iter_bytes()
+            assert next(pieces)
+            process.signal(signal.SIGTERM)
+            _wait_until_refused(process.url)
+            process.signal(signal.SIGTERM)
+            with pytest.raises(httpx2.TransportError):
+                list(pieces)
+        assert process.end() == 0
+
+
+def _wait_until_refused(url: str) -> None:
+    """Returns when the server accepts no further connections."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            httpx2.get(f"{url}/health", trust_env=False)
+        except httpx2.HTTPError:
+            return
+    raise AssertionError("the server still accepts connections")
+
+
+def test_sighup_reloads_without_cutting_a_stream(config: Path, server: ScriptedServer):
+    gate = server.gate()
+    server.script(stream_head(), chunk(delta("Bon")), gate, LAST_PIECE, LAST_CHUNK)
+    server.script(completion("second"))
+    with started("--config", str(config)) as process, httpx2.Client(trust_env=False, timeout=PATIENCE_SECONDS) as http:
+        url = f"{process.url}/v1/chat/completions"
+        renamed = {"model": "fast", "messages": ASK["messages"]}
+        assert http.post(url, json=renamed).status_code == 404
+        with http.stream("POST", url, json=ASK) as response:
+            pieces = response.iter_bytes()
+            seen = next(pieces)
+            config.write_text(config.read_text() + '[models.fast]\nmodels = "openai-compatible/m"\n')
+            process.signal(signal.SIGHUP)
+            process.wait_for_line("the configuration was reloaded")
+            assert http.post(url, json=renamed).json()["choices"][0]["message"]["content"] == "second"
+            gate.open()
+            assert b"jour" in seen + b"".join(pieces)
+        config.write_text("[server]\nprot = 1\n")
+        process.signal(signal.SIGHUP)
+        process.wait_for_line("was not reloaded")
+        assert http.get(f"{process.url}/ready").status_code == 200
+
+
+def check(*arguments: str) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-m", "abstractcore", "serve", *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=_environment({}), timeout=PATIENCE_SECONDS)
+
+
+def test_check_ends_with_the_line_of_what_is_wrong(config: Path):
+    done = check("--check", "--config", str(config))
+    assert (done.returncode, "the configuration is valid" in done.stderr) == (0, True)
+    config.write_text("[server]\n\nprot = 1\n")
+    failed = check("--check", "--config", str(config))
+    assert failed.returncode == 2
+    assert "server.toml:3:1" in failed.stderr
+    assert "Did you mean port?" in failed.stderr
+
+
+def test_other_machines_are_refused_without_a_key():
+    failed = check("--host", "0.0.0.0", "--port", "0")
+    assert failed.returncode == 2
+    assert "ABSTRACTCORE_SERVER_KEY" in failed.stderr
