@@ -11,15 +11,19 @@ from ..registry import Registry, failures_of
 
 
 class Capabilities:
-    """The capabilities of one LLM, each created on first use with its options.
+    """The capabilities of one LLM, each created on first use with its options; requests of backends are retried
+    `max_retries` times.
 
     It has no lock, which a fork could leave locked forever: if two threads create one at once, one of them is dropped.
     """
 
-    def __init__(self, registry: Registry, services: CapabilityServices, options: Mapping[str, Any]) -> None:
+    def __init__(
+        self, registry: Registry, services: CapabilityServices, options: Mapping[str, Any], max_retries: int
+    ) -> None:
         self._registry = registry
         self._services = services
-        self._options = options
+        self.options = options
+        self.max_retries = max_retries
         self._made: dict[str, Any] = {}
 
     def get(self, name: str) -> Any:
@@ -32,6 +36,6 @@ class Capabilities:
 
     def _connect(self, name: str) -> Any:
         capability = self._registry.capability(name)
-        options = {option: value for option, value in self._options.items() if option.startswith(f"{name}_")}
+        options = {option: value for option, value in self.options.items() if option.startswith(f"{name}_")}
         with failures_of(f"the capability {name!r} ({self._registry.owner('capability', name)})"):
             return capability.connect(options, self._services)

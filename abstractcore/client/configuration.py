@@ -26,8 +26,8 @@ _EXAMPLE = 'For example:\n[media_policy]\nimage = "caption"'
 
 @dataclass(frozen=True, slots=True)
 class Configuration:
-    """What `config.toml` holds: policies for kinds of files, in the table `[media_policy]`, and what becomes of files
-    of earlier turns, as `media_history`, for all or as a table.
+    """What `config.toml` holds: policies for kinds of files, in the table `[media_policy]`, and how files
+    of earlier turns are sent, in `media_history`, for all kinds or as a table.
     """
 
     media_policy: Mapping[MediaKind, str] = cast("Mapping[MediaKind, str]", EMPTY)

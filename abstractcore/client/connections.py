@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from importlib.util import find_spec
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from ..errors import ConfigurationError, MissingExtraError
 from ..ports import Transport
@@ -14,9 +14,12 @@ from ..transport import TransportSettings, http_only
 from .option_values import at_least_one
 from .services import Services
 
-TransportName: TypeAlias = Literal["httpx2", "fast"]
-"""The HTTP stack: httpx2, or "fast", which is libcurl for sync calls and aiohttp for async calls."""
-_FAST_PACKAGES = ("aiohttp", "pycurl")
+TransportName: TypeAlias = Literal["httpx2", "fast", "aiohttp"]
+"""The HTTP stack: httpx2; "fast", which is libcurl for sync calls and aiohttp for async calls; or "aiohttp", which is
+httpx2 for sync calls.
+"""
+_PACKAGES = {"httpx2": (), "fast": ("aiohttp", "pycurl"), "aiohttp": ("aiohttp",)}
+"""What each stack needs beside httpx2, which is always installed."""
 _NOT_WITH_A_CLIENT = ("transport", "proxy", "verify", "max_connections")
 
 
@@ -50,20 +53,22 @@ def _shared(given: Mapping[str, Any], services: Services, own_process: bool) -> 
         most = at_least_one(given["max_connections"], "max_connections")
         options |= {"max_connections": most, "max_idle_connections": most}
     settings = TransportSettings(**options, environment_proxies=not own_process)
-    if _transport_name(given) == "httpx2":
+    name = _transport_name(given)
+    if name == "httpx2":
         return Connections(partial(services.sync_transport, settings), partial(services.async_transport, settings))
     http_only(settings.proxy)
-    return Connections(partial(services.pycurl_transport, settings), partial(services.aiohttp_transport, settings))
+    sync = services.pycurl_transport if name == "fast" else services.sync_transport
+    return Connections(partial(sync, settings), partial(services.aiohttp_transport, settings))
 
 
 def _transport_name(given: Mapping[str, Any]) -> TransportName:
     name = given.get("transport", "httpx2")
-    if not isinstance(name, str) or name not in ("httpx2", "fast"):
-        raise ConfigurationError(f"unknown transport {shown(name)}.", hint="Use 'httpx2' or 'fast'.")
-    missing = [package for package in _FAST_PACKAGES if name == "fast" and find_spec(package) is None]
+    if not isinstance(name, str) or name not in _PACKAGES:
+        raise ConfigurationError(f"unknown transport {shown(name)}.", hint="Use 'httpx2', 'fast' or 'aiohttp'.")
+    missing = [package for package in _PACKAGES[name] if find_spec(package) is None]
     if missing:
         hint = f"Install with: pip install {' '.join(missing)} (the extra 'fast')."
         raise MissingExtraError(
-            f"transport='fast' requires {' and '.join(missing)}, which is not installed.", hint=hint
+            f"transport={name!r} requires {' and '.join(missing)}, which is not installed.", hint=hint
         )
-    return name
+    return cast(TransportName, name)

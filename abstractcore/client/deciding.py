@@ -8,15 +8,18 @@ from enum import Enum
 from typing import TYPE_CHECKING, Any, TypeVar, Unpack, cast, overload
 
 from ..concurrency import drive
+from ..lazy_modules import LazyModule
+from ..option_signatures import takes
 from ..ports import ReportsAlternatives, Runtime
 from .options import CallRequest
 from .preparing import PendingCall
 from .resuming import ResumableLLM
 from .running import read_response
-from .signatures import takes
 
 if TYPE_CHECKING:
-    from ..outputs.decisions import Choices, Decision, Score
+    from ..outputs import decisions
+else:
+    decisions = LazyModule("abstractcore.outputs.decisions")
 
 E = TypeVar("E", bound=Enum)
 _ALTERNATIVES = 5
@@ -28,12 +31,12 @@ class DecidingLLM(ResumableLLM):
     """An LLM that chooses and scores."""
 
     @overload
-    def decide(self, prompt: str | None, choices: type[E], **request: Unpack[CallRequest]) -> Decision[E]: ...
+    def decide(self, prompt: str | None, choices: type[E], **request: Unpack[CallRequest]) -> decisions.Decision[E]: ...
 
     @overload
     def decide(
         self, prompt: str | None, choices: Sequence[str] | Mapping[str, str], **request: Unpack[CallRequest]
-    ) -> Decision[str]: ...
+    ) -> decisions.Decision[str]: ...
 
     @takes(CallRequest)
     def decide(
@@ -41,7 +44,7 @@ class DecidingLLM(ResumableLLM):
         prompt: str | None,
         choices: type[Enum] | Sequence[str] | Mapping[str, str],
         **request: Unpack[CallRequest],
-    ) -> Decision[Any]:
+    ) -> decisions.Decision[Any]:
         """Has the model choose one of `choices`: texts, the members of an enum, or names with descriptions.
 
         The answer is structured output. Where the provider reports log probabilities (OpenAI's formats, Gemini, Ollama,
@@ -58,12 +61,14 @@ class DecidingLLM(ResumableLLM):
         return wanted.decision(drive(read_response(self._pipelines.sync, self._choosing(prompt, wanted, request))))
 
     @overload
-    async def adecide(self, prompt: str | None, choices: type[E], **request: Unpack[CallRequest]) -> Decision[E]: ...
+    async def adecide(
+        self, prompt: str | None, choices: type[E], **request: Unpack[CallRequest]
+    ) -> decisions.Decision[E]: ...
 
     @overload
     async def adecide(
         self, prompt: str | None, choices: Sequence[str] | Mapping[str, str], **request: Unpack[CallRequest]
-    ) -> Decision[str]: ...
+    ) -> decisions.Decision[str]: ...
 
     @takes(CallRequest)
     async def adecide(
@@ -71,7 +76,7 @@ class DecidingLLM(ResumableLLM):
         prompt: str | None,
         choices: type[Enum] | Sequence[str] | Mapping[str, str],
         **request: Unpack[CallRequest],
-    ) -> Decision[Any]:
+    ) -> decisions.Decision[Any]:
         """The async version of `decide`."""
         from ..outputs.decisions import Choices
 
@@ -80,7 +85,7 @@ class DecidingLLM(ResumableLLM):
         return wanted.decision(await read_response(self._pipelines.asynchronous, pending))
 
     @takes(CallRequest)
-    def score(self, prompt: str | None, low: int, high: int, **request: Unpack[CallRequest]) -> Score:
+    def score(self, prompt: str | None, low: int, high: int, **request: Unpack[CallRequest]) -> decisions.Score:
         """Has the model answer with a whole number from `low` to `high`, at most 99 apart.
 
         `score` is the number; `mean` the mean of all numbers by their probabilities, found as `decide` finds them; None
@@ -93,7 +98,7 @@ class DecidingLLM(ResumableLLM):
         return wanted.score(drive(read_response(self._pipelines.sync, self._choosing(prompt, wanted, request))))
 
     @takes(CallRequest)
-    async def ascore(self, prompt: str | None, low: int, high: int, **request: Unpack[CallRequest]) -> Score:
+    async def ascore(self, prompt: str | None, low: int, high: int, **request: Unpack[CallRequest]) -> decisions.Score:
         """The async version of `score`."""
         from ..outputs.decisions import Scores
 
@@ -101,7 +106,7 @@ class DecidingLLM(ResumableLLM):
         pending = self._choosing(prompt, wanted, request)
         return wanted.score(await read_response(self._pipelines.asynchronous, pending))
 
-    def _choosing(self, prompt: str | None, choices: Choices, request: CallRequest) -> PendingCall:
+    def _choosing(self, prompt: str | None, choices: decisions.Choices, request: CallRequest) -> PendingCall:
         kind, asked = choices.response_model, choices.prompt(prompt)
         if "top_logprobs" not in request and (most := self._most_alternatives(kind, request)) is not None:
             request = cast(CallRequest, {**request, "top_logprobs": most})

@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Unpack
 from ..engine.lowering.media_policies import check_policies
 from ..errors import AuthenticationError, InvalidInputError
 from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
-from ..ports import Provider, ProviderConfig, ProviderServices, ProviderSession
+from ..option_signatures import takes
+from ..ports import CAPABILITIES, Provider, ProviderConfig, ProviderServices, ProviderSession
 from ..registry import failures_of
 from ..schema.quoting import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
@@ -24,7 +25,6 @@ from .pipelines import Pipelines
 from .preparing import CallPreparer
 from .prices import pricing_of
 from .services import Services, default_services
-from .signatures import takes
 
 if TYPE_CHECKING:
     from ..registry import Registry
@@ -41,13 +41,15 @@ _MEDIA_OPTIONS = (
     "glyphs",
     "transcription_language",
     "transcription_model",
+    "transcription_speakers",
     "transcription_terms",
     "transcription_words",
     "video_contact_sheets",
     "video_frames",
     "vision_model",
 )
-_TEXT_OPTIONS = ("base_url", "api_key", "proxy", "transcription_language", "transcription_model")
+_BACKEND_OPTIONS = tuple(f"{name}_backend" for name in CAPABILITIES)
+_TEXT_OPTIONS = (*_BACKEND_OPTIONS, "base_url", "api_key", "proxy", "transcription_language")
 
 
 @takes(CreateOptions)
@@ -76,6 +78,10 @@ def create_llm(
     check_names(options, known, f"the provider {name!r}", services.registry.capabilities, provider=name)
     given = merged({}, options)
     _check_defaults(given)
+    if _is_set(given.get("transcription_model")):
+        from .transcription_models import is_of_provider
+
+        is_of_provider(given["transcription_model"], services.registry)
     if given.get("media_policy") is not None:
         check_policies(media_policy(given["media_policy"]), services.registry.media_handlers)
     given["headers"] = extra_headers(given.get("headers"))
@@ -97,11 +103,11 @@ def create_llm(
         {name: given[name] for name in _MEDIA_OPTIONS if _is_set(given.get(name))},
         secrets,
     )
-    others = {key: value for key, value in given.items() if key not in known}
-    unused = [key for key in others if key.partition("_")[0] not in services.registry.capabilities]
+    others = {key: value for key, value in given.items() if key not in known or key in _BACKEND_OPTIONS}
+    unused = [key for key in others if not services.registry.uses_option(key)]
     defaults = {key: kept(value) for key, value in given.items() if key in _DEFAULTS}
     calls = CallPreparer(name, pipelines, defaults, unused)
-    return LLM(name, pipelines, Capabilities(services.registry, services, others), calls)
+    return LLM(name, pipelines, Capabilities(services.registry, services, others, retries), calls)
 
 
 def _names(provider: str | None, model: str | None, registry: Registry) -> tuple[str, str | None]:
@@ -130,9 +136,10 @@ def _check_defaults(given: dict[str, Any]) -> None:
     for name in _TEXT_OPTIONS:
         if not isinstance(given.get(name, ""), str):
             raise InvalidInputError(f"expected text, got {type(given[name]).__name__}", path=name)
-    if not isinstance(given.get("vision_model", ""), str | LLM):
-        found = type(given["vision_model"]).__name__
-        raise InvalidInputError(f"expected an LLM or the name of a model, got {found}", path="vision_model")
+    for name in ("vision_model", "transcription_model"):
+        if not isinstance(given.get(name, ""), str | LLM):
+            found = type(given[name]).__name__
+            raise InvalidInputError(f"expected an LLM or the name of a model, got {found}", path=name)
     if not isinstance(given.get("glyphs", False), bool):
         raise InvalidInputError(f"expected True or False, got {shown(given['glyphs'])}", path="glyphs")
     if not isinstance(given.get("middleware", ()), list | tuple):

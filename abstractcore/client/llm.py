@@ -5,29 +5,33 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast, overload
 
+from .. import schema
 from ..concurrency import drive
 from ..engine import Prepared, refuse_losses
 from ..errors import InvalidInputError
+from ..lazy_modules import LazyModule
+from ..option_signatures import takes
 from ..outputs import ResponseModel
 from ..ports import OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall
+from .calls_as_data import DataLLM
 from .deciding import DecidingLLM
 from .operations import find_operation, prompt_for
 from .options import CallRequest
-from .preparing import DEFAULT_TIMEOUT_SECONDS
 from .running import async_stream, read_response, sync_stream
-from .signatures import takes
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeForm
+    import typing_extensions
 
-    from ..schema import Plan
-    from .streams import AsyncStream, Stream
+    from . import streams
+else:
+    streams = LazyModule("abstractcore.client.streams")
+    typing_extensions = LazyModule("typing_extensions")
 
 T = TypeVar("T")
 
 
-class LLM(DecidingLLM):
+class LLM(DecidingLLM, DataLLM):
     """A model of a provider, created by `create_llm`. Threads and event loops may share it; it holds no connections.
 
     After `with` or `close`, calls raise `ConfigurationError`. Closing it is optional.
@@ -48,7 +52,7 @@ class LLM(DecidingLLM):
         self,
         prompt: str | None = None,
         *,
-        response_model: TypeForm[T],
+        response_model: typing_extensions.TypeForm[T],
         stream: Literal[False] = False,
         **request: Unpack[CallRequest],
     ) -> GenerateResponse[T]: ...
@@ -71,17 +75,17 @@ class LLM(DecidingLLM):
         response_model: None = None,
         stream: Literal[True],
         **request: Unpack[CallRequest],
-    ) -> Stream[None]: ...
+    ) -> streams.Stream[None]: ...
 
     @overload
     def generate(
         self,
         prompt: str | None = None,
         *,
-        response_model: TypeForm[T],
+        response_model: typing_extensions.TypeForm[T],
         stream: Literal[True],
         **request: Unpack[CallRequest],
-    ) -> Stream[T]: ...
+    ) -> streams.Stream[T]: ...
 
     @overload
     def generate(
@@ -91,7 +95,7 @@ class LLM(DecidingLLM):
         response_model: Mapping[str, Any],
         stream: Literal[True],
         **request: Unpack[CallRequest],
-    ) -> Stream[Any]: ...
+    ) -> streams.Stream[Any]: ...
 
     @takes(CallRequest)
     def generate(
@@ -101,7 +105,7 @@ class LLM(DecidingLLM):
         response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
-    ) -> GenerateResponse[Any] | Stream[Any]:
+    ) -> GenerateResponse[Any] | streams.Stream[Any]:
         """Calls the model and returns the response; with `stream=True` the same as `stream(...)`.
 
         `messages` come first, then one user message of `media` and `prompt`. `response_model` is the type of
@@ -134,7 +138,7 @@ class LLM(DecidingLLM):
         self,
         prompt: str | None = None,
         *,
-        response_model: TypeForm[T],
+        response_model: typing_extensions.TypeForm[T],
         stream: Literal[False] = False,
         **request: Unpack[CallRequest],
     ) -> GenerateResponse[T]: ...
@@ -157,17 +161,17 @@ class LLM(DecidingLLM):
         response_model: None = None,
         stream: Literal[True],
         **request: Unpack[CallRequest],
-    ) -> AsyncStream[None]: ...
+    ) -> streams.AsyncStream[None]: ...
 
     @overload
     async def agenerate(
         self,
         prompt: str | None = None,
         *,
-        response_model: TypeForm[T],
+        response_model: typing_extensions.TypeForm[T],
         stream: Literal[True],
         **request: Unpack[CallRequest],
-    ) -> AsyncStream[T]: ...
+    ) -> streams.AsyncStream[T]: ...
 
     @overload
     async def agenerate(
@@ -177,7 +181,7 @@ class LLM(DecidingLLM):
         response_model: Mapping[str, Any],
         stream: Literal[True],
         **request: Unpack[CallRequest],
-    ) -> AsyncStream[Any]: ...
+    ) -> streams.AsyncStream[Any]: ...
 
     @takes(CallRequest)
     async def agenerate(
@@ -187,7 +191,7 @@ class LLM(DecidingLLM):
         response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
-    ) -> GenerateResponse[Any] | AsyncStream[Any]:
+    ) -> GenerateResponse[Any] | streams.AsyncStream[Any]:
         """The async version of `generate`. Cancelling the task closes the connection.
 
         With `stream=True` it returns what `astream` returns: `async with await llm.agenerate(..., stream=True) as
@@ -201,22 +205,26 @@ class LLM(DecidingLLM):
     @overload
     def stream(
         self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
-    ) -> Stream[None]: ...
+    ) -> streams.Stream[None]: ...
 
     @overload
     def stream(
-        self, prompt: str | None = None, *, response_model: TypeForm[T], **request: Unpack[CallRequest]
-    ) -> Stream[T]: ...
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: typing_extensions.TypeForm[T],
+        **request: Unpack[CallRequest],
+    ) -> streams.Stream[T]: ...
 
     @overload
     def stream(
         self, prompt: str | None = None, *, response_model: Mapping[str, Any], **request: Unpack[CallRequest]
-    ) -> Stream[Any]: ...
+    ) -> streams.Stream[Any]: ...
 
     @takes(CallRequest)
     def stream(
         self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
-    ) -> Stream[Any]:
+    ) -> streams.Stream[Any]:
         """Returns a stream of the answer; the request is sent at the first read."""
         pending = self._request(prompt, response_model, request, True)
         return sync_stream(self._pipelines.sync, pending)
@@ -224,22 +232,26 @@ class LLM(DecidingLLM):
     @overload
     def astream(
         self, prompt: str | None = None, *, response_model: None = None, **request: Unpack[CallRequest]
-    ) -> AsyncStream[None]: ...
+    ) -> streams.AsyncStream[None]: ...
 
     @overload
     def astream(
-        self, prompt: str | None = None, *, response_model: TypeForm[T], **request: Unpack[CallRequest]
-    ) -> AsyncStream[T]: ...
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: typing_extensions.TypeForm[T],
+        **request: Unpack[CallRequest],
+    ) -> streams.AsyncStream[T]: ...
 
     @overload
     def astream(
         self, prompt: str | None = None, *, response_model: Mapping[str, Any], **request: Unpack[CallRequest]
-    ) -> AsyncStream[Any]: ...
+    ) -> streams.AsyncStream[Any]: ...
 
     @takes(CallRequest)
     def astream(
         self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
-    ) -> AsyncStream[Any]:
+    ) -> streams.AsyncStream[Any]:
         """The async version of `stream`, for `async with` and `async for`."""
         pending = self._request(prompt, response_model, request, True)
         return async_stream(self._pipelines.asynchronous, pending)
@@ -268,29 +280,6 @@ class LLM(DecidingLLM):
     ) -> Prepared:
         pending = self._request(prompt, response_model, request, stream)
         return drive(cast(Any, pending.prepare(self._pipelines.sync.runtime)))
-
-    def run(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
-        """Makes a call given as data: from `build`, from JSON, from a server. Otherwise as `generate`.
-
-        Raises `InvalidInputError` for a call of another provider or model.
-        """
-        pending = self._given(call, timeout, stream=False)
-        return drive(read_response(self._pipelines.sync, pending))
-
-    async def arun(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
-        """The async version of `run`."""
-        pending = self._given(call, timeout, stream=False)
-        return await read_response(self._pipelines.asynchronous, pending)
-
-    def stream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> Stream[None]:
-        """Makes a call given as data, and returns a stream of the answer."""
-        pending = self._given(call, timeout, stream=True)
-        return sync_stream(self._pipelines.sync, pending)
-
-    def astream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> AsyncStream[None]:
-        """The async version of `stream_call`, for `async with` and `async for`."""
-        pending = self._given(call, timeout, stream=True)
-        return async_stream(self._pipelines.asynchronous, pending)
 
     @takes(CallRequest)
     def count_tokens(
@@ -365,7 +354,7 @@ class LLM(DecidingLLM):
         response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
-    ) -> Plan:
+    ) -> schema.Plan:
         """Returns the decision for each file, as in `response.media`, and warnings for what the model does not support.
         Nothing is converted or sent.
 

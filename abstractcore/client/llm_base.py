@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self, cast
 
+from .. import schema
 from ..engine import shown_url
 from ..errors import ConfigurationError, UnsupportedOptionError
+from ..lazy_modules import LazyModule
 from ..outputs import ResponseModel
-from ..ports import Endpoint, HasOperations, KnownUrl, Operation
+from ..ports import BilledResponse, Charge, Endpoint, HasOperations, KnownUrl, ModelProfile, Operation, Transpiler
 from ..schema import EMPTY, GenerateResponse, ModelCall
 from .capabilities import Capabilities
 from .operations import find_operation
@@ -18,12 +20,21 @@ from .pipelines import Pipelines
 from .preparing import CallPreparer, PendingCall
 
 if TYPE_CHECKING:
-    from typing import Self
-
-    from ..schema import ToolAnswer, ToolLoop
-    from .stored_files import StoredFiles
+    from .. import capabilities
+    from . import stored_files, voice
+else:
+    capabilities = LazyModule("abstractcore.capabilities")
+    stored_files = LazyModule("abstractcore.client.stored_files")
+    voice = LazyModule("abstractcore.client.voice")
 
 _COUNT_TOKENS = "count_tokens"
+_FACADES: Mapping[str, Callable[[], Any]] = {
+    "audio": lambda: capabilities.Audio,
+    "music": lambda: capabilities.Music,
+    "vision": lambda: capabilities.Vision,
+    "voice": lambda: voice.Voice,
+}
+"""The classes of capabilities that have a property of their own."""
 
 
 class LLMBase:
@@ -36,6 +47,7 @@ class LLMBase:
         self._capabilities = capabilities
         self._calls = calls
         self._closed = False
+        self._facades: dict[str, Any] = {}
 
     @property
     def calls(self) -> Sequence[ModelCall]:
@@ -46,21 +58,74 @@ class LLMBase:
         return calls
 
     @property
-    def files(self) -> StoredFiles:
+    def profile(self) -> ModelProfile:
+        """What is known of the model, as calls use it: what it accepts, refuses and limits."""
+        return self._pipelines.session.profile
+
+    @property
+    def transpiler(self) -> Transpiler:
+        """The wire format of the provider, in this model's dialect: a server parses requests by it, and renders replies
+        for clients of the same format.
+        """
+        return self._pipelines.session.transpiler
+
+    def charge(self, usage: schema.Usage) -> Charge:
+        """Returns what these tokens cost at the prices of the model, now, as an estimate: for calls that were cancelled
+        before the provider reported them.
+        """
+        now = self._pipelines.services.clock.time_of_day()
+        return self._pipelines.pricing.charge(BilledResponse(usage, self.model, now, complete=False))
+
+    @property
+    def files(self) -> stored_files.StoredFiles:
         """The files that were uploaded to the provider's file store for this account; see `file_store`."""
         from .stored_files import StoredFiles
 
-        self._check_open()
+        self.check_open()
         return StoredFiles(self.provider, self._pipelines, self._calls.headers)
 
     def capability(self, name: str) -> Any:
         """Returns the object of the capability plugin `name`, which is created on first use.
 
-        Its options are those of `create_llm` that begin with its name and `_`. Raises `UnknownCapabilityError` with
-        similar names, and `PluginError` if the plugin fails.
+        Its options are those of `create_llm` that begin with its name and `_`. `llm.voice`, `llm.audio`, `llm.vision`
+        and `llm.music` are found here too. Raises `UnknownCapabilityError` with similar names, and `PluginError` if the
+        plugin fails.
         """
-        self._check_open()
+        self.check_open()
+        registry = self._pipelines.registry
+        if name in [*_FACADES] and name not in registry.capabilities and registry.backends.of(name):
+            return self._facade(name)
         return self._capabilities.get(name)
+
+    @property
+    def voice(self) -> voice.Voice:
+        """Speech: `llm.voice.tts("Hello").save("hello.wav")`. Needs a plugin."""
+        return self._facade("voice")
+
+    @property
+    def audio(self) -> capabilities.Audio:
+        """Transcripts of recordings: `llm.audio.transcribe("talk.mp3").text`."""
+        return self._facade("audio")
+
+    @property
+    def vision(self) -> capabilities.Vision:
+        """Images and videos: `llm.vision.t2i("a lighthouse").save("lighthouse.png")`. Needs a plugin."""
+        return self._facade("vision")
+
+    @property
+    def music(self) -> capabilities.Music:
+        """Music: `llm.music.t2m("a calm waltz").save("waltz.wav")`. Needs a plugin."""
+        return self._facade("music")
+
+    def _facade(self, name: str) -> Any:
+        """Returns a capability, which is created on first use."""
+        self.check_open()
+        if name not in self._facades:
+            from .callers import caller_of
+
+            facade = _FACADES[name]()
+            self._facades.setdefault(name, facade(caller_of(self, self._pipelines, self._calls, self._capabilities)))
+        return self._facades[name]
 
     def close(self) -> None:
         """Closes this LLM. Connections are shared by the process: they stay open for others, and are closed when idle.
@@ -93,22 +158,22 @@ class LLMBase:
     def _request(
         self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
     ) -> PendingCall:
-        self._check_open()
+        self.check_open()
         return self._calls.request(prompt, response_model, request, self, stream=stream)
 
     def _given(self, call: ModelCall, timeout: float | None, stream: bool) -> PendingCall:
-        self._check_open()
+        self.check_open()
         return self._calls.given(call, timeout, stream=stream)
 
     def _resumed(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer],
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer],
         response_model: ResponseModel | None,
         request: ResumeRequest,
         stream: bool,
     ) -> PendingCall:
-        self._check_open()
+        self.check_open()
         return self._calls.resumed(loop, answers, response_model, request, self, stream=stream)
 
     def _count_operation(self) -> Operation[int]:
@@ -118,7 +183,13 @@ class LLMBase:
             raise UnsupportedOptionError("this provider has no token-counting endpoint.", hint=hint)
         return find_operation(transpiler, _COUNT_TOKENS, EMPTY)
 
-    def _check_open(self) -> None:
+    def pending(self, prompt: str | None, request: Mapping[str, Any], *, stream: bool = False) -> PendingCall:
+        """Returns the call of a request that may have a `response_model`, for code that chooses the pipeline."""
+        options = {**request}
+        return self._request(prompt, options.pop("response_model", None), cast("CallRequest", options), stream)
+
+    def check_open(self) -> None:
+        """Raises `ConfigurationError` if it is closed."""
         if self._closed:
             raise ConfigurationError("this LLM is closed.", hint="Create another with create_llm.")
 

@@ -68,7 +68,7 @@ def _check_waiting(loop: ToolLoop) -> None:
             call = open_calls.get(item.call.id)
             path = f"loop.{name}[{index}]"
             if call is None or item.call.id in waiting:
-                raise _changed(path, "is no open call of the last reply, or the second of one")
+                raise _changed(path, "is not an open call of the last reply, or is a second one for the same call")
             if _asked(item.requested or item.call) != _asked(call):
                 raise _changed(path, "is not as the model made it")
             if isinstance(item, PendingCall) and (item.loop, item.round) != (loop.id, len(loop.replies) - 1):

@@ -6,11 +6,14 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from ..errors import InvalidInputError
+from ..lazy_modules import LazyModule
 from ..schema import FetchedBy, ImagePart, MediaControls, MediaPart, MediaResolution, SchemaError
 from ..schema.parts import Detail
 
 if TYPE_CHECKING:
-    from .media_loading import MediaInput
+    from . import media_loading
+else:
+    media_loading = LazyModule("abstractcore.client.media_loading")
 
 _KINDS = {
     "pages": ("document", "image"),
@@ -35,7 +38,7 @@ class File:
     this program, and the LLM keeps it for further calls with the file.
     """
 
-    source: MediaInput
+    source: media_loading.MediaInput
     password: str | None = field(default=None, repr=False)
     pages: str | None = None
     start: float | None = None

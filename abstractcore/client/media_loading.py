@@ -69,9 +69,10 @@ class MediaLoader:
         """Returns the parts for `items`; raises `MediaError` for an unusable file, `InvalidInputError` for a value that
         is not a file.
         """
-        return [self._of_item(item, f"media[{index}]") for index, item in enumerate(items)]
+        return [self.load_one(item, f"media[{index}]") for index, item in enumerate(items)]
 
-    def _of_item(self, item: object, path: str) -> MediaPart:
+    def load_one(self, item: object, path: str) -> MediaPart:
+        """Returns the part of the item that errors call `path`."""
         if not isinstance(item, File):
             return self._load(item, path)
         source: object = item.source
@@ -81,7 +82,8 @@ class MediaLoader:
         if item.media_type is not None:
             loaded = self._of_type(source, item.media_type, path)
         else:
-            loaded = self._load(source, f"{path}.source", may_fetch=item.fetch != "vendor")
+            named = item.name if isinstance(item.name, str) and os.path.splitext(item.name)[1] else None
+            loaded = self._load(source, f"{path}.source", may_fetch=item.fetch != "vendor", named=named)
         part = item.apply(loaded, path)
         if item.password is not None:
             if part.blob.sha256 is None:
@@ -90,18 +92,19 @@ class MediaLoader:
             self.keep_password(part.blob.sha256, item.password)
         return part
 
-    def _load(self, item: object, path: str, *, may_fetch: bool = True) -> MediaPart:
+    def _load(self, item: object, path: str, *, may_fetch: bool = True, named: str | None = None) -> MediaPart:
+        """Returns the part for an item; `named` is a name that says more about its type than its own."""
         if isinstance(item, MEDIA_PARTS):
             return item
         if isinstance(item, Blob):
             return _of_declared_type(item, self.handlers)
         content = _content(item, path)
         if content is not None:
-            return _from_content(content, path, self.handlers)
+            return _from_content(content, path, self.handlers, named)
         if isinstance(item, str) and item.lower().startswith(("http://", "https://")):
-            return self._of_url(item, may_fetch)
+            return self._of_url(item, may_fetch, named)
         if isinstance(item, str | os.PathLike):
-            return _from_file(_checked_path(cast(str, item), path), self.handlers)
+            return _from_file(_checked_path(cast(str, item), path), self.handlers, named=named)
         raise InvalidInputError(
             f"expected a path, bytes, an open file, an image, a Blob, a part or a File, got {type(item).__name__}",
             path=path,
@@ -127,9 +130,9 @@ class MediaLoader:
             raise InvalidInputError(error.message, path=f"{path}.{error.path}", hint=error.hint) from None
         return _of_declared_type(blob, self.handlers)
 
-    def _of_url(self, url: str, may_fetch: bool) -> MediaPart:
+    def _of_url(self, url: str, may_fetch: bool, named: str | None) -> MediaPart:
         """Returns the part of a URL; one whose path does not tell the type is downloaded."""
-        media_type = _type_of_url(url)
+        media_type = _type_of_url(url) or mimetypes.guess_type(named or "")[0]
         if media_type is not None:
             return _of_declared_type(Blob.from_url(url, media_type), self.handlers)
         if not may_fetch:
@@ -175,10 +178,10 @@ def _content(item: object, path: str) -> Content | None:
     return of_open_file(item, path, MAX_FILE_BYTES) if isinstance(item, OpenFile) else None
 
 
-def _from_content(content: Content, path: str, handlers: Sequence[MediaHandler]) -> MediaPart:
+def _from_content(content: Content, path: str, handlers: Sequence[MediaHandler], named: str | None = None) -> MediaPart:
     if content.media_type is not None:
         return _of_declared_type(Blob.from_bytes(content.data, content.media_type, name=content.name), handlers)
-    found = _recognise(content.data[:_HEAD_BYTES], content.name or "", path, handlers)
+    found = _recognise(content.data[:_HEAD_BYTES], named or content.name or "", path, handlers)
     return MEDIA_PART_BY_KIND[found.kind](Blob.from_bytes(content.data, found.media_type, name=content.name))
 
 
@@ -190,8 +193,12 @@ def _type_of_url(url: str) -> str | None:
         raise MediaError(f"{shown(shown_address(url))} is not a valid URL.", source=shown_address(url)) from None
 
 
-def _from_file(path: str, handlers: Sequence[MediaHandler], declared: str | None = None) -> MediaPart:
-    """Returns the part of a file, of the type that is `declared`, else of the one that is recognised."""
+def _from_file(
+    path: str, handlers: Sequence[MediaHandler], declared: str | None = None, *, named: str | None = None
+) -> MediaPart:
+    """Returns the part of a file, of the type that is `declared`, else of the one that is recognised by content and
+    name, which may be another one than that of the file.
+    """
     name = os.path.basename(path) or path
     try:
         status = os.stat(path)
@@ -204,7 +211,7 @@ def _from_file(path: str, handlers: Sequence[MediaHandler], declared: str | None
         if declared is None:
             with open(path, "rb") as file:
                 head = file.read(_HEAD_BYTES)
-            found = _recognise(head, name, path, handlers)
+            found = _recognise(head, named or name, path, handlers)
         else:
             found = _declared(name, declared, handlers)
         limit = MAX_RECORDING_BYTES if found.kind in ("audio", "video") else MAX_FILE_BYTES

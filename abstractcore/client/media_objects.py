@@ -49,7 +49,8 @@ def of_pixels(array: PixelArray, path: str) -> object:
     interface = array.__array_interface__
     shape, kind = tuple(interface["shape"]), str(interface["typestr"])
     is_image = len(shape) in (2, 3) and shape[2:] in ((), (3,), (4,)) and 0 not in shape
-    if kind not in ("|u1", "|b1") or not is_image:
+    is_mask = kind == "|b1" and len(shape) == 2
+    if not is_image or not (kind == "|u1" or is_mask):
         raise InvalidInputError(
             f"an array of type {kind} with the shape {shape} is not an image",
             path=path,

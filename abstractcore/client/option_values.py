@@ -83,7 +83,7 @@ def media_policy(value: object) -> Mapping[str, str]:
 
 
 def media_history(value: object) -> Mapping[str, str]:
-    """Returns what becomes of files of earlier turns, by kind, from one value for all kinds or a mapping; raises
+    """Returns how files of earlier turns are sent, by kind, from one value for all kinds or a mapping; raises
     `InvalidInputError`.
     """
     if isinstance(value, str):

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
+from .. import ports
 from ..errors import InvalidInputError, UnknownOptionError
+from ..lazy_modules import LazyModule
 from ..ports import Middleware
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import (
@@ -26,16 +28,19 @@ from ..schema.quoting import shown
 from .foreign_options import OTHER_NAMES, OTHER_WAYS
 
 if TYPE_CHECKING:
-    from ..ports import Price, Script
-    from ..tools import ToolInput
-    from ..tools.policy import ToolPolicy
-    from ..transport import HttpClient
-    from .connections import TransportName
-    from .llm import LLM
-    from .media_loading import MediaInput
-    from .message_inputs import MessageInput
+    from ..tools import policy, tool_inputs
+    from ..transport import clients
+    from . import connections, llm, media_loading, message_inputs
+else:
+    clients = LazyModule("abstractcore.transport.clients")
+    connections = LazyModule("abstractcore.client.connections")
+    llm = LazyModule("abstractcore.client.llm")
+    media_loading = LazyModule("abstractcore.client.media_loading")
+    message_inputs = LazyModule("abstractcore.client.message_inputs")
+    policy = LazyModule("abstractcore.tools.policy")
+    tool_inputs = LazyModule("abstractcore.tools.tool_inputs")
 
-KNOWN_CAPABILITIES = ("music", "vision", "voice")
+KNOWN_CAPABILITIES = ("audio", "music", "vision", "voice")
 """Capabilities whose options are accepted even if their plugin is not installed."""
 
 
@@ -80,12 +85,13 @@ class CallOptions(TypedDict, total=False):
     rescue: bool | None
     """Whether tool calls that a local server returns as text are read as calls, with a warning; default True."""
     modalities: Sequence[Modality] | None
-    """Output modalities to request: "text", "image", "audio"."""
+    """Output modalities to request: "text", "image", "audio". What the model is known not to produce is made of its
+    answer by a backend of `llm.voice` or `llm.vision`, if one is installed: `response.made`; not in streams."""
     media_policy: MediaPolicy | Mapping[MediaKind, MediaPolicy] | None
     """How files are handled, for all or by kind: "auto", "native", "fallback_only", "refuse"; or, by kind, the
     name of a fallback, such as "ocr"."""
     media_history: MediaHistory | Mapping[MediaKind, MediaHistory] | None
-    """What becomes of files after their turn, for all or by kind: "keep" sends them again as before, "text" sends their
+    """How files are sent after their turn, for all or by kind: "keep" sends them again as before, "text" sends their
     caption, transcript or text instead; default "keep"."""
     file_store: FileStorePolicy | None
     """Which files are uploaded to the provider's file store: "auto", those that make a request too large, "never", or
@@ -116,19 +122,19 @@ class CallOptions(TypedDict, total=False):
 class CallContent(TypedDict, total=False):
     """The content of a call, except its prompt."""
 
-    messages: Sequence[MessageInput] | None
+    messages: Sequence[message_inputs.MessageInput] | None
     """The conversation so far: messages, responses, tool results, mappings in the format of OpenAI's Chat Completions.
     The user message with `media` and the prompt comes after it."""
     system_prompt: str | None
     """Instructions to the model, sent before everything else."""
-    media: Sequence[MediaInput] | None
+    media: Sequence[media_loading.MediaInput] | None
     """Files for the prompt: paths, http(s) URLs (for providers that fetch them), data URLs, bytes, open files,
     Pillow images, blobs, media parts."""
-    tools: Sequence[ToolInput] | None
+    tools: Sequence[tool_inputs.ToolInput] | None
     """Tools the model may call: functions, methods, `Tool`s, pydantic models; `ToolSpec` for one that runs elsewhere,
     `HostedTool` for one that the provider runs; a tool source or its name."""
 
-    run_tools: bool | ToolPolicy | None
+    run_tools: bool | policy.ToolPolicy | None
     """Whether tool calls are run, and the model is asked again with the results, until it answers; `ToolPolicy(...)`
     sets limits and who approves. Otherwise `response.tool_calls` has the calls."""
     validation_context: Any
@@ -154,12 +160,29 @@ class CallRequest(CallContent, CallOptions, total=False):
     """The options of the call as a mapping."""
 
 
+class ReplyRequest(CallRequest, total=False):
+    """The keyword arguments of `llm.voice.reply`: those of a call, and how its answer is spoken."""
+
+    voice: str | None
+    """The voice: an id of `list_voices()`; default: the backend's own."""
+    format: str | None
+    """The format of the sound, such as "mp3"; default: PCM, samples of 16 bits."""
+    speed: float | None
+    """The speed of speech; 1 is usual."""
+    instructions: str | None
+    """How to speak, for voices that follow instructions."""
+    language: str | None
+    """The language of the answer, as in "en"."""
+    idle_timeout: float | None
+    """Seconds after which the reply fails if neither text nor sound arrives, once the answer has begun; default 60."""
+
+
 class ResumeRequest(TypedDict, total=False):
     """The keyword arguments of `resume`, besides the loop and the answers."""
 
-    tools: Sequence[ToolInput] | None
+    tools: Sequence[tool_inputs.ToolInput] | None
     """The tools of the call, for their functions: what the model is offered is in the loop."""
-    run_tools: bool | ToolPolicy | None
+    run_tools: bool | policy.ToolPolicy | None
     """The limits and the approver from here on; default: those of `ToolPolicy()`."""
     deps: Any
     """An object of your own for tools, given anew."""
@@ -197,7 +220,7 @@ class LLMOptions(CallOptions, total=False):
     facts: Mapping[str, Any] | None
     """What the model can do and refuses, if the catalogue is wrong or does not know it: fields of a row of
     docs/catalogue.md, as in `{"context_tokens": 65536, "refused": ["top_k"]}`."""
-    price: Price | Mapping[str, JSONValue] | None
+    price: ports.Price | Mapping[str, JSONValue] | None
     """Price of the model, for a cost where the catalogue has none: `Price(input=2, output=10)`, or a price row."""
     max_retries: int | None
     """Maximum number of retries after transient errors; default 2."""
@@ -210,22 +233,25 @@ class LLMOptions(CallOptions, total=False):
     max_connections: int | None
     """Size of the connection pool of an event loop, or of all threads, and number of idle connections kept; default
     1000, of which 100 are kept."""
-    transport: TransportName | None
+    transport: connections.TransportName | None
     """The HTTP stack: "httpx2", or "fast" (the extra `fast`), which needs less CPU time: libcurl for sync calls,
     aiohttp for async calls."""
-    http_client: HttpClient | None
+    http_client: clients.HttpClient | None
     """An `httpx2.Client` or `httpx2.AsyncClient` of your own. Use it with servers you trust: bytes that a server sends
     beyond a response's Content-Length are read as the next response over that connection. The built-in transports
     close such a connection; httpx2 has no public access to a connection's unread bytes."""
-    transcription_model: str | None
+    transcription_model: str | llm.LLM | None
     """Speech recognition model for files that are sent as transcripts: "whisper-base" (default), "whisper-tiny.en"
-    (English only, three times as fast, more mistakes), or the path of a model in the format of CTranslate2."""
+    (English only, three times as fast, more mistakes), or the path of a model in the format of CTranslate2; or the
+    model of a provider, an LLM or its name as in "openai/gpt-transcribe"."""
     transcription_language: str | None
     """Language of recordings, as in "en"; default: detected."""
     transcription_terms: Sequence[str] | None
     """Names and terms that may occur in recordings, as they are spelled."""
     transcription_words: bool | None
     """Whether transcripts have the time of each word in `anchors`, instead of each sentence."""
+    transcription_speakers: bool | None
+    """Whether transcripts say who speaks; Whisper on this machine cannot tell."""
     video_frames: int | None
     """Maximum number of frames of a video for models that accept no videos; default 16."""
     video_contact_sheets: bool | None
@@ -233,7 +259,17 @@ class LLMOptions(CallOptions, total=False):
     glyphs: bool | None
     """Whether long texts of files are drawn as dense pages for models that accept images, where these have fewer tokens
     by the vendor's published rule; default False. Models read them less reliably than text."""
-    vision_model: str | LLM | None
+    voice_backend: str | None
+    """The backend of `llm.voice`, by its id or the part of it after the colon; default: the one with the highest
+    priority, of these the first by name. Other options that begin with `voice_`, `audio_`, `vision_` or `music_` are
+    passed to backends."""
+    audio_backend: str | None
+    """The backend of `llm.audio`, as in `voice_backend`."""
+    vision_backend: str | None
+    """The backend of `llm.vision`, as in `voice_backend`."""
+    music_backend: str | None
+    """The backend of `llm.music`, as in `voice_backend`."""
+    vision_model: str | llm.LLM | None
     """A model that describes images for one that accepts none: an LLM, or its name as in "openai/gpt-5.4-mini"."""
 
 
@@ -260,7 +296,7 @@ class CreateOptions(LLMOptions, total=False):
     """`vertex`: Google Cloud project; default: GOOGLE_CLOUD_PROJECT. Not needed with an API key."""
     region: str | None
     """`bedrock`: region of the model, as in "us-east-1"; default: AWS_REGION, or the profile's region."""
-    replies: Script
+    replies: ports.Script
     """`scripted`: the replies in order: texts, `ScriptedReply` and `ModelReply` objects, errors to raise, functions."""
     resource: str | None
     """`azure`: name of the Azure OpenAI resource, as in https://RESOURCE.openai.azure.com."""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from ..engine.file_facts import FileFacts
     from ..engine.lowering.file_facts import FactsByFile
     from ..engine.lowering.media_policies import MediaDefaults
-    from ..ports import Captioner, MediaContext, StoredFileIndex
+    from ..ports import Captioner, MediaContext, StoredFileIndex, Transcriber
     from .media_loading import MediaLoader
 
 _log = logging.getLogger("abstractcore")
@@ -41,14 +41,15 @@ class Pipelines:
         secrets: Secrets,
     ) -> None:
         self.session = session
-        self._pricing = pricing
+        self.pricing = pricing
         self.registry = services.registry
         self.handlers: Sequence[MediaHandler] = self.registry.media_handlers
         self.services = services
         self._connections = connections
         self._middleware = middleware
-        self._media_options = media_options
+        self.media_options = media_options
         self._captioner: Captioner | None = None
+        self._transcriber: Transcriber | None = None
         self._file_facts: FileFacts | None = None
         self._passwords: dict[str, str] = {}
         self.secrets = secrets
@@ -89,7 +90,7 @@ class Pipelines:
             self.session.profile,
             self.handlers,
             now,
-            self._media_options.keys(),
+            self.media_options.keys(),
             facts,
             self._media_defaults,
         )
@@ -125,12 +126,12 @@ class Pipelines:
         credentials_of_endpoint(self.session.endpoint, self.secrets)
         return Pipeline(
             self.session,
-            self._pricing,
+            self.pricing,
             runtime,
             transport,
             handlers=self.handlers,
             media_context=self._media_context,
-            media_options=self._media_options.keys(),
+            media_options=self.media_options.keys(),
             media_defaults=self._media_defaults,
             artifact=self._artifact,
             file_facts=self._facts,
@@ -157,20 +158,29 @@ class Pipelines:
         """Creates the context for the first file: the model store takes a while to import."""
         from ..ports import MediaContext
 
-        if self._captioner is None and "vision_model" in self._media_options:
+        if self._captioner is None and "vision_model" in self.media_options:
             from .vision_models import VisionModel
 
-            self._captioner = VisionModel(self._media_options["vision_model"], self.services)
-        options, cores = self._media_options, self.services.spare_cores
+            self._captioner = VisionModel(self.media_options["vision_model"], self.services)
+        if self._transcriber is None and "transcription_model" in self.media_options:
+            self._transcriber = self.new_transcriber(self.media_options["transcription_model"])
+        options, cores = self.media_options, self.services.spare_cores
         return MediaContext(
             self.services.models,
             options,
             cores,
             passwords=self._passwords,
             captioner=self._captioner,
+            transcriber=self._transcriber,
             fetcher=self.services.fetcher,
             conversions=self.services.conversions,
             isolation=self.services.isolation,
             image_tokens=self.session.profile.media_tokens.get("image"),
             image_limits=self.session.profile.media_limits,
         )
+
+    def new_transcriber(self, model: object) -> Transcriber | None:
+        """Returns the transcriber of a model of a provider; None for weights on this machine."""
+        from .transcription_models import TranscriptionModel, is_of_provider
+
+        return TranscriptionModel(model, self.services) if is_of_provider(model, self.registry) else None

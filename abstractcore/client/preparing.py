@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ..engine import InTime, OutputReader, Prepare, Prepared, refuse_losses
+from ..engine import OutputReader, Prepare, Prepared
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output, output_type
 from ..ports import MessageReader, Runtime
-from ..schema import CallWarning, GenerateResponse, MediaPart, Message, ModelCall
+from ..schema import CallWarning, GenerateResponse, Message, Modality, ModelCall
 from ..schema.quoting import shown
-from .building import build_call
 from .call_tools import CallTools
 from .contexts import scoped, scoped_call
 from .option_values import check_forced_tool, extra_headers, output_retries, progress_function, seconds
@@ -27,14 +26,17 @@ from .options import (
     merged,
 )
 from .pipelines import Pipelines
+from .requested_calls import RequestedCall, prepared_call
 
 if TYPE_CHECKING:
     from ..engine.answer_checks import AnswerCheck
     from ..engine.tool_rounds import RoundsPlan
     from ..outputs.evidence.quoted_output import QuotedOutput
+    from ..registry import Registry
     from ..schema import HostedTool, ToolAnswer, ToolLoop, ToolSpec
-    from ..tools.tool import Tool
     from ..tools.toolset import ToolSet
+    from .llm_base import LLMBase
+    from .made_media import MediaMaker
     from .media_loading import MediaInput
     from .rounds import RoundPlanner
 
@@ -52,6 +54,7 @@ class PendingCall(NamedTuple):
     read_output: OutputReader
     rounds: RoundsPlan | None = None
     check: AnswerCheck | None = None
+    maker: MediaMaker | None = None
 
 
 class CallPreparer:
@@ -66,7 +69,11 @@ class CallPreparer:
         self._model = pipelines.session.model
         self._pipelines = pipelines
         self._defaults = defaults
-        self._unused = tuple(_unused(name, pipelines.registry.capabilities) for name in unused)
+        self._unused = tuple(_unused(name, pipelines.registry) for name in unused)
+
+    def scoped_defaults(self) -> Mapping[str, Any]:
+        """The options of every call, with those of the enclosing block over them."""
+        return scoped(self._defaults)
 
     @property
     def headers(self) -> Mapping[str, str]:
@@ -83,88 +90,78 @@ class CallPreparer:
         stream: bool = False,
     ) -> PendingCall:
         """Returns the call of a request to `llm`; raises `InvalidInputError` and `UnknownOptionError`."""
-        registry = self._pipelines.registry
-        if request:
-            check_names(request, REQUEST_FIELDS, "a call", registry.capabilities, provider=self._provider)
+        options, warnings = self._options(request)
         _check_stream(stream)
-        given = request.get("options")
-        if given is None:
-            given = CallOptions()
-        else:
-            check_names(given, CALL_OPTIONS, "`options`", registry.capabilities, provider=self._provider)
-        defaults = scoped(self._defaults)
-        options = merged(defaults, {**given, **request}) if request else defaults
+        missing = () if stream else self._missing_modalities(options)
+        if missing:
+            options = {**options, "modalities": [each for each in options["modalities"] if each not in missing]}
         output = _output(response_model, request)
-        headers = _headers(defaults.get("headers", {}), options.get("headers"))
-        messages = self._messages(request.get("messages"))
-        system_prompt = options.get("system_prompt")
-        if "system_prompt" not in request and any(message.role == "system" for message in messages):
-            system_prompt = None
-        media = _media_items(request.get("media"))
+        headers = _headers(self.headers, options.get("headers"))
+        messages, media = self._messages(request.get("messages")), _media_items(request.get("media"))
         quoted = _quoted_output(output, request.get("evidence"), media, messages)
-        requested = quoted or output
-        others = [name for name in {**given, **request} if name not in REQUEST_FIELDS]
-        warnings = (*self._unused, *(_unused(name, registry.capabilities) for name in others))
-
+        answer = quoted or output
         run_tools, deps = request.get("run_tools"), request.get("deps")
         on_media_progress = progress_function(request.get("on_media_progress"))
-
-        def check_tools(tools: ToolSet) -> None:
-            check_choice(tools.specs)
-            if run_tools:
-                from .rounds import check_run_tools
-
-                check_run_tools(run_tools, tools)
-
-        def check_choice(specs: Sequence[ToolSpec | HostedTool]) -> None:
-            if "provider_options" not in options:
-                check_forced_tool(options.get("tool_choice"), specs)
-
-        tools = CallTools(request.get("tools"), registry, deps, check_tools)
+        tools = CallTools(
+            request.get("tools"), self._pipelines.registry, deps, partial(_check_tools, options, run_tools)
+        )
         if tools.given is None:
-            check_choice(())
+            _check_tool_choice(options, ())
             warnings = (*warnings, _NO_TOOLS) if run_tools else warnings
-        timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
-
-        async def prepare(runtime: Runtime) -> Prepared:
-            parts: Sequence[MediaPart] = ()
-            if media:
-                load = self._pipelines.media_loader().load
-                async with InTime(runtime, timeout):
-                    parts = await runtime.call(load, media, kind="files")
-            found, served_warnings = await tools.complete(runtime, timeout)
-            call = build_call(
-                provider=self._provider,
-                model=self._model,
-                prompt=prompt,
-                messages=messages,
-                system_prompt=system_prompt,
-                media=parts,
-                tools=() if found is None else found.specs,
-                output=requested.schema if requested is not None else None,
-                options=options,
-                stream=stream,
-            )
-            given_tools = None if found is None else found.tools
-            prepared = _checked(call, (*served_warnings, *warnings), headers, given_tools)
-            return prepared if on_media_progress is None else replace(prepared, on_media_progress=on_media_progress)
-
+        requested = RequestedCall(
+            provider=self._provider,
+            pipelines=self._pipelines,
+            prompt=prompt,
+            messages=messages,
+            system_prompt=_system_prompt(request, options, messages),
+            media=media,
+            tools=tools,
+            output=answer.schema if answer is not None else None,
+            options=options,
+            stream=stream,
+            timeout=seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout"),
+            headers=headers,
+            warnings=warnings,
+            on_media_progress=on_media_progress,
+        )
         plan = None
         if run_tools or output is not None:
             retries = output_retries(options.get("output_retries"))
-            check = request.get("output_check")
-            plan = self._planner().plan(run_tools, deps, llm, retries, check, quoted or output)
-        if request.get("verify"):
-            from .verification import verification_check
+            plan = self._planner().plan(run_tools, deps, llm, retries, request.get("output_check"), answer)
+        pending = PendingCall(requested.prepare, requested.timeout, _reader(output), plan)
+        pending = _with_check(pending, output, quoted, request.get("verify"))
+        if not missing:
+            return pending
+        from .made_media import MediaMaker
 
-            verification = verification_check(request.get("verify"), output, prepare, timeout)
-            return PendingCall(verification.prepare, timeout, no_output, plan, verification)
-        if quoted is not None:
-            from .evidence import evidence_check
+        return pending._replace(maker=MediaMaker(cast("LLMBase", llm), missing, prompt, pending.timeout))
 
-            evidence = evidence_check(quoted, prepare, timeout)
-            return PendingCall(evidence.prepare, timeout, evidence.read_output, plan, evidence)
-        return PendingCall(prepare, timeout, output.read if output is not None else no_output, plan)
+    def _missing_modalities(self, options: Mapping[str, Any]) -> tuple[Modality, ...]:
+        """Returns the kinds of output that backends make of the answer; few calls name any."""
+        requested = options.get("modalities")
+        if not isinstance(requested, list | tuple) or not requested:  # other types are refused later
+            return ()
+        from .made_media import missing_modalities
+
+        modalities = cast("Sequence[Modality]", requested)
+        return missing_modalities(modalities, self._pipelines.session.profile, self._pipelines.registry)
+
+    def _options(self, request: CallRequest) -> tuple[Mapping[str, Any], tuple[CallWarning, ...]]:
+        """Returns the options of a call over those of the LLM, and warnings of options that nothing uses.
+
+        Raises `UnknownOptionError` with similar names.
+        """
+        defaults = scoped(self._defaults)
+        if not request:
+            return defaults, self._unused
+        capabilities = self._pipelines.registry.capabilities
+        check_names(request, REQUEST_FIELDS, "a call", capabilities, provider=self._provider)
+        given = request.get("options")
+        given = CallOptions() if given is None else given
+        check_names(given, CALL_OPTIONS, "`options`", capabilities, provider=self._provider)
+        of_call = {**given, **request}
+        others = (_unused(name, self._pipelines.registry) for name in of_call if name not in REQUEST_FIELDS)
+        return merged(defaults, of_call), (*self._unused, *others)
 
     def resumed(
         self,
@@ -177,9 +174,8 @@ class CallPreparer:
         stream: bool,
     ) -> PendingCall:
         """Returns the continuation of a tool loop; raises `InvalidInputError` if it does not fit."""
-        from .evidence import evidence_check, resumed_output
-        from .loop_inputs import changed_output, changed_tools, check_runnable, read_answers, read_loop
-        from .rounds import check_run_tools
+        from .loop_inputs import changed_output, read_answers, read_loop
+        from .resumed_calls import ResumedCall, quoted_of_loop, resumed_tools
 
         check_names(request, RESUME_FIELDS, "resume", provider=self._provider)
         _check_stream(stream)
@@ -187,58 +183,20 @@ class CallPreparer:
         loop = read_loop(loop, run_tools)
         named = f"{loop.call.provider}/{loop.call.model}"
         self._check_model(loop.call, "loop.call", f"Resume it with create_llm({named!r}).")
-        given = self.given(
-            loop.call,
-            request.get("timeout", self._defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS)),
-            stream=stream,
-        )
+        timeout = request.get("timeout", self._defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS))
+        given = self.given(loop.call, timeout, stream=stream)
         given_answers = read_answers(answers, loop)
         on_media_progress = progress_function(request.get("on_media_progress"))
-
-        def check_tools(tools: ToolSet) -> None:
-            check_run_tools(run_tools, tools)
-            check_runnable(given_answers, loop, tools.tools)
-
         output = _output(response_model, request)
-        if output is not None and loop.call.output is None:
-            hint = "Pass response_model to the call of generate that begins the loop."
-            raise InvalidInputError("the loop was begun without response_model", path="response_model", hint=hint)
-        quoted = resumed_output(output, loop.call)
-        given_tools = request.get("tools")
-        tools = CallTools(() if given_tools is None else given_tools, self._pipelines.registry, deps, check_tools)
-        plan = self._planner().plan(
-            run_tools,
-            deps,
-            llm,
-            output_retries(request.get("output_retries", self._defaults.get("output_retries"))),
-            request.get("output_check"),
-            quoted or output,
-            loop=loop,
-            answers=given_answers,
-        )
+        quoted = quoted_of_loop(loop, output)
+        tools = resumed_tools(request.get("tools"), run_tools, deps, loop, given_answers, self._pipelines.registry)
+        retries = output_retries(request.get("output_retries", self._defaults.get("output_retries")))
+        check = request.get("output_check")
+        plan = self._planner().plan(run_tools, deps, llm, retries, check, quoted or output, loop, given_answers)
         changed = () if output is None or quoted is not None else changed_output(loop, output.schema)
-
-        async def prepare(runtime: Runtime) -> Prepared:
-            first = await given.prepare(runtime)
-            found, warnings = await tools.complete(runtime, given.timeout)
-            assert found is not None
-            warnings += (*changed_tools(loop, found.specs), *changed)
-            return replace(
-                first,
-                warnings=(*warnings, *first.warnings),
-                tools=found.tools,
-                on_media_progress=on_media_progress,
-            )
-
-        if request.get("verify"):
-            from .verification import verification_check
-
-            verification = verification_check(request.get("verify"), output, prepare, given.timeout)
-            return PendingCall(verification.prepare, given.timeout, no_output, plan, verification)
-        if quoted is not None:
-            evidence = evidence_check(quoted, prepare, given.timeout, loop.call)
-            return PendingCall(evidence.prepare, given.timeout, evidence.read_output, plan, evidence)
-        return PendingCall(prepare, given.timeout, output.read if output is not None else no_output, plan)
+        resumed = ResumedCall(loop, given.prepare, tools, given.timeout, tuple(changed), on_media_progress)
+        pending = PendingCall(resumed.prepare, given.timeout, _reader(output), plan)
+        return _with_check(pending, output, quoted, request.get("verify"), loop.call)
 
     def _planner(self) -> RoundPlanner:
         """Returns what plans rounds; it is imported by a call that may take several."""
@@ -271,7 +229,7 @@ class CallPreparer:
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
         hint = f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here."
         self._check_model(call, "call", hint)
-        prepared = _checked(scoped_call(call.with_(stream=stream)), self._unused, self.headers)
+        prepared = prepared_call(scoped_call(call.with_(stream=stream)), self._unused, self.headers)
 
         async def prepare(runtime: Runtime) -> Prepared:
             return prepared
@@ -326,15 +284,50 @@ def _media_items(media: object) -> Sequence[MediaInput]:
     return media_items(media)
 
 
-def _checked(
-    call: ModelCall,
-    warnings: tuple[CallWarning, ...],
-    headers: Mapping[str, str],
-    tools: Mapping[str, Tool[..., Any]] | None = None,
-) -> Prepared:
-    if call.strict:
-        refuse_losses(warnings, call)
-    return Prepared(call, warnings, headers, tools=tools)
+def _reader(output: OutputType | None) -> OutputReader:
+    return output.read if output is not None else no_output
+
+
+def _with_check(
+    pending: PendingCall,
+    output: OutputType | None,
+    quoted: QuotedOutput | None,
+    verify: object,
+    resumed: ModelCall | None = None,
+) -> PendingCall:
+    """Returns the call with the check of its answer, of quotes or of figures; what checks it is imported then."""
+    if verify:
+        from .verification import verification_check
+
+        check = verification_check(verify, output, pending.prepare, pending.timeout)
+        return pending._replace(prepare=check.prepare, read_output=no_output, check=check)
+    if quoted is not None:
+        from .evidence import evidence_check
+
+        check = evidence_check(quoted, pending.prepare, pending.timeout, resumed)
+        return pending._replace(prepare=check.prepare, read_output=check.read_output, check=check)
+    return pending
+
+
+def _system_prompt(request: CallRequest, options: Mapping[str, Any], messages: Sequence[Message]) -> Any:
+    """Returns the system prompt; that of the LLM gives way to system messages."""
+    if "system_prompt" not in request and any(message.role == "system" for message in messages):
+        return None
+    return options.get("system_prompt")
+
+
+def _check_tools(options: Mapping[str, Any], run_tools: object, tools: ToolSet) -> None:
+    """Raises `InvalidInputError` for tools that do not fit the options of the call."""
+    _check_tool_choice(options, tools.specs)
+    if run_tools:
+        from .rounds import check_run_tools
+
+        check_run_tools(run_tools, tools)
+
+
+def _check_tool_choice(options: Mapping[str, Any], specs: Sequence[ToolSpec | HostedTool]) -> None:
+    if "provider_options" not in options:
+        check_forced_tool(options.get("tool_choice"), specs)
 
 
 def _headers(defaults: Mapping[str, str], given: object) -> Mapping[str, str]:
@@ -344,8 +337,8 @@ def _headers(defaults: Mapping[str, str], given: object) -> Mapping[str, str]:
     return {} if given is None else {**defaults, **extra_headers(given)}
 
 
-def _unused(name: str, capabilities: Collection[str]) -> CallWarning:
+def _unused(name: str, registry: Registry) -> CallWarning:
     """Returns the warning for an unused option of a capability. Its value, which may be a key, is not shown."""
-    installed = name.partition("_")[0] in capabilities
-    message = f"{name!r} is an option of `create_llm` only" if installed else f"no installed plugin uses {name!r}"
+    is_used = registry.uses_option(name)
+    message = f"{name!r} is an option of `create_llm` only" if is_used else f"no installed plugin uses {name!r}"
     return CallWarning("unsupported_option", name, message)

@@ -5,19 +5,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, overload
 
+from .. import schema
 from ..concurrency import drive
+from ..lazy_modules import LazyModule
+from ..option_signatures import takes
 from ..outputs import ResponseModel
 from ..schema import GenerateResponse
 from .llm_base import LLMBase
 from .options import ResumeRequest
 from .running import async_stream, read_response, sync_stream
-from .signatures import takes
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeForm
+    import typing_extensions
 
-    from ..schema import ToolAnswer, ToolLoop
-    from .streams import AsyncStream, Stream
+    from . import streams
+else:
+    streams = LazyModule("abstractcore.client.streams")
+    typing_extensions = LazyModule("typing_extensions")
 
 T = TypeVar("T")
 
@@ -28,8 +32,8 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: None = None,
         stream: Literal[False] = False,
@@ -39,10 +43,10 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: TypeForm[T],
+        response_model: typing_extensions.TypeForm[T],
         stream: Literal[False] = False,
         **request: Unpack[ResumeRequest],
     ) -> GenerateResponse[T]: ...
@@ -50,8 +54,8 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
         stream: Literal[False] = False,
@@ -61,46 +65,46 @@ class ResumableLLM(LLMBase):
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: None = None,
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
-    ) -> Stream[None]: ...
+    ) -> streams.Stream[None]: ...
 
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: TypeForm[T],
+        response_model: typing_extensions.TypeForm[T],
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
-    ) -> Stream[T]: ...
+    ) -> streams.Stream[T]: ...
 
     @overload
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
-    ) -> Stream[Any]: ...
+    ) -> streams.Stream[Any]: ...
 
     @takes(ResumeRequest)
     def resume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[ResumeRequest],
-    ) -> GenerateResponse[Any] | Stream[Any]:
+    ) -> GenerateResponse[Any] | streams.Stream[Any]:
         """Continues a tool loop: with `answers` to its pending calls, after a limit, a failure or a cancellation.
 
         `loop` is a response, its `loop`, `error.loop`, or one that `from_json` read in another process; it is not
@@ -121,8 +125,8 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: None = None,
         stream: Literal[False] = False,
@@ -132,10 +136,10 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: TypeForm[T],
+        response_model: typing_extensions.TypeForm[T],
         stream: Literal[False] = False,
         **request: Unpack[ResumeRequest],
     ) -> GenerateResponse[T]: ...
@@ -143,8 +147,8 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
         stream: Literal[False] = False,
@@ -154,46 +158,46 @@ class ResumableLLM(LLMBase):
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: None = None,
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
-    ) -> AsyncStream[None]: ...
+    ) -> streams.AsyncStream[None]: ...
 
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
-        response_model: TypeForm[T],
+        response_model: typing_extensions.TypeForm[T],
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
-    ) -> AsyncStream[T]: ...
+    ) -> streams.AsyncStream[T]: ...
 
     @overload
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: Mapping[str, Any],
         stream: Literal[True],
         **request: Unpack[ResumeRequest],
-    ) -> AsyncStream[Any]: ...
+    ) -> streams.AsyncStream[Any]: ...
 
     @takes(ResumeRequest)
     async def aresume(
         self,
-        loop: ToolLoop | GenerateResponse[Any] | None,
-        answers: Sequence[ToolAnswer] = (),
+        loop: schema.ToolLoop | GenerateResponse[Any] | None,
+        answers: Sequence[schema.ToolAnswer] = (),
         *,
         response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[ResumeRequest],
-    ) -> GenerateResponse[Any] | AsyncStream[Any]:
+    ) -> GenerateResponse[Any] | streams.AsyncStream[Any]:
         """The async version of `resume`. With `stream=True` it returns what `llm.astream` does:
         `async with await llm.aresume(..., stream=True) as stream`.
         """

@@ -19,11 +19,11 @@ if TYPE_CHECKING:
 def read_response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, Any, GenerateResponse[Any]]:
     """Returns a coroutine of the response."""
     response = _response(pipeline, pending)
-    if pending.check is None:
-        return response
-    from ..engine.answer_checks import with_check
+    if pending.check is not None:
+        from ..engine.answer_checks import with_check
 
-    return with_check(response, pending.check, pipeline)
+        response = with_check(response, pending.check, pipeline)
+    return response if pending.maker is None else pending.maker.completed(response, pipeline)
 
 
 def _response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, Any, GenerateResponse[Any]]:
@@ -40,17 +40,17 @@ def sync_stream(pipeline: Pipeline, pending: PendingCall) -> Stream[Any]:
     """Returns the stream of a call in sync code."""
     from .streams import Stream
 
-    return Stream(_stream(pipeline, pending))
+    return Stream(open_stream(pipeline, pending))
 
 
 def async_stream(pipeline: Pipeline, pending: PendingCall) -> AsyncStream[Any]:
     """Returns the stream of a call in async code."""
     from .streams import AsyncStream
 
-    return AsyncStream(_stream(pipeline, pending))
+    return AsyncStream(open_stream(pipeline, pending))
 
 
-def _stream(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStream | CheckedStream:
+def open_stream(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundStream | CheckedStream:
     """Returns the stream of a call, which is sent at its first read."""
     stream = _unchecked_stream(pipeline, pending)
     if pending.check is None:

@@ -8,23 +8,26 @@ import random
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from .. import concurrency, ports, schema
 from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.cores import spare_cores
 from ..errors import ConfigurationError
+from ..lazy_modules import LazyModule
 from ..ports import Clock, ModelCatalogue
 from ..registry import Registry
 from ..telemetry import Recorder, Subscriber, Subscription
 from . import option_values
 
 if TYPE_CHECKING:
-    from ..concurrency import AsyncRuntime
+    from .. import transport
     from ..concurrency.process_pool import ProcessPool
-    from ..ports import ArtifactStore, ConversionStore, Fetcher, Isolation, ModelStore, StoredFileIndex
-    from ..schema import Capture, MediaHistory, MediaKind, MediaPolicy
-    from ..transport import AsyncHttpTransport, SyncHttpTransport, TransportSettings
-    from ..transport.aiohttp_http import AiohttpTransport
-    from ..transport.pycurl_http import PycurlTransport
-    from .configuration import Configuration
+    from ..transport import aiohttp_http, pycurl_http
+    from . import configuration as user_configuration
+else:
+    aiohttp_http = LazyModule("abstractcore.transport.aiohttp_http")
+    pycurl_http = LazyModule("abstractcore.transport.pycurl_http")
+    transport = LazyModule("abstractcore.transport")
+    user_configuration = LazyModule("abstractcore.client.configuration")
 
 _LAST_RECORDS_SECONDS = 2.0
 
@@ -42,19 +45,19 @@ class Services:
         self,
         *,
         registry: Registry | None = None,
-        models: ModelStore | None = None,
+        models: ports.ModelStore | None = None,
         environment: Mapping[str, str] | None = None,
-        artifacts: ArtifactStore | None = None,
-        conversions: ConversionStore | None = None,
-        fetcher: Fetcher | None = None,
-        isolation: Isolation | None = None,
-        stored_files: StoredFileIndex | None = None,
+        artifacts: ports.ArtifactStore | None = None,
+        conversions: ports.ConversionStore | None = None,
+        fetcher: ports.Fetcher | None = None,
+        isolation: ports.Isolation | None = None,
+        stored_files: ports.StoredFileIndex | None = None,
         clock: Clock | None = None,
         random: Callable[[], float] = random.random,
         new_id: Callable[[], str] | None = None,
         catalogue: ModelCatalogue | None = None,
-        media_policy: MediaPolicy | Mapping[MediaKind, MediaPolicy] | None = None,
-        media_history: MediaHistory | Mapping[MediaKind, MediaHistory] | None = None,
+        media_policy: schema.MediaPolicy | Mapping[schema.MediaKind, schema.MediaPolicy] | None = None,
+        media_history: schema.MediaHistory | Mapping[schema.MediaKind, schema.MediaHistory] | None = None,
     ) -> None:
         self.clock: Clock = SystemClock() if clock is None else clock
         if not callable(getattr(self.clock, "now", None)):
@@ -64,7 +67,7 @@ class Services:
         self.random = random
         self.new_id = new_id or _trace_id
         self.environment: Mapping[str, str] = os.environ if environment is None else environment
-        self._async_runtime: AsyncRuntime | None = None
+        self._async_runtime: concurrency.AsyncRuntime | None = None
         self._registry = registry
         self._models = models
         self._artifacts = artifacts
@@ -76,14 +79,14 @@ class Services:
         self._catalogue = catalogue
         self._media_policy = media_policy if media_policy is None else option_values.media_policy(media_policy)
         self._media_history = media_history if media_history is None else option_values.media_history(media_history)
-        self._configuration: Configuration | None = None
-        self._sync: dict[TransportSettings, SyncHttpTransport] = {}
-        self._async: dict[TransportSettings, AsyncHttpTransport] = {}
-        self._pycurl: dict[TransportSettings, PycurlTransport] = {}
-        self._aiohttp: dict[TransportSettings, AiohttpTransport] = {}
+        self._configuration: user_configuration.Configuration | None = None
+        self._sync: dict[transport.TransportSettings, transport.SyncHttpTransport] = {}
+        self._async: dict[transport.TransportSettings, transport.AsyncHttpTransport] = {}
+        self._pycurl: dict[transport.TransportSettings, pycurl_http.PycurlTransport] = {}
+        self._aiohttp: dict[transport.TransportSettings, aiohttp_http.AiohttpTransport] = {}
 
     @property
-    def async_runtime(self) -> AsyncRuntime:
+    def async_runtime(self) -> concurrency.AsyncRuntime:
         """The runtime of async calls, created on first use: it imports asyncio."""
         if self._async_runtime is None:
             from ..concurrency import AsyncRuntime
@@ -101,16 +104,16 @@ class Services:
         return self._registry
 
     @property
-    def models(self) -> ModelStore:
+    def models(self) -> ports.ModelStore:
         """The store of model weights."""
         if self._models is None:
-            from ..stores.models import FileModelStore
+            from ..stores.models import PACKAGED_MODELS, FileModelStore
 
-            self._models = FileModelStore()
+            self._models = FileModelStore(packaged=(*PACKAGED_MODELS, *self.registry.models.values()))
         return self._models
 
     @property
-    def artifacts(self) -> ArtifactStore:
+    def artifacts(self) -> ports.ArtifactStore:
         """The store of blobs of form "artifact"."""
         if self._artifacts is None:
             from ..stores.artifacts import FileArtifactStore
@@ -119,7 +122,7 @@ class Services:
         return self._artifacts
 
     @property
-    def conversions(self) -> ConversionStore:
+    def conversions(self) -> ports.ConversionStore:
         """The conversions of files that are kept: in memory, unless another store was given."""
         if self._conversions is None:
             from ..stores.conversions import MemoryConversions
@@ -129,7 +132,7 @@ class Services:
         return self._conversions
 
     @property
-    def stored_files(self) -> StoredFileIndex:
+    def stored_files(self) -> ports.StoredFileIndex:
         """The index of files that were uploaded to providers: in memory, unless another one was given."""
         if self._stored_files is None:
             from ..stores.stored_files import MemoryStoredFiles
@@ -139,7 +142,7 @@ class Services:
         return self._stored_files
 
     @property
-    def fetcher(self) -> Fetcher:
+    def fetcher(self) -> ports.Fetcher:
         """Downloads files that are given as URLs: from public addresses, unless another fetcher was given."""
         if self._fetcher is None:
             from ..transport import URLFetcher
@@ -149,7 +152,7 @@ class Services:
         return self._fetcher
 
     @property
-    def isolation(self) -> Isolation:
+    def isolation(self) -> ports.Isolation:
         """Runs decoders of files in processes of their own: of a pool, which `close` ends, unless another was given."""
         if self._isolation is None:
             from ..concurrency.process_pool import ProcessPool
@@ -169,7 +172,7 @@ class Services:
         return self._catalogue
 
     @property
-    def configuration(self) -> Configuration:
+    def configuration(self) -> user_configuration.Configuration:
         """What holds for kinds of files for which a call sets nothing, read once from the user's `config.toml`, unless
         it was given. Raises `ConfigurationError` with the file and key of an invalid setting.
         """
@@ -198,25 +201,25 @@ class Services:
         """Returns the physical cores this process may use, minus one for everything else; at least 1."""
         return spare_cores()
 
-    def sync_transport(self, settings: TransportSettings) -> SyncHttpTransport:
+    def sync_transport(self, settings: transport.TransportSettings) -> transport.SyncHttpTransport:
         """Returns the sync transport that all LLMs with these settings share."""
         from ..transport import SyncHttpTransport
 
         return self._sync.get(settings) or self._sync.setdefault(settings, SyncHttpTransport(settings))
 
-    def async_transport(self, settings: TransportSettings) -> AsyncHttpTransport:
+    def async_transport(self, settings: transport.TransportSettings) -> transport.AsyncHttpTransport:
         """Returns the async transport that all LLMs with these settings share."""
         from ..transport import AsyncHttpTransport
 
         return self._async.get(settings) or self._async.setdefault(settings, AsyncHttpTransport(settings))
 
-    def pycurl_transport(self, settings: TransportSettings) -> PycurlTransport:
+    def pycurl_transport(self, settings: transport.TransportSettings) -> pycurl_http.PycurlTransport:
         """Returns the sync transport on libcurl."""
         from ..transport.pycurl_http import PycurlTransport
 
         return self._pycurl.get(settings) or self._pycurl.setdefault(settings, PycurlTransport(settings))
 
-    def aiohttp_transport(self, settings: TransportSettings) -> AiohttpTransport:
+    def aiohttp_transport(self, settings: transport.TransportSettings) -> aiohttp_http.AiohttpTransport:
         """Returns the async transport on aiohttp."""
         from ..transport.aiohttp_http import AiohttpTransport
 
@@ -257,7 +260,7 @@ def default_services() -> Services:
     return services
 
 
-def subscribe(subscriber: Subscriber, capture: Capture = "off") -> Subscription:
+def subscribe(subscriber: Subscriber, capture: schema.Capture = "off") -> Subscription:
     """Notifies `subscriber`, a function or a coroutine function, of every call from now on with a `CallRecord`.
 
     It is called when the call has ended, also if it failed, was cancelled or abandoned, in a separate thread: its

@@ -10,14 +10,17 @@ from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 from ..concurrency import drive
 from ..engine import CallStream
 from ..errors import InvalidInputError, OutputValidationError
+from ..lazy_modules import LazyModule
 from ..schema import GenerateResponse, ModelReply, StreamEvent, TextDelta, ToolLoop
 from ..schema.reprs import short_repr
 
 if TYPE_CHECKING:
     from ..concurrency import LoopCloser
-    from ..engine.checked_stream import CheckedStream
-    from ..engine.round_stream import RoundStream
+    from ..engine import checked_stream, round_stream
     from ..outputs.growing import Elements, GrowingOutput
+else:
+    checked_stream = LazyModule("abstractcore.engine.checked_stream")
+    round_stream = LazyModule("abstractcore.engine.round_stream")
 
 T = TypeVar("T")
 E = TypeVar("E")
@@ -31,7 +34,7 @@ def _needs(what: str, use: str) -> Callable[..., NoReturn]:
 
 
 class _StreamBase(Generic[T]):
-    def __init__(self, call: CallStream | RoundStream | CheckedStream) -> None:
+    def __init__(self, call: CallStream | round_stream.RoundStream | checked_stream.CheckedStream) -> None:
         self._call = call
         self._batch: Sequence[StreamEvent] = ()
         self._next = 0
@@ -51,6 +54,17 @@ class _StreamBase(Generic[T]):
             return None
         self._growing.see(self._next)
         return self._growing.value
+
+    def _take(self, batch: Sequence[StreamEvent]) -> None:
+        self._batch, self._next = batch, 0
+        if self._growing is not None:
+            self._growing.begin(batch)
+
+    def _rest(self) -> Sequence[StreamEvent]:
+        """Returns the events of the batch that were not returned yet."""
+        left = self._batch[self._next :] if self._next else self._batch
+        self._next = len(self._batch)
+        return left
 
     def _begin_elements(self) -> Elements:
         from ..outputs.growing import Elements
@@ -118,15 +132,20 @@ class Stream(_StreamBase[T]):
 
     def __next__(self) -> StreamEvent:
         while self._next == len(self._batch):
-            self._batch = drive(self._call.read())
-            self._next = 0
-            if self._growing is not None:
-                self._growing.begin(self._batch)
+            self._take(drive(self._call.read()))
             if not self._batch:
                 raise StopIteration
         delta = self._batch[self._next]
         self._next += 1
         return delta
+
+    def read(self) -> Sequence[StreamEvent]:
+        """Returns the next events together: those of one network chunk. At the end it returns none."""
+        left = self._rest()
+        if left:
+            return left
+        self._take(drive(self._call.read()))
+        return self._rest()
 
     def text(self) -> Iterator[str]:
         """Yields the text of the answer in chunks."""
@@ -165,7 +184,7 @@ class Stream(_StreamBase[T]):
 class AsyncStream(_StreamBase[T]):
     """As `Stream`, for `async with` and `async for`. Use both: only they can close the connection in time."""
 
-    def __init__(self, call: CallStream | RoundStream | CheckedStream) -> None:
+    def __init__(self, call: CallStream | round_stream.RoundStream | checked_stream.CheckedStream) -> None:
         super().__init__(call)
         self._closer: LoopCloser | None = None
 
@@ -182,22 +201,30 @@ class AsyncStream(_StreamBase[T]):
 
     async def __anext__(self) -> StreamEvent:
         while self._next == len(self._batch):
-            if self._closer is None:
-                from ..concurrency import LoopCloser
-
-                self._closer = LoopCloser(self._call.close)
-            try:
-                self._batch = await self._call.read()
-            finally:
-                self._forget_if_ended()
-            self._next = 0
-            if self._growing is not None:
-                self._growing.begin(self._batch)
+            await self._read()
             if not self._batch:
                 raise StopAsyncIteration
         delta = self._batch[self._next]
         self._next += 1
         return delta
+
+    async def read(self) -> Sequence[StreamEvent]:
+        """As `Stream.read`."""
+        left = self._rest()
+        if left:
+            return left
+        await self._read()
+        return self._rest()
+
+    async def _read(self) -> None:
+        if self._closer is None:
+            from ..concurrency import LoopCloser
+
+            self._closer = LoopCloser(self._call.close)
+        try:
+            self._take(await self._call.read())
+        finally:
+            self._forget_if_ended()
 
     def text(self) -> AsyncIterator[str]:
         """Yields the text of the answer in chunks."""

@@ -21,6 +21,7 @@ from .middleware import (
 )
 from .operations import (
     CHAT,
+    TRANSCRIBE,
     HasOperations,
     Operation,
     OperationResult,
@@ -28,11 +29,20 @@ from .operations import (
     Operator,
     ReportsAlternatives,
 )
-from .plugins import Capability, CapabilityServices, ToolSource, TraceSubscriber
+from .plugins import (
+    CAPABILITIES,
+    Capability,
+    CapabilityName,
+    CapabilityServices,
+    ModelWeights,
+    ToolSource,
+    TraceSubscriber,
+)
 from .pricing import NO_TERMS, BilledResponse, Charge, Pricing, Terms
 from .profiles import ModelCatalogue, ModelProfile, Thinking
 from .providers import HasModelExamples, Provider, ProviderConfig, ProviderServices, ProviderSession
 from .runtimes import Clock, Feed, Runtime, TimeLimit, WakeableClock, WorkKind
+from .transcription_rules import TranscriptionRules
 from .transpilers import (
     Framer,
     MessageRead,
@@ -45,6 +55,18 @@ from .transpilers import (
 from .transports import Address, Auth, Body, Endpoint, KnownAddress, KnownUrl, SecretHolder, Transport
 
 if TYPE_CHECKING:
+    from .capabilities import (
+        BACKEND_METHODS,
+        BackendEntry,
+        BackendFactory,
+        BackendHttp,
+        BackendOwner,
+        BackendRegistry,
+        BackendResult,
+        ErrorReader,
+        Made,
+        MediaBytes,
+    )
     from .conversions import (
         Caption,
         Captioner,
@@ -55,6 +77,7 @@ if TYPE_CHECKING:
         ConvertedFiles,
         MediaContext,
         Recognised,
+        total_usage,
     )
     from .excerpts import Excerpt, chosen_pages
     from .fetching import FetchedFile, Fetcher
@@ -63,10 +86,23 @@ if TYPE_CHECKING:
     from .media_fitting import FitsMedia, Fitted, MeasuresMedia
     from .prices import Price
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
+    from .second_hearings import HearsAgain
     from .stores import ArtifactStore, ModelStore, StoredModel
     from .tools import ToolContext
+    from .transcribers import RecordingLimits, Transcriber, Transcription, VoiceSample
+    from .weights import FilePart, ModelFile, NpmFile, PackagedModel, WheelFile
 
 _LATER = {
+    "MediaBytes": "capabilities",
+    "Made": "capabilities",
+    "ErrorReader": "capabilities",
+    "BackendResult": "capabilities",
+    "BackendRegistry": "capabilities",
+    "BackendOwner": "capabilities",
+    "BackendHttp": "capabilities",
+    "BackendFactory": "capabilities",
+    "BackendEntry": "capabilities",
+    "BACKEND_METHODS": "capabilities",
     "ArtifactStore": "stores",
     "Caption": "conversions",
     "Captioner": "conversions",
@@ -77,6 +113,7 @@ _LATER = {
     "ConvertedFiles": "conversions",
     "FetchedFile": "fetching",
     "Fetcher": "fetching",
+    "FilePart": "weights",
     "FileStore": "file_stores",
     "FileToUpload": "file_stores",
     "FileUpload": "file_stores",
@@ -84,10 +121,14 @@ _LATER = {
     "Excerpt": "excerpts",
     "Fitted": "media_fitting",
     "HasFileStore": "file_stores",
+    "HearsAgain": "second_hearings",
     "Isolation": "isolation",
     "MeasuresMedia": "media_fitting",
     "MediaContext": "conversions",
+    "ModelFile": "weights",
     "ModelStore": "stores",
+    "NpmFile": "weights",
+    "PackagedModel": "weights",
     "Piece": "scripts",
     "Price": "prices",
     "ProviderFile": "file_stores",
@@ -99,13 +140,22 @@ _LATER = {
     "StoredFileIndex": "file_stores",
     "StoredModel": "stores",
     "ToolContext": "tools",
+    "WheelFile": "weights",
+    "RecordingLimits": "transcribers",
+    "Transcriber": "transcribers",
+    "Transcription": "transcribers",
+    "VoiceSample": "transcribers",
     "chosen_pages": "excerpts",
+    "total_usage": "conversions",
 }
 """Names whose module is imported on first access: few programs need them."""
 
 __all__ = [
+    "BACKEND_METHODS",
+    "CAPABILITIES",
     "CHAT",
     "NO_TERMS",
+    "TRANSCRIBE",
     "Address",
     "Answer",
     "ArtifactStore",
@@ -113,6 +163,12 @@ __all__ = [
     "AttemptMiddleware",
     "AttemptNext",
     "Auth",
+    "BackendEntry",
+    "BackendFactory",
+    "BackendHttp",
+    "BackendOwner",
+    "BackendRegistry",
+    "BackendResult",
     "BilledResponse",
     "Body",
     "CallContext",
@@ -120,6 +176,7 @@ __all__ = [
     "CallMiddleware",
     "CallNext",
     "Capability",
+    "CapabilityName",
     "CapabilityServices",
     "Caption",
     "Captioner",
@@ -133,11 +190,13 @@ __all__ = [
     "ConvertedFiles",
     "DeltaStream",
     "Endpoint",
+    "ErrorReader",
     "Excerpt",
     "Fallback",
     "Feed",
     "FetchedFile",
     "Fetcher",
+    "FilePart",
     "FileStore",
     "FileToUpload",
     "FileUpload",
@@ -149,11 +208,14 @@ __all__ = [
     "HasFileStore",
     "HasModelExamples",
     "HasOperations",
+    "HearsAgain",
     "Interruption",
     "Isolation",
     "KnownAddress",
     "KnownUrl",
+    "Made",
     "MeasuresMedia",
+    "MediaBytes",
     "MediaContext",
     "MediaHandler",
     "MessageRead",
@@ -161,13 +223,17 @@ __all__ = [
     "MeteredStream",
     "Middleware",
     "ModelCatalogue",
+    "ModelFile",
     "ModelProfile",
     "ModelStore",
+    "ModelWeights",
+    "NpmFile",
     "Openable",
     "Operation",
     "OperationResult",
     "Operations",
     "Operator",
+    "PackagedModel",
     "Piece",
     "Price",
     "Pricing",
@@ -177,6 +243,7 @@ __all__ = [
     "ProviderServices",
     "ProviderSession",
     "Recognised",
+    "RecordingLimits",
     "ReportsAlternatives",
     "Runtime",
     "Script",
@@ -194,14 +261,20 @@ __all__ = [
     "ToolContext",
     "ToolSource",
     "TraceSubscriber",
+    "Transcriber",
+    "Transcription",
+    "TranscriptionRules",
     "Transpiler",
     "Transport",
+    "VoiceSample",
     "WakeableClock",
+    "WheelFile",
     "WireFormat",
     "WorkKind",
     "chosen_pages",
     "current_interruption",
     "interruptible",
+    "total_usage",
 ]
 
 

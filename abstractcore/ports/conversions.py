@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Generator, Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from decimal import Decimal
 from typing import Any, Protocol, TypeAlias, TypeVarTuple
 
 from ..errors import MediaError
 from ..schema import (
     EMPTY,
+    Billing,
     CallWarning,
     ContentPart,
     DrawnText,
@@ -28,6 +30,7 @@ from .isolation import Isolation
 from .profiles import MediaLimit
 from .stores import ModelStore
 from .token_rules import TokenRule
+from .transcribers import Transcriber
 
 Ts = TypeVarTuple("Ts")
 
@@ -38,7 +41,7 @@ def no_progress(done: float, total: float | None, what: str) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Caption:
-    """What a vision model says of images. `model` is its name, with that of its provider."""
+    """What a vision model says about images. `model` is its name, with that of its provider."""
 
     text: str
     model: str
@@ -84,6 +87,8 @@ class MediaContext:
     """Id of the call."""
     captioner: Captioner | None = None
     """None unless the option `vision_model` is set."""
+    transcriber: Transcriber | None = None
+    """None unless the option `transcription_model` is set to a model of a provider."""
     fetcher: Fetcher | None = None
     """Downloads files that are given as URLs; None if that is not allowed."""
     conversions: ConversionStore | None = None
@@ -126,7 +131,7 @@ class MediaContext:
         return self.passwords.get(part.blob.sha256 or "")
 
     def caption(self, images: Sequence[ImagePart], question: str) -> Caption:
-        """Returns what the vision model says of images, within the time limit of the call; blocks.
+        """Returns what the vision model says about images, within the time limit of the call; blocks.
 
         Raises `MediaError` without the option `vision_model`, and the errors of `generate`.
         """
@@ -154,7 +159,9 @@ class Conversion:
     whole pages. `fallback` is the one of `context.fallbacks` that was used; None stands for the first. `model` is the
     one that did the conversion, if one did. `lost` says what of the file is not in the content. `has_fewer_images` says
     that it would have held more images without `context.max_images`. `own_text` is the text that images of the
-    content show, in which quotes are searched, and `drawn` says how it was drawn.
+    content show, in which quotes are searched, and `drawn` says how it was drawn. `recorded` says that the calls of
+    `usage` have records of their own, as calls of an LLM have; it is set for those of `context.caption` and of
+    `context.transcriber`.
     """
 
     content: str | Sequence[str | ContentPart]
@@ -168,6 +175,7 @@ class Conversion:
     has_fewer_images: bool = False
     own_text: MediaText | None = None
     drawn: DrawnText | None = None
+    recorded: bool = False
 
     @property
     def parts(self) -> tuple[ContentPart, ...]:
@@ -181,6 +189,17 @@ class Conversion:
     def text(self) -> str:
         """The joined texts."""
         return "".join(part.text for part in self.parts if isinstance(part, TextPart))
+
+
+def total_usage(usages: Iterable[Usage | None]) -> Usage | None:
+    """Returns the tokens of all requests of a conversion, and their cost if that of each is known; None for none."""
+    found = [each for each in usages if each is not None]
+    if len(found) < 2:
+        return found[0] if found else None
+    costs = [each.billing.cost if each.billing is not None else None for each in found]
+    known = [cost for cost in costs if cost is not None]
+    billing = Billing(cost=sum(known, Decimal(0))) if len(known) == len(costs) else None
+    return replace(sum(found[1:], found[0]), billing=billing)
 
 
 class ConversionStore(Protocol):

@@ -6,12 +6,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from ..schema import MediaFacts, MediaLoss, MediaPart
-    from .conversions import MediaContext
-    from .profiles import MediaLimit
+from .. import ports, schema
+from .profiles import MediaLimit
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,15 +19,15 @@ class Fitted:
     There are several parts for a file of several frames or pages, in order. `lost` says what they do not show.
     """
 
-    parts: tuple[MediaPart, ...]
-    lost: tuple[MediaLoss, ...] = ()
+    parts: tuple[schema.MediaPart, ...]
+    lost: tuple[schema.MediaLoss, ...] = ()
 
 
 @runtime_checkable
 class MeasuresMedia(Protocol):
     """A media handler that reads the size and length of files. Handlers may implement it."""
 
-    def measure(self, part: MediaPart, context: MediaContext | None = None) -> MediaFacts:
+    def measure(self, part: schema.MediaPart, context: ports.MediaContext | None = None) -> schema.MediaFacts:
         """Returns what the header of a file says, without decoding its content; blocks. A library that a file may crash
         is run by `context.isolated`.
 
@@ -43,7 +41,7 @@ class MeasuresMedia(Protocol):
 class FitsMedia(Protocol):
     """A media handler that makes files fit the limits of a model. Handlers may implement it."""
 
-    def fit(self, part: MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
+    def fit(self, part: schema.MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
         """Returns content within `limits` that every model for this kind of files reads; blocks.
 
         Limits that are not named are unlimited; `images` is the number of parts that may be returned. Raises

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
-if TYPE_CHECKING:
-    from ..schema import MediaPart
-    from .conversions import Conversion, MediaContext, Recognised
-    from .excerpts import Excerpt
+from .. import ports, schema
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +46,7 @@ class HasExcerpts(Protocol):
         """The names of the `MediaControls` that it follows."""
         ...
 
-    def excerpt(self, part: MediaPart, context: MediaContext) -> Excerpt:
+    def excerpt(self, part: schema.MediaPart, context: ports.MediaContext) -> ports.Excerpt:
         """Returns a file with what these controls name; may block. Raises `MediaError` if that is nothing, or the file
         cannot be cut, and `MissingExtraError` where an optional package is needed.
         """
@@ -73,7 +70,7 @@ class MediaHandler(Protocol):
         """The ways it converts files, the preferred one first. Empty if it converts nothing."""
         ...
 
-    def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
+    def recognise(self, head: bytes, name: str, declared: str | None) -> ports.Recognised | None:
         """Returns the type of a file that begins with `head` (up to 8 KiB) and is called `name` ("" if it has none);
         None if the handler does not handle it.
 
@@ -82,11 +79,11 @@ class MediaHandler(Protocol):
         """
         ...
 
-    def check(self, part: MediaPart) -> None:
+    def check(self, part: schema.MediaPart) -> None:
         """Checks that a file that is sent natively can be read."""
         ...
 
-    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
+    def convert(self, part: schema.MediaPart, context: ports.MediaContext) -> ports.Conversion:
         """Returns the content that replaces the file: text, or content of a type in `context.accepted_outputs`.
 
         It uses the first of `context.fallbacks` that makes something of the file.

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, runtime_checkable
+from typing import Any, Protocol, TypeAlias, runtime_checkable
 
+from .. import ports, schema
 from ..schema import AttemptRecord, CallWarning, ModelCall, ModelReply, WireRequest
 from ..scrubbing import Secrets
 from .operations import Operation, OperationResult
-from .pricing import NO_TERMS, BilledResponse, Terms
+from .pricing import NO_TERMS, BilledResponse, Pricing, Terms
 from .runtimes import Runtime
-
-if TYPE_CHECKING:
-    from ..schema import Delta, MediaDecision, MediaProgress, Outcome, StoredFile
-    from .conversions import ConvertedFiles
-    from .fetching import FetchedFile
+from .transports import Body
 
 
 class DeltaStream(Protocol):
     """A streamed reply, read one network chunk at a time."""
 
-    async def read(self) -> list[Delta]:
+    async def read(self) -> list[schema.Delta]:
         """Returns the next deltas; an empty list at the end."""
         ...
 
@@ -57,10 +54,10 @@ class CallEnd:
     `seconds` is the duration of the call, `seconds_to_first` the time to a stream's first deltas.
     """
 
-    outcome: Outcome
+    outcome: schema.Outcome
     seconds: float
     reply: ModelReply | None = None
-    deltas: Sequence[Delta] = ()
+    deltas: Sequence[schema.Delta] = ()
     error: BaseException | None = None
     seconds_to_first: float | None = None
     result: OperationResult[Any] | None = None
@@ -83,7 +80,9 @@ class CallContext:
     for this call, and for earlier rounds of its loop: none of them is converted again. `downloads` has what was
     downloaded for them, by URL. The last `added_messages` of the call were added by its rounds. `stored` has the files
     of the request that AbstractCore uploaded to the provider's store, by id. `on_media_progress` is the user's function
-    for the progress of conversions.
+    for the progress of conversions. `pricing` has the prices of a call that a backend answers instead of the LLM's
+    model. `hold_end` is set where the answer will be checked: it gets the end of the call, and returns whether it will
+    have the functions in `at_end` called itself. `verification` is then the result of the check.
     """
 
     call: ModelCall
@@ -94,7 +93,7 @@ class CallContext:
     trace_id: str
     operation: Operation[Any]
     attempts: list[AttemptRecord] = field(default_factory=list[AttemptRecord])
-    decisions: tuple[MediaDecision, ...] = ()
+    decisions: tuple[schema.MediaDecision, ...] = ()
     warnings: list[CallWarning] = field(default_factory=list[CallWarning])
     streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
     middleware_streams: list[DeltaStream] = field(default_factory=list[DeltaStream])
@@ -103,27 +102,35 @@ class CallContext:
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     at_end: list[Callable[[CallEnd], None]] = field(default_factory=list[Callable[[CallEnd], None]])
     secrets: Secrets = field(default_factory=Secrets, repr=False)
-    converted: ConvertedFiles = field(default_factory=dict[Any, Any], repr=False)
-    downloads: dict[str, FetchedFile] = field(default_factory=dict[Any, Any], repr=False)
+    converted: ports.ConvertedFiles = field(default_factory=dict[Any, Any], repr=False)
+    downloads: dict[str, ports.FetchedFile] = field(default_factory=dict[Any, Any], repr=False)
     added_messages: int = 0
-    stored: dict[str, StoredFile] = field(default_factory=dict[str, Any])
-    on_media_progress: Callable[[MediaProgress], object] | None = field(default=None, repr=False)
+    stored: dict[str, schema.StoredFile] = field(default_factory=dict[str, Any])
+    on_media_progress: Callable[[schema.MediaProgress], object] | None = field(default=None, repr=False)
+    pricing: Pricing | None = field(default=None, repr=False)
+    hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
+    verification: schema.Verification | None = None
 
 
 @dataclass(slots=True)
 class Attempt:
-    """One attempt: a request to the provider. `operation` decodes its response."""
+    """One attempt: a request to the provider. `operation` decodes its response.
+
+    `listen`, if set, gets the response before its body is read, and returns the one that is read instead of it.
+    """
 
     context: CallContext
     request: WireRequest
     operation: Operation[Any]
     number: int = 1
+    listen: Callable[[Body], Body] | None = None
 
 
 class CallMiddleware(Protocol):
     """Code around every logical call, of any operation. It may change the call, answer without `next`, or raise.
 
-    To answer an operation other than chat, it returns an `OperationResult`, or the result of `await next(context)`.
+    To answer an operation other than chat, it returns an `OperationResult` (of one that a backend answers, a
+    `ModelReply`), or the result of `await next(context)`.
 
     For a stream, `next` returns when the first deltas have arrived; return a `DeltaStream` that wraps it to handle the
     following ones.

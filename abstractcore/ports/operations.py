@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from decimal import Decimal
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from ..schema import CallWarning, Encoded, JSONValue, ModelCall, ModelReply, Usage, WireResponse
+from ..schema import CallWarning, CostSource, Encoded, JSONValue, MediaKind, ModelCall, ModelReply, Usage, WireResponse
+from ..schema.deferred_costs import HasDeferredCost
 
 T = TypeVar("T")
 
@@ -28,7 +30,8 @@ class Operation(Generic[T]):
     the tokens that the provider reports in the result, and `to_record` its JSON for records with full content. One that
     `is_free` costs nothing, whatever it reports. Without `has_input`, the request has nothing of the call's messages.
     `reads_headers` are the headers of the response that `decode` reads. A failed request that `may_repeat` is sent
-    again as it is; another one is continued by whoever makes it.
+    again as it is; another one is continued by whoever makes it. Files of the kinds `natively` are its input: they are
+    sent as they are, whatever the media policy says.
     """
 
     name: str
@@ -40,6 +43,7 @@ class Operation(Generic[T]):
     has_input: bool = True
     reads_headers: frozenset[str] = frozenset()
     may_repeat: bool = True
+    natively: frozenset[MediaKind] = frozenset()
 
     @property
     def is_chat(self) -> bool:
@@ -56,15 +60,26 @@ class Operation(Generic[T]):
 
 CHAT = "chat"
 """The operation whose result is a `ModelReply`. Every transpiler has it."""
+TRANSCRIBE = "transcribe"
+"""The operation whose result is a `Transcription` of the recording in a call. Its arguments are those of a
+`Transcriber`, and `seconds`, the length of the recording."""
 
 
 @dataclass(frozen=True, slots=True)
-class OperationResult(Generic[T]):
-    """The result of an operation other than chat. `warnings` name what the request could not express."""
+class OperationResult(HasDeferredCost, Generic[T]):
+    """The result of an operation other than chat. `warnings` name what the request could not express.
+
+    `cost` is in US dollars, with what `GenerateResponse` has beside it; it is computed when it is first read. Results
+    that middleware and transpilers make have none.
+    """
 
     value: T
     usage: Usage = field(default_factory=Usage)
     warnings: tuple[CallWarning, ...] = ()
+    cost: Decimal | None = None
+    cost_source: CostSource | None = None
+    cost_reason: str | None = None
+    price_rows: tuple[str, ...] = ()
 
     @property
     def model(self) -> str | None:

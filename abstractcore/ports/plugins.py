@@ -1,27 +1,28 @@
-"""What a plugin may register besides providers and media handlers: capabilities, tools, trace subscribers."""
+"""What a plugin may register besides providers and media handlers: capabilities, tools, weights, trace subscribers."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Literal, Protocol
 
+from .. import ports, schema
 from ..schema import ToolCall, ToolResult, ToolSpec
 
-if TYPE_CHECKING:
-    from ..schema import CallRecord, Capture
-    from .stores import ArtifactStore, ModelStore
+CapabilityName = Literal["voice", "audio", "vision", "music"]
+CAPABILITIES: tuple[CapabilityName, ...] = ("voice", "audio", "vision", "music")
+"""The capabilities with a contract for backends: see `ports/capabilities.py`."""
 
 
 class CapabilityServices(Protocol):
     """The services that a capability may use."""
 
     @property
-    def models(self) -> ModelStore:
+    def models(self) -> ports.ModelStore:
         """The store of model weights."""
         ...
 
     @property
-    def artifacts(self) -> ArtifactStore:
+    def artifacts(self) -> ports.ArtifactStore:
         """The store of artifacts."""
         ...
 
@@ -79,6 +80,35 @@ class ToolSource(Protocol):
         ...
 
 
+class ModelWeights(Protocol):
+    """A model whose weights are in packages of public indexes: a `PackagedModel`."""
+
+    @property
+    def name(self) -> str:
+        """The name in `abstractcore models pull NAME` and `services.models.path(name)`."""
+        ...
+
+    @property
+    def files(self) -> Sequence[ports.ModelFile]:
+        """The files of weights, at least one."""
+        ...
+
+    @property
+    def licence(self) -> str:
+        """The licence of the weights."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One line of help."""
+        ...
+
+    @property
+    def size(self) -> int:
+        """The size of all files in bytes."""
+        ...
+
+
 class TraceSubscriber(Protocol):
     """Notified of every finished call, in a thread of its own."""
 
@@ -88,10 +118,10 @@ class TraceSubscriber(Protocol):
         ...
 
     @property
-    def capture(self) -> Capture:
+    def capture(self) -> schema.Capture:
         """How much content its records contain."""
         ...
 
-    def __call__(self, record: CallRecord) -> Awaitable[object] | object:
+    def __call__(self, record: schema.CallRecord) -> Awaitable[object] | object:
         """Handles the record of a call. Exceptions are logged."""
         ...

@@ -5,12 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from decimal import Decimal
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
+from .. import schema
 from ..schema import CostSource, Usage
-
-if TYPE_CHECKING:
-    from ..schema import Delta
 
 
 class Terms(NamedTuple):
@@ -43,7 +41,7 @@ class BilledResponse(NamedTuple):
     complete: bool = True
 
     @classmethod
-    def of_stream(cls, deltas: Sequence[Delta], requested_at: float, terms: Terms) -> BilledResponse:
+    def of_stream(cls, deltas: Sequence[schema.Delta], requested_at: float, terms: Terms) -> BilledResponse:
         """Returns the response that a stream has yielded so far."""
         from ..schema import ReplyEnd, ReplyStart, usage_so_far
 

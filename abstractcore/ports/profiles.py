@@ -9,6 +9,7 @@ from typing import Any, Literal, Protocol
 from ..schema import EMPTY, MediaResolution, Sampling, ThinkingLevel
 from .pricing import Pricing
 from .token_rules import TokenKind, TokenRule
+from .transcription_rules import TranscriptionRules
 
 _NOTHING: Any = EMPTY
 
@@ -42,6 +43,7 @@ MediaLimit = Literal[
     "image_area",
     "many_images",
     "many_image_pixels",
+    "audio_bytes",
     "audio_seconds",
     "videos",
     "video_seconds",
@@ -55,7 +57,7 @@ MediaLimit = Literal[
 ]
 """A limit on files. Numbers of files, and those that begin with "all", are of a request; the others of one file.
 
-`image_bytes`, `document_bytes` (not of PDFs) and `pdf_bytes` are the size of the file itself, before base64;
+`image_bytes`, `audio_bytes`, `document_bytes` (not of PDFs) and `pdf_bytes` are the size of the file, before base64;
 `all_image_bytes` and `all_document_bytes` are sums of these. `image_pixels` is the longer edge, `image_area` all pixels
 of an image. With more than `many_images`, `many_image_pixels` replaces `image_pixels`. `pdf_pages` are of one PDF,
 `all_pdf_pages` of all. `audio_seconds` and `video_seconds` are of all files of the kind. `request_bytes` is the whole
@@ -103,8 +105,18 @@ class ModelProfile:
     """The highest output limit, in tokens; a higher one is reduced."""
     media_limits: Mapping[MediaLimit, int] = field(default=_NOTHING, hash=False)
     """Limits on files, by name: see `MediaLimit`. One that is not named is unknown."""
+    limits_sources: tuple[str, ...] = ()
+    """The addresses of the pages with `media_limits`."""
+    limits_checked: str | None = None
+    """The day on which these pages were read."""
     media_tokens: Mapping[TokenKind, TokenRule] = field(default=_NOTHING, hash=False)
     """How many tokens a file has, by the vendor's published rule for its kind; unknown for others."""
+    tokens_source: str = ""
+    """The address of the page with `media_tokens`."""
+    tokens_checked: str | None = None
+    """The day on which that page was read."""
+    transcription: TranscriptionRules | None = None
+    """How the model transcribes recordings at an endpoint for that; None for any other model, or if it is unknown."""
     media_controls: frozenset[str] = frozenset()
     """The controls that its requests have fields for, by type of part: "video.fps" and other names of `MediaControls`,
     "image.detail", and "image.detail.original" if it accepts that level."""

@@ -4,17 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from .. import ports
 from ..schema import EMPTY, ModelCall
 from .pricing import NO_TERMS, Terms
 from .profiles import ModelCatalogue, ModelProfile
 from .transpilers import Transpiler
 from .transports import Endpoint
-
-if TYPE_CHECKING:
-    from .prices import Price
-    from .stores import ModelStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +38,7 @@ class ProviderServices(Protocol):
         ...
 
     @property
-    def models(self) -> ModelStore:
+    def models(self) -> ports.ModelStore:
         """The store of model weights."""
         ...
 
@@ -70,7 +67,7 @@ class ProviderSession:
     profile: ModelProfile
     terms: Callable[[ModelCall], Terms] = _usual_terms
     """Returns what a call asks for that changes its price: the service tier, the region. Pure."""
-    price: Price | None = None
+    price: ports.Price | None = None
     """A price that only the provider knows, such as 0 for a model on this machine; None for those of the catalogue."""
     calls: Sequence[ModelCall] | None = None
     """The calls so far, for providers that record them: scripted models."""

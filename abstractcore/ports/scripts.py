@@ -158,11 +158,11 @@ def _refusing(path: str = "") -> Generator[None]:
         raise InvalidInputError(error.message, path=error.at(path).path if path else error.path) from None
 
 
-ScriptedAnswer: TypeAlias = "str | ScriptedReply | ModelReply | AbstractCoreError"
+ScriptedAnswer: TypeAlias = str | ScriptedReply | ModelReply | AbstractCoreError
 """A text, a reply in timed pieces, a complete `ModelReply` returned unchanged, or an error to raise."""
 
-ScriptFunction: TypeAlias = "Callable[[ModelCall], ScriptedAnswer | Awaitable[ScriptedAnswer]]"
+ScriptFunction: TypeAlias = Callable[[ModelCall], ScriptedAnswer | Awaitable[ScriptedAnswer]]
 """A function, or coroutine function, that takes the call and returns its answer."""
 
-Script: TypeAlias = "Sequence[ScriptedAnswer | ScriptFunction] | ScriptFunction"
+Script: TypeAlias = Sequence[ScriptedAnswer | ScriptFunction] | ScriptFunction
 """One answer (or function) for each call in turn, or one function that answers all calls."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from ..schema import EMPTY
@@ -25,7 +25,8 @@ class TokenRule:
 
     An image is first reduced to `max_edge` and `short_edge`, and to `most` patches or cells: of patches, one edge is
     then a whole number; cells are the largest size that keeps the shape of the image. `levels` replace
-    `tokens` at a resolution ("low", "medium", "high"); at the detail "low", tiles have `base` tokens only.
+    `tokens` at a resolution ("low", "medium", "high"); at the detail "low", tiles have `base` tokens only. `sizes`
+    replace `max_edge` and `most` at a detail, such as "original"; without a number there, images are not reduced.
     """
 
     by: Literal["file", "page", "second", "area", "tiles", "patches", "cells", "crops"]
@@ -36,11 +37,14 @@ class TokenRule:
     short_edge: int | None = None
     most: int | None = None
     levels: Mapping[str, float] = field(default=_NOTHING, hash=False)
+    sizes: Mapping[str, Mapping[str, int]] = field(default=_NOTHING, hash=False)
 
 
 def image_tokens(width: int, height: int, rule: TokenRule, level: str | None = None) -> int:
     """Returns the tokens of an image of this size in pixels, as it is sent."""
     each = rule.levels.get(level or "", rule.tokens)
+    if (size := rule.sizes.get(level or "")) is not None:
+        rule = replace(rule, max_edge=size.get("max_edge"), most=size.get("most"))
     scale = min(1.0, (rule.max_edge or math.inf) / max(width, height))
     scale = min(scale, (rule.short_edge or math.inf) / min(width, height))
     across, down = width * scale, height * scale

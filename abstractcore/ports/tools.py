@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
+from .. import schema
 from ..schema import ToolCall
-
-if TYPE_CHECKING:
-    from ..schema import InputResponse
-    from .runtimes import Runtime
+from .runtimes import Runtime
 
 D = TypeVar("D")
 
@@ -36,7 +34,7 @@ class ToolContext(Generic[D]):
     runtime: Runtime = field(repr=False)
     deadline: float | None = None
     on_progress: Callable[[float, float | None, str | None], None] = field(default=_no_progress, repr=False)
-    input: InputResponse | None = None
+    input: schema.InputResponse | None = None
 
     @property
     def call_id(self) -> str:

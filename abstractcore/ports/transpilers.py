@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple, Protocol, runtime_checkable
 
+from .. import schema
 from ..errors import AbstractCoreError, ProviderError
 from ..schema import CallWarning, Encoded, Message, ModelCall, ModelReply, WireRequest, WireResponse
-
-if TYPE_CHECKING:
-    from ..schema import Delta, Parsed, Rendered
 
 
 class Framer(Protocol):
@@ -40,11 +38,11 @@ class StreamDecoder(Protocol):
         """Whether the reply is complete: `finish` is called then, and further data is not read."""
         ...
 
-    def feed(self, frame: Any) -> list[Delta]:
+    def feed(self, frame: Any) -> list[schema.Delta]:
         """Returns the deltas of one frame; raises `ProviderError` for an error event."""
         ...
 
-    def finish(self) -> list[Delta]:
+    def finish(self) -> list[schema.Delta]:
         """Returns the deltas at the end of the stream; raises `StreamInterruptedError` if the reply is incomplete."""
         ...
 
@@ -52,7 +50,7 @@ class StreamDecoder(Protocol):
 class StreamRenderer(Protocol):
     """Encodes deltas as the bytes of a stream (server side)."""
 
-    def feed(self, delta: Delta) -> bytes:
+    def feed(self, delta: schema.Delta) -> bytes:
         """Returns the bytes of a delta, possibly none."""
         ...
 
@@ -106,11 +104,11 @@ class Transpiler(Protocol):
         """Returns the error of a response with an error status."""
         ...
 
-    def parse(self, request: WireRequest) -> Parsed:
+    def parse(self, request: WireRequest) -> schema.Parsed:
         """Returns the call of a client's request; raises `InvalidInputError` with the path of an invalid value."""
         ...
 
-    def render(self, reply: ModelReply) -> Rendered:
+    def render(self, reply: ModelReply) -> schema.Rendered:
         """Returns the response body for a reply."""
         ...
 

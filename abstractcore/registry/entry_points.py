@@ -11,11 +11,15 @@ from ..version import __version__
 from .hooks import GROUP
 from .requirements import unmet
 
+BACKENDS_GROUP = "abstractcore.capabilities_plugins"
+"""The group of functions that register backends of capabilities."""
 _OURSELVES = "abstractcore"
 
 
 class FoundPlugin(NamedTuple):
-    """An entry point: its name, its value, its distribution (name and version), and the function that loads it."""
+    """An entry point: its name, its value, its distribution (name and version), the function that loads it, its
+    group.
+    """
 
     name: str
     target: str
@@ -23,21 +27,21 @@ class FoundPlugin(NamedTuple):
     load: Callable[[], object]
 
 
-def found_plugins() -> list[FoundPlugin]:
-    """Returns the built-in plugins, then others by distribution and name. Loads none."""
+def found_plugins(group: str = GROUP) -> list[FoundPlugin]:
+    """Returns the built-in plugins of a group, then others by distribution and name. Loads none."""
     found: dict[tuple[str, str], FoundPlugin] = {}
     for distribution in metadata.distributions():
-        for plugin in _plugins(distribution):
+        for plugin in _plugins(distribution, group):
             # As in imports, the first distribution of a name on the path wins.
             found.setdefault((plugin.distribution.partition(" ")[0], plugin.name), plugin)
     return [found[key] for key in sorted(found, key=lambda key: (key[0] != _OURSELVES, key))]
 
 
-def _plugins(distribution: metadata.Distribution) -> Iterator[FoundPlugin]:
+def _plugins(distribution: metadata.Distribution, group: str) -> Iterator[FoundPlugin]:
     try:
-        if GROUP not in (distribution.read_text("entry_points.txt") or ""):
+        if group not in (distribution.read_text("entry_points.txt") or ""):
             return
-        points = distribution.entry_points.select(group=GROUP)
+        points = distribution.entry_points.select(group=group)
     except Exception as failure:
         yield FoundPlugin("?", "", _label(distribution), _raising(failure))
         return

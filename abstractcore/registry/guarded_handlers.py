@@ -98,6 +98,18 @@ class GuardedHandler:
             raise PluginError(f"{self} returns a {type(facts).__name__}: expected MediaFacts.", hint=_FAULT)
         return facts
 
+    def hear_again(
+        self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext
+    ) -> Conversion | None:
+        """As the handler does it; None, if it does not."""
+        from ..ports import HearsAgain
+
+        if not isinstance(self.handler, HearsAgain):
+            return None
+        with failures_of(str(self), expected=(OSError, SchemaError)):
+            heard: object = self.handler.hear_again(part, spans, context)
+        return None if heard is None else self._checked(heard, context)
+
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
         """Returns the result of the handler; None also for a failure and an invalid result, which are logged."""
         try:
@@ -117,12 +129,18 @@ class GuardedHandler:
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """As the handler does it."""
+        with failures_of(str(self), expected=(OSError, SchemaError)):
+            conversion: object = self.handler.convert(part, context)
+        return self._checked(conversion, context)
+
+    def __str__(self) -> str:
+        return f"the media handler {self.name!r} ({self.owner})"
+
+    def _checked(self, conversion: object, context: MediaContext) -> Conversion:
         from ..ports import Conversion
         from ..schema import DrawnText, MediaLoss, MediaText
 
-        with failures_of(str(self), expected=(OSError, SchemaError)):
-            conversion: object = self.handler.convert(part, context)
-        if not isinstance(conversion, Conversion):  # pyright: ignore[reportUnnecessaryIsInstance]
+        if not isinstance(conversion, Conversion):
             raise PluginError(f"{self} returns a {type(conversion).__name__}: expected a Conversion.", hint=_FAULT)
         try:
             check_text(conversion.label, "label")
@@ -141,9 +159,6 @@ class GuardedHandler:
         except SchemaError as error:
             raise PluginError(f"{self} returns an invalid Conversion: {error}", hint=_FAULT) from None
         return conversion
-
-    def __str__(self) -> str:
-        return f"the media handler {self.name!r} ({self.owner})"
 
     def _check_part(self, part: ContentPart, context: MediaContext, path: str) -> None:
         """Raises `SchemaError` for content that no fallback declares, that the model does not support, or that is not

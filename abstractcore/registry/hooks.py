@@ -6,7 +6,16 @@ from collections.abc import Iterable
 
 import pluggy
 
-from ..ports import Capability, CatalogueFile, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
+from ..ports import (
+    Capability,
+    CatalogueFile,
+    MediaHandler,
+    ModelWeights,
+    Provider,
+    ToolSource,
+    TraceSubscriber,
+    WireFormat,
+)
 
 GROUP = "abstractcore.plugins"
 hookspec = pluggy.HookspecMarker("abstractcore")
@@ -36,6 +45,11 @@ def register_media_handlers() -> Iterable[MediaHandler]:  # pyright: ignore[repo
 @hookspec
 def register_capabilities() -> Iterable[Capability]:  # pyright: ignore[reportReturnType]
     """Returns capabilities, which `llm.capability` finds by name."""
+
+
+@hookspec
+def register_models() -> Iterable[ModelWeights]:  # pyright: ignore[reportReturnType]
+    """Returns rows of weights, `PackagedModel`, which the model store downloads by name."""
 
 
 @hookspec

@@ -8,7 +8,17 @@ from inspect import isfunction
 from typing import Any, Generic, TypeVar, get_args
 
 from ..errors import PluginError
-from ..ports import Capability, CatalogueFile, Fallback, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
+from ..ports import (
+    Capability,
+    CatalogueFile,
+    Fallback,
+    MediaHandler,
+    ModelWeights,
+    Provider,
+    ToolSource,
+    TraceSubscriber,
+    WireFormat,
+)
 from .tool_sources import tools_of
 
 T = TypeVar("T")
@@ -102,6 +112,17 @@ def _capability_fault(capability: Capability) -> str | None:
     return None
 
 
+def _model_fault(model: ModelWeights) -> str | None:
+    from ..ports import ModelFile, PackagedModel
+
+    if not isinstance(model, PackagedModel):
+        return f"is a {type(model).__name__}: expected a PackagedModel."
+    files: object = model.files
+    if not isinstance(files, tuple) or not files or not all(isinstance(file, ModelFile) for file in model.files):  # pyright: ignore[reportUnnecessaryIsInstance]
+        return "has invalid `files`: expected a tuple of ModelFile, for example (ModelFile.in_wheel(...),)."
+    return None
+
+
 def _tool_source_fault(source: ToolSource) -> str | None:
     tools_of(source)
     return None
@@ -122,6 +143,7 @@ CATALOGUE: Kind[CatalogueFile] = Kind("catalogue", "register_catalogues", Catalo
 WIRE_FORMAT: Kind[WireFormat] = Kind("wire format", "register_wire_formats", WireFormat, _nothing_else)
 MEDIA_HANDLER = Kind("media handler", "register_media_handlers", MediaHandler, _media_handler_fault)
 CAPABILITY = Kind("capability", "register_capabilities", Capability, _capability_fault)
+MODEL = Kind("model", "register_models", ModelWeights, _model_fault)
 TOOL_SOURCE = Kind("tool source", "register_tools", ToolSource, _tool_source_fault)
 TRACE_SUBSCRIBER = Kind("trace subscriber", "register_trace_subscribers", TraceSubscriber, _trace_subscriber_fault)
 KINDS: tuple[Kind[Any], ...] = (
@@ -130,6 +152,7 @@ KINDS: tuple[Kind[Any], ...] = (
     WIRE_FORMAT,
     MEDIA_HANDLER,
     CAPABILITY,
+    MODEL,
     TOOL_SOURCE,
     TRACE_SUBSCRIBER,
 )

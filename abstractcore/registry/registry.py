@@ -5,12 +5,23 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
-from typing import Any, NamedTuple, TypeVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
 
 from ..errors import InvalidInputError, PluginError, UnknownCapabilityError, UnknownProviderError
-from ..ports import Capability, CatalogueFile, MediaHandler, Provider, ToolSource, TraceSubscriber, WireFormat
+from ..ports import (
+    CAPABILITIES,
+    Capability,
+    CatalogueFile,
+    MediaHandler,
+    ModelWeights,
+    Provider,
+    ToolSource,
+    TraceSubscriber,
+    WireFormat,
+)
 from .contributions import contributions
-from .entry_points import found_plugins
+from .entry_points import BACKENDS_GROUP, FoundPlugin, found_plugins
 from .failures import failure_text
 from .guarded_handlers import GuardedHandler
 from .kinds import (
@@ -18,6 +29,7 @@ from .kinds import (
     CATALOGUE,
     KINDS,
     MEDIA_HANDLER,
+    MODEL,
     PROVIDER,
     TOOL_SOURCE,
     TRACE_SUBSCRIBER,
@@ -28,7 +40,13 @@ from .model_names import whose_model
 from .reports import PluginReport
 from .suggestions import did_you_mean, nearest_names
 
+if TYPE_CHECKING:
+    from ..ports import BackendEntry, BackendRegistry
+    from .backends import Backends
+
 T = TypeVar("T")
+Watch: TypeAlias = Callable[[str], AbstractContextManager[object]]
+"""Wraps the loading of the plugin of an owner."""
 
 _PROGRAM = "this program"
 _SEE_PLUGINS = "`abstractcore plugins` lists what is installed."
@@ -57,17 +75,40 @@ class Registry:
         self._now = now
         self._registered: dict[str, dict[str, _Registered]] = {kind.name: {} for kind in KINDS}
         self._guarded_handlers: tuple[MediaHandler, ...] = ()
+        self._backends: Backends | None = None
+        self._find_backends: Callable[[], list[FoundPlugin]] = list
+        self._watch: Watch = nullcontext[object]
 
     @classmethod
-    def from_entry_points(
-        cls, watch: Callable[[str], AbstractContextManager[object]] = nullcontext[object]
-    ) -> Registry:
-        """Returns a registry of all installed plugins. Each is loaded inside `watch(owner)`."""
+    def from_entry_points(cls, watch: Watch = nullcontext[object]) -> Registry:
+        """Returns a registry of all installed plugins. Each is loaded inside `watch(owner)`, those with backends of
+        capabilities when `backends` is first read.
+        """
         registry = cls()
+        registry._watch = watch
+        registry._find_backends = partial(found_plugins, BACKENDS_GROUP)
         for found in found_plugins():
             with watch(_owner(found.name, found.distribution)):
                 registry.add_plugin(found.name, found.load, target=found.target, distribution=found.distribution)
         return registry
+
+    @property
+    def backends(self) -> Backends:
+        """The backends of `llm.voice`, `llm.audio`, `llm.vision` and `llm.music`, loaded on first use."""
+        if self._backends is None:
+            from .backends import Backends, load_backends
+
+            backends = Backends()
+            reports = [load_backends(backends, found, self._watch, self._now) for found in self._find_backends()]
+            if self._backends is None:  # the first of two threads
+                self._backends = backends
+                self.reports += reports
+        return self._backends
+
+    def uses_option(self, name: str) -> bool:
+        """Whether there is a capability, or a backend of one, whose options begin as `name` does."""
+        capability = name.partition("_")[0]
+        return capability in self.capabilities or (capability in CAPABILITIES and bool(self.backends.of(capability)))
 
     @property
     def providers(self) -> dict[str, Provider]:
@@ -93,6 +134,11 @@ class Registry:
     def capabilities(self) -> dict[str, Capability]:
         """All capabilities by name."""
         return self._all(CAPABILITY)
+
+    @property
+    def models(self) -> dict[str, ModelWeights]:
+        """All rows of weights by name."""
+        return self._all(MODEL)
 
     @property
     def tool_sources(self) -> dict[str, ToolSource]:
@@ -190,6 +236,20 @@ class Registry:
     def add_capability(self, capability: Capability) -> None:
         """Registers a capability."""
         self._add(CAPABILITY, capability)
+
+    def add_model(self, model: ModelWeights) -> None:
+        """Registers a row of weights, for model stores that are created afterwards."""
+        self._add(MODEL, model)
+
+    def add_backends(self, register: Callable[[BackendRegistry], object]) -> None:
+        """Registers what `register` registers, as an entry point of the group `abstractcore.capabilities_plugins`."""
+        self.backends.registering(register, "")
+
+    def replace_backends(self, entries: Iterable[BackendEntry]) -> None:
+        """Makes `entries` the only backends, for tests."""
+        from .backends import Backends
+
+        self._backends = Backends(entries)
 
     def add_tool_source(self, source: ToolSource) -> None:
         """Registers a tool source."""

@@ -61,6 +61,7 @@ from .wire import Encoded, Lowered, WireRequest, WireResponse
 if TYPE_CHECKING:
     from .accumulation import accumulate, deltas_of
     from .cached_contents import CachedContent
+    from .call_progress import CallProgress
     from .deltas import (
         Delta,
         PartDelta,
@@ -88,7 +89,9 @@ if TYPE_CHECKING:
     from .media_decisions import MediaDecision, MediaLoss, MediaRoute, MediaSent
     from .media_facts import MediaFacts
     from .media_progress import MediaProgress
+    from .media_results import MediaResult, TranscriptResult
     from .media_texts import MediaText
+    from .media_verifications import MediaVerification, WordDifference
     from .model_lists import ModelList
     from .output_attempts import OutputAttempt
     from .partial_replies import partial_reply, usage_so_far
@@ -101,13 +104,24 @@ if TYPE_CHECKING:
     from .server_side import Parsed, Rendered
     from .sizes import content_size, size_of
     from .sources import Source, SourceKind, SourceMatch
+    from .spoken_replies import HeardMeans, HeardReply, SpokenPiece, SpokenWord
     from .stored_files import StoredFile
     from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
     from .tool_loops import LoopStatus, ToolLoop
     from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
+    from .transcripts import DroppedSpan, DropReason, Transcript, TranscriptSegment, TranscriptWord
     from .verifications import Check, CheckKind, Verdict, Verification
 
 _LATER = {
+    "HeardMeans": "spoken_replies",
+    "HeardReply": "spoken_replies",
+    "SpokenPiece": "spoken_replies",
+    "SpokenWord": "spoken_replies",
+    "WordDifference": "media_verifications",
+    "MediaVerification": "media_verifications",
+    "TranscriptResult": "media_results",
+    "MediaResult": "media_results",
+    "CallProgress": "call_progress",
     "AllowedCall": "pending_calls",
     "AnswerKind": "pending_calls",
     "CachedContent": "cached_contents",
@@ -117,6 +131,8 @@ _LATER = {
     "CheckKind": "verifications",
     "Delta": "deltas",
     "DrawnText": "drawn_text",
+    "DropReason": "transcripts",
+    "DroppedSpan": "transcripts",
     "ErrorRecord": "error_records",
     "Evidence": "evidence",
     "EvidenceMatch": "evidence",
@@ -174,6 +190,9 @@ _LATER = {
     "ToolProgress": "tool_events",
     "ToolStarted": "tool_events",
     "ToolStep": "tool_steps",
+    "Transcript": "transcripts",
+    "TranscriptSegment": "transcripts",
+    "TranscriptWord": "transcripts",
     "UsageDelta": "deltas",
     "Verdict": "verifications",
     "Verification": "verifications",
@@ -213,6 +232,7 @@ __all__ = [
     "BlobForm",
     "CachePoint",
     "CachedContent",
+    "CallProgress",
     "CallRecord",
     "CallWarning",
     "Capture",
@@ -224,6 +244,8 @@ __all__ = [
     "Delta",
     "DocumentPart",
     "DrawnText",
+    "DropReason",
+    "DroppedSpan",
     "Encoded",
     "ErrorRecord",
     "Evidence",
@@ -236,6 +258,8 @@ __all__ = [
     "FrozenDict",
     "FrozenList",
     "GenerateResponse",
+    "HeardMeans",
+    "HeardReply",
     "HostedTool",
     "HostedToolCall",
     "HostedToolKind",
@@ -260,9 +284,11 @@ __all__ = [
     "MediaPolicy",
     "MediaProgress",
     "MediaResolution",
+    "MediaResult",
     "MediaRoute",
     "MediaSent",
     "MediaText",
+    "MediaVerification",
     "Message",
     "MeterUnit",
     "Modality",
@@ -297,6 +323,8 @@ __all__ = [
     "Source",
     "SourceKind",
     "SourceMatch",
+    "SpokenPiece",
+    "SpokenWord",
     "StoredFile",
     "StreamEvent",
     "TextDelta",
@@ -321,6 +349,10 @@ __all__ = [
     "ToolSpec",
     "ToolStarted",
     "ToolStep",
+    "Transcript",
+    "TranscriptResult",
+    "TranscriptSegment",
+    "TranscriptWord",
     "Usage",
     "UsageDelta",
     "Verdict",
@@ -328,6 +360,7 @@ __all__ = [
     "VideoPart",
     "WireRequest",
     "WireResponse",
+    "WordDifference",
     "accumulate",
     "added_messages",
     "call_digest",

@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
+from .. import schema
 from .messages import Message
 from .parts import TextPart, ToolCall, ToolResult
 
-if TYPE_CHECKING:
-    from .output_attempts import OutputAttempt
-    from .replies import ModelReply
-    from .tool_steps import ToolStep
-
 
 def added_messages(
-    replies: Sequence[ModelReply],
-    steps: Sequence[ToolStep],
-    output_attempts: Sequence[OutputAttempt] = (),
+    replies: Sequence[schema.ModelReply],
+    steps: Sequence[schema.ToolStep],
+    output_attempts: Sequence[schema.OutputAttempt] = (),
     *,
     as_sent: bool = False,
 ) -> tuple[Message, ...]:
@@ -40,7 +35,7 @@ def added_messages(
     return tuple(messages)
 
 
-def _corrected_call(reply: ModelReply, call: ToolCall, correction: str) -> list[Message]:
+def _corrected_call(reply: schema.ModelReply, call: ToolCall, correction: str) -> list[Message]:
     others = tuple(part for part in reply.parts if not isinstance(part, TextPart | ToolCall))
     result = ToolResult.text(call.id, correction, is_error=True)
     return [Message("assistant", (*others, call)), Message.tool(result)]

@@ -3,16 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, ClassVar, Final
+from typing import ClassVar, Final
 
+from .. import schema
 from .quoting import shortened
-
-if TYPE_CHECKING:
-    from .output_attempts import OutputAttempt
-    from .replies import ModelReply
-    from .responses import AttemptRecord
-    from .tool_loops import ToolLoop
-
 
 _LONGEST_HINT: Final = 400
 _LONGEST_NAME: Final = 60
@@ -33,8 +27,8 @@ class AbstractCoreError(Exception):
     """
 
     retryable = False
-    loop: ToolLoop | None = None
-    output_attempts: tuple[OutputAttempt, ...] = ()
+    loop: schema.ToolLoop | None = None
+    output_attempts: tuple[schema.OutputAttempt, ...] = ()
     _longest_message: ClassVar[int] = 1200
 
     def __init__(
@@ -48,8 +42,8 @@ class AbstractCoreError(Exception):
         code: str | None = None,
         request_id: str | None = None,
         retry_after: float | None = None,
-        partial: ModelReply | None = None,
-        attempts: Sequence[AttemptRecord] = (),
+        partial: schema.ModelReply | None = None,
+        attempts: Sequence[schema.AttemptRecord] = (),
     ) -> None:
         self.message = shortened(message, self._longest_message)
         super().__init__(self.message)

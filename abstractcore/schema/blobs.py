@@ -37,6 +37,10 @@ _REGISTERED = {
 """Aliases of media types, with the registered type of each."""
 
 
+class ChangedFileError(SchemaError):
+    """A file is not the one that was hashed."""
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Blob(Immutable):
     """Binary content in one of five forms; make it with the `from_...` constructors.
@@ -147,8 +151,18 @@ class Blob(Immutable):
             data = file.read()
             is_same = known_hash(before) == self.sha256 and stamp_of(file.fileno()) == before
         if not is_same and hashlib.sha256(data).hexdigest() != self.sha256:
-            raise SchemaError(f"{self.location} has changed since it was added to the call")
+            raise self._changed()
         return data
+
+    def check_unchanged(self) -> None:
+        """Raises `SchemaError` if a file has changed since it was hashed. It is read for that, in pieces, unless its
+        hash is known and it has not changed since. Raises `OSError` as `open` does.
+        """
+        if self.form == "file" and self.location is not None:
+            with _opened(self.location) as file:
+                found, _ = _hash_and_size(file)
+            if found != self.sha256:
+                raise self._changed()
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Blob) and self.identity() == other.identity()
@@ -168,6 +182,9 @@ class Blob(Immutable):
         if self.sha256 is not None:
             return {"media_type": self.media_type, "sha256": self.sha256}
         return {"form": self.form, "provider": self.provider, "location": self.location}
+
+    def _changed(self) -> ChangedFileError:
+        return ChangedFileError(f"{self.location} has changed since it was added to the call")
 
 
 def _hash_and_size(file: BinaryIO) -> tuple[str, int]:

@@ -47,7 +47,7 @@ of this name. Plugins may have others."""
 MEDIA_RULES: tuple[MediaPolicy, ...] = ("native", "auto", "fallback_only", "refuse")
 """The policies that name no fallback."""
 MediaHistory = Literal["keep", "text"]
-"""What becomes of a file after its turn: it is sent again as before, or its text is sent instead."""
+"""How a file is sent after its turn: again as before, or as its text instead."""
 Modality = Literal["text", "image", "audio"]
 ThinkingLevel = Literal["off", "minimal", "low", "medium", "high", "xhigh", "max"]
 """Reasoning effort, in rising order."""
@@ -154,7 +154,7 @@ class ModelCall(Immutable):
     """One call of a model, complete and serialisable. `with_` returns a changed copy.
 
     `media_policy` has a `MediaPolicy`, or the name of a plugin's fallback, by kind of media; `media_history` says, by
-    kind, what becomes of files of earlier turns, `file_store` which files are uploaded to the provider's file store.
+    kind, how files of earlier turns are sent, `file_store` which files are uploaded to the provider's file store.
     The keys of `provider_options` are providers. `tags`, `parent_id` and `trace_context` are for records and never
     sent. With `strict`, an option that the model does not support is an error, not a warning. `cache` sets cache points
     after the tools, the system message and the last user message. `tool_format` is the format in which tools are

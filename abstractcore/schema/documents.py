@@ -23,6 +23,7 @@ from .tool_events import ToolEvent
 from .tool_loops import ToolLoop
 from .tool_steps import ToolStep
 from .tools import ToolSpec
+from .transcripts import Transcript
 
 SCHEMA_VERSION = 1
 T = TypeVar("T")
@@ -38,6 +39,7 @@ _DOCUMENTS: dict[str, type] = {
     "tool_step": ToolStep,
     "tool_answer": ToolAnswer,
     "journal_entry": JournalEntry,
+    "transcript": Transcript,
     "blob": Blob,
     **{member.type: member for member in (*get_args(Part), *get_args(Delta), *get_args(ToolEvent))},
 }

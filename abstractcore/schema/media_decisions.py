@@ -78,8 +78,9 @@ class MediaDecision(Immutable):
 
     `sent`, `usage` and `seconds` are None in a plan, which sends nothing. `model` is the one that did the conversion,
     `usage` its tokens, and `seconds` how long the conversion took; all None if the file itself was sent, and the first
-    two also if the handler called no model. `lost` is what the model does not get of the file. `own_text` is
-    what AbstractCore read in the file, of a call with `evidence` or `verify`; None if it needed no further reading.
+    two also if the handler called no model. `recorded` says that the calls of that model have records of their own,
+    which count `usage`; the record of this call does not. `lost` is what the model does not get of the file. `own_text`
+    is what AbstractCore read in the file, of a call with `evidence` or `verify`; None if it needed no further reading.
     `drawn` says how its text was drawn as images, which is then in `own_text`; None if it was not.
     """
 
@@ -108,6 +109,7 @@ class MediaDecision(Immutable):
     tokens: int | None = None
     text_because: Literal["history", "limits"] | None = None
     stored: Literal["planned", "uploaded", "reused"] | None = None
+    recorded: bool = False
     drawn: DrawnText | None = None
 
     def __post_init__(self) -> None:

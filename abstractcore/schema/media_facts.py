@@ -10,7 +10,7 @@ from .json_values import check_count, check_real
 
 @dataclass(frozen=True, slots=True)
 class MediaFacts(Immutable):
-    """What the header of a file says of its content; None where it does not, or where it was not read.
+    """What the header of a file says about its content; None where it does not, or where it was not read.
 
     `width` and `height` are the pixels of an image or a video as it is displayed, `frames` those of an animation or the
     pages of an image file. `pages` are those of a document, `seconds` the length of a recording or a video.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
     from .blobs import Blob
 
 _ENDINGS = {
+    "application/vnd.recordare.musicxml+xml": "musicxml",
+    "audio/midi": "mid",
     "audio/mp4": "m4a",
     "audio/mpeg": "mp3",
     "image/jpeg": "jpg",
@@ -39,14 +42,30 @@ class Savable:
         """Writes the content to a file, and returns its path. A file that exists is overwritten.
 
         In a folder, the file gets a name of its own: that of the content or its kind, with the beginning of its hash,
-        as in `image-0f1e2d3c.png`. Raises `SchemaError` for content that is elsewhere, and `OSError` as `open` does.
+        as in `image-0f1e2d3c.png`. Raises `SchemaError` for content that is elsewhere, and `OSError` as
+        `open` does: a file that was there is unchanged then.
         """
         content = self.blob.read()
         target = Path(path)
         if target.is_dir():
             target /= _file_name(self.blob, self.type)
-        target.write_bytes(content)
+        write_whole(target, content)
         return target
+
+
+def write_whole(target: Path, content: bytes) -> None:
+    """Writes a file that is either complete or not there, also on a full disk."""
+    target = target.resolve()  # of a link, the file that it leads to
+    if target.exists() and not target.is_file():  # a device or a pipe
+        target.write_bytes(content)
+        return
+    unfinished = target.with_name(f".{target.name[:100]}.{os.getpid()}-{threading.get_ident()}.part")
+    try:
+        unfinished.write_bytes(content)
+        unfinished.replace(target)
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
 
 
 def pillow_image(blob: Blob) -> Image:

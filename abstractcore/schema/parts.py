@@ -10,6 +10,7 @@ import json
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast, get_args
 
+from ..lazy_modules import LazyModule
 from .base_error import SchemaError
 from .blobs import Blob
 from .cache_points import CachePoint, check_cache
@@ -31,7 +32,9 @@ from .media_files import Savable
 from .provider_options import NO_OPTIONS, ProviderOptions, given_options
 
 if TYPE_CHECKING:
-    from PIL.Image import Image
+    from PIL import Image
+else:
+    Image = LazyModule("PIL.Image")
 
 MediaKind = Literal["text", "image", "audio", "video", "document"]
 Detail = Literal["auto", "low", "high", "original"]
@@ -161,7 +164,7 @@ class ImagePart(Immutable, Displayed, Savable):
         if self.detail is not None:
             check_choice(self.detail, _DETAILS, "detail")
 
-    def to_pil(self) -> Image:
+    def to_pil(self) -> Image.Image:
         """Returns the image as a new `PIL.Image.Image`, decoded and not turned: see `PIL.ImageOps.exif_transpose`.
 
         Raises `SchemaError` without the package pillow, for content that is elsewhere, and for what Pillow cannot

@@ -31,6 +31,8 @@ def from_data(cls: type[T], data: object, path: str = "") -> T:
 def _reader(hint: Any) -> _Reader:
     """Returns a function that reads a value of the type `hint` from JSON data."""
     origin = get_origin(hint)
+    if isinstance(hint, TypeVar) and hint.__bound__ is not None:
+        return _reader(hint.__bound__)
     if hint is Any or isinstance(hint, TypeVar):
         return freeze
     if origin in (Union, types.UnionType):
@@ -41,8 +43,9 @@ def _reader(hint: Any) -> _Reader:
         return _tuple_reader(_reader(get_args(hint)[0]))
     if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
         return _mapping_reader(_reader(get_args(hint)[1]))
-    if is_dataclass(hint):
-        return _object_reader(cast(type, hint))
+    plain = cast(type, hint if origin is None else origin)
+    if is_dataclass(plain):
+        return _object_reader(plain)
     return _scalar_reader(hint)
 
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Literal
 
+from .. import schema
 from .call_warnings import CallWarning
 from .calls import ModelCall
 from .deferred_costs import CostSource, checked_cost
@@ -33,10 +34,12 @@ class CallRecord(Immutable):
     `started_at` is in seconds since the epoch, `seconds` the duration, `seconds_to_first` the time to a stream's first
     deltas. `call` and `reply` are in full, redacted (texts and files replaced by their sizes) or None, as the
     subscriber chose; their digests are always set. An interrupted reply holds what arrived. `usage` and `cost` cover
-    all attempts of the call, as far as they were reported. `cost` is in US dollars, exact, with its `cost_source`; it
-    is None for the `cost_reason`. `price_rows` are the digests of the price rows that applied, each with the indexes of
-    the conditions in it that held. `operation` is the requested operation; full records of operations other than chat
-    hold its `result`.
+    all attempts of the call, as far as they were reported, and the conversions of its files, but for calls with records
+    of their own, such as captions: sums over all records are what was spent. `cost` is in US dollars, exact, with its
+    `cost_source`; it is None for the `cost_reason`. `price_rows` are the digests of the price rows that applied, each
+    with the indexes of the conditions in it that held. `operation` is the requested operation; full records of
+    operations other than chat hold its `result`. `verification` is that of the answer, with `verify=True`; only full
+    records hold its texts.
     """
 
     trace_id: str
@@ -64,6 +67,7 @@ class CallRecord(Immutable):
     cost_source: CostSource | None = None
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
+    verification: schema.Verification | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))

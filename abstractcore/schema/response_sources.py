@@ -19,7 +19,7 @@ from .sources import Source
 MOST_SOURCES: Final = 1000
 _WORK: Final = 10_000_000_000
 _PARTLY_WORDS: Final = ("image", "audio")
-"""Kinds whose text has more than the words of the file: facts about an image, what a model says of it, times."""
+"""Kinds whose text has more than the words of the file: facts about an image, what a model says about it, times."""
 
 
 def find_sources(response: schema.GenerateResponse[Any], quote: str | Citation) -> tuple[Source, ...]:
@@ -112,7 +112,7 @@ def _at(place: CitedPlace, found: tuple[Source, ...], media: Sequence[schema.Med
 def _reported(
     media: Sequence[schema.MediaDecision], citation: Citation, place: CitedPlace, files: Sequence[int]
 ) -> Source:
-    """Returns what the provider says of its citation."""
+    """Returns what the provider says about its citation."""
     is_web = not files and citation.source.partition(":")[0].lower() in ("http", "https")
     document = files[0] if len(files) == 1 else None
     pages = _pages(place, media[document] if document is not None else None)

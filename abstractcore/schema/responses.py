@@ -54,7 +54,9 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     results, `output_attempts` the answers that were not valid; `loop` is the state of a call with `run_tools`, else
     None. `output` is the answer validated as the `response_model`, else None. Read back from JSON, it is JSON data.
     `evidence` has the quote for each of its values, checked, of a call with `evidence=True`. `verification` has the
-    figures, names and dates of a text answer, checked, of a call with `verify=True`.
+    figures, names and dates of a text answer, checked, of a call with `verify=True`. `made` has the sound and images
+    that backends of plugins made of the answer, since `modalities` names them and the model does not produce them; each
+    with its own usage and cost.
     """
 
     reply: ModelReply
@@ -77,6 +79,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     loop: schema.ToolLoop | None = None
     evidence: EvidenceMap = _NO_EVIDENCE
     verification: schema.Verification | None = None
+    made: tuple[schema.MediaResult[schema.MediaPart], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))
@@ -109,13 +112,20 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
 
     @property
     def images(self) -> tuple[schema.ImagePart, ...]:
-        """The images of the answer in order, also those of tools that the provider ran: `images[0].save("a.png")`."""
-        return tuple(part for part in _content(self.parts) if isinstance(part, schema.ImagePart))
+        """The images of the answer in order, also those of tools that the provider ran, and those that a backend made
+        of it: `images[0].save("a.png")`.
+        """
+        return tuple(part for part in self._media() if isinstance(part, schema.ImagePart))
 
     @property
     def audio(self) -> tuple[schema.AudioPart, ...]:
-        """The sound of the answer, in order; `transcript` of each is what is said."""
-        return tuple(part for part in _content(self.parts) if isinstance(part, schema.AudioPart))
+        """The sound of the answer, in order, also what a backend made of it; `transcript` of each is what is said."""
+        return tuple(part for part in self._media() if isinstance(part, schema.AudioPart))
+
+    def _media(self) -> Iterator[Part]:
+        yield from _content(self.parts)
+        for result in self.made:
+            yield from result.parts
 
     @property
     def citations(self) -> tuple[Citation, ...]:

@@ -10,8 +10,8 @@ from .immutable import Immutable
 from .placed import Placed
 
 SourceMatch = Literal["exact", "normalised", "reported"]
-"""How a quote was found: as those of `Evidence`; "reported" is what a provider says of its citation, without a check:
-our own text of the file does not have it, or there is none."""
+"""How a quote was found: as those of `Evidence`; "reported" is what a provider says about its citation, unchecked: our
+own text of the file does not have it, or there is none."""
 SourceKind = Literal["file", "message", "tool_result", "web"]
 """What a quote stands in; "web" is a page that the provider searched."""
 

@@ -21,7 +21,9 @@ class Check(Immutable):
 
     `source` is where it stands, the first of its places; of one that differs, where `instead` stands, which is what the
     text has there. `reason` says why a check is not agreed, or what to know of one that is. `seen` says whether it is
-    also read on the image of its page, which hidden or wrong text of a PDF is not; None where nobody looked.
+    also read on the image of its page, which hidden or wrong text of a PDF is not; None where nobody looked. `heard`
+    says whether a second transcriber hears it at its place in the recording, of a check that differs too; None where
+    nobody listened.
     """
 
     kind: CheckKind
@@ -33,6 +35,7 @@ class Check(Immutable):
     instead: str | None = None
     reason: str | None = None
     seen: bool | None = None
+    heard: bool | None = None
 
 
 @dataclass(frozen=True, slots=True)

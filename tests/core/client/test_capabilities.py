@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
 import pytest
 
 from abstractcore import (
+    LLM,
     ConfigurationError,
+    GenerateResponse,
     InvalidInputError,
     MissingExtraError,
     PluginError,
@@ -15,15 +20,24 @@ from abstractcore import (
     UnsupportedOptionError,
     create_llm,
 )
+from abstractcore.testing import CallStyle
 from abstractcore_providers.scripted import ScriptedProvider
+from tests.backend_doubles import leave_out_installed_backends
 from tests.plugin_doubles import giving, thing
+
+WithCapability: TypeAlias = Callable[..., Services]
+
+
+@pytest.fixture(autouse=True)
+def no_installed_backends(monkeypatch: pytest.MonkeyPatch) -> None:
+    leave_out_installed_backends(monkeypatch)
 
 
 @pytest.fixture
-def with_capability():
+def with_capability() -> WithCapability:
     """`with_capability(connect)` returns services with a plugin for "dance" with this `connect`."""
 
-    def with_capability(**members) -> Services:
+    def with_capability(**members: Any) -> Services:
         services = Services(environment={})
         dance = thing("capability", "dance", **members)
         services.registry.add_plugin("steps", lambda: giving(capability=[dance]), distribution="steps 1.0")
@@ -32,21 +46,22 @@ def with_capability():
     return with_capability
 
 
-def make(services: Services, **options):
-    return create_llm("scripted", replies=["a"], services=services, **options)
+def make(services: Services, **options: Any) -> LLM:
+    options.setdefault("replies", ["a"])
+    return create_llm("scripted", services=services, **options)
 
 
-def test_capability_receives_its_options_and_the_services(with_capability):
+def test_capability_receives_its_options_and_the_services(with_capability: WithCapability):
     services = with_capability()
     options, given = make(services, dance_speed=2, voice_speed=3, temperature=0.5).capability("dance")
     assert options == {"dance_speed": 2}
     assert given is services
 
 
-def test_capability_is_created_on_first_use_once_per_llm(with_capability):
-    made = []
+def test_capability_is_created_on_first_use_once_per_llm(with_capability: WithCapability):
+    made: list[object] = []
 
-    def connect(options, services):
+    def connect(options: Any, services: Any) -> Any:
         made.append(object())
         return made[-1]
 
@@ -58,26 +73,19 @@ def test_capability_is_created_on_first_use_once_per_llm(with_capability):
     assert len(made) == 2
 
 
-def test_capability_option_is_unknown_without_its_plugin(with_capability):
+def test_capability_option_is_unknown_without_its_plugin(with_capability: WithCapability):
     with pytest.raises(UnknownOptionError, match="dance_speed"):
         make(Services(environment={}), dance_speed=2)
     with pytest.raises(UnknownOptionError, match="dancing"):
         make(with_capability(), dancing=2)
 
 
-def warned(response) -> list[tuple[str, str, str]]:
+def warned(response: GenerateResponse[Any]) -> list[tuple[str, str, str]]:
     return [(warning.code, warning.path, warning.message) for warning in response.warnings]
 
 
-def test_unused_capability_option_is_a_warning_of_every_call(call_style, with_capability):
-    llm = create_llm(
-        "scripted",
-        replies=["a", "b", "c"],
-        services=with_capability(),
-        voice_speed=2,
-        vision_api_key="k",
-        dance_speed=3,
-    )
+def test_unused_capability_option_is_a_warning_of_every_call(call_style: CallStyle, with_capability: WithCapability):
+    llm = make(with_capability(), replies=["a", "b", "c"], voice_speed=2, vision_api_key="k", dance_speed=3)
     unused = [
         ("unsupported_option", "voice_speed", "no installed plugin uses 'voice_speed'"),
         ("unsupported_option", "vision_api_key", "no installed plugin uses 'vision_api_key'"),
@@ -91,7 +99,7 @@ def test_unused_capability_option_is_a_warning_of_every_call(call_style, with_ca
     assert [(warning.requested, warning.sent) for warning in response.warnings] == [(None, None)] * 2
 
 
-def test_capability_option_in_a_call_is_a_warning(call_style, with_capability):
+def test_capability_option_in_a_call_is_a_warning(call_style: CallStyle, with_capability: WithCapability):
     llm = create_llm("scripted", replies=["a", "b"], services=with_capability())
     response = call_style.generate(llm, "hi", music_key="C", options={"dance_speed": 3})
     assert sorted(warned(response)) == [
@@ -102,8 +110,10 @@ def test_capability_option_in_a_call_is_a_warning(call_style, with_capability):
 
 
 @pytest.mark.parametrize("options", [{"voice_speed": 2}, {"options": {"voice_speed": 2}}])
-def test_strict_call_refuses_unused_capability_options_and_sends_nothing(call_style, options):
-    llm = create_llm("scripted", replies=["never"])
+def test_strict_call_refuses_unused_capability_options_and_sends_nothing(
+    call_style: CallStyle, options: dict[str, Any]
+):
+    llm = make(Services(environment={}), replies=["never"])
     with pytest.raises(UnsupportedOptionError, match="no installed plugin uses 'voice_speed'"):
         call_style.generate(llm, "hi", strict=True, **options)
     with pytest.raises(UnsupportedOptionError, match="voice_speed"):
@@ -111,40 +121,57 @@ def test_strict_call_refuses_unused_capability_options_and_sends_nothing(call_st
     assert list(llm.calls) == []
 
 
-def test_strict_llm_refuses_its_unused_capability_option(call_style):
-    llm = create_llm("scripted", replies=["never"], voice_speed=2, strict=True)
+def test_strict_llm_refuses_its_unused_capability_option(call_style: CallStyle):
+    llm = make(Services(environment={}), replies=["never"], voice_speed=2, strict=True)
     with pytest.raises(UnsupportedOptionError, match="no installed plugin uses 'voice_speed'"):
         call_style.generate(llm, "hi")
     assert list(llm.calls) == []
 
 
-def test_provider_option_that_looks_like_a_capability_option_reaches_the_provider(with_capability):
+def test_provider_option_that_looks_like_a_capability_option_reaches_the_provider(with_capability: WithCapability):
     class Dancer(ScriptedProvider):
         @property
-        def options(self):
+        def options(self) -> dict[str, str]:
             return {"dance_floor": "where", "replies": "what"}
 
     services = with_capability()
     services.registry.add_provider(Dancer("dancer"))
-    llm = create_llm("dancer", services=services, replies=[], dance_floor="here", dance_speed=1)
+    options: dict[str, Any] = {"dance_floor": "here", "dance_speed": 1}
+    llm = create_llm("dancer", services=services, replies=[], **options)
     assert llm.capability("dance")[0] == {"dance_speed": 1}
 
 
-def test_unknown_capability_suggests_similar_names(with_capability):
+def test_unknown_capability_suggests_similar_names(with_capability: WithCapability):
     with pytest.raises(UnknownCapabilityError, match=r"no capability is called 'danse'\. Did you mean dance\?"):
         make(with_capability()).capability("danse")
     with pytest.raises(UnknownCapabilityError, match="Install a plugin that provides it"):
         make(Services(environment={})).capability("voice")
 
 
+def test_capabilities_with_a_property_are_found_by_name_too(with_capability: WithCapability):
+    services = with_capability()
+    services.registry.add_backends(
+        lambda registry: registry.register_voice_backend(backend_id="x", factory=lambda owner: owner)
+    )
+    llm = make(services)
+    assert llm.capability("voice") is llm.voice
+    assert llm.voice is llm.voice
+    llm.close()
+    with pytest.raises(ConfigurationError, match="closed"):
+        llm.voice  # noqa: B018
+
+
 @pytest.mark.parametrize("name", [None, 3, ["dance"]])
-def test_capability_name_must_be_a_string(with_capability, name):
+def test_capability_name_must_be_a_string(with_capability: WithCapability, name: Any):
     with pytest.raises(InvalidInputError, match="expected a capability's name"):
         make(with_capability()).capability(name)
 
 
-def test_exception_of_a_capability_names_the_plugin(with_capability):
-    llm = make(with_capability(connect=lambda options, services: 1 / 0))
+def test_exception_of_a_capability_names_the_plugin(with_capability: WithCapability):
+    def connect(options: Any, services: Any) -> Any:
+        return 1 / 0
+
+    llm = make(with_capability(connect=connect))
     for _ in range(2):
         with pytest.raises(PluginError) as caught:
             llm.capability("dance")
@@ -155,23 +182,23 @@ def test_exception_of_a_capability_names_the_plugin(with_capability):
     assert llm.generate("hi").content == "a"
 
 
-def test_typed_error_of_a_capability_is_unchanged(with_capability):
-    def connect(options, services):
+def test_typed_error_of_a_capability_is_unchanged(with_capability: WithCapability):
+    def connect(options: Any, services: Any) -> Any:
         raise MissingExtraError("shoes are missing")
 
     with pytest.raises(MissingExtraError, match="shoes"):
         make(with_capability(connect=connect)).capability("dance")
 
 
-def test_closed_llm_refuses_capabilities(with_capability):
+def test_closed_llm_refuses_capabilities(with_capability: WithCapability):
     llm = make(with_capability())
     llm.close()
     with pytest.raises(ConfigurationError, match="closed"):
         llm.capability("dance")
 
 
-def test_exception_of_a_provider_plugin_names_the_plugin(services):
-    def connect(config, services):
+def test_exception_of_a_provider_plugin_names_the_plugin(services: Services):
+    def connect(config: Any, services: Any) -> Any:
         raise KeyError("model")
 
     provider = thing("provider", "unlucky", connect=connect)

@@ -199,6 +199,7 @@ def test_array_of_pixels_is_an_image(make, shape: tuple[int, ...]):
     "array",
     [
         numpy.zeros((2, 2), "float32"),
+        numpy.zeros((2, 2, 3), "bool"),
         numpy.zeros((2, 2, 5), "uint8"),
         numpy.zeros(9, "uint8"),
         numpy.zeros((0, 2), "uint8"),

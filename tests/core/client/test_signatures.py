@@ -9,13 +9,13 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from abstractcore import LLM, CallRequest, create_llm
 from abstractcore.client.options import LLM_OPTIONS, CreateOptions
-from abstractcore.client.signatures import option_lines, option_types
+from abstractcore.option_signatures import option_lines, option_types
 from abstractcore.registry import Registry
 from tests.option_table import PAGE, page
 
@@ -37,6 +37,11 @@ DOORS: list[Callable[..., Any]] = [
 
 def name_of(function: Callable[..., Any]) -> str:
     return function.__qualname__
+
+
+def help_of(function: Callable[..., Any]) -> str:
+    """What `help` prints, without bold letters."""
+    return pydoc.render_doc(function, renderer=cast(Any, pydoc).plaintext)
 
 
 def options_of(function: Callable[..., Any]) -> set[str]:
@@ -66,7 +71,7 @@ def test_every_option_is_documented(options: Any):
 @pytest.mark.parametrize("door", DOORS, ids=name_of)
 def test_signature_and_help_of_every_method_list_every_option(door: Callable[..., Any]):
     assert options_of(door) == set(CallRequest.__annotations__)
-    shown = pydoc.render_doc(door, renderer=pydoc.plaintext)
+    shown = help_of(door)
     for name, line in option_lines(CallRequest).items():
         assert f"{name}: {line}" in shown
     assert inspect.signature(door).parameters["temperature"].annotation == "float | None"
@@ -75,7 +80,7 @@ def test_signature_and_help_of_every_method_list_every_option(door: Callable[...
 
 def test_signature_and_help_of_create_llm_list_every_option():
     assert options_of(create_llm) == set(CreateOptions.__annotations__)
-    shown = pydoc.render_doc(create_llm, renderer=pydoc.plaintext)
+    shown = help_of(create_llm)
     for name, line in option_lines(CreateOptions).items():
         assert f"{name}: {line}" in shown
 

@@ -4,8 +4,9 @@ import json
 import os
 import subprocess
 import sys
+from functools import reduce
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 import pytest
 from hypothesis import given
@@ -38,6 +39,7 @@ from abstractcore.schema import (
     ToolSpec,
     ToolStarted,
     ToolStep,
+    Transcript,
     Usage,
     canonical_json,
     digest,
@@ -49,9 +51,7 @@ from abstractcore.schema import (
 from abstractcore.testing import strategies
 from tests.properties import examples
 
-DEEP: Any = "bottom"
-for _ in range(101):
-    DEEP = [DEEP]
+DEEP: Any = reduce(lambda inner, _: [inner], range(101), "bottom")
 CYCLE: list[Any] = []
 CYCLE.append(CYCLE)
 
@@ -71,6 +71,7 @@ DOCUMENTS = {
     ),
     "tool loop": strategies.tool_loops(),
     "journal entry": strategies.journal_entries(),
+    "transcript": strategies.transcripts(),
     "blob": strategies.blobs() | strategies.blobs_elsewhere(),
     "part": strategies.parts(),
     "delta": strategies.streams(strategies.replies()).flatmap(lambda case: st.sampled_from(case[1])),
@@ -93,10 +94,11 @@ def test_every_document_survives_a_round_trip(kind: str):
 
 def test_strategies_generate_every_document_type():
     objects = {ModelCall, ModelReply, GenerateResponse, CallRecord, Message, ToolSpec, Blob}
-    objects |= {ToolLoop, ToolStep, ToolAnswer, JournalEntry}
+    objects |= {ToolLoop, ToolStep, ToolAnswer, JournalEntry, Transcript}
     from abstractcore.schema import documents
 
-    assert set(documents._DOCUMENTS.values()) == objects | {*get_args(Part), *get_args(Delta), *get_args(ToolEvent)}
+    known = documents._DOCUMENTS  # pyright: ignore[reportPrivateUsage]
+    assert set(known.values()) == objects | {*get_args(Part), *get_args(Delta), *get_args(ToolEvent)}
 
 
 @examples(30)
@@ -281,20 +283,25 @@ def test_random_bytes_are_a_schema_error(text: str | bytes):
         from_json(text)
 
 
+def keys_of(node: Any) -> list[Any]:
+    """The keys of an object or the indexes of a list; [] for any other value."""
+    if isinstance(node, dict):
+        return sorted(cast("dict[str, object]", node))
+    return list(range(len(cast("list[object]", node)))) if isinstance(node, list) else []
+
+
 @examples(100)
 @given(strategies.calls(options=strategies.item_options("scripted")), st.data())
 def test_mutated_document_reads_or_is_a_schema_error(call: ModelCall, data: st.DataObject):
     """One value anywhere in a document is replaced by any JSON value."""
     written = json.loads(to_json(call))
-    node = written
+    node, key = written, ""
     while True:
-        keys = sorted(node) if isinstance(node, dict) else range(len(node))
-        key = data.draw(st.sampled_from(list(keys)))
-        if isinstance(node[key], dict | list) and node[key] and data.draw(st.booleans()):
-            node = node[key]
-            continue
-        node[key] = data.draw(strategies.json_values())
-        break
+        key = data.draw(st.sampled_from(keys_of(node)))
+        if not keys_of(node[key]) or not data.draw(st.booleans()):
+            break
+        node = node[key]
+    node[key] = data.draw(strategies.json_values())
     try:
         again = from_json(json.dumps(written))
     except SchemaError:

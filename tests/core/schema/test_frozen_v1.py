@@ -18,6 +18,7 @@ from abstractcore.schema import (
     Citation,
     Delta,
     DocumentPart,
+    DroppedSpan,
     ErrorRecord,
     GenerateResponse,
     HostedTool,
@@ -51,6 +52,9 @@ from abstractcore.schema import (
     ToolChoice,
     ToolResult,
     ToolSpec,
+    Transcript,
+    TranscriptSegment,
+    TranscriptWord,
     Usage,
     UsageDelta,
     VideoPart,
@@ -194,6 +198,17 @@ OBJECTS: dict[str, object] = {
     "blob_url": Blob.from_url("https://example.com/a.png", "image/png", name="a.png"),
     "blob_provider_file": Blob.from_provider_file("openai", "file-1", "application/pdf"),
     "blob_artifact": Blob.from_artifact(HASH, "text/plain", 4),
+    "transcript": Transcript(
+        (
+            TranscriptSegment(
+                "Good morning.", 0.5, 1.75,
+                (TranscriptWord("Good", 0.5, 0.9, "A", -0.1), TranscriptWord("morning.", 0.9, 1.75)), "A", -0.25, 0.01,
+            ),
+            TranscriptSegment("Hello."),
+        ),
+        (DroppedSpan(2.0, 3.5, "silence"),),
+        "en", 0.98, 0.25, 4.0, "whisper-base",
+    ),
     "text": CITED,
     "reasoning": REASONED,
     "image": ImagePart(Blob.from_url("https://example.com/a.png", "image/png"), "high"),
@@ -226,7 +241,16 @@ OBJECTS: dict[str, object] = {
     ),
     "reply_end": ReplyEnd(12, "tool_calls", "tool_use", {"service_tier": "standard"}),
 }  # fmt: skip
-DOCUMENTS = {"model_call", "model_reply", "generate_response", "call_record", "message", "tool_spec", "blob"}
+DOCUMENTS = {
+    "model_call",
+    "model_reply",
+    "generate_response",
+    "call_record",
+    "message",
+    "tool_spec",
+    "blob",
+    "transcript",
+}
 DIGESTS = json.loads((FOLDER / "digests.json").read_text())
 
 

@@ -216,7 +216,7 @@ def test_notebook_display_shows_answer_and_warnings():
     html = read(response)
     assert "Two lines:\n* one" in html.text
     assert "scripted/scripted: stop" in html.text
-    assert "no installed plugin uses 'voice_speed'" in html.text
+    assert "'voice_speed'" in html.text
     assert displayed(response)["text/plain"] == repr(response)
 
 

@@ -4,7 +4,7 @@ import copy
 import dataclasses
 import json
 import pickle
-from typing import Any
+from typing import Any, cast
 
 import pytest
 from pydantic import BaseModel
@@ -12,15 +12,21 @@ from pydantic import BaseModel
 import abstractcore.schema as schema
 from abstractcore import (
     Blob,
+    CallProgress,
     CallWarning,
     DrawnText,
     Evidence,
     GenerateResponse,
+    HeardReply,
+    ImagePart,
+    MediaResult,
     ModelCall,
     ModelReply,
     OutputAttempt,
     PendingCall,
     Plan,
+    SpokenPiece,
+    SpokenWord,
     ToolCall,
     ToolEnded,
     ToolLoop,
@@ -28,6 +34,9 @@ from abstractcore import (
     ToolSpec,
     ToolStarted,
     ToolStep,
+    Transcript,
+    TranscriptResult,
+    TranscriptSegment,
     Usage,
 )
 from abstractcore.schema import (
@@ -46,6 +55,8 @@ from abstractcore.schema import (
     MediaLoss,
     MediaProgress,
     MediaText,
+    MediaVerification,
+    Message,
     ModelList,
     Parsed,
     Question,
@@ -58,6 +69,7 @@ from abstractcore.schema import (
     Verification,
     WireRequest,
     WireResponse,
+    WordDifference,
 )
 from tests.core.schema.test_frozen_v1 import OBJECTS
 from tests.core.schema.test_immutability import mutable_places
@@ -73,9 +85,10 @@ class City(BaseModel):
 def nested_records(value: Any) -> list[Any]:
     """All dataclass instances in a value."""
     if dataclasses.is_dataclass(value):
-        inner = [getattr(value, field.name) for field in dataclasses.fields(value)]
+        inner: list[Any] = [getattr(value, field.name) for field in dataclasses.fields(value)]
         return [value, *(record for item in inner for record in nested_records(item))]
-    return [record for item in value for record in nested_records(item)] if isinstance(value, tuple) else []
+    items = cast("tuple[Any, ...]", value) if isinstance(value, tuple) else ()
+    return [record for item in items for record in nested_records(item)]
 
 
 TOOL_CALL = ToolCall("1", "f")
@@ -102,6 +115,12 @@ OTHERS = [
     Source("12 euros", "exact", "file", "a.txt", 0, anchors=(MediaAnchor(0, 9, paragraph=1),)),
     Verification((Check("number", "12 euros", 6, 14, "agreed"),), ("b.txt has no text",)),
     MediaText("12 euros", (MediaAnchor(0, 8, paragraph=1),)),
+    CallProgress(2, 4, "steps", ImagePart(Blob.from_bytes(b"a", "image/png"))),
+    MediaResult(backend="b", parts=(ImagePart(Blob.from_bytes(b"a", "image/png")),), metadata={"seed": 7}),
+    MediaVerification("two pears", "to pears", 2, 1, (WordDifference("two", "to"),)),
+    SpokenPiece("Hello there.", 0.0, 1.0, 0, 12, (SpokenWord("Hello", 5, 0.5), SpokenWord("there.", 12))),
+    HeardReply("Hello", "Hello", 0.6, "word_times", (Message.assistant("Hello"),)),
+    TranscriptResult(backend="b", transcript=Transcript((TranscriptSegment("hello", 0.0, 1.0),), language="en")),
     PENDING.allow(),
     AllowedCall(TOOL_CALL),
     InputResponse(InputRequest((Question("size", "Which size?", {"type": "object"}),), {"a": [1]}), ({"b": 1},)),
@@ -123,7 +142,7 @@ def plain(value: Any) -> Any:
     """Returns the expected result of `asdict`: dicts for records; JSON and tuples unchanged."""
     if dataclasses.is_dataclass(value):
         return {field.name: plain(getattr(value, field.name)) for field in dataclasses.fields(value)}
-    return tuple(map(plain, value)) if isinstance(value, tuple) else value
+    return tuple(map(plain, cast("tuple[Any, ...]", value))) if isinstance(value, tuple) else value
 
 
 def test_there_is_a_sample_of_every_record():

@@ -1,0 +1,40 @@
+"""`Audio`: `llm.audio`, what is said in recordings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Unpack
+
+from ..concurrency import drive
+from ..option_signatures import takes
+from ..schema import TranscriptResult
+from .calls import Request
+from .facade import Facade
+from .files import FileArgument
+from .options import FileInput, TranscriptionOptions
+
+_OPTIONS = frozenset(TranscriptionOptions.__annotations__)
+
+
+class Audio(Facade):
+    """Transcribes recordings. Its backend is chosen by `audio_backend=...` in `create_llm`."""
+
+    capability = "audio"
+
+    @takes(TranscriptionOptions)
+    def transcribe(self, audio: FileInput, **options: Unpack[TranscriptionOptions]) -> TranscriptResult:
+        """Returns what is said in a recording, or in a video.
+
+        Raises `MediaError` for a file that cannot be read, `CapabilityUnavailableError`, and errors of the backend.
+        """
+        return drive(self.transcript(self._caller.sync(), transcription("transcribe", audio, options)))
+
+    @takes(TranscriptionOptions)
+    async def atranscribe(self, audio: FileInput, **options: Unpack[TranscriptionOptions]) -> TranscriptResult:
+        """The async version of `transcribe`."""
+        return await self.transcript(self._caller.asynchronous(), transcription("transcribe", audio, options))
+
+
+def transcription(method: str, audio: object, options: Mapping[str, Any]) -> Request:
+    """Returns the request of a transcript."""
+    return Request(method, "transcript", (FileArgument("audio", audio, ("audio", "video")),), options, _OPTIONS)

@@ -1,0 +1,171 @@
+"""`BackendCalls`: makes the calls of one capability of an LLM, sync and async."""
+
+from __future__ import annotations
+
+import json
+import mimetypes
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, cast
+
+from ..engine import Pipeline, Prepared
+from ..ports import Operation, Runtime
+from ..ports.capabilities import MediaBytes
+from ..schema import CallWarning, GenerateResponse, MediaPart, Message, ModelCall, ModelReply
+from .arguments import taken
+from .backends import Backend, Backends
+from .files import FileArgument, recognised
+from .invocation import Invocation
+from .options import CALL_NAMES
+from .pricing import BackendPricing
+from .results import ResultKind, ResultReader
+from .text_pieces import TextPieces
+
+if TYPE_CHECKING:
+    from ..engine import CallStream
+
+DEFAULT_TIMEOUT_SECONDS = 600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """A request of the user: a method of a backend with its `positional` arguments and the `options`, texts and
+    `FileArgument`s among them. `standard` are the names of arguments that backends may have.
+    """
+
+    method: str
+    kind: ResultKind
+    positional: tuple[object, ...]
+    options: Mapping[str, Any]
+    standard: frozenset[str] = field(default_factory=frozenset[str])
+    stream: bool = False
+
+    @property
+    def text(self) -> str:
+        """The text or prompt."""
+        return next((each for each in self.positional if isinstance(each, str)), "")
+
+    @property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments for the backend by name: those that were given."""
+        return {name: value for name, value in self.options.items() if name not in CALL_NAMES and value is not None}
+
+
+@dataclass(frozen=True, slots=True)
+class Started:
+    """A call that can be made: its pipeline, and what it needs."""
+
+    backend: Backend
+    pipeline: Pipeline
+    prepare: Any
+    timeout: float | None
+
+
+class BackendCalls:
+    """Makes the calls of one capability of an LLM."""
+
+    def __init__(self, backends: Backends) -> None:
+        self._backends = backends
+        self._caller = backends.caller
+
+    async def response(self, pipeline: Pipeline, request: Request) -> tuple[Backend, GenerateResponse[None]]:
+        """Makes a call; raises as the methods of capabilities do."""
+        started = self._start(pipeline, request)
+        return started.backend, await started.pipeline.generate(started.prepare, started.timeout, _no_output)
+
+    def stream(self, pipeline: Pipeline, request: Request) -> tuple[Backend, CallStream]:
+        """Returns the stream of a call, which begins at its first read."""
+        from ..engine import CallStream
+
+        started = self._start(pipeline, request)
+        return started.backend, CallStream(started.pipeline, started.prepare, started.timeout, _no_output)
+
+    def _start(self, pipeline: Pipeline, request: Request) -> Started:
+        self._caller.check_open()
+        backend, method = self._backends.with_method(request.method)
+        defaults = self._caller.defaults()
+        options = request.options
+        strict = bool(_chosen(options.get("strict"), defaults.get("strict", False)))
+        where = f"{request.method} of the backend {backend.id}"
+        keywords, warnings = taken(method, where, request.arguments, request.standard, strict=strict)
+        usual = _media_type(keywords.get("format"))
+        reader = ResultReader(
+            where, request.kind, lambda content, declared: recognised(content, declared, self._caller, usual)
+        )
+        invocation = Invocation(backend.id, request.method, method, reader, on_progress=options.get("on_progress"))
+        clock = self._caller.services.clock
+        operation: Operation[ModelReply] = Operation(request.method, cast(Any, None), cast(Any, None), may_repeat=False)
+        served = pipeline.answered_by(
+            operation,
+            BackendPricing(backend.id, backend.is_local, self._caller.pricing),
+            invocation.request,
+            partial(invocation.answer, pipeline, clock.time_of_day),
+        )
+        prepare = partial(self._prepared, request, backend, invocation, keywords, warnings, strict)
+        timeout = options["timeout"] if "timeout" in options else defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS)
+        return Started(backend, served, prepare, timeout)
+
+    async def _prepared(
+        self,
+        request: Request,
+        backend: Backend,
+        invocation: Invocation,
+        keywords: dict[str, Any],
+        warnings: list[CallWarning],
+        strict: bool,
+        runtime: Runtime,
+    ) -> Prepared:
+        """Reads the files, sets the arguments of the invocation, and returns its call, for records."""
+        content: list[str | MediaPart] = []
+
+        async def read(value: object) -> object:
+            if isinstance(value, FileArgument):
+                read_file = value.part if backend.takes_parts else value.read
+                found = await runtime.call(read_file, self._caller, kind="files")
+                content.append(found.part if isinstance(found, MediaBytes) else found)
+                return found
+            if isinstance(value, TextPieces):
+                if backend.streams_text:
+                    return value.pieces(runtime)
+                value = await value.whole(runtime)
+            if isinstance(value, str) and value.strip():
+                content.append(value)
+            return value
+
+        invocation.arguments = tuple([await read(value) for value in request.positional])
+        invocation.keywords = {
+            name: await read(value) if isinstance(value, FileArgument) else value for name, value in keywords.items()
+        }
+        defaults, options = self._caller.defaults(), request.options
+        tags: dict[str, str] = {**defaults.get("tags", {}), **(options.get("tags") or {})}
+        call = ModelCall(
+            model=str(keywords.get("model") or ""),
+            messages=(Message.user(*(content or [request.method])),),
+            provider=backend.id,
+            stream=request.stream,
+            strict=strict,
+            provider_options={backend.id: _as_json(invocation)},
+            tags=tags,
+            parent_id=_chosen(options.get("parent_id"), defaults.get("parent_id")),
+        )
+        return Prepared(call, tuple(warnings))
+
+
+def _as_json(invocation: Invocation) -> dict[str, Any]:
+    """Returns the named arguments as JSON."""
+    body = json.loads(invocation.request().body)
+    return {name: value for name, value in body.items() if name not in ("arguments", "backend")}
+
+
+def _media_type(format: object) -> str | None:
+    """Returns the media type of a format, as far as this machine knows it."""
+    return mimetypes.guess_type(f"file.{format}")[0] if isinstance(format, str) else None
+
+
+def _chosen(given: Any, default: Any) -> Any:
+    return default if given is None else given
+
+
+def _no_output(reply: ModelReply) -> None:
+    return None

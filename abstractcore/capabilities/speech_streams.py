@@ -1,0 +1,105 @@
+"""`SpeechStream` and `AsyncSpeechStream`: the parts of speech as they are made."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from pathlib import Path
+from types import TracebackType
+
+from .. import engine
+from ..concurrency import drive
+from ..schema import AudioPart, Delta, MediaResult, PartDelta
+from .backends import Backend
+from .facade import facts_of, parts_of
+from .joined_sound import one_part
+
+
+class _SpeechStreamBase:
+    """A streamed call of a backend."""
+
+    def __init__(self, backend: Backend, call: engine.CallStream) -> None:
+        self._backend = backend
+        self._call = call
+        self._waiting: deque[AudioPart] = deque()
+
+    @property
+    def result(self) -> MediaResult[AudioPart]:
+        """All parts with the facts of the call, once the stream has been read to its end; before that
+        `StreamInterruptedError`.
+        """
+        response = self._call.response
+        return MediaResult(parts=parts_of(self._backend, response, AudioPart), **facts_of(self._backend, response))
+
+    def __repr__(self) -> str:
+        return f"<{type(self).__name__} of {self._backend.id}: {self._call.state}>"
+
+    def _take(self, batch: list[Delta]) -> None:
+        parts = [delta.part for delta in batch if isinstance(delta, PartDelta)]
+        self._waiting += [part for part in parts if isinstance(part, AudioPart)]
+
+
+class SpeechStream(_SpeechStreamBase):
+    """The parts of speech, in order: `for part in stream`. `transcript` of each is what is said in it."""
+
+    def __iter__(self) -> SpeechStream:
+        return self
+
+    def __next__(self) -> AudioPart:
+        while not self._waiting:
+            batch = drive(self._call.read())
+            if not batch:
+                raise StopIteration
+            self._take(batch)
+        return self._waiting.popleft()
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Reads the stream to its end, and writes all of its parts as one file; speech in PCM as WAV."""
+        for _ in self:
+            pass
+        return one_part(self.result.parts).save(path)
+
+    def close(self) -> None:
+        """Ends the call. May be called from another thread, whose read raises `StreamInterruptedError`."""
+        drive(self._call.close())
+
+    def __enter__(self) -> SpeechStream:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+class AsyncSpeechStream(_SpeechStreamBase):
+    """The async version of `SpeechStream`, for `async with` and `async for`."""
+
+    def __aiter__(self) -> AsyncSpeechStream:
+        return self
+
+    async def __anext__(self) -> AudioPart:
+        while not self._waiting:
+            batch = await self._call.read()
+            if not batch:
+                raise StopAsyncIteration
+            self._take(batch)
+        return self._waiting.popleft()
+
+    async def save(self, path: str | os.PathLike[str]) -> Path:
+        """As `SpeechStream.save`."""
+        async for _ in self:
+            pass
+        return one_part(self.result.parts).save(path)
+
+    async def close(self) -> None:
+        """Ends the call."""
+        await self._call.close()
+
+    async def __aenter__(self) -> AsyncSpeechStream:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        await self.close()

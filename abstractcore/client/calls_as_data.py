@@ -1,0 +1,67 @@
+"""`DataLLM`: calls given as data: from `build`, from JSON, from a server."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from ..concurrency import drive
+from ..lazy_modules import LazyModule
+from ..ports import OperationResult
+from ..schema import EMPTY, GenerateResponse, ModelCall
+from .llm_base import LLMBase
+from .operations import find_operation
+from .preparing import DEFAULT_TIMEOUT_SECONDS
+from .running import async_stream, read_response, sync_stream
+
+if TYPE_CHECKING:
+    from . import streams
+else:
+    streams = LazyModule("abstractcore.client.streams")
+
+
+class DataLLM(LLMBase):
+    """An LLM that makes calls given as data."""
+
+    def run(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
+        """Makes a call given as data: from `build`, from JSON, from a server. Otherwise as `generate`.
+
+        Raises `InvalidInputError` for a call of another provider or model.
+        """
+        pending = self._given(call, timeout, stream=False)
+        return drive(read_response(self._pipelines.sync, pending))
+
+    async def arun(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
+        """The async version of `run`."""
+        pending = self._given(call, timeout, stream=False)
+        return await read_response(self._pipelines.asynchronous, pending)
+
+    def stream_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> streams.Stream[None]:
+        """Makes a call given as data, and returns a stream of the answer."""
+        pending = self._given(call, timeout, stream=True)
+        return sync_stream(self._pipelines.sync, pending)
+
+    def astream_call(
+        self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
+    ) -> streams.AsyncStream[None]:
+        """The async version of `stream_call`, for `async with` and `async for`."""
+        pending = self._given(call, timeout, stream=True)
+        return async_stream(self._pipelines.asynchronous, pending)
+
+    def operate_call(
+        self, operation: str, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
+    ) -> OperationResult[Any]:
+        """Makes a request of an operation other than chat, such as "count_tokens", for a call given as data.
+
+        Raises `UnsupportedOptionError` for an operation that the provider does not have, and as `run` does.
+        """
+        wanted = find_operation(self._pipelines.session.transpiler, operation, EMPTY)
+        pending = self._given(call, timeout, stream=False)
+        return drive(self._pipelines.sync.operate(wanted, pending.prepare, pending.timeout))
+
+    async def aoperate_call(
+        self, operation: str, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
+    ) -> OperationResult[Any]:
+        """The async version of `operate_call`."""
+        wanted = find_operation(self._pipelines.session.transpiler, operation, EMPTY)
+        pending = self._given(call, timeout, stream=False)
+        return await self._pipelines.asynchronous.operate(wanted, pending.prepare, pending.timeout)

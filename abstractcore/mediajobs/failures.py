@@ -1,0 +1,58 @@
+"""Errors of vendors by status, and what they say of content that they block."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from ..capabilities.http_errors import error_class
+from ..errors import ContentFilterError, ProviderError, ServerError
+from ..schema import MediaPart, ModelReply, WireResponse
+from .steps import Finished
+
+_BLOCKED = re.compile(
+    r"moderat|content.?(policy|filter)|safety|nsfw|sensitive|flagged|prohibited|violat\w* \w* ?polic", re.IGNORECASE
+)
+_LONGEST = 600
+
+
+def is_about_content(text: str) -> bool:
+    """Returns whether a message or code says that content was blocked."""
+    return _BLOCKED.search(text) is not None
+
+
+def error_of(response: WireResponse, message: str, code: str | None = None) -> ProviderError:
+    """Returns the error of a response by its status; `message` and `code` are the vendor's."""
+    kind = error_class(response.status)
+    if response.status in (400, 403, 422) and is_about_content(f"{code or ''} {message}"):
+        kind = ContentFilterError
+    said = _on_one_line(message) or f"the server answered with status {response.status}"
+    return kind(said, status=response.status, code=code)
+
+
+def job_failed(message: object, code: str | None = None) -> ProviderError:
+    """Returns the error of a job that the vendor reports as failed."""
+    said = _on_one_line(message) if isinstance(message, str) and message.strip() else "the job failed"
+    if is_about_content(f"{code or ''} {said}"):
+        return ContentFilterError(said, code=code)
+    error = ServerError(said, code=code)
+    error.retryable = False
+    return error
+
+
+def blocked_error(finished: Finished, parts: Sequence[MediaPart], vendor: str, model: str) -> ContentFilterError:
+    """Returns the error for files that were blocked, with `parts`, those that were not."""
+    reasons = "; ".join(dict.fromkeys(finished.blocked))
+    passed = f"{len(parts)} of {len(parts) + len(finished.blocked)} files passed; the others were blocked: "
+    return ContentFilterError(
+        (passed if parts else "") + reasons,
+        hint="The files that passed are in error.partial.parts." if parts else "Change the prompt.",
+        provider=vendor,
+        model=model,
+        partial=ModelReply(tuple(parts), "content_filter", model=model, provider=vendor),
+    )
+
+
+def _on_one_line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 1]}…"
