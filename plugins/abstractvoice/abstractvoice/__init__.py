@@ -1,0 +1,1 @@
+"""Speech for AbstractCore: text for speech, voices on this machine and of vendors, speech to text."""

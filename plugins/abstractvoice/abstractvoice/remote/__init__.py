@@ -1,0 +1,1 @@
+"""Voices and ears of vendors, over HTTP."""

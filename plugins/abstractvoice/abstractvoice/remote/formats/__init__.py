@@ -1,0 +1,1 @@
+"""The formats of vendors: requests written, sound and transcripts read. No network, clock or environment."""

@@ -1,0 +1,62 @@
+"""`SpeechFormat`, `ListsVoices`, `ListeningFormat`: what formats of vendors do. Their URLs are paths."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from abstractcore.schema import Transcript, WireRequest
+
+from ..decoders import SoundDecoder
+from ..requests import Recording, Speech
+from ..vendors import VendorRow
+
+
+class SpeechFormat(Protocol):
+    """The format of a vendor's voices. `provider` is its name in the catalogue of prices."""
+
+    row: VendorRow
+    provider: str
+
+    def credentials(self, key: str) -> Mapping[str, str]:
+        """Returns the headers with the key."""
+        ...
+
+    def speech(self, asked: Speech) -> WireRequest:
+        """Returns the request of speech."""
+        ...
+
+    def decoder(self, content_type: str) -> SoundDecoder:
+        """Returns the decoder of a response."""
+        ...
+
+
+class ListsVoices(SpeechFormat, Protocol):
+    """The format of a vendor that lists its voices."""
+
+    def voices(self, after: str) -> WireRequest:
+        """Returns the request of the first page, or of the one after a mark."""
+        ...
+
+    def read_voices(self, fields: Mapping[str, Any]) -> tuple[list[dict[str, Any]], str]:
+        """Returns the voices of a page, and the mark of the next one; an empty mark after the last page."""
+        ...
+
+
+class ListeningFormat(Protocol):
+    """The format of a vendor that transcribes."""
+
+    row: VendorRow
+    provider: str
+
+    def credentials(self, key: str) -> Mapping[str, str]:
+        """Returns the headers with the key."""
+        ...
+
+    def listen(self, asked: Recording) -> WireRequest:
+        """Returns the request of a transcript."""
+        ...
+
+    def transcript(self, fields: Mapping[str, Any], model: str) -> Transcript:
+        """Returns the transcript in a response."""
+        ...

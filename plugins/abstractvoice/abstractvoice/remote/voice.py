@@ -1,0 +1,142 @@
+"""`RemoteVoice`: the backend of a vendor's voices; `ListingVoice` of one that lists them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, AsyncIterable
+from typing import Any
+
+from abstractcore import AudioPart, CallWarning, InvalidInputError
+from abstractcore.ports import BackendOwner, Made
+
+from ..sound.formats import format_named
+from ..transcripts import SaidPiece, SoundParts, one
+from .calls import VendorCalls
+from .formats.format import ListsVoices, SpeechFormat
+from .readers import fields_of
+from .requests import Speech
+from .speech import RemoteSpeech
+
+_MOST_PAGES = 20
+
+
+class RemoteVoice:
+    """Sends a text sentence by sentence, and yields its sound as it arrives."""
+
+    streams_text = True
+
+    def __init__(self, owner: BackendOwner, format: SpeechFormat) -> None:
+        self._owner = owner
+        self._format = format
+        self._row = format.row
+        self._calls = VendorCalls(owner, format.row, format.credentials)
+
+    async def tts(
+        self,
+        text: str,
+        *,
+        voice: str | None = None,
+        format: str = "wav",
+        speed: float | None = None,
+        instructions: str | None = None,
+        language: str | None = None,
+        model: str | None = None,
+    ) -> Made:
+        """Returns a text as speech. Raises `InvalidInputError` for a text with nothing to say, `ConfigurationError`
+        without a key, and errors of the vendor.
+        """
+        asked, warnings = self._asked(voice, speed, instructions, language, model)
+        spoken = self._spoken(asked, format, whole=True)
+        said: list[SaidPiece] = []
+        data: list[bytes] = []
+        async for piece, encoded in spoken.groups(text):
+            said.append(piece)
+            data.append(encoded)
+            self._owner.progress(piece.source_end, len(text), "characters")
+        data.append(await spoken.finish())
+        return Made.of(
+            b"".join(data),
+            spoken.media_type,
+            transcript=" ".join(piece.text for piece in said if piece.text),
+            model=self._named(asked),
+            usage=spoken.usage(),
+            warnings=warnings,
+            metadata={"voice": asked.voice, "said": [piece.as_json() for piece in SaidPiece.joined(said)]},
+        )
+
+    async def tts_stream(
+        self,
+        text: str | AsyncIterable[str],
+        *,
+        voice: str | None = None,
+        format: str = "pcm",
+        speed: float | None = None,
+        instructions: str | None = None,
+        language: str | None = None,
+        model: str | None = None,
+    ) -> AsyncGenerator[AudioPart | Made]:
+        """Yields the speech of a text that arrives in pieces, as it is made. Raises as `tts` does."""
+        asked, warnings = self._asked(voice, speed, instructions, language, model)
+        spoken = self._spoken(asked, format, whole=False)
+        parts = SoundParts(spoken.media_type)
+        async for piece, encoded in spoken.sentences(one(text) if isinstance(text, str) else text):
+            for part in parts.feed(piece, encoded):
+                yield part
+        for part in parts.finish(await spoken.finish()):
+            yield part
+        about = {"voice": asked.voice}
+        yield Made((), model=self._named(asked), usage=spoken.usage(), warnings=warnings, metadata=about)
+
+    async def list_voices(self) -> list[dict[str, Any]]:
+        """Returns the voices that the vendor's documentation names; servers with its API may have others."""
+        return [{"id": name} for name in self._row.voices]
+
+    def _asked(
+        self, voice: str | None, speed: float | None, instructions: str | None, language: str | None, model: str | None
+    ) -> tuple[Speech, list[CallWarning]]:
+        config, warnings = self._owner.config, list[CallWarning]()
+        given: dict[str, Any] = {"speed": speed, "instructions": instructions, "language": language}
+        for name, value in given.items():
+            if value is not None and name not in self._row.takes:
+                warnings.append(self._calls.not_taken(name, value))
+                given[name] = None
+        if given["speed"] is not None:
+            given["speed"], more = self._speed(given["speed"])
+            warnings += more
+        chosen = voice or config.get("voice_default") or self._row.voice
+        asked = Speech("", str(chosen), str(model or config.get("voice_model") or self._row.model), **given)
+        return asked, warnings
+
+    def _speed(self, speed: object) -> tuple[float, list[CallWarning]]:
+        if not isinstance(speed, int | float) or not 0 < speed < 100:
+            raise InvalidInputError(f"speed {speed!r}: expected a number", path="speed")
+        slowest, fastest = self._row.speeds
+        sent = min(max(float(speed), slowest), fastest)
+        return sent, [] if sent == speed else [self._calls.not_taken("speed", speed, sent)]
+
+    def _spoken(self, asked: Speech, format: str, *, whole: bool) -> RemoteSpeech:
+        from ..sound.encoding import Encoder
+
+        encoder = Encoder(format_named(format), self._row.rate, whole=whole)
+        return RemoteSpeech(self._owner.runtime, self._calls, self._format, asked, encoder)
+
+    def _named(self, asked: Speech) -> str:
+        return f"{self._format.provider}/{asked.model}"
+
+
+class ListingVoice(RemoteVoice):
+    """A vendor that lists its voices."""
+
+    def __init__(self, owner: BackendOwner, format: ListsVoices) -> None:
+        super().__init__(owner, format)
+        self._listing = format
+
+    async def list_voices(self) -> list[dict[str, Any]]:
+        """Returns the voices of the account."""
+        rows: list[dict[str, Any]] = []
+        after = ""
+        for _ in range(_MOST_PAGES):
+            page, after = self._listing.read_voices(fields_of(await self._calls.send(self._listing.voices(after))))
+            rows += page
+            if not after:
+                break
+        return rows

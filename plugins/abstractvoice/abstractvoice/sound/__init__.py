@@ -1,0 +1,1 @@
+"""Sound as samples and as files."""

@@ -1,0 +1,1 @@
+"""Voices on this machine: phonemes of English text, and the models that say them."""
