@@ -1,0 +1,1 @@
+"""Drawings: scenes as data, their repair, and the renderer."""

@@ -1,0 +1,1 @@
+"""Diffusion models on this machine, by the library diffusers, where it is installed."""
