@@ -1,0 +1,81 @@
+"""`abstractcore compose`: music of a prompt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import abstractcore
+
+from .backend_options import backend_options
+from .connection import Connection, connected
+from .json_output import made_json
+from .made_files import check_output, file_names, write_parts
+from .making_progress import progress_shown
+from .reporting import reported
+from .screen import note, write
+from .summary import made_summary
+
+_FORMATS = {"mid": "midi", "xml": "musicxml", "ogg": "opus"}
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """The arguments of `compose` about the music. `wishes` are arguments of `t2m` by name, None where not given."""
+
+    prompt: str
+    lyrics: str | None
+    lyrics_file: str | None
+    format: str | None
+    wishes: Mapping[str, Any]
+    also: tuple[str, ...]
+    backend: str | None
+    backend_model: str | None
+    options: tuple[str, ...]
+    output: str | None
+
+
+def compose_music(piece: Piece, connection: Connection, *, as_json: bool) -> None:
+    """Composes, writes the files, and prints their names."""
+    with reported(as_json=as_json):
+        check_output(piece.output)
+        arguments = _arguments(piece)
+        silent = connection.quiet or as_json
+        chosen = {"music_backend": piece.backend, "music_model": piece.backend_model}
+        with connected(connection, more=chosen) as llm, progress_shown(silent) as on_progress:
+            result = llm.music.t2m(piece.prompt, on_progress=on_progress, **arguments)
+        files = write_parts(result.parts, file_names(piece.output, piece.prompt, result.parts))
+        if as_json:
+            write(made_json(result, files))
+            return
+        for file in files:
+            write(f"{file}\n")
+        if not silent:
+            for line in made_summary(result):
+                note(line)
+
+
+def _arguments(piece: Piece) -> dict[str, Any]:
+    """Returns the arguments of the call that were given."""
+    arguments = backend_options(piece.options)
+    ending = Path(piece.output).suffix[1:].lower() if piece.output else ""
+    format = piece.format or ending
+    given = {**piece.wishes, "lyrics": _lyrics(piece), "also": piece.also or None}
+    if format:
+        given["format"] = _FORMATS.get(format, format)
+    return arguments | {name: value for name, value in given.items() if value is not None}
+
+
+def _lyrics(piece: Piece) -> str | None:
+    """Returns the words to sing; raises `InvalidInputError` for two of them, `MediaError` for an unreadable file."""
+    if piece.lyrics_file is None:
+        return piece.lyrics
+    if piece.lyrics is not None:
+        raise abstractcore.InvalidInputError("--lyrics and --lyrics-file are both given.", hint="Leave one out.")
+    try:
+        return Path(piece.lyrics_file).read_text(encoding="utf-8-sig")
+    except (OSError, UnicodeDecodeError) as error:
+        why = (error.strerror if isinstance(error, OSError) else "") or str(error)
+        raise abstractcore.MediaError(f"{piece.lyrics_file} cannot be read: {why}", source=piece.lyrics_file) from None

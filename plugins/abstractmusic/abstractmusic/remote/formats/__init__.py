@@ -1,0 +1,1 @@
+"""The wire formats of vendors. Pure: no network, no clock, no environment."""
