@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .deadlines import InTime, remaining, time_given
+from .deadlines import InTime, out_of_time, overdue, remaining, time_given
 from .losses import refuse_losses
 from .lowering import lower
 from .pipeline import OutputReader, Pipeline, Prepare, Prepared
@@ -25,6 +25,8 @@ __all__ = [
     "Prepared",
     "credentials_of_endpoint",
     "lower",
+    "out_of_time",
+    "overdue",
     "refuse_losses",
     "remaining",
     "shown_url",

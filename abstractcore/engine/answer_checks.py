@@ -21,9 +21,16 @@ class AnswerCheck(Protocol):
         """Returns the response with the result of the check."""
         ...
 
+    def end(self) -> None:
+        """Ends a check, also one that was not made. May be called again."""
+        ...
+
 
 async def with_check(
     response: Coroutine[Any, Any, GenerateResponse[Any]], check: AnswerCheck, pipeline: Pipeline
 ) -> GenerateResponse[Any]:
     """Returns the awaited response, checked."""
-    return await check.checked(await response, pipeline)
+    try:
+        return await check.checked(await response, pipeline)
+    finally:
+        check.end()

@@ -7,13 +7,17 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from threading import BoundedSemaphore
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import MediaError
 from ..ports import Caption, Captioner, Conversion, FitsMedia, Fitted, MediaContext, MediaHandler
 from ..schema import ImagePart, MediaPart, TextPart, digest, to_data
 from ..version import __version__
 from .nested_files import NestedFiles
+
+if TYPE_CHECKING:
+    from ..ports import Transcriber, Transcription
+    from ..schema import AudioPart
 
 _cores: dict[int, BoundedSemaphore] = {}
 """By process: a fork may happen while another thread holds one."""
@@ -25,17 +29,20 @@ def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Co
     One that asked a vision model is kept for the question of the user, others for all questions; one that has fewer
     images because of `context.max_images` is kept for this number, others for all numbers.
     """
-    store = context.conversions
-    if store is None or part.blob.sha256 is None:
-        return handler.convert(part, context)
     kept = kept_conversion(handler, part, context)
     if kept is not None:
         return replace(kept, usage=None)
     captioner = _Noting(context.captioner)
-    given = replace(context, captioner=captioner if context.captioner is not None else None)
+    transcriber = None if context.transcriber is None else _NotingTranscriber(context.transcriber)
+    given = replace(context, captioner=captioner if context.captioner is not None else None, transcriber=transcriber)
     if isinstance(given.to_text, NestedFiles):
         given = replace(given, to_text=replace(given.to_text, context=given))
     conversion = handler.convert(part, given)
+    if captioner.was_asked or (transcriber is not None and transcriber.was_asked):
+        conversion = replace(conversion, recorded=True)
+    store = context.conversions
+    if store is None or part.blob.sha256 is None:
+        return conversion
     question, most = context.question if captioner.was_asked else "", context.max_images
     if most is not None and (conversion.has_fewer_images or _images(conversion) > most):
         store.put(_key(handler, part, context, question, most), conversion)
@@ -105,6 +112,25 @@ class _Noting:
             raise MediaError("an image cannot be described", hint="Set vision_model=... in create_llm.")
         self.was_asked = True
         return self._captioner(images, question, timeout=timeout, parent_id=parent_id)
+
+
+class _NotingTranscriber:
+    """A transcriber that notes whether it was asked."""
+
+    def __init__(self, transcriber: Transcriber) -> None:
+        self._transcriber = transcriber
+        self.limits = transcriber.limits
+        self.was_asked = False
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return self._transcriber.name
+
+    def __call__(self, recording: AudioPart, **options: Any) -> Transcription:
+        """As the transcriber does it."""
+        self.was_asked = True
+        return self._transcriber(recording, **options)
 
 
 def _image_rules(context: MediaContext) -> list[object]:

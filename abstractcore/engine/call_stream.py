@@ -40,6 +40,11 @@ class CallStream:
         return self._response
 
     @property
+    def trace_id(self) -> str | None:
+        """The id of the call in records, once it has begun."""
+        return None if self._context is None else self._context.trace_id
+
+    @property
     def output_type(self) -> None:
         """A call of one round has no typed output."""
         return
@@ -89,7 +94,7 @@ class CallStream:
         return batch
 
     async def _open(self) -> DeltaStream:
-        self._context = await self._pipeline.begin(self._pipeline.chat, self._prepare, self._timeout)
+        self._context = await self._pipeline.begin(self._pipeline.operation, self._prepare, self._timeout)
         source = await self._pipeline.open(self._context)
         self._seconds_to_first = self._pipeline.runtime.now() - self._context.monotonic_start
         return source

@@ -57,19 +57,27 @@ class CheckedStream:
 
     async def read(self) -> list[StreamEvent]:
         """Returns the next deltas and events; an empty list at the end."""
-        events = [*await self._stream.read()]
-        if not events and self._response is None:
-            self._response = await self._check.checked(self._stream.response, self._pipeline)
+        try:
+            events = [*await self._stream.read()]
+            if not events and self._response is None:
+                self._response = await self._check.checked(self._stream.response, self._pipeline)
+        except BaseException:
+            self._check.end()
+            raise
+        if not events:
+            self._check.end()
         return events
 
     async def close(self) -> None:
         """As `RoundStream.close`."""
         self._is_closed = True
+        self._check.end()
         await self._stream.close()
 
     def drop(self) -> None:
         """As `RoundStream.drop`."""
         self._is_closed = True
+        self._check.end()
         self._stream.drop()
 
     def abort(self) -> None:

@@ -26,13 +26,19 @@ def end_call(
     error: BaseException | None = None,
     seconds_to_first: float | None = None,
 ) -> None:
-    """Calls the functions in `context.at_end` once. Their exceptions are logged, since the call has ended."""
+    """Calls the functions in `context.at_end` once, unless `context.hold_end` will."""
     if not context.at_end:
         return
     seconds = context.runtime.now() - context.monotonic_start
     reply = answer if isinstance(answer, ModelReply) else None
     result = answer if isinstance(answer, OperationResult) else None
     end = CallEnd(outcome, seconds, reply, deltas, error, seconds_to_first, result)
+    if context.hold_end is None or not context.hold_end(context, end):
+        notify_of(end, context)
+
+
+def notify_of(end: CallEnd, context: CallContext) -> None:
+    """Calls the functions in `context.at_end` once. Their exceptions are logged, since the call has ended."""
     for listener in _taken(context.at_end):
         try:
             listener(end)

@@ -58,6 +58,9 @@ class EvidenceCheck:
             evidence = _not_searched(answer, self._output)
         return replace(response, evidence=evidence)
 
+    def end(self) -> None:
+        """Nothing waits for the check."""
+
     def _seconds_left(self, runtime: Runtime) -> float | None:
         if self._timeout is None or self._start is None:
             return None

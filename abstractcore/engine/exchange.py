@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Awaitable, Callable
+from typing import Any, Generic, TypeVar
 
 from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError, ServerError, UnexpectedResponseError
 from ..ports import (
@@ -13,6 +14,7 @@ from ..ports import (
     Body,
     CallContext,
     Clock,
+    Endpoint,
     OperationResult,
     ProviderSession,
     Transport,
@@ -30,21 +32,33 @@ from .releasing import open_at
 from .request_urls import with_request
 from .signing import held_by, signed
 
+T = TypeVar("T")
 _WHOLE = (ModelReply, OperationResult)
 _LONGEST_STEP_SECONDS = 600.0
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-amzn-requestid")
 """The headers of request ids: of OpenAI and most others, Anthropic, AWS."""
 
 
-class Exchange:
-    """Makes attempts at one provider."""
+class Exchange(Generic[T]):
+    """Makes attempts at one endpoint. `read` returns what a response answers; a body that its result still reads stays
+    open, unless the result is one of `whole`.
+    """
 
-    def __init__(self, session: ProviderSession, transport: Transport, clock: Clock) -> None:
-        self._session = session
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        transport: Transport,
+        clock: Clock,
+        read: Callable[[Body, Attempt, WireRequest, float], Awaitable[T]],
+        whole: tuple[type, ...] = _WHOLE,
+    ) -> None:
+        self._endpoint = endpoint
         self._transport = transport
         self._clock = clock
+        self._read = read
+        self._whole = whole
 
-    async def __call__(self, attempt: Attempt) -> Answer:
+    async def __call__(self, attempt: Attempt) -> T:
         """Returns the answer to one request; raises `AbstractCoreError` with its request and attempts."""
         context = attempt.context
         interruption = current_interruption()
@@ -56,13 +70,15 @@ class Exchange:
         streaming = False
         address: Address | None = None
         try:
-            address = await self._session.endpoint.open(context.runtime)
+            address = await self._endpoint.open(context.runtime)
             request = attempt.request.with_url(address.url_of(attempt.request.url))
             request = signed(request, address.auth, started_at, context.secrets, context.headers)
             body = await open_at(address, self._transport, request, remaining(context) or _LONGEST_STEP_SECONDS)
+            if attempt.listen is not None:
+                body = attempt.listen(body)
             with interruptible(body.abort):
                 answer = await self._read(body, attempt, request, started_at)
-            streaming = not isinstance(answer, _WHOLE)
+            streaming = not isinstance(answer, self._whole)
             return answer
         except TimeoutError:
             failure = out_of_time(time_given(context))
@@ -88,7 +104,20 @@ class Exchange:
             if body is not None and not streaming:
                 await close_all([body])
 
-    async def _read(self, body: Body, attempt: Attempt, request: WireRequest, started_at: float) -> Answer:
+    def _explained(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
+        """Adds the request and the cause to `error`."""
+        if address is not None:
+            error = with_request(error, address.url, attempt.request)
+        return self._endpoint.diagnose(error)
+
+
+class ReplyReader:
+    """Reads the responses of one provider: replies, streams of them, and results of other operations."""
+
+    def __init__(self, session: ProviderSession) -> None:
+        self._session = session
+
+    async def __call__(self, body: Body, attempt: Attempt, request: WireRequest, started_at: float) -> Answer:
         """Returns the reply in `body`, or a stream of it with its first deltas read.
 
         An alarm closes the connection at the deadline, since sync code cannot be interrupted while it reads. A stream
@@ -109,7 +138,7 @@ class Exchange:
                     await stream.begin()
                     context.streams.append(stream)
                     return stream
-            response = WireResponse(body.status, body.headers, await _content(body, context, start))
+            response = WireResponse(body.status, body.headers, await whole_content(body, context, start))
             answer = self._decode(attempt, response, request)
             context.responses.append(BilledResponse(answer.usage, answer.model or "", started_at, context.terms))
             return with_origin(answer, context.call) if isinstance(answer, ModelReply) else answer
@@ -135,12 +164,6 @@ class Exchange:
             name_request(error, request)
             raise
 
-    def _explained(self, error: ProviderError, address: Address | None, attempt: Attempt) -> AbstractCoreError:
-        """Adds the request and the cause to `error`."""
-        if address is not None:
-            error = with_request(error, address.url, attempt.request)
-        return self._session.endpoint.diagnose(error)
-
 
 def located(error: AbstractCoreError, context: CallContext, body: Body | None = None) -> AbstractCoreError:
     """Returns `error` with the provider, the model, the attempts and the last request id, if not set yet."""
@@ -162,7 +185,7 @@ def _with_encoding(error: ProviderError, response: WireResponse) -> ProviderErro
     return error
 
 
-async def _content(body: Body, context: CallContext, start: bytes) -> bytes:
+async def whole_content(body: Body, context: CallContext, start: bytes = b"") -> bytes:
     """Returns all of `body`, of which `start` has been read.
 
     Raises `RequestTimeoutError` past the deadline and `ServerError` past `MAX_BODY_BYTES`.

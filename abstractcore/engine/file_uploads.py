@@ -252,7 +252,7 @@ class FileUploads:
             return False
 
     async def _discard(self, id: str, requests: FileStoreRequests) -> None:
-        """Deletes a file that cannot be used; that it stays at the provider until it expires is no further failure."""
+        """Deletes a file that cannot be used; a failure is ignored, since the file expires at the provider."""
         try:
             await requests.run(self._store.delete(id))
         except ProviderError as error:

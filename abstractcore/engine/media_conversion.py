@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -30,6 +31,7 @@ from ..schema import (
     Blob,
     CallWarning,
     ContentPart,
+    Encoded,
     Lowered,
     MediaDecision,
     MediaLoss,
@@ -41,6 +43,7 @@ from ..schema import (
     TextPart,
     ToolResult,
 )
+from ..schema.blobs import ChangedFileError
 from .cached_conversions import convert, fit, kept_conversion
 from .deadlines import remaining
 from .downloads import KeptDownloads
@@ -116,6 +119,19 @@ async def execute_decisions(
     files = {path: converted[key] for path, key in zip(paths, keys, strict=True)}
     call = with_files(lowered.call, files)
     return Executed(replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings)), files)
+
+
+def encoded_with_files(encode: Callable[[ModelCall], Encoded], call: ModelCall) -> Encoded:
+    """Returns the request of a call, whose files are read for it; raises `MediaError` for one that has changed or is
+    gone since it was checked.
+    """
+    try:
+        return encode(call)
+    except ChangedFileError as error:
+        raise MediaError(f"a file of the call cannot be read: {error.message}.") from error
+    except OSError as error:
+        source = os.path.basename(os.fsdecode(error.filename or ""))
+        raise MediaError(f"{source or 'a file'} cannot be read: {error.strerror or error}.", source=source) from error
 
 
 def with_files(call: ModelCall, files: Mapping[str, ConvertedFile]) -> ModelCall:
@@ -286,6 +302,7 @@ def _converted(given: Handled, part: MediaPart, handler: MediaHandler) -> Conver
         tokens=text_tokens(conversion),
         own_text=conversion.own_text,
         drawn=conversion.drawn,
+        recorded=conversion.recorded,
     )
     warnings = tuple(replace(each, path="") for each in conversion.warnings)
     return ConvertedFile(given.trace_id, executed, parts, warnings)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
-from ..ports import CallContext, ConvertedFile, MediaContext, MediaHandler, ModelProfile
-from ..schema import ContentPart, Lowered, MediaPart, TextPart, Usage
+from ..ports import CallContext, ConvertedFile, MediaContext, MediaHandler, ModelProfile, total_usage
+from ..schema import ContentPart, Lowered, MediaPart, TextPart
 from .file_facts import FileFacts
 from .lowering.media_contents import MadeFiles, made_content
 from .lowering.media_routes import media_parts
@@ -86,15 +86,9 @@ async def _contents(
 def _charged(lowered: Lowered, usages: Mapping[str, Mapping[int, ConvertedFile]]) -> Lowered:
     """Returns the call whose decisions have the usage of all conversions of their file, also of those not sent."""
     decisions = tuple(
-        replace(each, usage=_sum(usages[each.part_path])) if each.part_path in usages else each
+        replace(each, usage=total_usage(file.decision.usage for file in usages[each.part_path].values()))
+        if each.part_path in usages
+        else each
         for each in lowered.decisions
     )
     return replace(lowered, decisions=decisions)
-
-
-def _sum(files: Mapping[int, ConvertedFile]) -> Usage | None:
-    total: Usage | None = None
-    for file in files.values():
-        usage = file.decision.usage
-        total = usage if total is None or usage is None else total + usage
-    return total

@@ -6,10 +6,11 @@ from collections import defaultdict
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 from ..errors import AbstractCoreError
-from ..schema import MEDIA_PARTS, GenerateResponse, MediaDecision, MediaPart, ModelCall
+from ..ports import total_usage
+from ..schema import MEDIA_PARTS, GenerateResponse, MediaDecision, MediaPart, ModelCall, Usage
 from ..schema.media_texts import MediaText
 from ..schema.response_sources import file_text
 from ..schema.source_texts import TextSource
@@ -26,15 +27,18 @@ async def with_own_texts(
     """Returns the response with the text of every file that was sent natively, in `own_text` of its decision.
 
     With `words_only`, other files are read again too, where the text that was sent may have more than the words of the
-    file, such as what a model says of its pictures; and pictures in files are read.
+    file, such as what a model says about its pictures; and pictures in files are read. What a model of a provider took
+    for that is charged.
     """
 
-    def thunk(index: int, decision: MediaDecision, part: MediaPart | None) -> Callable[[], Awaitable[MediaDecision]]:
-        return lambda: _read(index, decision, part, pipeline, words_only)
+    def thunk(index: int, decision: MediaDecision, part: MediaPart | None) -> Callable[[], Awaitable[_Read]]:
+        return lambda: _read(index, decision, part, pipeline, response.trace_id, words_only)
 
     files = zip(response.media, files_of(response, call), strict=True)
     thunks = [thunk(index, decision, part) for index, (decision, part) in enumerate(files)]
-    return replace(response, media=tuple(await pipeline.runtime.gather(*thunks)))
+    read = await pipeline.runtime.gather(*thunks)
+    response = replace(response, media=tuple(each.decision for each in read))
+    return _charged(response, total_usage(each.usage for each in read))
 
 
 def files_of(response: GenerateResponse[Any], call: ModelCall) -> list[MediaPart | None]:
@@ -47,22 +51,45 @@ def files_of(response: GenerateResponse[Any], call: ModelCall) -> list[MediaPart
     return [same.pop(0) if same else None for same in found]
 
 
+class _Read(NamedTuple):
+    """The decision for a file, with its text, and what reading it has taken."""
+
+    decision: MediaDecision
+    usage: Usage | None = None
+
+
 async def _read(
-    index: int, decision: MediaDecision, part: MediaPart | None, pipeline: Pipeline, words_only: bool
-) -> MediaDecision:
+    index: int, decision: MediaDecision, part: MediaPart | None, pipeline: Pipeline, trace_id: str, words_only: bool
+) -> _Read:
     is_known = file_text(index, decision) is not None
     is_plain = decision.route == "inline" or decision.fallback in _WORDS or part is None
     if is_known and (not words_only or is_plain):
-        return decision
+        return _Read(decision)
     if part is None:
-        return replace(decision, own_text=MediaText(problem=f"the text of {decision.source} is not known here"))
+        return _Read(replace(decision, own_text=MediaText(problem=f"the text of {decision.source} is not known here")))
     try:
-        found = await pipeline.extract_text(part, words_only=words_only)
+        found = await pipeline.extract_text(part, words_only=words_only, trace_id=trace_id)
     except AbstractCoreError as error:
-        return replace(decision, own_text=MediaText(problem=error.message.rstrip(".")))
+        return _Read(replace(decision, own_text=MediaText(problem=error.message.rstrip("."))))
+    if found.usage is not None:
+        decision = replace(decision, usage=total_usage((decision.usage, found.usage)))
     if is_known and decision.sent is not None and decision.sent.text == found.text:
-        return decision
-    return replace(decision, own_text=MediaText(found.text, found.anchors, lost=found.lost))
+        return _Read(decision, found.usage)
+    return _Read(replace(decision, own_text=MediaText(found.text, found.anchors, lost=found.lost)), found.usage)
+
+
+def _charged(response: GenerateResponse[Any], usage: Usage | None) -> GenerateResponse[Any]:
+    """Returns the response with what models have taken to read its files. Their calls have records of their own."""
+    if usage is None:
+        return response
+    added = usage.billing.cost if usage.billing is not None else None
+    total = response.usage + usage
+    if response.cost is None:
+        return replace(response, usage=total)
+    if added is None:
+        reason = "no price is known for reading the files"
+        return replace(response, usage=total, cost=None, cost_source=None, cost_reason=reason)
+    return replace(response, usage=total, cost=response.cost + added)
 
 
 def file_texts(response: GenerateResponse[Any]) -> list[TextSource]:

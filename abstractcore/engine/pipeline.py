@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence, Set
+from copy import copy
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
 from ..errors import (
@@ -18,6 +20,7 @@ from ..ports import (
     Answer,
     Attempt,
     CallContext,
+    CallEnd,
     Clock,
     DeltaStream,
     MediaHandler,
@@ -38,11 +41,14 @@ from ..schema import (
     ModelCall,
     ModelReply,
     SchemaError,
+    WireRequest,
 )
+from ..schema.deferred_costs import defer_cost
 from ..scrubbing import Secrets
+from ..telemetry.costs import Bill
 from .deadlines import InTime, last_moment, remaining, time_given
 from .endings import close_streams, end_call, outcome_of
-from .exchange import Exchange, located
+from .exchange import Exchange, ReplyReader, located
 from .losses import beside_sampling, refuse_losses
 from .lowering import lower
 from .lowering.media_routes import media_parts
@@ -78,7 +84,8 @@ class Prepared:
     """A call to make, warnings for what it could not include, and the user's headers, which are not part of it since
     they may be secret. `converted` and `downloads` have the files that earlier rounds of the call have converted and
     downloaded; the rounds have added the last `added_messages`. `tools` can be run here, by name. `begun` is given the
-    context of the call when it begins, `on_media_progress` the progress of its conversions.
+    context of the call when it begins, `on_media_progress` the progress of its conversions. `hold_end` is that of
+    `CallContext`.
     """
 
     call: ModelCall
@@ -90,6 +97,7 @@ class Prepared:
     tools: Mapping[str, Tool[..., Any]] | None = field(default=None, repr=False)
     begun: Callable[[CallContext], object] | None = field(default=None, repr=False)
     on_media_progress: Callable[[MediaProgress], object] | None = field(default=None, repr=False)
+    hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
 
 
 Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]
@@ -129,20 +137,43 @@ class Pipeline:
         self._file_facts = file_facts
         self._stored_files = stored_files
         self.new_id = new_id
-        self._clock = clock
+        self.clock = clock
         self._secrets = secrets
-        exchange = Exchange(session, transport, clock)
-        self.chat = Operation(CHAT, session.transpiler.encode, session.transpiler.decode)
+        self.transport = transport
+        self._middleware = middleware
+        exchange = Exchange(session.endpoint, transport, clock, ReplyReader(session))
+        self.operation: Operation[Any] = Operation(CHAT, session.transpiler.encode, session.transpiler.decode)
         self._around_call = compose(middleware, "around_call", self._perform)
         self._around_attempt = compose(middleware, "around_attempt", exchange)
 
     def generate(
         self, prepare: Prepare, timeout: float | None, read_output: OutputReader
     ) -> Coroutine[Any, Any, GenerateResponse[Any]]:
-        """Returns the response to the chat that `prepare` makes; `timeout` in seconds for all of it."""
+        """Returns the response to the call that `prepare` makes; `timeout` in seconds for all of it."""
         return self._run(
-            self.chat, prepare, timeout, lambda answer, context: self._respond(answer, context, read_output)
+            self.operation, prepare, timeout, lambda answer, context: self._respond(answer, context, read_output)
         )
+
+    def answered_by(
+        self,
+        operation: Operation[Any],
+        pricing: Pricing,
+        request: Callable[[], WireRequest],
+        answer: Callable[[Attempt], Awaitable[Answer]],
+    ) -> Pipeline:
+        """Returns a pipeline through the same middleware whose calls are of `operation`, and answered by `answer` in
+        place of the provider. `request` returns what stands for the request, in attempts and cassettes.
+        """
+        around_attempt = compose(self._middleware, "around_attempt", answer)
+
+        async def perform(context: CallContext) -> Answer:
+            context.pricing = pricing
+            return await around_attempt(Attempt(context, request(), operation))
+
+        other = copy(self)
+        other.operation, other.pricing = operation, pricing
+        other._around_call = compose(self._middleware, "around_call", perform)
+        return other
 
     def separates_output(self, call: ModelCall) -> bool:
         """Returns whether the typed answer of `call` takes a call of its own, without its tools."""
@@ -156,7 +187,7 @@ class Pipeline:
         self, operation: Operation[T], prepare: Prepare, timeout: float | None
     ) -> Coroutine[Any, Any, OperationResult[T]]:
         """Returns the result of an operation other than chat, for the call that `prepare` makes."""
-        return self._run(operation, prepare, timeout, _result)
+        return self._run(operation, prepare, timeout, self._result)
 
     async def _run(
         self,
@@ -182,17 +213,20 @@ class Pipeline:
         end_call(context, "done", answer=answer)
         return result
 
-    async def extract_text(self, part: MediaPart, *, words_only: bool = False) -> Conversion:
+    async def extract_text(
+        self, part: MediaPart, *, words_only: bool = False, trace_id: str | None = None
+    ) -> Conversion:
         """Returns the text of a file, also of one that was sent natively; raises `MediaError` if it has none.
 
-        With `words_only`, it is the words of the file alone: see `text_extraction`.
+        With `words_only`, it is the words of the file alone: see `text_extraction`. `trace_id` is that of the call.
         """
         from .text_extraction import extract_text, extract_words
 
-        extract = extract_words if words_only else extract_text
-        return await self.runtime.call(
-            extract, part, self._handlers, self._media_context(), self._artifact, kind="files"
+        extract, media = (
+            extract_words if words_only else extract_text,
+            replace(self._media_context(), trace_id=trace_id),
         )
+        return await self.runtime.call(extract, part, self._handlers, media, self._artifact, kind="files")
 
     async def page_words(self, part: MediaPart, page: int) -> str | None:
         """Returns what is read on the image of a page; None for a file without such pages. Raises as `extract_text`."""
@@ -202,19 +236,29 @@ class Pipeline:
             page_words, part, page, self._handlers, self._media_context(), self._artifact, kind="files"
         )
 
+    async def hear_again(self, part: MediaPart, spans: Sequence[tuple[float, float]]) -> Conversion | None:
+        """Returns what is said in spans of a recording, by a second means if there is one; raises as `extract_text`."""
+        from .second_hearings import hear_again
+
+        return await self.runtime.call(
+            hear_again, part, spans, self._handlers, self._media_context(), self._artifact, kind="files"
+        )
+
     async def begin(self, operation: Operation[Any], prepare: Prepare, timeout: float | None) -> CallContext:
         """Begins the call that `prepare` builds. Errors before that are not recorded."""
-        start, started_at = self.runtime.now(), self._clock.time_of_day()
+        start, started_at = self.runtime.now(), self.clock.time_of_day()
         deadline = None if timeout is None else start + timeout
         prepared, trace_id, secrets = await prepare(self.runtime), self.new_id(), self._secrets
         if prepared.headers:
             secrets = secrets.and_those_in(prepared.headers)
-        context = CallContext(
-            prepared.call, self.runtime, start, started_at, deadline, trace_id, operation, secrets=secrets
-        )
+        call = prepared.call
+        if operation.natively:
+            call = call.with_(media_policy={**call.media_policy, **dict.fromkeys(operation.natively, "native")})
+        context = CallContext(call, self.runtime, start, started_at, deadline, trace_id, operation, secrets=secrets)
         context.warnings += prepared.warnings
         context.headers = prepared.headers
         context.on_media_progress = prepared.on_media_progress
+        context.hold_end = prepared.hold_end
         if prepared.converted is not None:
             context.converted = prepared.converted
         if prepared.downloads is not None:
@@ -266,7 +310,7 @@ class Pipeline:
         """Returns what uploads files to the provider's store."""
         from .file_uploads import FileUploads
 
-        return FileUploads(self._session, self.runtime, self._clock, self._stored_files(), self.operate)
+        return FileUploads(self._session, self.runtime, self.clock, self._stored_files(), self.operate)
 
     async def _encoded(self, context: CallContext) -> tuple[Lowered, Encoded]:
         """Returns the lowered call with converted files, and its request.
@@ -315,6 +359,7 @@ class Pipeline:
         context: CallContext,
     ) -> tuple[Lowered, Encoded]:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
+        from .media_conversion import encoded_with_files
         from .media_within_limits import execute_within_limits
         from .tool_result_media import move_files_after_results
 
@@ -334,7 +379,7 @@ class Pipeline:
         )
         if self._session.profile.media_after_results:
             executed = move_files_after_results(executed)
-        return executed, await self.runtime.call(encode, executed.call, kind="files")
+        return executed, await self.runtime.call(encoded_with_files, encode, executed.call, kind="files")
 
     def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
         """Returns the response for a complete reply."""
@@ -351,16 +396,17 @@ class Pipeline:
             raise _wrong_answer(answer, context)
         return self.respond(answer, context, read_output)
 
+    def _result(self, answer: Answer, context: CallContext) -> OperationResult[Any]:
+        if not isinstance(answer, OperationResult):
+            raise _wrong_answer(answer, context)
+        value = with_origin(answer.value, context.call) if isinstance(answer.value, ModelReply) else answer.value
+        result = replace(answer, value=value, warnings=tuple(context.warnings))
+        defer_cost(result, partial(Bill(context).cost, self.pricing))
+        return result
+
 
 _WHOLE = (ModelReply, OperationResult)
 _NO_FACTS: FactsByFile = {}
-
-
-def _result(answer: Answer, context: CallContext) -> OperationResult[Any]:
-    if not isinstance(answer, OperationResult):
-        raise _wrong_answer(answer, context)
-    value = with_origin(answer.value, context.call) if isinstance(answer.value, ModelReply) else answer.value
-    return replace(answer, value=value, warnings=tuple(context.warnings))
 
 
 def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:

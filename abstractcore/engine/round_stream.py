@@ -35,6 +35,11 @@ class RoundStream:
         """The type of the output, if one was requested."""
         return self._rounds.output_type
 
+    @property
+    def trace_id(self) -> str | None:
+        """The id of the call of the current round in records, once it has begun."""
+        return None if self._call is None else self._call.trace_id
+
     def accept_answer(self) -> None:
         """Has the current answer, of which parts are in use, never asked for again."""
         self._rounds.accept_answer()

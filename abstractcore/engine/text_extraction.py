@@ -36,7 +36,7 @@ def extract_words(
     context: MediaContext,
     artifact: Callable[[str], bytes],
 ) -> Conversion:
-    """As `extract_text`, without what a model says of a file, and without facts about it: a picture of 1,280 pixels
+    """As `extract_text`, without what a model says about a file, and without facts about it: a picture of 1,280 pixels
     does not state the figure 1,280. Pictures in files are read, and recordings transcribed.
     """
     context = replace(context, captioner=None)

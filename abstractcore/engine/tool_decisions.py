@@ -187,7 +187,7 @@ class ToolDecisions:
         return self._ready(changed, requested, prepared)
 
     async def asked_for_input(self, ready: ReadyCall, request: InputRequest) -> Decided:
-        """Returns what becomes of a call whose tool has asked for input: the approver may answer."""
+        """Returns how a call goes on whose tool has asked for input: the approver may answer."""
         spec, loop = self._specs.get(ready.call.name), self._loop
         pending = PendingCall(
             ready.call,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, Final, TypeAlias, cast
+from typing import TYPE_CHECKING, Any, Final, TypeAlias, Union, cast
 
 from ..errors import InvalidInputError, OutputValidationError
 from ..schema import JSONObject, ModelReply, OutputSchema
@@ -14,9 +14,9 @@ from .problems import InvalidAnswerError, Problem
 from .reply_texts import answer_text
 
 if TYPE_CHECKING:
-    from typing_extensions import TypeForm
+    import typing_extensions
 
-ResponseModel: TypeAlias = "TypeForm[Any] | JSONObject"
+ResponseModel: TypeAlias = Union["typing_extensions.TypeForm[Any]", JSONObject]
 """A class, a type expression such as `list[City]`, `City | None`, `Literal["yes", "no"]`, or a JSON Schema."""
 
 WRAPPER_KEY: Final = "value"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import io
+import itertools
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -12,8 +13,10 @@ from typing import Any
 import pytest
 from PIL import Image, ImageDraw, ImageFont
 
-from abstractcore import LLM, Services, UnsupportedContentError, create_llm
+from abstractcore import LLM, Message, Services, UnsupportedContentError, create_llm
+from abstractcore_media import register_media_handlers
 from tests.chaos_server import LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, answer, chunk, event, stream_head
+from tests.media.document.test_pdf import made_of
 
 FILES = Path(__file__).parent / "files"
 EXAMPLES = Path(__file__).parents[2] / "examples/media"
@@ -28,7 +31,22 @@ REPLY = {
     "responseId": "r",
 }
 OUTCOMES: Mapping[tuple[str, ...], Mapping[str, str]] = {
-    ("text", "takes", "does not", "unknown"): {"auto": "text", "native": "text", "fallback_only": "text"},
+    ("text", "takes", "unknown"): {
+        "auto": "text",
+        "native": "text",
+        "fallback_only": "text",
+        "text": "text",
+        "source": "source",
+        "glyphs": "glyphs",
+    },
+    ("text", "does not"): {
+        "auto": "text",
+        "native": "text",
+        "fallback_only": "text",
+        "text": "text",
+        "source": "source",
+        "glyphs": "text",  # with a warning
+    },
     ("image", "takes", "unknown"): {
         "auto": "native",
         "native": "native",
@@ -50,13 +68,15 @@ OUTCOMES: Mapping[tuple[str, ...], Mapping[str, str]] = {
     ("audio", "takes", "unknown"): {
         "auto": "native",
         "native": "native",
-        "fallback_only": "transcript",
+        "fallback_only": "transcript",  # an MP3 file needs no conversion
+        "convert": "convert",
         "transcript": "transcript",
     },
     ("audio", "does not"): {
         "auto": "transcript",
         "native": "refused",
         "fallback_only": "transcript",
+        "convert": "refused",
         "transcript": "transcript",
     },
     ("video", "takes", "unknown"): {
@@ -81,6 +101,7 @@ OUTCOMES: Mapping[tuple[str, ...], Mapping[str, str]] = {
         "fallback_only": "text",
         "text": "text",
         "pages": "pages",
+        "glyphs": "glyphs",
     },
     ("document", "does not"): {
         "auto": "text",
@@ -88,6 +109,7 @@ OUTCOMES: Mapping[tuple[str, ...], Mapping[str, str]] = {
         "fallback_only": "text",
         "text": "text",
         "pages": "refused",
+        "glyphs": "text",  # with a warning
     },
 }
 """What becomes of a file of a kind, by policy: "native", "refused", or the name of the fallback."""
@@ -146,11 +168,16 @@ def file_of(kind: str, sign: bytes) -> tuple[bytes, str, Path | bytes]:
     """Returns the bytes of the file of a kind, words that its text has, and what `media` gets."""
     if kind == "image":
         return sign, "HARBOUR GATE SEVEN", sign
+    if kind == "text":  # long enough to be drawn
+        text = (FILES / "clean_page.txt").read_bytes() * 40
+        return text, "Minutes of the meeting", text
+    if kind == "document":
+        row = b"(Harbour Lamps sent lamp number %d, with its shade and two bulbs, by the morning ferry.) Tj T*"
+        page = made_of(b"BT /F 1 Tf 1 TL 2 97 Td %s ET" % b" ".join(row % number for number in range(94)))
+        return page, "Harbour Lamps", page
     path, words = {
-        "text": (FILES / "clean_page.txt", "Minutes of the meeting"),
         "audio": (FILES / "speech.mp3", "contract"),
         "video": (EXAMPLES / "talk.mp4", "meeting"),
-        "document": (EXAMPLES / "invoice.pdf", "Harbour Lamps"),
     }[kind]
     return path.read_bytes(), words, path
 
@@ -186,7 +213,8 @@ def test_file_reaches_the_server_as_the_policy_says(
     takes_images = acceptance != "does not"
     expected = {
         "native": (True, kind == "image", False),
-        "convert": (True, True, False),
+        "convert": (kind == "image", kind == "image", False),
+        "glyphs": (False, True, False),
         "frames+transcript": (False, takes_images, True),
         "frames": (False, takes_images, False),
         "pages": (False, True, False),
@@ -197,6 +225,45 @@ def test_file_reaches_the_server_as_the_policy_says(
     described = outcome == "caption" or (kind == "video" and "frames" in outcome and not takes_images)
     assert (CAPTION in body) == described
     assert (MEASURED in body) == (outcome == "observe")
+    assert ("audio/wav" in body) == (outcome == "convert" and kind == "audio")
+
+
+@pytest.mark.parametrize("streamed_answer", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("acceptance", MODELS)
+@pytest.mark.parametrize(
+    ("kind", "outcome"),
+    [("image", "caption"), ("audio", "transcript"), ("video", "frames+transcript"), ("document", "text")],
+)
+def test_file_of_an_earlier_turn_reaches_the_server_as_text(
+    call_style: Any,
+    ask: Any,
+    server: ScriptedServer,
+    sign: bytes,
+    kind: str,
+    acceptance: str,
+    outcome: str,
+    streamed_answer: bool,
+):
+    data, words, file = file_of(kind, sign)
+    llm = ask(acceptance)
+    messages = [*llm.build("What is it?", media=[file]).messages, Message.assistant("A file.")]
+    options: dict[str, Any] = {"messages": messages, "media_history": {kind: "text"}}
+    server.script(stream_head() + chunk(event(REPLY)) + LAST_CHUNK if streamed_answer else answer(REPLY))
+    (decision,) = answered(call_style, llm, options, streamed_answer).media
+    body = json.dumps(server.requests[0].json, ensure_ascii=False)
+    assert (decision.route, decision.fallback, decision.outputs) == ("fallback", outcome, ("text",))
+    assert (base64.b64encode(data).decode() in body, IMAGE in body) == (False, False)
+    assert (CAPTION if kind == "image" else words) in body
+    assert (", in place of the file" in body) == (acceptance != "does not"), "which gets the text in its own turn too"
+
+
+def test_every_fallback_of_a_file_is_tested(sign: bytes):
+    for kind, acceptance in itertools.product(("text", "image", "audio", "video", "document"), MODELS):
+        data, _, _ = file_of(kind, sign)
+        handlers = (each for each in register_media_handlers() if each.recognise(data[:8192], "", None) is not None)
+        names = {fallback.name for fallback in next(handlers).fallbacks}
+        (outcomes,) = [found for (of, *models), found in OUTCOMES.items() if of == kind and acceptance in models]
+        assert names | {"auto", "native", "fallback_only"} == set(outcomes)
 
 
 def answered(call_style: Any, llm: LLM, options: dict[str, Any], streamed_answer: bool) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ...ports import MediaHandler, ModelProfile
 from ...registry import did_you_mean
-from ...schema import CallWarning, Lowered, ModelCall
+from ...schema import CallWarning, Lowered, ModelCall, ToolSearch
 from .cache_points import lower_cache
 from .media_routes import lower_media
 from .modalities import lower_modalities
@@ -20,6 +20,7 @@ from .thinking import lower_thinking, room_to_think
 from .tools import lower_tool_choice, lower_tools, thinking_beside_tools
 
 if TYPE_CHECKING:
+    from ...schema import ReplyReading
     from .file_facts import FactsByFile
     from .media_contents import MadeFiles
     from .media_policies import MediaDefaults
@@ -36,7 +37,7 @@ def lower(
     added: int = 0,
     made: MadeFiles | None = None,
 ) -> Lowered:
-    """Decides how each file of `call` is sent, and adapts the call to what the profile says of its model: thinking,
+    """Decides how each file of `call` is sent, and adapts the call to the profile of its model: thinking,
     cache points, sampling, tools and structured output. Pure: nothing is read, converted or sent.
 
     `time` is that of the call, in seconds since the epoch: a model that is retired by then has a warning. `configured`
@@ -54,6 +55,29 @@ def lower(
     """
     if not profile.accepts_prefill:
         refuse_prefill(call.messages)
+    call, reading, tool_search, warnings = _lower_tools_and_output(call, profile)
+    call, of_cache = lower_cache(call, profile)
+    warnings += of_cache
+    if not profile.known or profile.retires is not None:
+        warnings += _about_the_model(call.model, profile, time)
+    call, decisions, of_files = lower_media(call, profile, handlers, configured, facts, defaults, added, made)
+    warnings += of_files
+    if decisions:
+        from .media_controls import lower_controls
+
+        call, of_controls = lower_controls(call, decisions, profile, handlers)
+        warnings += of_controls
+    changes, of_options = _options(call, profile)
+    warnings += of_options
+    return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings), reading, tool_search)
+
+
+def _lower_tools_and_output(
+    call: ModelCall, profile: ModelProfile
+) -> tuple[ModelCall, ReplyReading | None, ToolSearch | None, list[CallWarning]]:
+    """Returns the call with its tools and answer type as the model takes them, how the reply is read then, and where
+    tools are searched; and warnings.
+    """
     tool_search, of_search = None, list[CallWarning]()
     if call.tool_search is not None or any(tool.defer for tool in call.tools):
         from .tool_search import lower_tool_search
@@ -72,20 +96,7 @@ def lower(
         instructed, of_output = lower_instruction(call, output_requested, strategy)
         call = call.with_(**instructed) if instructed else call
         warnings += of_output
-    call, of_cache = lower_cache(call, profile)
-    warnings += of_cache
-    if not profile.known or profile.retires is not None:
-        warnings += _about_the_model(call.model, profile, time)
-    call, decisions, of_files = lower_media(call, profile, handlers, configured, facts, defaults, added, made)
-    warnings += of_files
-    if decisions:
-        from .media_controls import lower_controls
-
-        call, of_controls = lower_controls(call, decisions, profile, handlers)
-        warnings += of_controls
-    changes, of_options = _options(call, profile)
-    warnings += of_options
-    return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings), reading, tool_search)
+    return call, reading, tool_search, warnings
 
 
 def _about_the_model(model: str, profile: ModelProfile, time: float | None) -> list[CallWarning]:

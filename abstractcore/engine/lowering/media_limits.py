@@ -80,10 +80,12 @@ class _Plan:
             self._contents.append(content)
 
     def keep_sizes(self) -> None:
-        """Converts documents that are larger than one may be, then the largest of those that are too large together."""
-        for index in self._natives("document"):
+        """Converts recordings and documents that are larger than one may be, then the largest of the documents that are
+        too large together.
+        """
+        for index in self._natives("audio", "document"):
             decision, size = self.decisions[index], self._size(index)
-            limit = self._limits.get("pdf_bytes" if decision.type == _PDF else "document_bytes")
+            limit = self._limits.get(_limit_on_bytes(decision))
             if limit is not None and size > limit:
                 self._convert(index, f"it has {size:,} bytes; the limit is {limit:,}")
         limit = self._limits.get("all_document_bytes", math.inf)
@@ -159,7 +161,7 @@ class _Plan:
                 return
             decision, size = self.decisions[index], self._sent_size(index)
             part, call = self._parts[decision.part_path], self._alternatives.call
-            if size and can_be_stored(decision, part, call, self._profile):
+            if can_be_stored(decision, part, call, self._profile, size):
                 self.decisions[index] = to_store(decision, "the request would be too large with it")
                 total -= size
 
@@ -338,6 +340,12 @@ class _Plan:
                 self._contents[index] = MediaContent(text_bytes=_NOTE_BYTES)
                 return index
         return None
+
+
+def _limit_on_bytes(decision: MediaDecision) -> MediaLimit:
+    if decision.kind == "audio":
+        return "audio_bytes"
+    return "pdf_bytes" if decision.type == _PDF else "document_bytes"
 
 
 def _text_bytes(call: ModelCall) -> int:

@@ -26,7 +26,7 @@ class MediaDefaults(Protocol):
 
     @property
     def media_history(self) -> Mapping[MediaKind, MediaHistory]:
-        """What becomes of files of earlier turns, by kind."""
+        """How files of earlier turns are sent, by kind."""
         ...
 
 

@@ -71,7 +71,7 @@ def lower_media(
     if call.file_store == "always":
         from .stored_files import no_store, store_all
 
-        decisions = store_all(call, decisions, parts, profile) if made is None else decisions
+        decisions = store_all(call, decisions, parts, profile, made)
         warnings += no_store(call, decisions, profile)
     if made is not None or call.media_history or profile.media_limits or profile.media_tokens:
         from .media_limits import lower_limits

@@ -11,25 +11,45 @@ from ...schema import CallWarning, MediaPart, ModelCall
 
 if TYPE_CHECKING:
     from ...schema import MediaDecision
+    from .media_contents import MadeFiles
 
 
 def store_all(
-    call: ModelCall, decisions: Sequence[MediaDecision], parts: Mapping[str, MediaPart], profile: ModelProfile
+    call: ModelCall,
+    decisions: Sequence[MediaDecision],
+    parts: Mapping[str, MediaPart],
+    profile: ModelProfile,
+    made: MadeFiles | None,
 ) -> list[MediaDecision]:
-    """Returns the decisions of a call with `file_store="always"`: all files that can be stored are."""
-    why = "file_store is 'always'"
-    return [
-        to_store(each, why) if can_be_stored(each, parts[each.part_path], call, profile) else each for each in decisions
-    ]
+    """Returns the decisions of a call with `file_store="always"`: all files that can be stored are, those at URLs when
+    they were downloaded.
+    """
+
+    def size(decision: MediaDecision) -> int | None:
+        content = None if made is None else made.contents.get(decision.part_path)
+        return parts[decision.part_path].blob.size if content is None else content.other_bytes + sum(content.images)
+
+    def stored(decision: MediaDecision) -> MediaDecision:
+        is_new = decision.stored is None and (made is None or decision.fetch == "us")
+        part = parts[decision.part_path]
+        if not is_new or not can_be_stored(decision, part, call, profile, size(decision)):
+            return decision
+        return to_store(decision, "file_store is 'always'")
+
+    return list(map(stored, decisions))
 
 
-def can_be_stored(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> bool:
-    """Returns whether a file can be uploaded and named by id: one that is sent natively, and whose size is known."""
+def can_be_stored(
+    decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile, size: int | None
+) -> bool:
+    """Returns whether a file of `size` bytes can be uploaded and named by id: one that is sent natively, and is at hand
+    or was downloaded here.
+    """
     limit, blob = profile.stored_bytes, part.blob
-    if limit is None or call.file_store == "never" or decision.route != "native":
+    if limit is None or call.file_store == "never" or decision.route != "native" or size is None:
         return False
-    is_at_hand = blob.form in ("bytes", "file", "artifact") and blob.size is not None
-    return is_at_hand and (blob.size or 0) <= limit and profile.accepts_id(decision.kind, blob.media_type)
+    is_at_hand = blob.form in ("bytes", "file", "artifact") or (blob.form == "url" and decision.fetch == "us")
+    return is_at_hand and 0 < size <= limit and profile.accepts_id(decision.kind, blob.media_type)
 
 
 def to_store(decision: MediaDecision, why: str) -> MediaDecision:

@@ -24,7 +24,7 @@ _MONTHS = (
 _NUMBER_OF_MONTH = {name: number for number, names in enumerate(_MONTHS, 1) for name in names.split()}
 """The months and their abbreviations in English, German, French, Spanish, Italian, Portuguese and Dutch."""
 _OTHER_WORDS = frozenset(("ago", "dic", "gen", "mag", "mar", "march", "may", "out", "set"))
-"""What is a word of another kind too, in lower case: without a year it is no month."""
+"""Months that are also other words, in lower case: only a year beside one makes it a month."""
 _NUMBERS = re.compile(r"(?<!\d)(\d{1,4})\s?[-./\u2010-\u2013]\s?(\d{1,2})\s?[-./\u2010-\u2013]\s?(\d{1,4})(?!\d)")
 _CJK = re.compile(r"(\d{4})\s?\u5e74\s?(\d{1,2})\s?\u6708\s?(\d{1,2})\s?\u65e5")
 _DAY_FIRST = re.compile(

@@ -31,10 +31,11 @@ PlaceKey = tuple["int | None", str, "int | None", "int | None"]
 
 
 class Differences:
-    """Finds what stands instead. `agreed` are the places of figures that the answer states too: they are no others.
+    """Finds the figures of the sources that stand in the place of others.
 
-    A figure differs only if the words directly before it in the answer stand exactly once in all the sources, directly
-    before another figure of the same kind.
+    `agreed` are the places of figures that the answer states too, which are not differences. A figure differs only if
+    the words directly before it in the answer stand exactly once in all the sources, directly before another figure of
+    the same kind.
     """
 
     def __init__(self, answer: str, sources: Sequence[ReadSource], agreed: Set[PlaceKey], budget: Budget) -> None:

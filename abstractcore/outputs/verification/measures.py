@@ -55,7 +55,7 @@ def measured_at(text: str, start: int, end: int) -> Measured | None:
 
 
 def _is_code(text: str, joined: re.Match[str], unit: str | None, digits: int) -> bool:
-    """Returns whether digits with a word joined to them are no number: "14h30", "3D", "4x4", "the 1990s"."""
+    """Returns whether digits with a word joined to them are not a number: "14h30", "3D", "4x4", "the 1990s"."""
     if text[joined.end() : joined.end() + 1].isdigit():
         return True
     if unit is None:

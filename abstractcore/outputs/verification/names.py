@@ -20,7 +20,7 @@ _COMMON_WORDS = (
     "will with would yes yet you your der die das ein eine und le la les un une el los das im am zum"
 )
 _COMMON = frozenset(_COMMON_WORDS.split())
-"""Words that are no part of a name at the beginning of a sentence."""
+"""Words at the beginning of a sentence that do not belong to a name."""
 
 
 def names_in(text: str) -> Iterator[tuple[int, int, tuple[str, ...]]]:

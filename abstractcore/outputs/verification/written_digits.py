@@ -1,4 +1,4 @@
-"""Digits that are no number, time or day: "1,2,3", "16:9", "31/02/2026". They are compared as they are written."""
+"""Digits that are neither number, time nor day, compared as they are written: "1,2,3", "16:9", "31/02/2026"."""
 
 from __future__ import annotations
 

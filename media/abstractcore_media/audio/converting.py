@@ -11,7 +11,7 @@ from abstractcore.errors import MediaError
 from abstractcore.ports import Conversion
 from abstractcore.schema import Blob, MediaLoss, MediaPart
 
-from ..common.content import source_of
+from ..common.content import check_unchanged, source_of
 from .encoding import MP3, WAV, Target, written
 from .sound import SampleFormat, announced_between, damage_warnings, decoded_sound, sound_facts
 
@@ -34,13 +34,14 @@ def converted_recording(part: MediaPart, context: MediaContext, max_seconds: flo
     """Returns a recording as WAV or MP3, whichever the model accepts, within its controls; None if it is too long.
 
     Short ones keep their sample rate and up to two channels, as WAV if possible. Longer ones are reduced to one channel
-    and 24,000 samples a second, as MP3 if possible. Raises `MediaError` if it cannot be decoded.
+    and 24,000 samples a second, as MP3 if possible. Raises `MediaError` if it cannot be decoded, or has changed.
     """
     source, controls = source_of(part), part.controls
     start = controls.start or 0.0 if controls is not None else 0.0
     end = controls.end if controls is not None else None
     types = [each for each in (WAV, MP3) if each in context.accepted_outputs]
     arguments = part, types, max_seconds, start, end, context.timeout
+    check_unchanged(part)
     with closing(context.isolated(source, _SECONDS, encoded_recording, *arguments)) as encoded:
         found = next(encoded)
     if found is None:

@@ -1,4 +1,4 @@
-"""Encodes samples as WAV, by the standard library, or as MP3, by PyAV."""
+"""Encodes samples as WAV, by the standard library, or as MP3 or FLAC, by PyAV."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ from typing import Any
 
 from .sound import SampleFormat
 
-WAV, MP3 = "audio/wav", "audio/mpeg"
+WAV, MP3, FLAC = "audio/wav", "audio/mpeg", "audio/flac"
+_CODECS = {MP3: ("mp3", "libmp3lame"), FLAC: ("flac", "flac")}
+"""The format of the file, and the encoder."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +32,7 @@ class Target:
 
 def written(blocks: Iterable[bytes], target: Target) -> bytes | None:
     """Returns the recording; None if it is larger than the target may be."""
-    return (_as_mp3 if target.media_type == MP3 else _as_wav)(blocks, target)
+    return (_as_wav if target.media_type == WAV else _encoded)(blocks, target)
 
 
 def _as_wav(blocks: Iterable[bytes], target: Target) -> bytes | None:
@@ -48,7 +50,7 @@ def _as_wav(blocks: Iterable[bytes], target: Target) -> bytes | None:
     return file.getvalue()
 
 
-def _as_mp3(blocks: Iterable[bytes], target: Target) -> bytes | None:
+def _encoded(blocks: Iterable[bytes], target: Target) -> bytes | None:
     import av
     import numpy as np
     from av.audio.frame import AudioFrame
@@ -56,9 +58,11 @@ def _as_mp3(blocks: Iterable[bytes], target: Target) -> bytes | None:
     form, file, position = target.form, io.BytesIO(), 0
     layout = "mono" if form.channels == 1 else "stereo"
     container: Any
-    with av.open(file, "w", format="mp3") as container:
-        stream = container.add_stream("libmp3lame", rate=form.rate, layout=layout)
-        stream.bit_rate = target.bits_per_second
+    format, codec = _CODECS[target.media_type]
+    with av.open(file, "w", format=format) as container:
+        stream = container.add_stream(codec, rate=form.rate, layout=layout)
+        if target.media_type == MP3:
+            stream.bit_rate = target.bits_per_second
         for block in blocks:
             if not block:
                 continue

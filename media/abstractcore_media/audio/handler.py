@@ -16,9 +16,9 @@ from ..common.recognition import recognised
 from .speech_models import SpeechModels
 
 if TYPE_CHECKING:
-    from abstractcore.ports import Conversion, MediaContext, Recognised
+    from collections.abc import Sequence
 
-    from .transcript import Transcript
+    from abstractcore.ports import Conversion, MediaContext, Recognised, Transcription
 
 _REEXPORT = "Record or export it again; the rest can often be recovered with: ffmpeg -i broken.wav clean.wav"
 _CERTAIN = 0.5
@@ -110,6 +110,12 @@ class AudioHandler:
         warning = CallWarning("recording_too_large", "", f"{error.message} It is transcribed instead.")
         return replace(conversion, warnings=(warning, *conversion.warnings))
 
+    def hear_again(self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext) -> Conversion:
+        """Returns what is said in `spans`, as another model on this machine hears it: see `HearsAgain`."""
+        from .second_hearing import heard_again
+
+        return heard_again(part, spans, context, self._models, self.max_seconds)
+
     def _transcribed(self, part: MediaPart, context: MediaContext) -> Conversion:
         from abstractcore.ports import Conversion
 
@@ -117,10 +123,11 @@ class AudioHandler:
         from .transcription import transcribe
 
         source = source_of(part)
-        transcript = transcribe(part, context, self._models, self.max_seconds)
+        found = transcribe(part, context, self._models, self.max_seconds)
+        transcript = found.transcript
         if not transcript.segments:
             raise MediaError(
-                f"No speech was found in {source} ({transcript.seconds:.1f} s).",
+                f"No speech was found in {source} ({transcript.seconds or 0.0:.1f} s).",
                 source=source,
                 hint="For audio other than speech, use a model that accepts audio.",
             )
@@ -128,7 +135,8 @@ class AudioHandler:
         return Conversion(
             text,
             "transcript",
-            warnings=transcript_warnings(transcript, source),
+            usage=found.usage,
+            warnings=transcript_warnings(found, source),
             anchors=anchors,
             fallback="transcript" if context.fallbacks else None,
             model=transcript.model,
@@ -136,18 +144,21 @@ class AudioHandler:
         )
 
 
-def transcript_warnings(transcript: Transcript, source: str) -> tuple[CallWarning, ...]:
-    """Returns warnings if a recording is damaged, and if the language is a guess."""
+def transcript_warnings(found: Transcription, source: str) -> tuple[CallWarning, ...]:
+    """Returns the warnings of a transcriber, and those that a recording is damaged and that the language is a guess."""
     from .sound import damage_warnings
 
-    warnings = damage_warnings(source, transcript.seconds, transcript.announced)
-    if transcript.segments and transcript.certainty < _CERTAIN:
+    transcript = found.transcript
+    seconds, certainty = transcript.seconds or 0.0, transcript.certainty
+    missing = sum(each.seconds for each in transcript.dropped if each.reason == "not decoded")
+    warnings = damage_warnings(source, seconds, seconds + missing)
+    if transcript.segments and certainty is not None and certainty < _CERTAIN:
         message = (
             f"The language of {source} was detected as {transcript.language!r}, with a probability of "
-            f"{transcript.certainty:.2f}. Set transcription_language=... in create_llm."
+            f"{certainty:.2f}. Set transcription_language=... in create_llm."
         )
         warnings.append(CallWarning("language_uncertain", "", message, sent=transcript.language))
-    return tuple(warnings)
+    return (*warnings, *found.warnings)
 
 
 def _is_audio(media_type: str) -> bool:

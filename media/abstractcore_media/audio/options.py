@@ -21,18 +21,31 @@ class SpeechOptions:
     language: str | None = None
     terms: tuple[str, ...] = ()
     words: bool = False
+    speakers: bool = False
 
     @classmethod
-    def of(cls, options: Mapping[str, Any]) -> SpeechOptions:
-        """Returns the options whose names begin with `transcription_`; raises `InvalidInputError` for invalid ones."""
-        model = options.get("transcription_model", DEFAULT_MODEL)
+    def of(cls, options: Mapping[str, Any], transcriber: str | None = None) -> SpeechOptions:
+        """Returns the options whose names begin with `transcription_`; raises `InvalidInputError` for invalid ones.
+
+        `transcriber` is the name of a model elsewhere.
+        """
+        model = transcriber or options.get("transcription_model", DEFAULT_MODEL)
         if not isinstance(model, str):
             raise InvalidInputError(f"expected a model name, got {model!r}", path="transcription_model")
-        words = options.get("transcription_words", False)
-        if not isinstance(words, bool):
-            raise InvalidInputError(f"expected True or False, got {words!r}", path="transcription_words")
-        terms = _terms(options.get("transcription_terms", ()))
-        return cls(model, _language(options.get("transcription_language")), terms, words)
+        return cls(
+            model,
+            _language(options.get("transcription_language")),
+            _terms(options.get("transcription_terms", ())),
+            _flag(options, "transcription_words"),
+            _flag(options, "transcription_speakers"),
+        )
+
+
+def _flag(options: Mapping[str, Any], name: str) -> bool:
+    value = options.get(name, False)
+    if not isinstance(value, bool):
+        raise InvalidInputError(f"expected True or False, got {value!r}", path=name)
+    return value
 
 
 def _language(value: object) -> str | None:

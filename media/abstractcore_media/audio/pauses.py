@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 BYTES_PER_SECOND = 2 * SAMPLE_RATE
 """Of samples of 16 bits, as they are sent to a transcriber elsewhere."""
 _INEXACT = SAMPLE_RATE // 2
-_WINDOW = 300 * SAMPLE_RATE
+_WINDOW = 60 * SAMPLE_RATE
 _MARGIN = SAMPLE_RATE
 """Speech that begins in the last second of a window may not have been detected yet."""
 
@@ -42,6 +42,11 @@ class SpeechPiece:
         elif first[0] < last[0] and first_end - first[1] < _INEXACT:
             first = (last[0], last_start)
         return first[1] / SAMPLE_RATE, max(first[1], last[1]) / SAMPLE_RATE
+
+    @property
+    def begin(self) -> float:
+        """The seconds in the recording at which this piece begins."""
+        return self.spans[0][0] / SAMPLE_RATE
 
     @property
     def end(self) -> float:
@@ -93,7 +98,7 @@ def _speech(blocks: Iterable[Samples], find_speech: FindSpeech, longest: int) ->
     import numpy as np
 
     offset = size = 0
-    enough = max(_WINDOW, 2 * longest)
+    enough = _WINDOW
     window: list[Samples] = []
     for block in blocks:
         window.append(block)
@@ -107,6 +112,7 @@ def _speech(blocks: Iterable[Samples], find_speech: FindSpeech, longest: int) ->
             kept = spans.pop()[0]  # it may go on in the next window
         yield from ((offset + start, samples[start:end]) for start, end in spans)
         window, offset, size = [samples[kept:]], offset + kept, size - kept
+        enough = size + _WINDOW
     if window:
         samples = np.concatenate(window)
         yield from ((offset + start, samples[start:end]) for start, end in find_speech(samples, longest))

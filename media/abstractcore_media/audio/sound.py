@@ -11,7 +11,7 @@ from abstractcore.errors import MediaError
 from abstractcore.schema import CallWarning, MediaPart
 
 from ..common.av_files import duration, open_recording
-from ..common.content import source_of
+from ..common.content import check_unchanged, source_of
 from ..common.stopping import StopCheck
 
 if TYPE_CHECKING:
@@ -77,18 +77,22 @@ class SoundReader:
     ) -> None:
         self.seconds = self.announced = self.begin = 0.0
         self._run = run
+        self._part, self._source, self._max_seconds = part, source_of(part), max_seconds
         self._arguments = part, max_seconds, start, end, timeout
 
     def blocks(self) -> Generator[NDArray[np.float32]]:
         """Yields the samples, from -1 to 1, from `start` to `end`. Corrupt packets are skipped.
 
-        Raises `MediaError` if the track is missing, corrupt, empty or too long.
+        Raises `MediaError` if the track is missing, corrupt, empty or too long, or the file has changed.
         """
         import numpy as np
 
+        check_unchanged(self._part)
         with closing(self._run(decoded_sound, *self._arguments)) as decoded:
             for self.announced, self.begin, samples in decoded:
                 self.seconds += len(samples) / _SAMPLE_BYTES / SAMPLE_RATE
+                if self.seconds > self._max_seconds + _BLOCK_SECONDS:  # a hostile process would never end
+                    raise _too_long(self._source, self._max_seconds)
                 if samples:
                     yield np.frombuffer(samples, "<i2").astype(np.float32) / _WIDEST
 
@@ -115,9 +119,14 @@ def announced_between(seconds: float, start: float, end: float | None) -> float:
     return max(0.0, min(seconds, end if end is not None else seconds) - start) if seconds else 0.0
 
 
+def missing_seconds(seconds: float, announced: float) -> float:
+    """Returns how much less was decoded than the header announces, which compressed formats estimate; 0 for little."""
+    return announced - seconds if seconds < 0.9 * announced - 1 else 0.0
+
+
 def damage_warnings(source: str, seconds: float, announced: float) -> list[CallWarning]:
-    """Returns a warning if clearly less was decoded than the header announces, which compressed formats estimate."""
-    if seconds >= 0.9 * announced - 1:
+    """Returns a warning if clearly less was decoded than the header announces."""
+    if not missing_seconds(seconds, announced):
         return []
     message = f"{source} is truncated or corrupt: only {seconds:.1f} of {announced:.1f} seconds could be decoded."
     return [CallWarning("media_damaged", "", message, requested=announced, sent=seconds)]
@@ -160,6 +169,9 @@ def decoded_sound(
             if end is not None and _place(end - track.begin, position, form) == 0:
                 break
         yield announced, max(track.begin, start), bytes(block)
+    if not kept and position:
+        ends = track.begin + position / form.bytes_per_second
+        raise MediaError(f"{source} has no audio from {start:g} seconds on: it ends at {ends:.1f}.", source=source)
     if not kept:
         raise MediaError(f"{source} has no audio: its length is 0 seconds.", source=source)
 

@@ -2,113 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterable
 from dataclasses import replace
 from functools import partial
-from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
-from abstractcore.schema import MediaPart
+from abstractcore.ports import Transcription, total_usage
+from abstractcore.schema import CallWarning, DroppedSpan, MediaPart, Transcript, TranscriptSegment, Usage
 
 from ..common.content import source_of
+from ..common.parallel import in_order
 from ..common.stopping import StopCheck
+from .gates import gated
 from .options import SpeechOptions
 from .pauses import speech_pieces
-from .sound import SAMPLE_RATE, SECONDS_PER_BLOCK, SoundReader, announced_between
-from .speech import MAX_PIECE_SECONDS, Recogniser, find_speech
-from .transcript import Dropped, Segment, Transcript
+from .peaks import Peaks
+from .sound import SECONDS_PER_BLOCK, SoundReader, announced_between, missing_seconds
+from .speech import WhisperRecogniser, find_speech
 
 if TYPE_CHECKING:
     from abstractcore.ports import MediaContext
 
-    from .pauses import Samples
+    from .pauses import SpeechPiece
     from .speech_models import SpeechModels
 
-_SILENCE = 0.001
-"""The highest sample of silence: -60 dB."""
+
+class Recogniser(Protocol):
+    """Recognises the speech of one recording, piece by piece: the model on this machine, or one elsewhere."""
+
+    max_seconds: float
+    """The longest piece."""
+    max_bytes: float
+    """The largest one, as samples of 16 bits."""
+    at_once: int
+    """How many pieces may be recognised at once."""
+
+    def __call__(self, piece: SpeechPiece) -> Transcription:
+        """Returns what is recognised in a piece, with times from its beginning; some may be no speech."""
+        ...
 
 
-def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max_seconds: float) -> Transcript:
+def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max_seconds: float) -> Transcription:
     """Returns what is said in a recording, within its controls; without segments if there is no speech.
 
-    Raises `MediaError` if it cannot be decoded, has no sound, or is longer than `max_seconds`.
+    Raises `MediaError` if it cannot be decoded, has no sound, or is longer than `max_seconds`, and the errors of
+    `context.transcriber`.
     """
     source = source_of(part)
-    options = SpeechOptions.of(context.options)
+    options = SpeechOptions.of(context.options, context.transcriber.name if context.transcriber is not None else None)
     controls = part.controls
     start = controls.start or 0.0 if controls is not None else 0.0
     end = controls.end if controls is not None else None
     check_stop = StopCheck(source, context.timeout)
+    recogniser = _recogniser(context, models, options, source, check_stop)
     run = partial(context.isolated, source, SECONDS_PER_BLOCK)
     reader = SoundReader(part, max_seconds, start, end, context.timeout, run)
-    peaks = Peaks()
-    recogniser: Recogniser | None = None
-    said: list[Segment] = []
-    dropped: list[Dropped] = []
-    covered: list[tuple[float, float]] = []
-    for piece in speech_pieces(peaks.of(reader.blocks()), find_speech, max_seconds=MAX_PIECE_SECONDS):
+    peaks, heard = Peaks(), _Heard(options)
+    limits = {"max_seconds": recogniser.max_seconds, "max_bytes": recogniser.max_bytes}
+    pieces = speech_pieces(peaks.of(reader.blocks()), find_speech, **limits)
+    for piece, found in in_order(recogniser, pieces, recogniser.at_once):
         check_stop()
-        if recogniser is None:
-            recogniser = Recogniser(models.load(options.model, context.models, context.spare_cores), options, source)
-        segments, left_out = recogniser.segments(piece)
-        said += segments
-        dropped += left_out
-        covered += (both for each in (*segments, *left_out) for both in piece.parts_between(each.start, each.end))
+        heard.add(piece, found)
         total = announced_between(reader.announced, start, end)
         context.progress(piece.end, max(total, piece.end) if total else None, "seconds")
     context.progress(reader.seconds, reader.seconds, "seconds")
-    dropped = sorted([*dropped, *peaks.gaps(covered)], key=lambda each: each.start)
-    begin = reader.begin
-    return Transcript(
-        segments=tuple(_later(each, begin) for each in said),
-        dropped=tuple(Dropped(each.start + begin, each.end + begin, each.reason) for each in dropped),
-        begin=begin,
-        seconds=reader.seconds,
-        announced=announced_between(reader.announced, start, end),
-        language=recogniser.language if recogniser is not None else options.language or "",
-        certainty=recogniser.certainty if recogniser is not None else 1.0,
-        model=options.model,
+    missing = missing_seconds(reader.seconds, announced_between(reader.announced, start, end))
+    return heard.all(reader, peaks, missing)
+
+
+def _recogniser(
+    context: MediaContext, models: SpeechModels, options: SpeechOptions, source: str, check_stop: StopCheck
+) -> Recogniser:
+    if context.transcriber is None:
+        load = partial(models.load, options.model, context.models, context.spare_cores)
+        return WhisperRecogniser(load, options, source)
+    from .remote import RemoteRecogniser
+
+    return RemoteRecogniser(context.transcriber, options, context, check_stop)
+
+
+class _Heard:
+    """What was recognised in the pieces of a recording so far."""
+
+    def __init__(self, options: SpeechOptions) -> None:
+        self._model = options.model
+        self._language = options.language
+        self._certainty: float | None = None
+        self._said: list[TranscriptSegment] = []
+        self._dropped: list[DroppedSpan] = []
+        self._covered: list[tuple[float, float]] = []
+        self._usage: Usage | None = None
+        self._warnings: dict[CallWarning, None] = {}
+
+    def add(self, piece: SpeechPiece, found: Transcription) -> None:
+        """Adds what is kept of a piece, at its place in the recording."""
+        said, dropped = gated([_placed(each, piece) for each in found.transcript.segments])
+        self._said += said
+        self._dropped += dropped
+        for each in (*said, *dropped):
+            if each.start is not None and each.end is not None:
+                self._covered += piece.parts_between(each.start, each.end)
+        if self._language is None:
+            self._language, self._certainty = found.transcript.language, found.transcript.certainty
+        self._usage = total_usage((self._usage, found.usage))
+        self._warnings |= dict.fromkeys(found.warnings)
+
+    def all(self, reader: SoundReader, peaks: Peaks, missing: float) -> Transcription:
+        """Returns the transcript of all that was read; `missing` seconds could not be."""
+        dropped = sorted([*self._dropped, *peaks.gaps(self._covered)], key=lambda each: each.start)
+        if missing:
+            dropped.append(DroppedSpan(reader.seconds, reader.seconds + missing, "not decoded"))
+        transcript = Transcript(
+            segments=tuple(self._said),
+            dropped=tuple(dropped),
+            language=self._language,
+            certainty=self._certainty,
+            seconds=reader.seconds,
+            model=self._model,
+        )
+        return Transcription(transcript.later(reader.begin), self._usage, tuple(self._warnings))
+
+
+def _placed(segment: TranscriptSegment, piece: SpeechPiece) -> TranscriptSegment:
+    """Returns a segment of a piece with times in the recording; one without times has those of the piece."""
+    words = tuple(
+        replace(word, start=start, end=end)
+        for word in segment.words
+        if word.start is not None and word.end is not None
+        for start, end in [piece.times(word.start, word.end)]
     )
-
-
-class Peaks:
-    """The highest sample of each second of a recording, and its gaps between speech."""
-
-    def __init__(self) -> None:
-        self._peaks: list[float] = []
-        self._size = 0
-
-    def of(self, blocks: Iterable[Samples]) -> Generator[Samples]:
-        """Yields the blocks of a recording, and notes their peaks."""
-        for block in blocks:
-            position = 0
-            while position < len(block):
-                second, used = divmod(self._size, SAMPLE_RATE)
-                piece = block[position : position + SAMPLE_RATE - used]
-                if second == len(self._peaks):
-                    self._peaks.append(0.0)
-                self._peaks[second] = max(self._peaks[second], float(abs(piece).max()))
-                position += len(piece)
-                self._size += len(piece)
-            yield block
-
-    def gaps(self, covered: Iterable[tuple[float, float]]) -> list[Dropped]:
-        """Returns the parts between those that are `covered`, each given by its start and end in seconds."""
-        gaps: list[Dropped] = []
-        position = 0.0
-        end = self._size / SAMPLE_RATE
-        for start, stop in (*sorted(covered), (end, end)):
-            if start > position:
-                gaps.append(self._gap(position, start))
-            position = max(position, stop)
-        return gaps
-
-    def _gap(self, start: float, end: float) -> Dropped:
-        first = ceil(start)
-        is_silent = all(peak < _SILENCE for peak in self._peaks[first : max(int(end), first + 1)])
-        return Dropped(start, end, "silence" if is_silent else "no speech")
-
-
-def _later(segment: Segment, seconds: float) -> Segment:
-    words = tuple(replace(word, start=word.start + seconds, end=word.end + seconds) for word in segment.words)
-    return replace(segment, start=segment.start + seconds, end=segment.end + seconds, words=words)
+    start, end = piece.begin, piece.end
+    if segment.start is not None and segment.end is not None:
+        start, end = piece.times(segment.start, segment.end)
+    return replace(segment, start=start, end=end, words=words)

@@ -33,6 +33,17 @@ def content_of(part: MediaPart) -> bytes:
         raise MediaError(f"{source} cannot be read: {error}.", source=source) from error
 
 
+def check_unchanged(part: MediaPart) -> None:
+    """Raises `MediaError` if a file that will be read in pieces has been deleted, or changed since it was added."""
+    source = source_of(part)
+    try:
+        part.blob.check_unchanged()
+    except OSError as error:
+        raise MediaError(f"{source} cannot be read: {error.strerror or error}.", source=source) from error
+    except SchemaError as error:
+        raise MediaError(f"{source} cannot be read: {error}.", source=source) from error
+
+
 def _head_of(part: MediaPart) -> bytes:
     """Returns the first bytes of the part's file, which is not read as a whole."""
     if part.blob.form != "file":

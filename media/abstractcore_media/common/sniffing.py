@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import codecs
 import re
-from collections.abc import Callable
+import struct
+from collections.abc import Callable, Iterator
 from typing import Any, cast
 
 from .extras import missing_extra
@@ -21,6 +22,7 @@ UNICODE_MARKS = {
     codecs.BOM_UTF16_LE: "utf-16",
     codecs.BOM_UTF16_BE: "utf-16",
 }
+_ZIP = b"PK\x03\x04"
 _CONTROL_BYTES = bytes(set(range(0x20)) - set(b"\b\t\n\v\f\r\x1b")) + b"\x7f"
 _USUAL_NAMES = {
     "application/x-gzip": "application/gzip",
@@ -53,7 +55,7 @@ def looks_like_text(head: bytes) -> bool:
     """Returns whether the beginning of a file is text in some encoding; the last character may be incomplete."""
     if head.startswith(tuple(UNICODE_MARKS)):
         return True
-    if b"\0" in head:
+    if b"\0" in head or head.startswith(_ZIP):
         return False
     if head == head.translate(None, _CONTROL_BYTES):
         return True
@@ -150,15 +152,29 @@ def _ogg_type(head: bytes, named: str | None) -> str:
 def _zip_type(head: bytes, named: str | None) -> str:
     if declared := re.match(rb"PK\x03\x04.{26}mimetype(application/[\w.+-]+?)PK", head, re.DOTALL):
         return declared[1].decode("ascii")
-    members = re.findall(rb"PK\x03\x04.{26}([\w.\[\]/-]+)", head, re.DOTALL)
+    members = list(_zip_members(head))
+    is_office = any(member.startswith((b"[Content_Types].xml", b"_rels/", b"docProps/")) for member in members)
     for folder, media_type in _OFFICE_FOLDERS:
-        if any(member.startswith(folder) for member in members):
+        if any(member.startswith(folder) and (is_office or member.endswith(b".xml")) for member in members):
             return media_type
     if b"META-INF/container.xml" in members:
         return "application/epub+zip"
     # The member that distinguishes an Office file may stand behind the head.
-    is_office = any(member.startswith((b"[Content_Types].xml", b"_rels/", b"docProps/")) for member in members)
     return named if is_office and named is not None and "officedocument" in named else "application/zip"
+
+
+def _zip_members(head: bytes) -> Iterator[bytes]:
+    """Yields the names of the first members, and of no archive inside of this one."""
+    at = 0
+    while len(header := head[at : at + 30]) == 30 and header.startswith(_ZIP):
+        flags, method, packed, name_length, extra_length = struct.unpack("<6xHH8xI4xHH", header)
+        start = at + 30 + name_length + extra_length
+        yield head[at + 30 : at + 30 + name_length]
+        at = start + packed
+        if flags & 8 and not packed:  # the size stands behind the content, which may be an archive if it is stored
+            at = head.find(_ZIP, start) if method else -1
+        if at < 0:
+            return
 
 
 _OFFICE = "application/vnd.openxmlformats-officedocument."
@@ -178,7 +194,7 @@ _CONTAINERS: tuple[tuple[re.Pattern[bytes], Callable[[bytes, str | None], str | 
     (re.compile(rb"....ftyp", re.DOTALL), _mp4_type),
     (re.compile(rb"\x1a\x45\xdf\xa3"), _matroska_type),
     (re.compile(rb"OggS"), _ogg_type),
-    (re.compile(rb"PK\x03\x04"), _zip_type),
+    (re.compile(_ZIP), _zip_type),
     (re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), _ole_type),
     # An MP3 without an ID3 tag: sync word, layer III, a bit rate that is neither free nor bad.
     (re.compile(rb"\xff[\xe2\xe3\xf2\xf3\xfa\xfb][\x10-\xef]"), _mpeg_audio_type),

@@ -15,6 +15,11 @@ class StopCheck:
         self._source = source
         self._deadline = None if timeout is None else time.monotonic() + timeout
 
+    @property
+    def seconds_left(self) -> float | None:
+        """The time that is left, more than 0; None for no limit."""
+        return None if self._deadline is None else max(0.001, self._deadline - time.monotonic())
+
     def __call__(self) -> None:
         """Raises `StreamInterruptedError` in a cancelled call, `MediaError` when the time is over."""
         if (interruption := current_interruption()) is not None:

@@ -127,7 +127,10 @@ class FormatHandler:
 
         with closing(context.isolated(work.source, work.limits.seconds, _block_values, *arguments)) as batches:
             for batch in batches:
-                yield from map(block_of, batch)
+                for values in batch:
+                    block = block_of(values)
+                    work.unpacked(_BLOCK_BYTES + len(getattr(block, "data", None) or ""))  # that process may be hostile
+                    yield block
 
     def _work(self, part: MediaPart, timeout: float | None) -> Work:
         from .work_limits import Limits, Work

@@ -151,7 +151,7 @@ class Renderer:
         alt = clean(picture.alt).strip()
         described = f" ({alt})" if alt and alt != picture.name else ""
         if key in self._pictures:
-            self._write(f"[picture: the same as {self._pictures[key]}]", "")
+            self._anchor(self._write(f"[picture: the same as {self._pictures[key]}]", ""), picture.place)
             return
         if self._seen_pictures > self._work.limits.pictures:
             self._lose_picture(picture, described)
@@ -204,7 +204,7 @@ class Renderer:
 
     def _lose_picture(self, picture: Picture, described: str) -> None:
         self.unread_pictures += 1
-        self._write(f"[picture: {picture.name}{described}, not shown here]", "")
+        self._anchor(self._write(f"[picture: {picture.name}{described}, not shown here]", ""), picture.place)
         self._add_loss(Lost("pictures", 1, None, picture.name))
 
     def _inner_text(self, part: MediaPart | None, name: str, place: Place, what: str = "picture") -> Conversion:
@@ -259,7 +259,7 @@ class Renderer:
         try:
             self._inner_text(part, file.name, file.place, "file")
         except (MediaError, MissingExtraError) as error:
-            self._write(f"[file: {file.name}, not shown here]", "")
+            self._anchor(self._write(f"[file: {file.name}, not shown here]", ""), file.place)
             if isinstance(error, MissingExtraError):
                 self._warn("file_not_read", error)
             self._add_loss(Lost("files inside", 1, None, file.name))

@@ -58,7 +58,7 @@ def _document(anydoc: Any, data: bytes, file: OpenFile) -> anydoc.Document:
             hint="Open it in its application, and save it again.",
         ) from error
     except BaseException as error:
-        if type(error).__name__ != "PanicException":  # of Rust code; it is no Exception
+        if type(error).__name__ != "PanicException":  # of Rust code; it is not an Exception
             raise
         raise file.work.corrupt(f"{kind.upper()} file") from None
 

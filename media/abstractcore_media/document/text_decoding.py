@@ -12,7 +12,7 @@ _LEGACY_ENCODINGS = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255",
 
 
 def decoded(data: bytes, source: str) -> tuple[str, str | None]:
-    """Returns the text, and its encoding if that was guessed; raises `MediaError` for content that is no text."""
+    """Returns the text, and its encoding if that was guessed; raises `MediaError` for content that is not text."""
     from ..common.sniffing import UNICODE_MARKS
 
     encoding = next((name for mark, name in UNICODE_MARKS.items() if data.startswith(mark)), "utf-8")

@@ -54,7 +54,7 @@ class Work:
         )
 
     def corrupt(self, what: str, why: str = "") -> MediaError:
-        """Returns the error for a file that is no valid `what`, such as "Word document"."""
+        """Returns the error for a file that is not a valid `what`, such as "Word document"."""
         return MediaError(
             f"{self.source} is a corrupt {what}{': ' + why if why else ''}.",
             source=self.source,

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
+from contextlib import suppress
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from ..common.extras import missing_extra
 
 _CHILD = Path(__file__).with_name("heic_child.py")
 _MAX_SECONDS = 60.0
+_PIXEL_BYTES, _OTHER_BYTES, _PIECE_BYTES = 8, 32 << 20, 1 << 20
+"""The most that the process may send: four samples of 16 bits a pixel, and the rest of the file with its profile."""
 _TOO_LARGE = 3
 """The exit code for too many pixels; the child then writes the size."""
 
@@ -47,18 +51,27 @@ def _run(task: str, data: bytes, source: str, max_pixels: int) -> bytes:
         process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     except OSError as error:
         raise MediaError(f"{source} cannot be decoded: no process can be started: {error}.", source=source) from error
+    is_late = threading.Event()
+
+    def stop() -> None:
+        is_late.set()
+        process.kill()
+
+    alarm = threading.Timer(_MAX_SECONDS, stop)
     with process:
+        alarm.start()
         try:
             with interruptible(process.kill):
-                output, _ = process.communicate(data, _MAX_SECONDS)
-        except subprocess.TimeoutExpired as error:
-            raise MediaError(
-                f"{source} takes more than {_MAX_SECONDS:g} seconds to decode.", source=source, hint="Save it as JPEG."
-            ) from error
+                output = _answer(process, data, max_pixels * _PIXEL_BYTES + _OTHER_BYTES)
         finally:
+            alarm.cancel()
             process.kill()
     if (interruption := current_interruption()) is not None:
         interruption.check()
+    if is_late.is_set():
+        raise MediaError(
+            f"{source} takes more than {_MAX_SECONDS:g} seconds to decode.", source=source, hint="Save it as JPEG."
+        )
     if process.returncode == _TOO_LARGE:
         size = output.decode("ascii")
         raise MediaError(
@@ -67,6 +80,21 @@ def _run(task: str, data: bytes, source: str, max_pixels: int) -> bytes:
     if process.returncode:
         raise MediaError(f"{source} is a corrupt image.", source=source, hint="Download or export it again.")
     return output
+
+
+def _answer(process: subprocess.Popen[bytes], data: bytes, max_bytes: int) -> bytes:
+    """Returns what the process writes; kills it, if that is more than `max_bytes`: a hostile file may control it."""
+    assert process.stdin is not None
+    assert process.stdout is not None
+    with suppress(BrokenPipeError), process.stdin as stdin:
+        stdin.write(data)
+    output = bytearray()
+    while len(output) <= max_bytes and (piece := process.stdout.read(_PIECE_BYTES)):
+        output += piece
+    if len(output) > max_bytes:
+        process.kill()
+    process.wait()
+    return bytes(output)
 
 
 def _check_installed() -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from abstractcore.schema import MediaAnchor
@@ -150,9 +150,11 @@ def _is_in_row(line: Line, row: Sequence[Line]) -> bool:
 
 
 def joined(
-    lines: Iterable[Line], size: tuple[int, int], page: int | None = None
+    lines: Iterable[Line], box: Callable[[Line], tuple[float, ...]], page: int | None = None
 ) -> tuple[str, tuple[MediaAnchor, ...]]:
-    """Returns the text of lines in reading order, an empty line between paragraphs, and an anchor for each line."""
+    """Returns the text of lines in reading order, an empty line between paragraphs, and an anchor for each line, whose
+    place is its `box`.
+    """
     text, anchors, below = "", list[MediaAnchor](), None
     for row in rows(lines):
         if below is not None:
@@ -161,6 +163,6 @@ def joined(
         below = max(line.middle[1] + line.height / 2 for line in row)
         for number, line in enumerate(row):
             text += "  " if number else ""
-            anchors.append(MediaAnchor(len(text), len(text) + len(line.text), page, line.box(*size)))
+            anchors.append(MediaAnchor(len(text), len(text) + len(line.text), page, box(line)))
             text += line.text
     return text, tuple(anchors)

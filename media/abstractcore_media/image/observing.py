@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from abstractcore.schema import MediaAnchor
 
 from .encoding import is_graphic
-from .lines import Line, rows
+from .lines import rows
 from .ocr import PageText
 from .opening import ImageFacts
 
@@ -38,6 +38,8 @@ _COLORS = {
     "purple": (125, 60, 160),
     "pink": (235, 150, 185),
 }
+WHOLE = (0.0, 0.0, 1.0, 1.0)
+"""The place of facts about the whole image."""
 _SAMPLE = 96
 _SMALLEST_SHARE = 0.05
 _PAGE_INK = 0.35
@@ -48,7 +50,7 @@ _FLAT_SCREEN = 0.6
 
 
 def observed(image: Image, page: PageText, facts: ImageFacts, format_name: str) -> tuple[str, tuple[MediaAnchor, ...]]:
-    """Returns sentences about an image, whose first frame is `image`, and an anchor for each text in it."""
+    """Returns sentences about an image, whose first frame is `image`, with anchors for them and each text in it."""
     shape = f"{facts.width} x {facts.height} pixels"
     if facts.frames > 1:
         shape += f", the first of {facts.frames} frames or pages"
@@ -59,13 +61,14 @@ def observed(image: Image, page: PageText, facts: ImageFacts, format_name: str) 
         f"Colors, by share of the area: {_colors(image)}."
     )
     if not page.lines:
-        return f"{text}\nText: none was read.", ()
+        text += "\nText: none was read."
+        return text, (MediaAnchor(0, len(text), box=WHOLE),)
     text += "\nText that was read in it, with its place and the confidence of the reader:"
-    anchors: list[MediaAnchor] = []
+    anchors = [MediaAnchor(0, len(text), box=WHOLE)]
     for line in (line for row in rows(page.lines) for line in row):
         start = len(text) + len('\n- "')
-        text += f'\n- "{line.text}" ({_place(line, page.size)}, {line.confidence:.2f})'
-        anchors.append(MediaAnchor(start, start + len(line.text), box=line.box(*page.size)))
+        text += f'\n- "{line.text}" ({_place(page.box(line))}, {line.confidence:.2f})'
+        anchors.append(MediaAnchor(start, start + len(line.text), box=page.box(line)))
     return text, tuple(anchors)
 
 
@@ -109,8 +112,8 @@ def _name_of(color: tuple[int, int, int]) -> str:
     return min(_COLORS, key=distance)
 
 
-def _place(line: Line, size: tuple[int, int]) -> str:
-    x, y = line.middle[0] / size[0], line.middle[1] / size[1]
+def _place(box: tuple[float, ...]) -> str:
+    x, y = (box[0] + box[2]) / 2, (box[1] + box[3]) / 2
     across = "left" if x < 1 / 3 else "right" if x > 2 / 3 else "center"
     down = "top" if y < 1 / 3 else "bottom" if y > 2 / 3 else "middle"
     return f"{down} {across}"

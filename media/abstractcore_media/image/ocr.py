@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from abstractcore.errors import MediaError
@@ -14,6 +14,7 @@ from abstractcore.ports import current_interruption
 
 from ..common.extras import missing_extra
 from .lines import Line, merged
+from .turning import Turn, before, turn_of, turned
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -24,11 +25,14 @@ _SMALL_EDGE = 1000
 """Images whose longer edge is shorter are also read enlarged."""
 _SEARCHED = {"use_det": True, "use_cls": True, "use_rec": True}
 _ONE_ROW = {"use_det": False, "use_cls": False, "use_rec": True}
+_TURNED = {"use_det": False, "use_cls": True, "use_rec": False}
 """RapidOCR keeps these for the next image: each reading sets all of them."""
 _NARROW = 368
 """Pixels of the shorter edge that are read without a margin."""
 _SURE = 0.9
 """The confidence of each line from which no other variant is tried."""
+_STILL_READ = 0.8
+"""The share of what was read that must be read of a page after it was turned, else it stays as it is."""
 _READ = 0.5
 """The confidence below which a line counts as unread."""
 _READ_SHORT = 0.9
@@ -37,16 +41,24 @@ _READ_SHORT = 0.9
 
 @dataclass(frozen=True, slots=True)
 class PageText:
-    """What was read of an image: `lines`, and those whose words are too uncertain to be used. `size` is in pixels."""
+    """What was read of an image: `lines`, and those whose words are too uncertain to be used. `size` is in pixels.
+
+    The places of lines are those in the image after it was turned by `turn`, so that its text is upright.
+    """
 
     lines: tuple[Line, ...]
     unread: tuple[Line, ...]
     size: tuple[int, int]
+    turn: Turn = 0
 
     @property
     def characters(self) -> int:
         """The number of letters and digits."""
         return sum(character.isalnum() for line in self.lines for character in line.text)
+
+    def box(self, line: Line) -> tuple[float, ...]:
+        """Returns the place of a line in the image as it was: left, top, right and bottom from 0 to 1."""
+        return before(line.box(*self.size), self.turn)
 
 
 class TextReader:
@@ -59,29 +71,30 @@ class TextReader:
     def read(self, image: Image, source: str, *, threads: int, deadline: float | None) -> PageText:
         """Returns the text of an image in mode L, RGB or RGBA.
 
-        Variants of contrast and scale are read until each line is sure, or all were tried. `deadline` is of
+        Variants of contrast and scale are read until each line is sure, or all were tried, of a page that is sideways
+        or upside down after it was turned. `deadline` is of
         `time.monotonic`; after it, no other variant is begun. Raises `MediaError` if the first one has not begun by
         then, and if reading fails.
         """
         image = _on_white(image)
-        readings: list[list[Line]] = []
-        lines: list[Line] = []
         with self._lock:
-            for vary, scale in _variants(image):
-                if (interruption := current_interruption()) is not None:
-                    interruption.check()
-                if deadline is not None and time.monotonic() > deadline:
-                    break
-                readings.append(self._reading(vary(_scaled(image, scale)), scale, source, threads))
-                lines = merged(readings)
-                if _is_enough(readings, lines, is_small=max(image.size) < _SMALL_EDGE):
-                    break
-        if not readings:
-            raise MediaError(
-                f"{source} was not read within the time limit.", source=source, hint="Set a longer timeout."
-            )
+            readings = self._readings(image, source, threads, deadline)
+            first = next(readings, None)
+            if first is None:
+                raise MediaError(
+                    f"{source} was not read within the time limit.", source=source, hint="Set a longer timeout."
+                )
+            if turn := turn_of(image, first, partial(self._are_upside_down, threads=threads)):
+                upright = turned(image, turn)
+                again = self._readings(upright, source, threads, deadline)
+                found = next(again, None)
+                if found is not None and _sureness(found) >= _STILL_READ * _sureness(first):
+                    image, first, readings = upright, found, again
+                else:
+                    turn = 0
+            lines = _until_sure(first, readings, is_small=max(image.size) < _SMALL_EDGE)
         read = tuple(filter(_is_read, lines))
-        return PageText(read, tuple(line for line in lines if line not in read), image.size)
+        return PageText(read, tuple(line for line in lines if line not in read), image.size, turn)
 
     def read_row(self, image: Image, source: str, *, threads: int) -> str:
         """Returns the text of an image of one row, which is not searched for lines; raises `MediaError` if it fails."""
@@ -95,6 +108,23 @@ class TextReader:
             except Exception as error:  # as in `_reading`
                 raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
         return "".join(result.txts or ())
+
+    def _readings(self, image: Image, source: str, threads: int, deadline: float | None) -> Iterator[list[Line]]:
+        """Yields the lines of each variant, as long as there is time."""
+        for vary, scale in _variants(image):
+            if (interruption := current_interruption()) is not None:
+                interruption.check()
+            if deadline is not None and time.monotonic() > deadline:
+                return
+            yield self._reading(vary(_scaled(image, scale)), scale, source, threads)
+
+    def _are_upside_down(self, rows: Sequence[Image], threads: int) -> list[bool]:
+        """Returns of each picture of a line whether it is upside down."""
+        import numpy
+
+        engine = self._loaded(threads)
+        pixels = (numpy.asarray(row.convert("RGB"))[:, :, ::-1] for row in rows)
+        return [engine(each, **_TURNED).cls_res[0][0] == "180" for each in pixels]
 
     def _reading(self, image: Image, scale: float, source: str, threads: int) -> list[Line]:
         import numpy
@@ -135,6 +165,23 @@ class TextReader:
 def shared_reader() -> TextReader:
     """Returns the reader of this process: its models are loaded once."""
     return TextReader()
+
+
+def _until_sure(first: list[Line], readings: Iterable[list[Line]], *, is_small: bool) -> list[Line]:
+    """Returns the lines of as many readings as are needed."""
+    found, lines = [first], merged([first])
+    if _is_enough(found, lines, is_small=is_small):
+        return lines
+    for reading in readings:
+        found.append(reading)
+        lines = merged(found)
+        if _is_enough(found, lines, is_small=is_small):
+            break
+    return lines
+
+
+def _sureness(lines: Iterable[Line]) -> float:
+    return sum(line.confidence * len(line.text) for line in lines)
 
 
 def _is_enough(readings: list[list[Line]], lines: list[Line], *, is_small: bool) -> bool:

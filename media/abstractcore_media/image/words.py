@@ -15,7 +15,7 @@ from abstractcore.schema import ImagePart, MediaAnchor, MediaLoss
 
 from .fitting import chosen_frames, target_size
 from .lines import joined
-from .observing import observed
+from .observing import WHOLE, observed
 from .ocr import LONGEST_EDGE, PageText, TextReader
 from .opening import facts_of, format_of, opened
 
@@ -39,7 +39,7 @@ def as_images(fitted: Fitted) -> Conversion:
 
 
 def described(fitted: Fitted, source: str, context: MediaContext) -> Conversion:
-    """Returns what the model of the option `vision_model` says of an image; raises `MediaError` if it says nothing,
+    """Returns what the model of the option `vision_model` says about an image; raises `MediaError` if it says nothing,
     and the errors of `generate`.
     """
     images = [part for part in fitted.parts if isinstance(part, ImagePart)]
@@ -51,7 +51,13 @@ def described(fitted: Fitted, source: str, context: MediaContext) -> Conversion:
             hint='Use another vision_model, or media_policy={"image": "ocr"}.',
         )
     return Conversion(
-        text, "description", usage=caption.usage, fallback="caption", model=caption.model, lost=fitted.lost
+        text,
+        "description",
+        usage=caption.usage,
+        anchors=(MediaAnchor(0, len(text), box=WHOLE),),
+        fallback="caption",
+        model=caption.model,
+        lost=fitted.lost,
     )
 
 
@@ -109,7 +115,7 @@ def _as_text(pages: Sequence[tuple[int, PageText]], total: int) -> Conversion:
     for number, page in pages:
         if total > 1:
             text += ("\n\n" if text else "") + f"[page {number}]\n"
-        words, places = joined(page.lines, page.size, number if total > 1 else None)
+        words, places = joined(page.lines, page.box, number if total > 1 else None)
         anchors += [replace(each, start=each.start + len(text), end=each.end + len(text)) for each in places]
         text += words
     label = "text read by OCR" if total == 1 else f"text of {len(pages)} pages, read by OCR"
@@ -124,7 +130,7 @@ def _unread(pages: Sequence[tuple[int, PageText]], total: int) -> tuple[MediaLos
     places: list[str] = []
     for number, page in pages:
         for line in page.unread:
-            left, top, right, bottom = line.box(*page.size)
+            left, top, right, bottom = page.box(line)
             where = f"left {left:.2f}, top {top:.2f}, right {right:.2f}, bottom {bottom:.2f}"
             places.append(f"page {number}: {where}" if total > 1 else where)
     if not places:

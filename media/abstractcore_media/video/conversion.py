@@ -7,15 +7,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError, ModelStoreError
-from abstractcore.schema import CallWarning, MediaLoss, MediaPart
+from abstractcore.ports import total_usage
+from abstractcore.schema import CallWarning, MediaLoss, MediaPart, Transcript, Usage
 
 from ..audio.handler import transcript_warnings
-from ..audio.transcript import Transcript, sound_losses
+from ..audio.transcript import sound_losses
 from ..audio.transcription import transcribe
 from ..common.content import check_family, source_of
 from ..common.stopping import StopCheck
 from .decoding import DecodedVideo
-from .interleaving import Interleaved, described, interleaved, pictures
+from .describing import described
+from .interleaving import Interleaved, interleaved, pictures
 from .reader import VideoInfo
 from .selection import FrameOptions
 
@@ -41,6 +43,7 @@ def converted_video(part: MediaPart, context: MediaContext, handler: VideoHandle
     warnings: list[CallWarning] = []
     shown: Interleaved | None = None
     heard: Transcript | None = None
+    heard_usage: Usage | None = None
     failure: AbstractCoreError | None = None
     with closing(DecodedVideo(part, context, handler, options.count)) as video:
         info = video.info
@@ -56,8 +59,9 @@ def converted_video(part: MediaPart, context: MediaContext, handler: VideoHandle
             failure = error
     try:
         if any("transcript" in name for name in names) and info.has_sound:
-            heard = transcribe(part, context, models, handler.max_seconds)
-            warnings += transcript_warnings(heard, source)
+            found = transcribe(part, context, models, handler.max_seconds)
+            heard, heard_usage = found.transcript, found.usage
+            warnings += transcript_warnings(found, source)
     except (MediaError, MissingExtraError, ModelStoreError) as error:
         if shown is None or "frames" not in names:
             raise failure or error from error
@@ -75,7 +79,7 @@ def converted_video(part: MediaPart, context: MediaContext, handler: VideoHandle
         lost=_losses(info, shown if "frames" in used else None, heard, part),
     )
     has_fewer = shown is not None and shown.count == options.count < wanted.count
-    return replace(conversion, has_fewer_images=has_fewer)
+    return replace(conversion, usage=total_usage((conversion.usage, heard_usage)), has_fewer_images=has_fewer)
 
 
 def _used(names: Sequence[str], has_frames: bool, has_words: bool) -> str | None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import astuple
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from abstractcore.errors import CorruptFileError
 from abstractcore.schema import MediaPart
 
-from ..common.content import source_of
+from ..common.content import check_unchanged, source_of
 from ..common.stopping import StopCheck
 from .reader import Frame, VideoInfo, VideoReader
 from .selection import choose_frames
@@ -27,23 +29,29 @@ _MAX_THREADS = 8
 class DecodedVideo:
     """What a video contains, and the frames that are chosen of it, up to `count`. Close it.
 
-    Raises `MediaError` if it cannot be decoded.
+    Raises `MediaError` if it cannot be decoded, or has changed.
     """
 
     def __init__(self, part: MediaPart, context: MediaContext, handler: VideoHandler, count: int) -> None:
+        check_unchanged(part)
         threads = min(context.spare_cores, _MAX_THREADS)
         limits = handler.max_side, handler.max_pixels, threads, context.timeout
-        self._values = context.isolated(source_of(part), _MAX_SECONDS, decoded_video, part, count, *limits)
+        self._source, self._count, self._max_side = source_of(part), count, handler.max_side
+        self._values = context.isolated(self._source, _MAX_SECONDS, decoded_video, part, count, *limits)
         self.info = VideoInfo(*next(self._values))
 
     def frames(self) -> list[Frame]:
         """Returns the frames, in order of time; raises `MediaError` if there are none."""
+        return [self._frame(*values) for values in islice(self._values, self._count)]
+
+    def _frame(self, time: float, sharpness: float, width: int, height: int, pixels: bytes) -> Frame:
         from PIL import Image
 
-        return [
-            Frame(time, Image.frombytes("RGB", (width, height), pixels), sharpness)
-            for time, sharpness, width, height, pixels in self._values
-        ]
+        if max(width, height) > self._max_side:  # the process may be hostile: frames are kept in memory
+            raise CorruptFileError(
+                f"{self._source} cannot be read: its decoder sent a larger frame than it may.", source=self._source
+            )
+        return Frame(time, Image.frombytes("RGB", (width, height), pixels), sharpness)
 
     def close(self) -> None:
         """Ends decoding."""

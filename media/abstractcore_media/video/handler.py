@@ -13,6 +13,8 @@ from ..common.media_types import extensions_of
 from ..common.recognition import recognised
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from abstractcore.ports import Conversion, MediaContext, Recognised
 
 _JPEG = "image/jpeg"
@@ -70,6 +72,12 @@ class VideoHandler:
         from .conversion import converted_video
 
         return converted_video(part, context, self, self._models)
+
+    def hear_again(self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext) -> Conversion:
+        """Returns what is said in `spans`, as another model on this machine hears it: see `HearsAgain`."""
+        from ..audio.second_hearing import heard_again
+
+        return heard_again(part, spans, context, self._models, self.max_seconds)
 
 
 def _is_video(media_type: str) -> bool:

@@ -2,52 +2,54 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import reduce
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from abstractcore.errors import AbstractCoreError, MediaError, MissingExtraError
-from abstractcore.schema import Blob, CallWarning, ContentPart, ImagePart, MediaAnchor, MediaLoss, Usage
+from abstractcore.schema import Blob, CallWarning, ContentPart, ImagePart, MediaAnchor, MediaLoss, Transcript, Usage
 
-from ..audio.transcript import Transcript, segment_anchors, transcript_line
+from ..audio.transcript import segment_anchors, transcript_line
 from ..common.times import clock, span
 from .reader import Frame, jpeg
 from .selection import FrameOptions
 from .sheets import PER_SHEET, contact_sheet
 
 if TYPE_CHECKING:
-    from abstractcore.ports import Conversion, MediaContext
+    from abstractcore.ports import Conversion
 
 _JPEG = "image/jpeg"
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """Frames at a time: a label, and an image or a text that describes it. `end` is the time of the last one."""
+    """Frames at a time: a label, and an image or a text that describes it, with the places of its pieces in the frame.
+    `end` is the time of the last one.
+    """
 
     time: float
     end: float
     label: str
     content: ImagePart | str
+    anchors: tuple[MediaAnchor, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Interleaved:
-    """The frames of a video, `count` in number, and what describing them took."""
+    """The frames of a video, `count` in number, and what describing them took and lost."""
 
     shown: tuple[Shown, ...]
     count: int
     usage: Usage | None = None
     model: str | None = None
     warnings: tuple[CallWarning, ...] = ()
+    lost: tuple[MediaLoss, ...] = ()
 
 
 def pictures(frames: Sequence[Frame], options: FrameOptions, max_side: int) -> Interleaved:
     """Returns frames as images, or as contact sheets."""
     if not options.sheets:
         shown = [
-            Shown(each.time, each.time, f"[{clock(each.time)}]", _image(each.jpeg(), each.time)) for each in frames
+            Shown(each.time, each.time, f"[{clock(each.time)}]", image_of(each.jpeg(), each.time)) for each in frames
         ]
         return Interleaved(tuple(shown), len(frames))
     sheets: list[Shown] = []
@@ -56,42 +58,8 @@ def pictures(frames: Sequence[Frame], options: FrameOptions, max_side: int) -> I
         start, end = group[0].time, group[-1].time
         times = ", ".join(clock(each.time) for each in group)
         label = f"[{span(start, end)}] {len(group)} frames in rows, from left to right: {times}"
-        sheets.append(Shown(start, end, label, _image(jpeg(contact_sheet(group, 2 * max_side)), start)))
+        sheets.append(Shown(start, end, label, image_of(jpeg(contact_sheet(group, 2 * max_side)), start)))
     return Interleaved(tuple(sheets), len(frames))
-
-
-def described(
-    frames: Sequence[Frame], context: MediaContext, source: str, check_stop: Callable[[], None]
-) -> Interleaved:
-    """Returns frames described by the handler of images; raises `MediaError` if it can describe none of them."""
-    shown: list[Shown] = []
-    conversions: list[Conversion] = []
-    failure: AbstractCoreError | None = None
-    for number, frame in enumerate(frames if context.to_text is not None else (), 1):
-        check_stop()
-        try:
-            conversion = context.to_text(_image(frame.jpeg(), frame.time)) if context.to_text is not None else None
-        except (MediaError, MissingExtraError) as error:
-            failure = error
-            break  # what it cannot do for one, it cannot do for the others
-        if conversion is not None and (text := conversion.text.strip()):
-            conversions.append(conversion)
-            shown.append(Shown(frame.time, frame.time, f"[{clock(frame.time)}] Frame:", text))
-        context.progress(number, len(frames), "frames")
-    if not shown:
-        raise MediaError(
-            f"The frames of {source} cannot be described: {failure or 'there is no text for them'}",
-            source=source,
-            hint="Use a model that accepts images, or set vision_model=... in create_llm.",
-        ) from failure
-    usages = [each.usage for each in conversions if each.usage is not None]
-    return Interleaved(
-        tuple(shown),
-        len(shown),
-        reduce(Usage.__add__, usages) if usages else None,
-        next((each.model for each in conversions if each.model), None),
-        tuple(dict.fromkeys(warning for each in conversions for warning in each.warnings)),
-    )
 
 
 def interleaved(
@@ -108,14 +76,19 @@ def interleaved(
     items: list[tuple[float, int, Shown | int]] = []
     segments = transcript.segments if transcript is not None else ()
     items += [(each.time, 0, each) for each in (frames.shown if frames is not None else ())]
-    items += [(each.start, 1, index) for index, each in enumerate(segments)]
+    items += [(each.start or 0.0, 1, index) for index, each in enumerate(segments)]
     content: list[str | ContentPart] = []
     anchors: list[MediaAnchor] = []
     size = 0
     for _, _, item in sorted(items, key=lambda each: each[:2]):
         if isinstance(item, Shown):
             text = item.label if isinstance(item.content, ImagePart) else f"{item.label} {item.content}"
-            anchors.append(MediaAnchor(size, size + len(text), seconds=(item.time, item.end)))
+            times, shift = (item.time, item.end), size + len(item.label) + 1
+            anchors.append(MediaAnchor(size, size + len(text), seconds=times))
+            anchors += (
+                replace(each, start=each.start + shift, end=each.end + shift, page=None, seconds=times)
+                for each in item.anchors
+            )
         else:
             text = transcript_line(segments[item])
             anchors += segment_anchors(segments[item], size)
@@ -132,7 +105,7 @@ def interleaved(
         anchors=tuple(anchors),
         fallback=used,
         model=_model(frames, transcript),
-        lost=lost,
+        lost=(*lost, *(frames.lost if frames is not None else ())),
     )
 
 
@@ -141,6 +114,7 @@ def _model(frames: Interleaved | None, transcript: Transcript | None) -> str | N
     return ", ".join(filter(None, names)) or None
 
 
-def _image(data: bytes, time: float) -> ImagePart:
+def image_of(data: bytes, time: float) -> ImagePart:
+    """Returns a frame as a part that is named by its time."""
     name = f"frame-{clock(time).replace(':', '-')}.jpg"
     return ImagePart(Blob.from_bytes(data, _JPEG, name=name))

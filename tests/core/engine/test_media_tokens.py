@@ -47,6 +47,16 @@ def controlled(part, **controls):
         ("openai/gpt-4o", ImagePart(IMAGE.blob, detail="low"), MediaFacts(2048, 4096), 85),
         ("openai/gpt-4.1-mini", IMAGE, MediaFacts(1800, 2400), 2353),
         ("openai/gpt-4.1-mini", IMAGE, MediaFacts(4000, 1474), 2348),
+        # The same page, since 2026; 1.2 tokens a patch: https://github.com/vybestack/llxprt-code/issues/3477
+        ("openai/gpt-5.2", IMAGE, MediaFacts(4000, 3000), 1743),
+        ("openai/gpt-5.4", IMAGE, MediaFacts(1024, 1024), 1229),
+        ("openai/gpt-5.4", IMAGE, MediaFacts(4000, 3000), 2942),
+        ("openai/gpt-5.4", ImagePart(IMAGE.blob, detail="original"), MediaFacts(4000, 3000), 11_868),
+        ("openai/gpt-5.4", ImagePart(IMAGE.blob, detail="low"), MediaFacts(2048, 2048), 308),
+        ("openai/gpt-5.4-mini", IMAGE, MediaFacts(1800, 2400), 2353),
+        ("openai/gpt-5.5", IMAGE, MediaFacts(4000, 3000), 11_868),
+        ("openai/gpt-5.6", IMAGE, MediaFacts(4000, 3000), 14_100),
+        ("openai/gpt-5.6", ImagePart(IMAGE.blob, detail="high"), MediaFacts(4000, 3000), 2942),
         # https://platform.claude.com/docs/en/build-with-claude/vision: a token for each 28 x 28 pixels; the two photos
         # were counted by the endpoint, https://www.claudecodecamp.com/p/images-cost-3x-more-tokens-in-claude-opus-4-7
         ("anthropic/claude-haiku-4-5", IMAGE, MediaFacts(200, 200), 64),

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore.engine.reply_reading import ReplyReader, read_reply
@@ -34,6 +34,7 @@ from abstractcore.schema import (
 )
 from abstractcore.tools.prompted import TOOL_FORMATS, tool_format
 from tests.core.tools.prompted.messy_outputs import LIMA, OSLO, TOOLS, accepted, refused
+from tests.properties import examples
 
 CALL = ModelCall("m", (Message.user("hi"),), "p")
 HERMES = ReplyReading("hermes", TOOLS, True)
@@ -86,7 +87,7 @@ PARTS = st.lists(
 )
 
 
-@settings(max_examples=400, deadline=None)
+@examples(400)
 @given(
     PARTS,
     st.integers(1, 12),

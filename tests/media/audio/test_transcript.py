@@ -180,6 +180,12 @@ def test_only_the_given_seconds_are_transcribed(handler: AudioHandler, models: M
     assert "contract" in conversion.text
 
 
+def test_start_behind_the_end_names_both(handler: AudioHandler, models: ModelStore):
+    part = AudioPart(Blob.from_file(MEETING, "audio/wav"), controls=MediaControls(start=60))
+    with pytest.raises(MediaError, match=r"no audio from 60 seconds on: it ends at 7\.1\."):
+        handler.convert(part, MediaContext(models, TINY))
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

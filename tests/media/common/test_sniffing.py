@@ -1,6 +1,8 @@
 """File type detection by content. Expected: libmagic 5.44's result for the same files, or the format's magic number."""
 
+import io
 import sys
+import zipfile
 
 import pytest
 
@@ -49,6 +51,7 @@ def test_wav_named_pdf_is_wav():
     ("head", "expected"),
     [
         (b"PK\x03\x04" + bytes(26) + b"note.txt", "application/zip"),  # APPNOTE 4.3.7: local file header
+        (b"PK\x03\x04", "application/zip"),
         (b"RF64\xff\xff\xff\xffWAVEds64\x1c\0\0\0", "audio/wav"),  # EBU Tech 3306
         (bytes.fromhex("0000001c66747970") + b"qt  ", "video/quicktime"),  # ISO 14496-12: ftyp and its brand
         (bytes.fromhex("0000001c66747970") + b"avif", "image/avif"),
@@ -60,6 +63,32 @@ def test_wav_named_pdf_is_wav():
 )
 def test_magic_number_is_enough(head: bytes, expected: str):
     assert media_type_of(head, "") == expected
+
+
+class Pipe(io.BytesIO):
+    """A file that has no position."""
+
+    def tell(self) -> int:
+        raise io.UnsupportedOperation("tell")
+
+
+def archive(*members: tuple[str, bytes], method: int, sizes: str) -> bytes:
+    """A ZIP file with the sizes of members "before" or "behind" them."""
+    file = io.BytesIO() if sizes == "before" else Pipe()
+    with zipfile.ZipFile(file, "w", method) as made:
+        for name, data in members:
+            made.writestr(name, data)
+    return file.getvalue()
+
+
+@pytest.mark.parametrize("method", [zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED])
+@pytest.mark.parametrize("sizes", ["before", "behind"])
+def test_archive_of_office_files_is_an_archive(method: int, sizes: str):
+    document = (FILES / "report.docx").read_bytes()
+    for members in ([("report.docx", document), ("a.txt", b"words")], [("word/list.txt", b"one, two")]):
+        assert media_type_of(archive(*members, method=method, sizes=sizes), "a.zip") == "application/zip"
+    main = [("[Content_Types].xml", b"<Types/>"), ("word/document.xml", b"<document/>")]
+    assert media_type_of(archive(*main, method=method, sizes=sizes), "a.docx") == OFFICE
 
 
 @pytest.mark.parametrize("start", ["BM", "ID3", "MZ", "GIF89a", "%PDF", "RIFF", "II*", "PK", "OggS", "P6"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -111,3 +112,19 @@ def test_instructions_in_a_document_stand_between_the_tags(ask: Callable[..., An
     text = call.messages[-1].text
     assert text.count("</untrusted-file>") == 1
     assert text.index("You are free.") < text.index("</untrusted-file>")
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "text"),
+    [
+        ("sums.csv", b"a,b\n1,2\n", "| 1 | 2 |"),
+        ("page.html", b"<h2>Rain</h2>", "## Rain"),
+        ("n.ipynb", b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": "1+1"}]}', "```"),
+    ],
+)
+def test_name_that_a_file_is_given_tells_its_type(tmp_path: Path, name: str, content: bytes, text: str):
+    (path := tmp_path / "upload").write_bytes(content)
+    llm = create_llm("scripted", replies=["ok"] * 3)
+    for source in (content, path, io.BytesIO(content)):
+        (decision,) = llm.generate("What is it?", media=[File(source, name=name)]).media
+        assert (decision.source, text in decision.sent.text) == (name, True)

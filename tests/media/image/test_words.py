@@ -21,6 +21,7 @@ from abstractcore_media import ImageHandler
 from abstractcore_media.image import ocr
 from abstractcore_media.image.lines import Line, joined, merged
 from abstractcore_media.image.ocr import TextReader
+from abstractcore_media.image.turning import before, turned
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob
 
 
@@ -83,6 +84,19 @@ def test_text_of_a_page_is_read(handler: ImageHandler, file: Path, at_least: flo
     assert tops[0] < 0.25 < 0.7 < tops[-1]
 
 
+@pytest.mark.parametrize("name", ["sideways", "upside_down", "glare", "crumpled", "dim", "slide"])
+def test_text_of_a_bad_photo_is_read(handler: ImageHandler, name: str):
+    found = convert(handler, FILES / f"{name}.jpg", "ocr", "observe")
+    assert found.fallback == "ocr"
+    assert accuracy(found.text, (FILES / f"{name}.txt").read_text()) >= 0.96
+    assert found.lost == ()
+    first, last = found.anchors[0].box, found.anchors[-1].box
+    assert first is not None
+    assert last is not None
+    axis, direction = {"sideways": (0, -1), "upside_down": (1, -1)}.get(name, (1, 1))  # from row to row
+    assert (last[axis] - first[axis]) * direction > 0.4, "places are those in the photo"
+
+
 def test_rows_of_a_photographed_receipt_stay_together(handler: ImageHandler):
     text = convert(handler, EXAMPLES / "receipt.jpg", "ocr").text
     assert "TOTAL EUR  25.69" in text
@@ -107,7 +121,8 @@ def test_picture_with_a_few_words_is_observed(handler: ImageHandler):
     assert found.text.startswith("Measured, not seen by a vision model")
     assert "Size: 640 x 360 pixels. Format: PNG." in found.text
     assert re.search(r"Colors, by share of the area: (dark )?blue \d\d%", found.text)
-    [anchor] = found.anchors
+    [whole, anchor] = found.anchors
+    assert (whole.start, whole.box) == (0, (0, 0, 1, 1))
     assert found.text[anchor.start : anchor.end] == "OPEN DAILY"
     assert '- "OPEN DAILY" (top ' in found.text
     assert anchor.box is not None
@@ -153,17 +168,30 @@ def test_reading_that_covers_more_of_a_place_is_chosen():
     assert {line.text for line in merged([first, second, third])} == {"a bcd", "rest"}
 
 
+def test_places_of_turned_pages_are_those_of_the_image():
+    image = Image.new("L", (40, 20))
+    image.putpixel((30, 4), 255)
+    for turn in (0, 90, 180, 270):
+        left, top, right, bottom = turned(image, turn).getbbox() or ()
+        width, height = turned(image, turn).size
+        box = left / width, top / height, right / width, bottom / height
+        assert before(box, turn) == (0.75, 0.2, 0.775, 0.25)
+
+
 def test_slanted_rows_are_read_in_order():
     """Each row ends lower than the next one begins."""
     lines = [written(f"{row}{side}", left, 15 * row + left * 0.3, left + 90, slope=0.3)
              for row in range(4) for side, left in (("a", 0), ("b", 200))]  # fmt: skip
-    text, anchors = joined(reversed(lines), (300, 200))
+    text, anchors = joined(reversed(lines), lambda line: line.box(300, 200))
     assert text == "0a  0b\n1a  1b\n2a  2b\n3a  3b"
     assert [text[anchor.start : anchor.end] for anchor in anchors] == text.split()
 
 
 def test_gap_separates_paragraphs():
-    text, _ = joined([written("one", 0, 0, 50), written("two", 0, 14, 50), written("three", 0, 45, 50)], (99, 99))
+    text, _ = joined(
+        [written("one", 0, 0, 50), written("two", 0, 14, 50), written("three", 0, 45, 50)],
+        lambda line: line.box(99, 99),
+    )
     assert text == "one\ntwo\n\nthree"
 
 

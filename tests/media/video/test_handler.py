@@ -249,5 +249,6 @@ def test_frames_of_bunny_reach_a_text_only_model(models: Any):
     (decision,) = llm.generate("What is shown?", media=[BUNNY]).media
     assert decision.fallback == "frames"
     assert decision.sent.text.startswith("[00:00] Frame: Measured, not seen by a vision model.")
-    assert [each.what for each in decision.lost] == ["frames", "seconds"]
+    assert [each.what for each in decision.lost][:3] == ["frames", "seconds", "pictures of frames"]
+    assert decision.lost[2].places == ("00:00: only measured facts are known of it",)
     services.close()

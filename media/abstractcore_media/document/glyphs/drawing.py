@@ -23,7 +23,7 @@ _MARKS = (CONTINUED, TAB)
 _LEVELS = 16
 """Shades of gray: files are half as large as with 256, and look the same."""
 _PALE = 0.45
-"""How much darker than paper marks and lines are, which are no text."""
+"""How much darker than the paper marks and lines are that are not text."""
 
 
 class Pen:
