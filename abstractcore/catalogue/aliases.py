@@ -11,7 +11,7 @@ from .rows import Row
 
 
 def target(row: Row, models: Mapping[str, Row], known: dict[str, Row] | None = None) -> Row:
-    """Returns the row that an alias leads to, over other aliases; a row that is no alias is returned as it is.
+    """Returns the row that an alias leads to, over other aliases; a row that is not an alias is returned as it is.
 
     `known` holds the rows that names lead to, and gets those that are found: each alias is followed once. Raises
     `SchemaError` for a name without a row, and for aliases of each other.

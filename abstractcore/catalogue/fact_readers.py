@@ -20,13 +20,14 @@ _LEVELS = get_args(ThinkingLevel)
 _OUTPUTS = tuple(kind for kind in get_args(Modality) if kind != "text")
 _OPTIONS = frozenset({*(field.name for field in fields(Sampling)), "thinking", "parallel_tool_calls", "tool_choice"})
 _NUMBERS = _OPTIONS - {"stop", "thinking", "parallel_tool_calls", "tool_choice"}
+_DAYS = ("retires", "checked", "files_checked", "limits_checked", "tokens_checked")
 _TIME = re.compile("[1-9][0-9]{0,5}[smhd]")
 
 
 @cache
 def fact_readers() -> Mapping[str, Reader]:
     """Returns the reader of each fact."""
-    readers = {**field_readers(ModelProfile), **dict.fromkeys(("retires", "checked", "files_checked"), read_day)}
+    readers = {**field_readers(ModelProfile), **dict.fromkeys(_DAYS, read_day)}
     return {name: _checked(read, _CHECKS[name]) if name in _CHECKS else read for name, read in readers.items()}
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import Any, TypeAlias
 
-from ..ports import ModelProfile, Thinking
+from ..ports import ModelProfile, Thinking, TranscriptionRules
 from ..registry import did_you_mean
 from .fact_readers import fact_readers
 from .readers import field_readers, fields_hint, read_fields
@@ -17,8 +17,9 @@ Facts: TypeAlias = Mapping[str, Any]
 
 OTHER_FIELDS = frozenset({"model", "family", "provider", "like", "alias_of", "prices"})
 """The fields of a row that are not facts."""
-MERGED = ("thinking", "settings", "media_limits", "media_tokens")
+MERGED = ("thinking", "settings", "media_limits", "media_tokens", "transcription")
 """The facts that are merged by key; others are replaced whole."""
+_MERGED_OBJECTS: Mapping[str, type[Any]] = {"thinking": Thinking, "transcription": TranscriptionRules}
 _OF_FAMILIES = frozenset(
     {
         "cache_automatic",
@@ -46,6 +47,7 @@ _OF_FAMILIES = frozenset(
         "stored_bytes",
         "tool_examples",
         "tool_prompt",
+        "transcription",
         "urls",
     }
 )
@@ -91,7 +93,7 @@ def read_facts(facts: Facts) -> dict[str, Any]:
 
 
 def _similar_field(name: str) -> str:
-    """Returns the hint for a name that is not a fact. A misspelt field of a row, such as `lik`, is read as one."""
+    """Returns the hint for a name that is not a fact. A misspelled field of a row, such as `lik`, is read as one."""
     from .other_names import OTHER_NAMES  # imported for errors only
 
     ours = OTHER_NAMES.get(name)
@@ -101,9 +103,10 @@ def _similar_field(name: str) -> str:
 def overridden(profile: ModelProfile, facts: Facts) -> ModelProfile:
     """Returns a profile with a user's own facts, as `overriding` does; raises `SchemaError`."""
     given = read_facts(facts)
-    if given.get("thinking") is not None:
-        thinking = read_fields(field_readers(Thinking), facts["thinking"], "thinking")
-        given["thinking"] = replace(profile.thinking or Thinking(), **thinking)
+    for name, cls in _MERGED_OBJECTS.items():
+        if given.get(name) is not None:
+            fields = read_fields(field_readers(cls), facts[name], name)
+            given[name] = replace(getattr(profile, name) or cls(), **fields)
     for name in {"settings", "media_limits", "media_tokens"} & given.keys():
         given[name] = MappingProxyType({**getattr(profile, name), **given[name]})
     if "accepts" in given:

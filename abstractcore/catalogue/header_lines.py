@@ -23,7 +23,7 @@ class HeaderLines:
         self._lines: list[tuple[int, str]] = []
 
     def takes(self, data: object) -> bool:
-        """Returns whether a line belongs to the header: the first one, and an object of its fields that is no row."""
+        """Returns whether a line belongs to the header: the first one, and an object of its fields without a row."""
         if not self._lines:
             return True
         if not isinstance(data, Mapping):

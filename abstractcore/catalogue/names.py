@@ -82,10 +82,10 @@ class Families:
         after a "-", or one after a ".", is the version of another family; one with a letter behind it is a size
         ("-1.7b"). The last part of a path belongs to its family too, and so does a name in capitals.
         """
-        spelt = dict.fromkeys(each for name in names for each in (name, name.rpartition("/")[2].lower()))
+        variants = dict.fromkeys(each for name in names for each in (name, name.rpartition("/")[2].lower()))
         found = (
             name[: boundary.start()]
-            for name in (each[: self._longest] for each in spelt)  # a name may be a server's, of any length
+            for name in (each[: self._longest] for each in variants)  # a name may be a server's, of any length
             for boundary in _BOUNDARY.finditer(name)
             if name[: boundary.start()] in self._known and not _VERSION.match(name, boundary.start())
         )

@@ -26,6 +26,7 @@ _MOST_NAMES: Final = 32  # those that answer for one model; a server may name an
 _LATEST: Final = 253_402_300_799.0  # 9999-12-31T23:59:59Z
 _PLACES: Final = Decimal("1E-12")
 _NO_BILLING: Final = Billing()
+_LENGTH: Final = "audio_second"
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,7 +101,8 @@ class ModelPricing:
             if not row.conditions[index].sold:
                 return Charge(reason=_not_sold(self._place(model), request))
         rates = self._rates_of(row, applied)
-        if (given is None and rates.input) or (produced is None and rates.output):
+        by_length = given is None and produced is None and _has_length(billing, rates)
+        if not by_length and ((given is None and rates.input) or (produced is None and rates.output)):
             return Charge(reason=f"{'input' if given is None and rates.input else 'output'} tokens were not reported")
         counts, contradiction = charged_counts(response.usage, billing, rates.by_meter)
         if contradiction:
@@ -114,6 +116,7 @@ class ModelPricing:
         assumed = assumed or (not terms.window and not billing.tier and terms.tier not in _CERTAIN_TIERS)
         assumed = assumed or not row.knows_region(region) or not row.allowances.isdisjoint(counts)
         assumed = assumed or self._is_other(response.model, model)
+        assumed = assumed or (by_length and (rates.input or rates.output))
         assumed = assumed or not row.knows_holidays(at) or is_ambiguous(response.usage, billing, rates.by_meter)
         return Charge(dollars, "estimate" if assumed else "computed", None, rates.digest)
 
@@ -138,6 +141,13 @@ class ModelPricing:
 
 _CERTAIN_TIERS: Final = STANDARD_TIERS - {"auto"} | {None}
 """Requested tiers that are served as requested."""
+
+
+def _has_length(billing: Billing, rates: _Rates) -> bool:
+    """Returns whether the length of a recording was reported, and has a price: for a model with prices of tokens, its
+    vendor's estimate.
+    """
+    return _LENGTH in billing.counts and bool(rates.by_meter.get(_LENGTH))
 
 
 def _not_sold(place: str, request: Request) -> str:

@@ -18,7 +18,7 @@ DialectT = TypeVar("DialectT", bound="DataclassInstance")
 def with_settings(dialect: DialectT, settings: Mapping[str, Any]) -> DialectT:
     """Returns `dialect` with the fields in `settings`, such as those of `ModelProfile`; lists become sets.
 
-    Raises `ConfigurationError` for a name that is no field, and for a value of another type than the field's.
+    Raises `ConfigurationError` for a name that is not a field, and for a value of another type than the field's.
     """
     if not settings:
         return dialect

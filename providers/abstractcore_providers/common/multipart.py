@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from abstractcore.ports import FileToUpload
 from abstractcore.schema import WireRequest
@@ -12,19 +12,18 @@ _LINE = b"\r\n"
 
 def multipart(
     path: str,
-    fields: Mapping[str, str],
+    fields: Iterable[tuple[str, str]],
     field: str,
     file: FileToUpload,
     data: bytes,
     headers: Mapping[str, str] | None = None,
 ) -> WireRequest:
-    """Returns the request that posts `fields`, then `data` of `file` as the field `field`.
-
-    The boundary is the hash of the file, so that the same upload is the same request.
+    """Returns the request that posts `fields`, whose names may occur several times, then `data` of `file` as the field
+    `field`. The boundary is the hash of the file, so that the same upload is the same request.
     """
     boundary = f"abstractcore-{file.sha256}".encode()
     pieces: list[bytes] = []
-    for name, value in fields.items():
+    for name, value in fields:
         pieces += [b"--", boundary, _LINE, _disposition(name), _LINE, _LINE, value.encode(), _LINE]
     named = b'; filename="' + _escaped(file.name or "file") + b'"'
     kind = b"Content-Type: " + file.media_type.encode("ascii", "replace")

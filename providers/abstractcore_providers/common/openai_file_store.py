@@ -43,13 +43,13 @@ class OpenAIFileStore:
         """Returns the next request: the file, the beginning of an upload in parts, a part, or the end of the upload."""
         if file.size <= PART_BYTES:
             fields = {"purpose": _purpose(file), **_expiry_fields()}
-            request = multipart(_FILES, fields, "file", _named(file), data)
+            request = multipart(_FILES, fields.items(), "file", _named(file), data)
             return file_operation(UPLOAD, request, lambda response: replace(upload, file=_read_file(response)))
         if not upload.session:
             return file_operation(UPLOAD, _begun(file), lambda response: _begin_parts(response, file, upload))
         path = path_of(_UPLOADS, upload.session)
         if upload.wants:
-            request = multipart(f"{path}/parts", {}, "data", file, data)
+            request = multipart(f"{path}/parts", (), "data", file, data)
             return file_operation(UPLOAD, request, lambda response: _part_sent(response, file, upload))
         request = WireRequest(f"{path}/complete", _JSON, to_json({"part_ids": list(upload.parts)}))
         return file_operation(UPLOAD, request, lambda response: _completed(response, upload))

@@ -91,7 +91,10 @@ class LocalEndpoint:
             path = self._services.models.path(self._model)
         except ModelStoreError as error:
             if error.code == "unknown_model":
-                elsewhere = f'If it is a model of a provider, name the provider: create_llm("PROVIDER/{self._model}").'
+                elsewhere = (
+                    f'If it is a model of a provider, name the provider: create_llm("PROVIDER/{self._model}"); '
+                    f"`abstractcore models info {self._model}` lists the providers that have it."
+                )
                 error.hint = f"{error.hint} {elsewhere}" if error.hint else elsewhere
             raise
         if path.is_dir():

@@ -15,6 +15,7 @@ from ..formats.openai_chat.dialect import (
     DETAILS,
     PIECES,
     ThinkingFields,
+    TranscriptionFields,
 )
 from .azure import AzurePreset
 from .presets import Preset
@@ -94,6 +95,10 @@ VENDORS = (
             call_id_size=9,
             schemas=json_schemas.MISTRAL,
             billing=usage.MISTRAL,
+            # A keyword has no spaces or commas: docs.mistral.ai/api/endpoint/audio/transcriptions
+            transcription_fields=TranscriptionFields(
+                formats=False, keywords="context_bias", keywords_are_words=True, speakers="diarize", lists=""
+            ),
         ),
         model_examples={
             "mistral-": "mistral-large-latest",

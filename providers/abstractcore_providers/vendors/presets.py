@@ -35,11 +35,15 @@ class Preset(VendorProvider):
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         if not (profile.known or profile.encodable):
             profile = replace(profile, encodable=ENCODABLE)
-        return ProviderSession(model, OpenAIChat(_with_words(self.dialect, profile)), endpoint, profile)
+        return ProviderSession(model, OpenAIChat(_for_model(self.dialect, profile)), endpoint, profile)
 
 
-def _with_words(dialect: Dialect, profile: ModelProfile) -> Dialect:
-    """Returns the dialect with the vendor's words for the model's levels of thinking."""
+def _for_model(dialect: Dialect, profile: ModelProfile) -> Dialect:
+    """Returns the dialect with the vendor's words for the model's levels of thinking, and what it is as a
+    transcriber.
+    """
+    if profile.transcription is not None:
+        dialect = replace(dialect, transcription=profile.transcription)
     if profile.thinking is None or not profile.thinking.words or dialect.thinking is None:
         return dialect
     return replace(dialect, thinking=replace(dialect.thinking, words=profile.thinking.words))

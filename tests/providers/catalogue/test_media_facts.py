@@ -10,6 +10,7 @@ import pytest
 from abstractcore import Services, create_llm
 from abstractcore.ports import ModelProfile
 from tests.catalogue_files import PROVIDER, catalogue_of
+from tests.providers.catalogue_rows import PROVIDERS, models
 
 
 def profile(provider: str, model: str) -> ModelProfile:
@@ -30,12 +31,35 @@ def profile(provider: str, model: str) -> ModelProfile:
         ("mistral", "mistral-large-4", {"images": 100}),
         ("groq", "qwen/qwen3.8-27b", {"images": 5, "image_area": 33_177_600, "request_bytes": 4_000_000}),
         ("xai", "grok-4.5", {"image_bytes": 20_971_520}),
-        ("deepseek", "deepseek-flash", {"images": 600, "many_images": 14, "many_image_pixels": 4096}),
+        ("deepseek", "deepseek-flash", {"images": 600, "many_images": 14, "request_bytes": 50_331_648}),
+        ("vertex", "gemini-3.8-flash", {"images": 3000, "image_bytes": 7_000_000}),
     ],
 )
 def test_limits_on_files_are_those_of_the_vendors_pages(provider: str, model: str, limits: dict[str, int]):
     found: Any = profile(provider, model).media_limits
     assert limits.items() <= found.items()
+
+
+@pytest.mark.parametrize("provider", PROVIDERS)
+def test_limits_and_rules_name_their_pages_and_a_day(provider: str):
+    for model in models(provider):
+        found = profile(provider, model)
+        if found.media_limits:
+            assert found.limits_sources, model
+            assert all(page.startswith("https://") for page in found.limits_sources)
+            assert (found.limits_checked or "") >= "2026-11-22"
+        if found.media_tokens:
+            assert found.tokens_source.startswith("https://"), model
+            assert (found.tokens_checked or "") >= "2026-11-22"
+
+
+def test_limits_are_those_of_the_endpoint():
+    """The same models elsewhere, by other pages."""
+    at_google, at_vertex = (profile(name, "gemini-3.8-flash") for name in ("google", "vertex"))
+    assert at_google.media_limits["images"] > at_vertex.media_limits["images"]
+    own, on_bedrock = profile("anthropic", "claude-opus-5-5"), profile("bedrock", "anthropic.claude-opus-5-5")
+    assert own.media_limits["request_bytes"] > on_bedrock.media_limits["request_bytes"]
+    assert own.limits_sources != on_bedrock.limits_sources
 
 
 def test_limits_are_merged_by_name(tmp_path: Path):

@@ -9,10 +9,20 @@ from typing import Any
 
 import pytest
 
-from abstractcore import InvalidInputError, QuotaError, Services, StorageFullError, create_llm
+from abstractcore import (
+    AbstractCoreError,
+    File,
+    InvalidInputError,
+    QuotaError,
+    Services,
+    StorageFullError,
+    create_llm,
+)
 from abstractcore.ports import Fallback
 from abstractcore.stores.stored_files import FolderStoredFiles
 from abstractcore.testing import VirtualClock
+from abstractcore.transport import URLFetcher
+from tests.media.test_request_limits import web
 from tests.media_doubles import Handler, registry
 from tests.providers.file_stores.fakes import STORES, running, sent
 
@@ -144,6 +154,54 @@ def test_nothing_is_uploaded_where_the_provider_has_no_store(call_style, server,
     assert [(each.code, each.path) for each in response.warnings] == [("no_effect", "file_store")]
     assert [request.target for request in server.requests] == ["/v1/chat/completions"]
     services.close()
+
+
+@pytest.mark.parametrize("name", ["openai-responses", "anthropic"])
+def test_url_that_the_endpoint_reads_is_not_uploaded(call_style, services, name):
+    with running(name) as store:
+        store.provider = name
+        llm = llm_of(store, services, file_store="always")
+        (decision,) = call_style.generate(llm, "What is it?", media=["https://example.com/a.pdf"]).media
+        assert (decision.route, decision.stored, store.uploads()) == ("native", None, 0)
+        assert "https://example.com/a.pdf" in chat_bodies(store)[0]
+
+
+@pytest.mark.parametrize(
+    ("size", "policy", "stored"), [(30_000_000, "auto", True), (0, "always", True), (0, "auto", False)]
+)
+def test_file_that_is_downloaded_here_is_uploaded_once(call_style, clock, size, policy, stored):
+    """Its size is known only then."""
+    content = PDF_BEGIN + b" " * size + PDF_END
+    services = services_with(clock, fetcher=URLFetcher(allow_private=True))
+    with running("anthropic") as store, web({"/a.pdf": content}) as (url, asked):
+        store.provider = "anthropic"
+        llm = llm_of(store, services, file_store=policy)
+        media = [File(f"{url}/a.pdf", fetch="us")]
+        found = [call_style.generate(llm, "What is it?", media=media).media[0].stored for _ in range(2)]
+        assert found == (["uploaded", "reused"] if stored else [None, None])
+        assert [kept.data for kept in store.files.values()] == [content] * stored
+        assert asked == ["/a.pdf"] * 2, "once for each call"
+    services.close()
+
+
+@pytest.mark.parametrize("policy", ["auto", "never"])
+def test_video_that_is_larger_than_any_request_is_uploaded_or_refused(services, tmp_path, policy):
+    path = tmp_path / "clip.mp4"
+    with open(path, "wb") as file:
+        file.write(b"VIDEO")
+        file.truncate((256 << 20) + 1)
+    with running("google") as store:
+        store.provider = "google"
+        clips = Services(environment={}, registry=registry(Handler("clip", "video", b"VIDEO", "video/mp4")))
+        llm = llm_of(store, clips, file_store=policy)
+        if policy == "auto":
+            assert llm.generate("What is it?", media=[path]).media[0].stored == "uploaded"
+            assert [len(kept.data) for kept in store.files.values()] == [path.stat().st_size]
+        else:
+            with pytest.raises(AbstractCoreError, match=r"clip\.mp4|too large|limit"):
+                llm.generate("What is it?", media=[path])
+            assert store.server.requests == []
+        clips.close()
 
 
 def test_unknown_policy_is_refused(services):
@@ -285,8 +343,6 @@ def test_keys_are_neither_in_the_index_nor_in_errors(call_style, store, tmp_path
     assert not any(key in name for name in names)
     store.room = 0
     store.files.clear()
-    from abstractcore import AbstractCoreError
-
     with pytest.raises(AbstractCoreError) as caught:
         ask(call_style, llm, paper(tmp_path, "more"))
     assert key not in repr(caught.value) + str(caught.value) + str(vars(caught.value))

@@ -42,7 +42,7 @@ class AnthropicFileStore:
 
     def send(self, file: FileToUpload, upload: FileUpload, data: bytes) -> Operation[FileUpload]:
         """Returns `POST /files`."""
-        request = multipart(_FILES, {"expires_in_seconds": str(LIFETIME_SECONDS)}, "file", file, data, self._headers)
+        request = multipart(_FILES, [("expires_in_seconds", str(LIFETIME_SECONDS))], "file", file, data, self._headers)
         return file_operation(UPLOAD, request, lambda response: replace(upload, file=_read_file(response)))
 
     def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileUpload] | None:

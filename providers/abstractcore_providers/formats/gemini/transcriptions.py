@@ -35,7 +35,7 @@ class Transcription:
 
 
 def read_transcription(data: Object, provider: str) -> Transcription | None:
-    """Reads the part in `data`; None if it is no transcription, or has other content beside it.
+    """Reads the part in `data`; None if it is not a transcription, or has other content beside it.
 
     Raises `SchemaError` with the path of what is invalid.
     """

@@ -22,7 +22,7 @@ class Wanted(NamedTuple):
 
 
 def write_response_format(call: ModelCall, warnings: list[CallWarning]) -> Any:
-    """Returns one entry, or one for each modality; None if nothing is said of the answer.
+    """Returns one entry, or one for each modality; None if the call says nothing about the answer.
 
     Raises `InvalidInputError` for a schema that cannot be sent.
     """

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TypeAlias
 
+from abstractcore.ports import TranscriptionRules
 from abstractcore.schema import ThinkingLevel
 
 from ...common import json_schemas, tool_names
@@ -77,6 +78,25 @@ CACHE_CONTROL = CacheField(
 
 
 @dataclass(frozen=True, slots=True)
+class TranscriptionFields:
+    """The fields of a request for a transcript. Without `formats`, the response has one format. `keywords` is the list
+    of names and terms; with `keywords_are_words`, an item has no spaces. `speakers` is a flag that asks for speakers,
+    where no format does. `lists` ends the names of lists.
+    """
+
+    formats: bool = True
+    keywords: str = "keywords"
+    keywords_are_words: bool = False
+    speakers: str | None = None
+    lists: str = "[]"
+
+
+_TEXT_ONLY = TranscriptionRules(terms="prompt")
+"""What every server with this endpoint does."""
+_OF_OPENAI = TranscriptionFields()
+
+
+@dataclass(frozen=True, slots=True)
 class Dialect:
     """One vendor's variant of the format.
 
@@ -114,6 +134,8 @@ class Dialect:
     schemas: json_schemas.SchemaRules = json_schemas.OPENAI
     cache: CacheField | None = None
     billing: BillingTable = usage.OPENAI
+    transcription: TranscriptionRules = _TEXT_ONLY
+    transcription_fields: TranscriptionFields = _OF_OPENAI
 
 
 OPENAI = Dialect(most_alternatives=20, cache=BREAKPOINT)

@@ -6,10 +6,11 @@ Streams, errors and the server side (`parse`, `render`) are imported on first us
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, ProviderError
-from abstractcore.ports import MessageRead, Operations
+from abstractcore.ports import TRANSCRIBE, MessageRead, Operations
 from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, WireRequest, WireResponse
 
 from ...common.reasoning_origins import origin_of
@@ -104,11 +105,12 @@ class OpenAIChat:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `list_models`."""
+        """Returns the operations: `list_models`, `transcribe`."""
         from ...common.model_lists import LIST_MODELS, ModelListing
         from ...common.openai_address import RIGHT_ADDRESS
         from ...common.openai_errors import error_in_body
+        from .transcription import transcribe
 
         # https://platform.openai.com/docs/api-reference/models/list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)
-        return {LIST_MODELS: models}
+        return {LIST_MODELS: models, TRANSCRIBE: partial(transcribe, self.dialect)}
