@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import stat
 import sys
 from dataclasses import dataclass
 from typing import Any
@@ -13,12 +11,14 @@ import abstractcore
 from ..client.options import CallRequest
 from .connection import Connection, connected
 from .json_output import response_json
+from .piped import piped_text
 from .plugins import registry
 from .reporting import reported
 from .screen import note, prints_to_stderr, write
 from .summary import summary
 from .toolbox import ToolChoices, final_result, is_final, toolbox
 
+_FILES = "Pass images, audio and documents with --media FILE."
 _TOOL_EVENTS = ("tool_started", "tool_progress", "tool_ended")
 
 
@@ -100,26 +100,10 @@ def show_event(event: Any) -> None:
 
 
 def _prompt(question: Question) -> str | None:
-    prompt = "\n\n".join(text for text in (question.text, _piped()) if text and text.strip())
+    prompt = "\n\n".join(text for text in (question.text, piped_text(_FILES)) if text and text.strip())
     if not prompt and not question.media:
         raise abstractcore.InvalidInputError(
             "no question given.",
             hint='Write abstractcore ask "QUESTION", pipe text in, or pass a file with --media FILE.',
         )
     return prompt or None
-
-
-def _piped() -> str | None:
-    """Returns piped or redirected text. A terminal or /dev/null is not read."""
-    try:
-        mode = os.fstat(sys.stdin.fileno()).st_mode
-    except (OSError, ValueError, AttributeError):
-        return None
-    if not (stat.S_ISFIFO(mode) or stat.S_ISREG(mode) or stat.S_ISSOCK(mode)):
-        return None
-    try:
-        return sys.stdin.buffer.read().decode("utf-8-sig")
-    except UnicodeDecodeError:
-        raise abstractcore.InvalidInputError(
-            "stdin is not UTF-8 text.", hint="Pass images, audio and documents with --media FILE."
-        ) from None

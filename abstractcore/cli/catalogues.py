@@ -86,8 +86,12 @@ def is_retired(entry: ModelEntry, now: float) -> bool:
 
 
 def does_not_chat(entry: ModelEntry) -> bool:
-    """Returns whether a model has a price but no fact about chats: embeddings, transcription, speech, images, pages."""
+    """Returns whether a model only transcribes, or has a price but no fact about chats: embeddings, speech, images,
+    pages.
+    """
     facts = entry.profile
+    if facts.transcription is not None:
+        return True
     known = (facts.context_tokens, facts.max_output_tokens, facts.thinking, facts.tools, facts.structured_output)
     return bool(entry.prices) and not (facts.accepts or facts.assumed or any(fact is not None for fact in known))
 

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import abstractcore
 
+from ..schema import EMPTY
 from .plugins import registry
 
 if TYPE_CHECKING:
@@ -32,9 +33,13 @@ class Connection:
 
 @contextmanager
 def connected(
-    connection: Connection, plugins: Registry | None = None, *, api_key: str | None = None
+    connection: Connection,
+    plugins: Registry | None = None,
+    *,
+    api_key: str | None = None,
+    more: Mapping[str, Any] = EMPTY,
 ) -> Generator[abstractcore.LLM]:
-    """Yields the LLM, and closes it. `plugins` is the registry, if it is loaded already."""
+    """Yields the LLM, and closes it. `plugins` is the registry, if it is loaded already; `more` are further options."""
     options = {
         "base_url": connection.base_url,
         "api_key": api_key,
@@ -42,6 +47,7 @@ def connected(
         "max_output_tokens": connection.max_tokens,
         "timeout": connection.timeout,
         "context_size": connection.context_size,
+        **more,
     }
     given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
     models = model_store(_unseen if connection.quiet else None)
@@ -56,10 +62,10 @@ def connected(
 
 
 def model_store(progress: Progress | None = None) -> FileModelStore:
-    """The weights on this machine; loaded when a command needs them."""
-    from ..stores.models import FileModelStore
+    """The weights on this machine, by the names of installed plugins too; loaded when a command needs them."""
+    from ..stores.models import PACKAGED_MODELS, FileModelStore
 
-    return FileModelStore(progress=progress)
+    return FileModelStore(packaged=(*PACKAGED_MODELS, *registry().models.values()), progress=progress)
 
 
 def _unseen(name: str, done: int, total: int) -> None:

@@ -39,6 +39,7 @@ _REMARKS: Mapping[str, str] = {
     "encodable": "sent as they are if they cannot be converted to text, with a warning",
     "media_limits": "at most, in a request",
     "stored_bytes": "bytes of a file, at most; larger files than a request may have are uploaded",
+    "transcription": "of recordings, at an endpoint for that: transcription_model=... in create_llm",
     "media_tokens": "about, of each file, by the vendor's rule",
     "sampling": "sent unless a call sets them",
     "cache_points": "at most, in a request",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import abstractcore
@@ -38,6 +40,55 @@ def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
             "trace_id": response.trace_id,
         }
     )
+
+
+def made_json(result: abstractcore.MediaResult[Any], files: Sequence[Path]) -> str:
+    """Returns what a backend made, and its files, as JSON."""
+    return _line(
+        {
+            "files": [str(file) for file in files],
+            "media_types": [part.blob.media_type for part in result.parts],
+            **_made_facts(result),
+            "metadata": copy.deepcopy(result.metadata),
+            **_verified(result),
+            "exit_code": 0,
+        }
+    )
+
+
+def transcript_json(result: abstractcore.TranscriptResult) -> str:
+    """Returns what was said in a recording as JSON, with the times and the facts of the backend."""
+    from ..schema import to_data
+
+    transcript = to_data(result.transcript)
+    return _line({"text": result.text, "transcript": transcript, **_made_facts(result), "exit_code": 0})
+
+
+def voices_json(voices: Sequence[Mapping[str, object]]) -> str:
+    """Returns the voices of a backend as JSON."""
+    return _line({"voices": [copy.deepcopy(voice) for voice in voices], "exit_code": 0})
+
+
+def _made_facts(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> dict[str, object]:
+    """Returns what is known of the call of a backend."""
+    from ..schema import to_data
+
+    return {
+        "backend": result.backend,
+        "model": result.model,
+        "warnings": [to_data(each) for each in result.warnings],
+        "cost": None if result.cost is None else str(result.cost),
+        "cost_reason": result.cost_reason,
+        "seconds": result.seconds,
+        "trace_id": result.trace_id,
+    }
+
+
+def _verified(result: abstractcore.MediaResult[Any]) -> dict[str, object]:
+    from ..schema import to_data
+
+    found = result.verification
+    return {} if found is None else {"verification": to_data(found), "word_error_rate": found.word_error_rate}
 
 
 def _step(step: abstractcore.ToolStep) -> dict[str, object]:
@@ -100,9 +151,20 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
     )
 
 
-def plugins_json(reports: Iterable[PluginReport], code: int) -> str:
-    """Returns plugin reports as JSON; `registered` holds pairs of a kind and a name."""
-    return _line({"plugins": [{**asdict(report), "slow": report.slow} for report in reports], "exit_code": code})
+def plugins_json(reports: Iterable[PluginReport], backends: Sequence[Mapping[str, object]], code: int) -> str:
+    """Returns plugin reports and backends as JSON; `registered` holds pairs of a kind and a name."""
+    plugins = [{**asdict(report), "slow": report.slow} for report in reports]
+    return _line({"plugins": plugins, "backends": backends, "exit_code": code})
+
+
+def keys_json(data: Mapping[str, object]) -> str:
+    """Returns keys of the server's clients as JSON."""
+    return _line({**data, "exit_code": 0})
+
+
+def receipt_json(data: Mapping[str, object], exit_code: int) -> str:
+    """Returns what was found of a receipt as JSON."""
+    return _line({**data, "exit_code": exit_code})
 
 
 def catalogue_json(data: Mapping[str, object]) -> str:

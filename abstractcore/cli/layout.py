@@ -99,7 +99,8 @@ def _filled(words: Iterable[str], width: int, start: str, indent: str) -> list[s
     lines = [start]
     is_empty = True
     for word in words:
-        if not is_empty and cell_len(lines[-1]) + 1 + cell_len(word) > width >= cell_len(indent) + cell_len(word):
+        is_full = cell_len(lines[-1]) + 1 + cell_len(word) > width
+        if not is_empty and is_full and (cell_len(lines[-1]) > width or cell_len(indent) + cell_len(word) <= width):
             lines.append(indent)
             is_empty = True
         lines[-1] += word if is_empty else f" {word}"

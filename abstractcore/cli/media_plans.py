@@ -36,6 +36,20 @@ def show_plan(
         show_table(_HEADERS, [_row(decision) for decision in plan])
         for warning in plan.warnings:
             note(f"warning: {warning.message}")
+        if provider is None and model is not None and _is_elsewhere(model):
+            note(
+                f"warning: without a provider {model} stands for a model on this machine, where none has that name. "
+                f"Name its provider: --provider PROVIDER/{model}; `abstractcore models info {model}` lists them."
+            )
+
+
+def _is_elsewhere(model: str) -> bool:
+    """Returns whether a name is none of a model on this machine: of weights, of a file, or with a provider."""
+    from ..stores.models import PACKAGED_MODELS
+
+    return not (
+        ":" in model or "/" in model or model.endswith(".gguf") or model in {each.name for each in PACKAGED_MODELS}
+    )
 
 
 def _plan(

@@ -39,6 +39,17 @@ MaxRounds: TypeAlias = Annotated[
     int | None,
     typer.Option(min=1, help="The most replies that may call tools; then the model must answer. Default: 16."),
 ]
+Backend: TypeAlias = Annotated[
+    str | None, typer.Option("--backend", help="The backend, as abstractcore plugins lists it; default: the first one.")
+]
+BackendModel: TypeAlias = Annotated[str | None, typer.Option("--backend-model", help="The model of the backend.")]
+BackendUrl: TypeAlias = Annotated[
+    str | None, typer.Option("--base-url", help="URL of the backend's API, if not the default.")
+]
+BackendOption: TypeAlias = Annotated[
+    list[str] | None,
+    typer.Option("--option", metavar="NAME=VALUE", help="A further argument of the backend; may be repeated."),
+]
 Quiet: TypeAlias = Annotated[bool, typer.Option("--quiet", "-q", help="Print only errors to stderr.")]
 Json: TypeAlias = Annotated[bool, typer.Option("--json", help="Print one JSON object, and nothing else.")]
 ModelName: TypeAlias = Annotated[

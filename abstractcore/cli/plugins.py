@@ -12,6 +12,7 @@ import typer
 
 import abstractcore
 
+from .backends import backend_rows, backend_table
 from .exit_codes import exit_code
 from .json_output import plugins_json
 from .reporting import reported
@@ -24,15 +25,18 @@ _PATIENCE_SECONDS = 2.0
 
 
 def show_plugins(*, as_json: bool = False) -> None:
-    """Prints all plugins, as a table or as one JSON object; exits with an error code if one is broken."""
+    """Prints all plugins and backends, as tables or as one JSON object; exits with an error code if one is broken."""
     with reported(as_json=as_json):
-        reports = registry().reports
+        found = registry()
+        backends, reports = backend_rows(found), found.reports  # in this order: backends are loaded now
         broken = [report.name for report in reports if report.error is not None]
         code = exit_code(abstractcore.PluginError("")) if broken else 0
         if as_json:
-            write(plugins_json(reports, code))
+            write(plugins_json(reports, backends, code))
         else:
             show_table(*_table(reports))
+            if backends:
+                show_table(*backend_table(backends))
             slow = [f"{report.name} ({report.seconds:.1f} s)" for report in reports if report.slow]
             for what, names in (("broken", broken), ("slow to load", slow)):
                 if names:

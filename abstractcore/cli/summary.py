@@ -15,6 +15,7 @@ _LOOP_ENDS = {
     "max_calls": "the limit of tool calls is reached",
 }
 _LEAST_SHOWN = Decimal("0.000001")
+_MOST_DIFFERENCES = 5
 
 
 def summary(response: abstractcore.GenerateResponse[Any]) -> Iterator[str]:
@@ -28,6 +29,28 @@ def summary(response: abstractcore.GenerateResponse[Any]) -> Iterator[str]:
     elif response.finish_reason != "stop":
         yield f"warning: the answer may be incomplete: finish_reason is {response.finish_reason!r}"
     yield f"{response.provider}/{response.model}: {_took(response)}"
+
+
+def made_summary(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> Iterator[str]:
+    """Yields the lines below what a backend made."""
+    for warning in result.warnings:
+        yield f"warning: {warning.message}"
+    if isinstance(result, abstractcore.MediaResult) and result.verification is not None:
+        yield _verified(result.verification)
+    what = result.metadata.get("what")
+    if isinstance(what, str):
+        yield what
+    model = "" if result.model in (None, result.backend) else f", {result.model}"
+    cost = f"unknown cost ({result.cost_reason})" if result.cost is None else f"${result.cost:f}"
+    yield f"{result.backend}{model}: {result.seconds:.1f} s, {cost}"
+
+
+def _verified(found: abstractcore.MediaVerification) -> str:
+    """Returns how many words were understood, and which ones differ."""
+    shown = [f"{each.expected or '-'} -> {each.found or '-'}" for each in found.differences[:_MOST_DIFFERENCES]]
+    more = " ..." if len(found.differences) > len(shown) else ""
+    differences = f": {'; '.join(shown)}{more}" if shown else ""
+    return f"verified: {found.errors} of {found.words} words differ{differences}"
 
 
 def _loop_warning(status: str) -> Iterator[str]:

@@ -13,7 +13,7 @@ from .screen import prints_to_stderr
 
 if TYPE_CHECKING:
     from ..registry import Registry
-    from ..tools.toolset import ToolInput
+    from ..tools import ToolInput
 
 Response: TypeAlias = abstractcore.GenerateResponse[Any]
 _UNASKED = "its calls need an approval, and there is no terminal to ask on"

@@ -21,10 +21,13 @@ _PHRASES = (
     ("api_key=..., or ", ""),
     ("Pass api_key=... or headers=...", "Set the provider's environment variable."),
     ("Pass api_key=...", "Set the provider's environment variable."),
+    ("Use tts_stream, and write its parts to a file.", "Write it to stdout: --output - > FILE."),
     ("None means no limit.", "The default is 600."),
 )
 """Texts to replace: the command reads keys from the environment only."""
 
+_BACKEND_KEY = re.compile(r",? or (?:pass )?(?:voice|vision|music)_api_key=\.\.\.(?: (?:to|in) create_llm)?")
+_BACKEND = re.compile(r"\b(?:voice|audio|vision|music)_backend(?:=('[^']*'|\.\.\.)|(?=:))")
 _CALL = re.compile(r"create_llm\('[^']*', (model=[^)]*)\)")
 _PROVIDER = re.compile(r"""create_llm\((["'])([^"',()]+)\1\)""")
 _VALUE = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|[A-Z]+|\.\.\.)")
@@ -43,10 +46,17 @@ def in_options(text: str) -> str:
     """Returns `text` with options of the command, as `--timeout SECONDS` for `timeout=SECONDS`."""
     for replaced, written in _PHRASES:
         text = text.replace(replaced, written)
+    text = _BACKEND.sub(_backend, _BACKEND_KEY.sub("", text))
     stop = "." if text.endswith("=...") else ""  # "..." as the value at the end of a sentence also ends it
     text = _PROVIDER.sub(r"--provider \2", _CALL.sub(r"\1", text))
     text = _VALUE.sub(_option_with_value, text)
     return _NAME.sub(lambda match: _OPTIONS[match[1]][0], text) + stop
+
+
+def _backend(match: re.Match[str]) -> str:
+    if match[1] is None:
+        return "--backend"
+    return f"--backend {'NAME' if match[1] == '...' else match[1][1:-1]}"
 
 
 def _option_with_value(match: re.Match[str]) -> str:

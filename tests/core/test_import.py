@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
 import subprocess
 import sys
-from dataclasses import is_dataclass
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from importlib.util import find_spec
-from typing import get_type_hints
+from typing import ForwardRef, Literal, cast, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -42,7 +43,8 @@ def test_every_error_is_public():
         if isinstance(value, type) and issubclass(value, errors.AbstractCoreError)
     }
     assert defined <= set(abstractcore.__all__)
-    tree = errors.__doc__[errors.__doc__.index("\nAbstractCoreError") :]
+    documented = errors.__doc__ or ""
+    tree = documented[documented.index("\nAbstractCoreError") :]
     assert defined == {line.strip("|`- ").split()[0] for line in tree.splitlines() if line}
 
 
@@ -60,17 +62,43 @@ def test_every_name_of_a_package_resolves_though_some_are_imported_later(package
         module.nothing  # noqa: B018
 
 
-def test_type_hints_of_the_schema_resolve_though_some_types_are_imported_later():
-    from abstractcore import schema
-
-    classes = [value for name in schema.__all__ if isinstance(value := getattr(schema, name), type)]
-    unresolved = [each.__name__ for each in classes if is_dataclass(each) and not get_type_hints(each)]
+@pytest.mark.parametrize(
+    "package", ["abstractcore"] + [f"abstractcore.{name}" for name in ("errors", "ports", "schema")]
+)
+def test_type_hints_of_public_names_resolve_though_some_types_are_imported_later(package: str):
+    module = import_module(package)
+    names = getattr(module, "__all__", None) or [name for name in vars(module) if not name.startswith("_")]
+    unresolved: list[str] = []
+    for annotated in (each for name in names for each in _annotated(getattr(module, name))):
+        try:
+            unresolved += [f"{annotated}: {hint}" for hint in get_type_hints(annotated).values() if _is_text(hint)]
+        except (NameError, TypeError, AttributeError) as error:
+            unresolved.append(f"{annotated}: {error}")
     assert unresolved == []
+
+
+def _annotated(value: object) -> Iterator[object]:
+    """Yields a function, or a class with its public methods and properties, those of its bases included."""
+    if inspect.isfunction(value):
+        yield value
+    elif inspect.isclass(value):
+        yield value
+        for name, member in inspect.getmembers_static(value):
+            function = member.fget if isinstance(member, property) else inspect.unwrap(getattr(value, name))
+            if inspect.isroutine(function) and (name == "__init__" or not name.startswith("_")):
+                yield function
+
+
+def _is_text(hint: object) -> bool:
+    """Whether an annotation, or a part of it, is still text."""
+    if isinstance(hint, list | tuple):  # the parameters of a callable
+        return any(map(_is_text, cast("Sequence[object]", hint)))
+    return isinstance(hint, str | ForwardRef) or (get_origin(hint) is not Literal and _is_text(get_args(hint)))
 
 
 def test_unknown_name_is_an_attribute_error():
     with pytest.raises(AttributeError, match="no attribute 'create_lmm'"):
-        _ = abstractcore.create_lmm  # type: ignore[attr-defined]
+        _ = abstractcore.create_lmm
 
 
 def test_http_and_asyncio_are_imported_with_the_first_llm_only():

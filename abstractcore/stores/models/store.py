@@ -15,17 +15,18 @@ from urllib.parse import quote, unquote
 import platformdirs
 
 from abstractcore.errors import MissingExtraError, ModelStoreError
-from abstractcore.ports import StoredModel
+from abstractcore.ports import ModelWeights, PackagedModel, StoredModel
 from abstractcore.schema.json_values import check_items
 
 from .checksums import CHECKSUMS_FILE, is_intact, size_of, write_checksums
 from .hub import HubSource
 from .hub_files import HubFilesSource
 from .local_paths import checked_path, is_path
-from .packaged import PACKAGED_MODELS, PackagedModel
+from .packaged import PACKAGED_MODELS
+from .packages import PackageSource
 from .progress import MEBIBYTE, Progress, note, watched
 from .sources import Source
-from .wheels import WheelSource, redact
+from .wheels import redact
 from .workspace import discard_partial, has_partial, locked, partial_folder, put_in_place, scratch_folder
 
 _MARGIN = 32 * MEBIBYTE
@@ -34,19 +35,22 @@ _MARGIN = 32 * MEBIBYTE
 class FileModelStore:
     """Stores weights under `root`, by default `models` in `$ABSTRACTCORE_CACHE` or in the user's cache.
 
-    A name is one of `packaged`, `hf:owner/repository[/file]`, or a path. The constructor does no I/O. `progress`
-    replaces the progress on stderr. Raises `SchemaError` for an invalid `packaged`.
+    A name is one of `packaged` (the first of two with the same name), `hf:owner/repository[/file]`, or a path. The
+    constructor does no I/O. `progress` replaces the progress on stderr. Raises `SchemaError` for an invalid `packaged`.
     """
 
     def __init__(
         self,
         root: Path | None = None,
         *,
-        packaged: Sequence[PackagedModel] = PACKAGED_MODELS,
+        packaged: Sequence[ModelWeights] = PACKAGED_MODELS,
         progress: Progress | None = None,
     ) -> None:
         self._root = root
-        self._packaged = {model.name: model for model in check_items(packaged, PackagedModel, "packaged")}
+        models: Sequence[ModelWeights] = check_items(packaged, PackagedModel, "packaged")
+        self._packaged: dict[str, ModelWeights] = {}
+        for model in models:
+            self._packaged.setdefault(model.name, model)
         self._progress = progress
 
     @property
@@ -58,7 +62,7 @@ class FileModelStore:
         return (Path(cache).expanduser() if cache else platformdirs.user_cache_path("abstractcore", False)) / "models"
 
     @property
-    def packaged(self) -> Sequence[PackagedModel]:
+    def packaged(self) -> Sequence[ModelWeights]:
         """The models with a short name."""
         return tuple(self._packaged.values())
 
@@ -107,8 +111,8 @@ class FileModelStore:
         """Returns the sites that have a model, the best one first; the last one needs a package index only."""
         if name in self._packaged:
             model = self._packaged[name]
-            wheels = WheelSource(model)
-            return (HubFilesSource(model), wheels) if all(file.hub for file in model.files) else (wheels,)
+            packages = PackageSource(model)
+            return (HubFilesSource(model), packages) if all(file.hub for file in model.files) else (packages,)
         if name.startswith("hf:"):
             return (HubSource.parse(name),)
         near = difflib.get_close_matches(name.lower(), self._packaged, n=3, cutoff=0.4) or list(self._packaged)

@@ -32,6 +32,12 @@ def test_model_may_name_its_provider():
     assert line[3:5] == ["native", "516"]
 
 
+def test_model_without_a_provider_that_is_not_on_this_machine_is_a_warning():
+    assert "--provider PROVIDER/gpt-6-luna" in run(PDF, "--model", "gpt-6-luna").stderr
+    for known in ("google/gemini-2.5-flash", "qwen2.5-coder-1.5b", "own.gguf", "hf:owner/name/file.gguf"):
+        assert "PROVIDER/" not in run(PDF, "--model", known).stderr
+
+
 def test_json_has_the_plan():
     result = run(CLIP, "--provider", "anthropic", "--model", "claude-haiku-4-5", "--json")
     (decision,) = json.loads(result.stdout)["media"]

@@ -442,7 +442,8 @@ def test_list_of_the_embedded_provider_is_that_of_stored_weights(tmp_path: Path,
     assert "not downloaded" in result.stdout
     listed = json.loads(invoke("list", "--json").stdout)
     assert (listed["stored"], listed["exit_code"]) == ([], 0)
-    assert {model["name"]: model["licence"] for model in listed["packaged"]} == {
+    licences = {model["name"]: model["licence"] for model in listed["packaged"]}
+    assert licences == licences | {
         "smollm2-135m-instruct": "Apache-2.0",
         "qwen2.5-coder-1.5b": "Apache-2.0",
         "whisper-base": "MIT",

@@ -108,7 +108,9 @@ def test_json_is_one_object(reports):
 def test_stdout_of_plugins_is_redirected_to_stderr(install):
     install(f"print('I am a parrot')\n{CODE}")
     result = invoke("--json")
-    assert [row["name"] for row in json.loads(result.stdout)["plugins"]] == ["media", "providers", "bird"]
+    names = [row["name"] for row in json.loads(result.stdout)["plugins"]]
+    assert names[:2] == ["media", "providers"]
+    assert "bird" in names
     assert result.stderr == "I am a parrot\n"
 
 

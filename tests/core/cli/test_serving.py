@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from abstractcore.cli.serving import _logged  # pyright: ignore[reportPrivateUsage]
+from abstractcore.cli.log_lines import logged
 from abstractcore.scrubbing import Secrets
 
 KEY = "the-key-of-the-server"
@@ -15,7 +15,7 @@ KEY = "the-key-of-the-server"
 @pytest.mark.parametrize("quiet", [False, True])
 def test_records_of_all_libraries_are_lines_without_credentials(quiet: bool, capsys: pytest.CaptureFixture[str]):
     library = logging.getLogger("a.library")
-    with _logged(Secrets([KEY]), quiet=quiet):
+    with logged(Secrets([KEY]), quiet=quiet):
         library.warning("header %s\nforged: line \x1b[31m", KEY)
         try:
             raise ValueError(f"two\nlines with {KEY}")

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from contextlib import suppress
 from typing import Any
 
+from abstractcore import MediaPart
 from abstractcore.errors import WrongPasswordError
 
 
@@ -100,3 +101,26 @@ def write_on_all_pipes(garbage: bytes) -> Generator[Any, Any, None]:
         with suppress(OSError):
             os.write(descriptor, garbage)
     time.sleep(600)
+
+
+def crash_at(part: MediaPart, log: str, steps: int) -> Generator[Any, Any, None]:
+    """Writes a line to a file each time it runs, yields what is sent, and crashes at "bad", or after so many steps."""
+    with open(log, "a") as file:
+        file.write(f"{part.type}\n")
+    sent = None
+    for _ in range(steps):
+        sent = yield sent
+        if sent == "bad":
+            break
+    ctypes.string_at(0)
+
+
+def hang_with(part: MediaPart) -> Generator[Any, Any, None]:
+    """Hangs in C at once."""
+    ctypes.PyDLL(None).sleep(600)
+    yield part.type
+
+
+def read(part: MediaPart) -> Generator[Any, Any, None]:
+    """Reads a file that harms others."""
+    yield part.type

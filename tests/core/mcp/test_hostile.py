@@ -12,6 +12,7 @@ from abstractcore import MCPTools, ToolServerError
 from abstractcore.mcp import stdio
 from tests.core.mcp.conftest import PATIENCE_SECONDS
 from tests.core.tools.loops import Way, calls, scripted
+from tests.leftovers import wait_until
 
 
 def hostile(way: str, seconds: float = PATIENCE_SECONDS, version: str | None = None) -> MCPTools:
@@ -66,8 +67,17 @@ def test_server_that_ignores_signals_is_killed():
 def test_children_of_a_server_end_with_it():
     with Way.of("sync-whole") as way, hostile("fork") as tools:
         child = Path("/proc") / ask(tools, way).result.as_text
-        assert "sleep" in (child / "cmdline").read_text()
-    assert not child.exists() or "State:\tZ" in (child / "status").read_text()
+        # A new process has no command line for a moment, and one that was killed a moment to end.
+        assert wait_until(lambda: "sleep" in (child / "cmdline").read_text())
+    assert wait_until(lambda: has_ended(child))
+
+
+def has_ended(process: Path) -> bool:
+    """Whether there is no such process, or one that was not waited for."""
+    try:
+        return "State:\tZ" in (process / "status").read_text()
+    except (FileNotFoundError, ProcessLookupError):
+        return True
 
 
 def test_ten_thousand_tools_are_listed():

