@@ -39,9 +39,10 @@ bench: $(READY) ## run the benchmarks: CPU time per call, import time
 catalogue: $(READY) ## rebuild the catalogue of models from its sources
 	@$(BIN)/python catalogue/build.py
 
-docs: $(READY) ## regenerate docs/wire-formats.md and the option tables
+docs: $(READY) ## regenerate docs/wire-formats.md, tables of options and of the server's fields
 	@$(BIN)/python -m tests.providers.wire_formats
 	@$(BIN)/python -m tests.option_table
+	@$(BIN)/python -m tests.server.fields
 
 live: $(READY) ## make a small call to every vendor whose key is set
 	@$(BIN)/python -m tests.live
@@ -53,7 +54,7 @@ clean: ## remove .venv, build output and caches
 $(READY): uv.lock pyproject.toml $(wildcard plugins/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is required, but '$(PYTHON)' is older or missing: try  make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "Creating .venv from uv.lock (once; a cold cache downloads about 300 MB) ..."
+	@echo "Creating .venv from uv.lock (once; a cold cache downloads about 630 MB) ..."
 	@test -x $(BIN)/uv || $(PYTHON) -m venv --clear $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install -qq --disable-pip-version-check \
 	  "uv==$$(sed -n '/^name = "uv"$$/{n;s/^version = "\(.*\)"/\1/p;}' uv.lock)"

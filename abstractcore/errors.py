@@ -4,6 +4,7 @@ AbstractCoreError
 |- ConfigurationError               how the library is set up
 |  |- UnknownProviderError          no provider has that name
 |  |- UnknownCapabilityError        no plugin provides that capability
+|  |  `- CapabilityUnavailableError no installed backend can do it
 |  |- UnknownOptionError            no option has that name
 |  |- MissingExtraError             an optional package is not installed
 |  `- PluginError                   a plugin is broken, or two register one name
@@ -40,6 +41,7 @@ AbstractCoreError
    |- QuotaError                    the account's credit or quota is used up
    |  `- StorageFullError           the provider's file store is full
    |- OverloadedError               the provider has no capacity at the moment
+   |- BackendError                  a backend of voice, audio, vision or music failed
    |- ServerError                   the provider failed, or its response cannot be decoded
    |  |- ModelCrashedError          the process running a model on this machine died
    |  `- UnexpectedResponseError    the response is not from the provider's API: a web page, for example
@@ -50,13 +52,9 @@ AbstractCoreError
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from . import schema
 from .schema import AbstractCoreError as AbstractCoreError
 from .schema import SchemaError as SchemaError
-
-if TYPE_CHECKING:
-    from .schema import GenerateResponse, JSONValue, Question
 
 
 class ConfigurationError(AbstractCoreError):
@@ -71,6 +69,10 @@ class UnknownProviderError(ConfigurationError):
 
 class UnknownCapabilityError(ConfigurationError):
     """No installed plugin provides that capability; the hint suggests similar names."""
+
+
+class CapabilityUnavailableError(UnknownCapabilityError):
+    """No installed backend can do it; the hint says what to install or set."""
 
 
 class UnknownOptionError(ConfigurationError, TypeError):
@@ -139,7 +141,7 @@ class InputRequired(ToolError):  # noqa: N818 - raised as a request to the user
     The tool finds the answers in `ToolContext.input`. `state` is JSON, and given back to it with them.
     """
 
-    def __init__(self, *questions: Question, state: JSONValue = None) -> None:
+    def __init__(self, *questions: schema.Question, state: schema.JSONValue = None) -> None:
         from .schema.input_requests import InputRequest
 
         try:
@@ -165,7 +167,7 @@ class OutputValidationError(AbstractCoreError):
     """
 
     problems: tuple[str, ...] = ()
-    response: GenerateResponse[None] | None = None
+    response: schema.GenerateResponse[None] | None = None
 
 
 class ModelStoreError(AbstractCoreError):
@@ -251,6 +253,13 @@ class OverloadedError(ProviderError):
     """The provider has no capacity at the moment."""
 
     retryable = True
+
+
+class BackendError(ProviderError):
+    """A backend of voice, audio, vision or music raised an exception that is not one of these; `__cause__` is it.
+
+    `provider` is the id of the backend.
+    """
 
 
 class ServerError(ProviderError):

@@ -11,10 +11,12 @@ import os
 from collections.abc import Callable, Iterable
 
 import calls
+import capabilities
 import conversations
 import documents
 import files
 import formats
+import gateway
 import glyphs
 import images
 import imports
@@ -49,11 +51,13 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "stages": stages.stages,
     "tool-round": tool_rounds.tool_rounds,
     "mcp-call": mcp_calls.mcp_calls,
+    "capabilities": capabilities.capabilities,
     "prompted-tools": prompted_tools.characters,
     "partial-output": outputs.partial_outputs,
     "json-schemas": outputs.json_schemas,
     "pdf-text": documents.pdf_text,
     "glyphs": glyphs.drawn_pages,
+    "gateway": gateway.gateway,
     "image": images.fitted,
     "file-again": files.again,
     "many-files": files.many,

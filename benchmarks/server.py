@@ -33,16 +33,14 @@ def running() -> Iterator[str]:
         child.stdin.close()
 
 
-class _Answers(asyncio.Protocol):
-    def __init__(self, plain: bytes, tool_call: bytes, streams: dict[bytes, bytes]) -> None:
-        self._plain = plain
-        self._tool_call = tool_call
-        self._streams = streams
-        self._received = b""
+class Requests(asyncio.Protocol):
+    """Reads requests with bodies; a subclass answers them."""
+
+    _received = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         assert isinstance(transport, asyncio.Transport)
-        self._transport = transport
+        self.transport = transport
 
     def data_received(self, data: bytes) -> None:
         self._received += data
@@ -50,15 +48,27 @@ class _Answers(asyncio.Protocol):
         if not end:
             return
         length = int(head.lower().partition(b"content-length:")[2].split(b"\r\n", 1)[0])
-        if len(rest) < length:
-            return
-        body, self._received = rest[:length], rest[length:]
-        tight = body.replace(b" ", b"")
+        if len(rest) >= length:
+            body, self._received = rest[:length], rest[length:]
+            self.answer(head, body.replace(b" ", b""))
+
+    def answer(self, head: bytes, tight: bytes) -> None:
+        """Writes the answer to a request, whose body is given without spaces."""
+        raise NotImplementedError
+
+
+class _Answers(Requests):
+    def __init__(self, plain: bytes, tool_call: bytes, streams: dict[bytes, bytes]) -> None:
+        self._plain = plain
+        self._tool_call = tool_call
+        self._streams = streams
+
+    def answer(self, head: bytes, tight: bytes) -> None:
         if b'"stream":true' in tight:
-            self._transport.write(self._streams[head.split(b"/", 2)[1]])
+            self.transport.write(self._streams[head.split(b"/", 2)[1]])
         else:
             calls_tool = b'"tools":' in tight and b'"role":"tool"' not in tight
-            self._transport.write(self._tool_call if calls_tool else self._plain)
+            self.transport.write(self._tool_call if calls_tool else self._plain)
 
 
 def _plain(body: bytes) -> bytes:

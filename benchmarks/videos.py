@@ -51,8 +51,9 @@ print(json.dumps(sum(peaks)))
 def videos(setup: Setup) -> list[Row]:
     """Eight even frames, a pass for scenes, and the memory of a conversion."""
     with _video(lambda seconds, _: seconds >= _SECONDS) as path:
+        blob = Blob.from_file(path, "video/mp4")
         reader = VideoReader(
-            VideoPart(Blob("file", "video/mp4", location=str(path), sha256="0" * 64)),
+            VideoPart(blob),
             max_side=768,
             max_pixels=40_000_000,
             threads=1,
@@ -61,7 +62,7 @@ def videos(setup: Setup) -> list[Row]:
         times = even_times(0, _SECONDS, _FRAMES)
         pool = ProcessPool()
         batches = {
-            "process": _cpu_with_children(lambda: _decoded(path, pool), pool),
+            "process": _cpu_with_children(lambda: _decoded(blob, pool), pool),
             "frames": cpu_seconds(lambda: reader.frames_at(times, _SECONDS / _FRAMES / 4), 1),
             "seek": cpu_seconds(lambda: _seek_and_decode(path, times), 1),
             "scenes": cpu_seconds(lambda: reader.candidates(0, _SECONDS), 1),
@@ -82,9 +83,8 @@ def videos(setup: Setup) -> list[Row]:
     return rows
 
 
-def _decoded(path: Path, pool: ProcessPool) -> list[Frame]:
+def _decoded(blob: Blob, pool: ProcessPool) -> list[Frame]:
     """Header and frames, as a conversion decodes them."""
-    blob = Blob("file", "video/mp4", location=str(path), sha256="0" * 64)
     part = VideoPart(blob, controls=MediaControls(fps=_FRAMES / _SECONDS))
     context = MediaContext(cast(Any, None), isolation=pool)
     with closing(DecodedVideo(part, context, VideoHandler(), _FRAMES)) as video:

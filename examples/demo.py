@@ -8,7 +8,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from abstractcore import LLM, GenerateResponse, __version__, create_llm
+from abstractcore import LLM, AbstractCoreError, GenerateResponse, __version__, create_llm
 
 MEDIA = Path(__file__).parent / "media"
 QUESTIONS = {
@@ -59,9 +59,12 @@ def main() -> None:
     """Asks each question about its file."""
     with create_llm(video_frames=2) as llm:
         print(f"AbstractCore {__version__} with {llm.model}, a very small model")
-        print("on this machine: no key, and a network only to download its weights (180 MB, once).")
+        print("on this machine: no key, and a network only to download its weights (250 MB, once).")
         for file, question in QUESTIONS.items():
-            ask(llm, file, question)
+            try:
+                ask(llm, file, question)
+            except AbstractCoreError as error:  # such as a missing extra: the other files do not need it
+                show("error", str(error))
     print("\nYour turn:")
     print('.venv/bin/abstractcore ask "When does it end?" -f examples/media/notice.pdf -t 0')
 

@@ -44,8 +44,8 @@ _OF_VENDORS = (
 )
 
 
-settings.register_profile("suite", derandomize=True, database=None)
-settings.register_profile("fuzz", derandomize=False, print_blob=True)
+settings.register_profile("suite", derandomize=True, database=None, max_examples=40)
+settings.register_profile("fuzz", derandomize=False, print_blob=True, max_examples=100)
 
 
 def pytest_configure(config: pytest.Config) -> None:

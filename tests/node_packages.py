@@ -1,4 +1,4 @@
-"""Node packages for tests of the Model Context Protocol, installed by npm from `tests/core/mcp/conformance`."""
+"""Packages of npm for tests, installed from folders with a package.json and its lock, and Node, which runs them."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ _PATIENCE_SECONDS = 300
 _SUMMARY = re.compile(r"^([✓✗]) ([\w/-]+): (\d+) passed, (\d+) failed", re.MULTILINE)
 
 
-def installed() -> Path:
-    """Returns the folder of the packages, which the first test that asks installs, and later runs keep."""
-    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(SOURCE.iterdir()))).hexdigest()[:16]
+def installed(source: Path = SOURCE) -> Path:
+    """Returns a copy of the folder with its packages, which the first test that asks installs, and later runs keep."""
+    digest = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(source.iterdir()))).hexdigest()[:16]
     kept = Path(os.environ.get("ABSTRACTCORE_CACHE") or ROOT / ".cache") / "node" / digest
     if not kept.exists():
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
-            shutil.copytree(SOURCE, folder, dirs_exist_ok=True)
+            shutil.copytree(source, folder, dirs_exist_ok=True)
             npm = [NODE, _NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
             done = subprocess.run(npm, cwd=folder, env=_environment(), capture_output=True, text=True, check=False)
-            assert done.returncode == 0, f"npm ci failed in {SOURCE}:\n{done.stdout}{done.stderr}"
+            assert done.returncode == 0, f"npm ci failed in {source}:\n{done.stdout}{done.stderr}"
             try:
                 os.rename(folder, kept)
             except OSError:  # another process has installed them meanwhile
@@ -41,10 +41,12 @@ def installed() -> Path:
     return kept
 
 
-def node(script: str | Path, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
+def node(
+    script: str | Path, *arguments: str, env: dict[str, str] | None = None, source: Path = SOURCE
+) -> subprocess.CompletedProcess[str]:
     """Runs a script of the folder with Node."""
     return subprocess.run(
-        [NODE, installed() / script, *arguments],
+        [NODE, installed(source) / script, *arguments],
         env={**_environment(), **(env or {})},
         capture_output=True,
         text=True,

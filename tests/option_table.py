@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from abstractcore import CallRequest
 from abstractcore.client.options import CreateOptions
-from abstractcore.client.signatures import option_lines, option_types
+from abstractcore.option_signatures import option_lines, option_types
 
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"
 _TABLE = re.compile(r"(<!-- options of (\w+), by `make docs` -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -21,7 +22,7 @@ def page() -> str:
 
 def _table(function: str) -> str:
     options: Any = {"generate": CallRequest, "create_llm": CreateOptions}[function]
-    known = option_types(CallRequest) if function == "create_llm" else {}
+    known: Mapping[str, str] = option_types(CallRequest) if function == "create_llm" else {}
     types, lines = option_types(options), option_lines(options)
     rows = [
         f"| `{name}` | `{_escaped(types[name].removesuffix(' | None'))}` | {_escaped(lines[name])} |"

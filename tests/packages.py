@@ -26,12 +26,15 @@ def build_wheel(source: Path, folder: Path) -> Path:
 
 
 class Environment:
-    """A fresh environment with the locked base dependencies. `executables` is its folder of commands."""
+    """A fresh environment with the locked base dependencies, or those of a plugin. `executables` is its folder of
+    commands.
+    """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, package: str = "abstractcore") -> None:
         env = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PYTHON")}
         env |= {"UV_PROJECT_ENVIRONMENT": str(folder), "UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never"}
-        run(*_UV, "sync", "--frozen", "--no-default-groups", "--no-install-workspace", env=env)
+        plain = ("--frozen", "--no-default-groups", "--no-install-workspace")
+        run(*_UV, "sync", "--package", package, *plain, env=env)
         self.executables = folder / ("Scripts" if os.name == "nt" else "bin")
         self.python = self.executables / "python"
 

@@ -29,11 +29,14 @@ def test_pages_with_python_blocks_are_known():
         "mcp.md",
         "media.md",
         "models.md",
+        "music.md",
         "plugins.md",
         "prompt-caching.md",
         "structured-output.md",
         "testing.md",
         "tools.md",
+        "vision.md",
+        "voice.md",
     }
     assert sum(block.is_test for block in PAGE_BLOCKS) == 3
 

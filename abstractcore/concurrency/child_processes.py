@@ -106,7 +106,7 @@ class ChildProcess:
     def abandon(self) -> None:
         """In a forked process: closes the copies of the pipes, and leaves the process to its parent."""
         self._is_over = True
-        self._process.returncode = 0  # it is no child of this process: no wait, no ResourceWarning
+        self._process.returncode = 0  # it is not a child of this process: no wait, no ResourceWarning
         self._streams.close()
 
     def last_errors(self) -> str:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Set
+from functools import cache
 from pathlib import Path
 
 _CPUINFO = Path("/proc/cpuinfo")
@@ -17,12 +19,16 @@ def spare_cores() -> int:
 def _physical_cores() -> int:
     if not hasattr(os, "sched_getaffinity"):
         return (os.cpu_count() or 2) // 2
-    allowed = os.sched_getaffinity(0)
-    cores = _cores(_read(_CPUINFO), allowed)
-    return cores or len(allowed)
+    allowed = frozenset(os.sched_getaffinity(0))
+    return _cores_among(allowed) or len(allowed)
 
 
-def _cores(cpuinfo: str, allowed: set[int]) -> int:
+@cache
+def _cores_among(allowed: frozenset[int]) -> int:
+    return _cores(_read(_CPUINFO), allowed)
+
+
+def _cores(cpuinfo: str, allowed: Set[int]) -> int:
     """Returns the distinct cores in the text of /proc/cpuinfo; 0 if it lists none, as on ARM."""
     cores: set[tuple[str, str]] = set()
     for block in cpuinfo.split("\n\n"):

@@ -18,7 +18,7 @@ from ..errors import AbstractCoreError
 from .pipe_messages import decoded, encoded, read_message, write_message
 
 ERRORS_BEGIN = "\0abstractcore: the next call\0"
-"""Separates what calls print on standard error: the output of one file is no note of an error in another."""
+"""Separates what calls print on standard error: the output of one file must not be in the note of another's error."""
 _SPARE_CPU_SECONDS = 10.0
 _CORES = os.cpu_count() or 1
 
@@ -72,7 +72,7 @@ def _replies(request: bytes, inbox: queue.SimpleQueue[bytes]) -> Generator[bytes
             if kind == "close":
                 values.close()
                 break
-    except BaseException as error:  # also the panics of Rust code, which are no exceptions
+    except BaseException as error:  # also panics of Rust code, which are not an Exception
         yield encoded(_failure(error))
     else:
         yield encoded(["end"])

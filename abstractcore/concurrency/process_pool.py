@@ -14,6 +14,7 @@ from weakref import WeakSet
 from ..errors import AbstractCoreError, InvalidInputError, MediaError
 from .alarms import AlarmClock
 from .child_processes import has_interpreter
+from .failed_steps import FailedSteps
 from .pipe_messages import encoded
 from .pool_exchange import Exchange, failed
 from .pool_processes import Processes, Worker
@@ -34,6 +35,7 @@ class ProcessPool:
         self._settings = max_memory, idle_seconds
         self._processes: dict[int, Processes] = {}
         self._alarms = AlarmClock()
+        self._failed = FailedSteps()
         _pools.add(self)
 
     @property
@@ -63,21 +65,21 @@ class ProcessPool:
             )
         due = None if timeout is None else time.monotonic() + timeout
         exchange = Exchange(self._alarms, source, seconds, due)
+        guard = self._failed.of(function, arguments, source)
         call = pickle.dumps((function, tuple(arguments), seconds))
-        worker = self._taken(exchange)
-        is_reusable = False
+        with guard.at(0):
+            worker, reply = self._begun(exchange, call)
+        is_reusable, step = False, 0
         try:
-            reply = exchange.ask(worker, call) if worker.is_used else None
-            if reply is None:  # a new process tells whether it is this file that ends it
-                worker = self._replaced(worker) if worker.is_used else worker
-                reply = exchange.expected(worker, call)
             while reply[0] == "value":
                 try:
                     value = yield reply[1]
                 except GeneratorExit:
                     is_reusable = exchange.has_closed(worker)
                     raise
-                reply = exchange.expected(worker, encoded(["next", value]))
+                step, request = step + 1, encoded(["next", value])
+                with guard.at(step if value is None else request):
+                    reply = exchange.expected(worker, request)
             is_reusable = reply[0] == "end" or exchange.is_known(reply[1])
             if reply[0] != "end":
                 raise exchange.error(*reply[1:])
@@ -102,6 +104,22 @@ class ProcessPool:
     @property
     def _here(self) -> Processes:
         return self._processes.get(os.getpid()) or self._processes.setdefault(os.getpid(), Processes())
+
+    def _begun(self, exchange: Exchange, call: bytes) -> tuple[Worker, list[Any]]:
+        """Returns a process that has begun a call, and its first reply.
+
+        If one dies that has decoded other files, a new one shows whether it is this file that ends it.
+        """
+        worker = self._taken(exchange)
+        try:
+            reply = exchange.ask(worker, call) if worker.is_used else None
+            if reply is None:
+                worker = self._replaced(worker) if worker.is_used else worker
+                reply = exchange.expected(worker, call)
+        except BaseException:
+            self._here.end(worker)
+            raise
+        return worker, reply
 
     def _taken(self, exchange: Exchange) -> Worker:
         """Returns an idle process, or a new one."""

@@ -201,7 +201,7 @@ _FIELDS: dict[str, Callable[[_Reader, Any], Any]] = {
 def _read(file: Path) -> str:
     try:
         if file.stat().st_size > _LONGEST:
-            raise ConfigurationError(f"{file} has more than {_LONGEST:,} bytes: it is no list of servers.")
+            raise ConfigurationError(f"{file} has more than {_LONGEST:,} bytes: it is not a list of servers.")
         return file.read_text("utf-8-sig")
     except OSError as error:
         raise ConfigurationError(f"{file} cannot be read: {error.strerror or type(error).__name__}.") from None

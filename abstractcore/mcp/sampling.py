@@ -43,8 +43,8 @@ class SamplingRequest:
     models: tuple[str, ...] = ()
 
 
-SamplingAnswer: TypeAlias = "str | GenerateResponse[Any]"
-SamplingModel: TypeAlias = "LLM | Callable[[SamplingRequest], SamplingAnswer | Awaitable[SamplingAnswer]]"
+SamplingAnswer: TypeAlias = str | GenerateResponse[Any]
+SamplingModel: TypeAlias = LLM | Callable[[SamplingRequest], SamplingAnswer | Awaitable[SamplingAnswer]]
 """A model, or a function, sync or async, that returns an answer, or raises `ToolFailed` to refuse the request."""
 
 

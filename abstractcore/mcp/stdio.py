@@ -34,7 +34,7 @@ _LONGEST_LINE = 500
 
 @dataclass
 class ServerOutput:
-    """What a server printed that is no message: the last lines, for errors.
+    """What a server printed that is not a message: the last lines, for errors.
 
     `exit_code` is None while it runs; `has_ended` says that no message can follow.
     """
@@ -68,7 +68,7 @@ async def stdio_transport(
     """Starts a server and yields the streams of messages from and to it; ends it with all its child processes.
 
     Its environment has `env`, and of this process only what programs need (`PATH`, `HOME`, ...). A message may have
-    `longest` bytes: a longer one ends the connection. Lines that are no messages are kept in `output`, as are those of
+    `longest` bytes: a longer one ends the connection. Other lines are kept in `output`, as are those of
     its standard error. Raises `OSError` if it cannot be started.
     """
     if sys.platform == "win32":
@@ -101,7 +101,7 @@ async def _read(process: Process, to_session: Any, longest: int, output: ServerO
             message = _message(line)
             if message is None:
                 output.add(line)
-                _log.debug("a server printed a line that is no message: %s", output.lines and output.lines[-1])
+                _log.debug("a server printed a line that is not a message: %s", output.lines and output.lines[-1])
                 continue
             with suppress(anyio.BrokenResourceError, anyio.ClosedResourceError):
                 await to_session.send(SessionMessage(message))

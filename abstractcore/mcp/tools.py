@@ -10,6 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from ..errors import InvalidInputError, MissingExtraError
+from ..lazy_modules import LazyModule
 from ..ports import ToolContext
 from ..schema import CallWarning, ContentPart, Message, ToolCall
 from ..schema.quoting import shown
@@ -24,12 +25,18 @@ from .definitions import definitions_of
 
 if TYPE_CHECKING:
     import httpx2
-    from mcp.server import MCPServer, Server
-    from mcp_types import Prompt, Resource
+    import mcp_types
+    from mcp import server as mcp_server
 
-    from .connections import Connection
+    from . import connections
+    from . import sampling as samplers
     from .listing import ListedTools
-    from .sampling import Sampler, SamplingModel
+else:
+    connections = LazyModule("abstractcore.mcp.connections")
+    httpx2 = LazyModule("httpx2")
+    mcp_server = LazyModule("mcp.server")
+    mcp_types = LazyModule("mcp_types")
+    samplers = LazyModule("abstractcore.mcp.sampling")
 
 Mode = Literal["auto", "legacy"]
 """Which revision of the protocol is spoken: the newest that the server knows, or one before 2026-07-28."""
@@ -39,7 +46,7 @@ _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
 @checks_option_names
-class MCPTools(ToolServerBase["Connection"]):
+class MCPTools(ToolServerBase["connections.Connection"]):
     """The tools of one MCP server; an item of `tools=[...]`. It connects when it is first used.
 
     Exactly one of these is given: `command`, the program and its arguments, for a server over standard input and
@@ -61,7 +68,7 @@ class MCPTools(ToolServerBase["Connection"]):
 
     def __init__(
         self,
-        server: MCPServer | Server[Any] | None = None,
+        server: mcp_server.MCPServer | mcp_server.Server[Any] | None = None,
         *,
         command: Sequence[str] | None = None,
         url: str | None = None,
@@ -77,7 +84,7 @@ class MCPTools(ToolServerBase["Connection"]):
         mode: Mode = "auto",
         connect_timeout: float = 30.0,
         max_message_bytes: int = _MAX_MESSAGE_BYTES,
-        sampling: SamplingModel | None = None,
+        sampling: samplers.SamplingModel | None = None,
     ) -> None:
         self._address = ServerAddress.of(server, command, url, env, cwd, headers, auth)
         if mode not in ("auto", "legacy"):
@@ -136,11 +143,11 @@ class MCPTools(ToolServerBase["Connection"]):
         """Returns these tools with a prefix before the names that the model is given."""
         return self._choosing(prefix=prefix + self._choices.prefix)
 
-    def resources(self) -> list[Resource]:
+    def resources(self) -> list[mcp_types.Resource]:
         """Returns what the server has to be read; raises `ToolServerError`."""
         return in_sync(self.aresources)
 
-    async def aresources(self) -> list[Resource]:
+    async def aresources(self) -> list[mcp_types.Resource]:
         """Returns what the server has to be read; raises `ToolServerError`."""
         async with self.connection_for(None) as connection:
             return await connection.resources()
@@ -154,11 +161,11 @@ class MCPTools(ToolServerBase["Connection"]):
         async with self.connection_for(None) as connection:
             return await connection.resource(uri)
 
-    def prompts(self) -> list[Prompt]:
+    def prompts(self) -> list[mcp_types.Prompt]:
         """Returns the prompts of the server; raises `ToolServerError`."""
         return in_sync(self.aprompts)
 
-    async def aprompts(self) -> list[Prompt]:
+    async def aprompts(self) -> list[mcp_types.Prompt]:
         """Returns the prompts of the server; raises `ToolServerError`."""
         async with self.connection_for(None) as connection:
             return await connection.prompts()
@@ -172,19 +179,21 @@ class MCPTools(ToolServerBase["Connection"]):
         async with self.connection_for(None) as connection:
             return await connection.prompt(name, {**(arguments or {}), **more})
 
-    def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> Connection:
+    def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> connections.Connection:
         """Returns a new connection to the server; see `ToolServerBase`."""
         from .connections import Connection
 
         opened = partial(self._address.opened, headers, self._max_message_bytes)
         return Connection(self._name, opened, self._mode, self._connect_timeout, secrets, self._sampler)
 
-    async def definitions(self, connection: Connection) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
+    async def definitions(
+        self, connection: connections.Connection
+    ) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
         """Returns the definitions of the tools that are offered, with warnings; raises `ToolServerError`."""
         return self._chosen(await connection.tools())
 
     async def run_call(
-        self, connection: Connection, definition: Definition, call: ToolCall, context: ToolContext[Any]
+        self, connection: connections.Connection, definition: Definition, call: ToolCall, context: ToolContext[Any]
     ) -> ToolOutput:
         """Calls a tool, and returns its output; see `ToolServerBase`."""
         from .results import output_of
@@ -215,7 +224,7 @@ class MCPTools(ToolServerBase["Connection"]):
         return chosen, warnings
 
 
-def _sampler(given: SamplingModel | None, server: str) -> Sampler | None:
+def _sampler(given: samplers.SamplingModel | None, server: str) -> samplers.Sampler | None:
     if given is None:
         return None
     from .sampling import Sampler

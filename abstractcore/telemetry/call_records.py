@@ -14,6 +14,7 @@ from ..schema import (
     MediaDecision,
     ModelReply,
     SchemaError,
+    Verification,
     digest,
     partial_reply,
     redacted_call,
@@ -46,8 +47,8 @@ class EndedCall:
     def _bare(self) -> CallRecord:
         context, end, reply = self._context, self._end, self._reply
         call = context.call
-        bill = Bill(context)
-        cost = bill.cost(self._pricing)
+        bill = Bill(context, of_record=True)
+        cost = bill.cost(context.pricing or self._pricing)
         return CallRecord(
             trace_id=context.trace_id,
             parent_id=call.parent_id,
@@ -73,6 +74,7 @@ class EndedCall:
             cost_source=cost.cost_source,
             cost_reason=cost.cost_reason,
             price_rows=cost.price_rows,
+            verification=context.verification and _without_texts(context.verification),
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:
@@ -90,6 +92,7 @@ class EndedCall:
             media=self._context.decisions,
             error=self._error(capture),
             result=self._result(),
+            verification=self._context.verification,
         )
 
     def _result(self) -> JSONValue:
@@ -119,6 +122,21 @@ def _without_text(decision: MediaDecision) -> MediaDecision:
     if not lost and sent is decision.sent and decision.own_text is None:
         return decision
     return replace(decision, sent=sent, lost=lost, own_text=None)
+
+
+def _without_texts(verification: Verification) -> Verification:
+    """Returns a verification without what may quote the answer or a file: each text is empty."""
+    checks = (
+        replace(
+            check,
+            text="",
+            source=check.source and replace(check.source, quote="", text=None, anchors=()),
+            instead=check.instead and "",
+            reason=check.reason and "",
+        )
+        for check in verification.checks
+    )
+    return Verification(tuple(checks), ("",) * len(verification.problems))
 
 
 def _error_record(error: BaseException | None, capture: Capture) -> ErrorRecord | None:

@@ -27,13 +27,19 @@ _EXACT: Final = Context(prec=100, traps=[])
 
 
 class Bill:
-    """What an ended call is charged for: its responses and file conversions, and nothing of its content."""
+    """What an ended call is charged for: its responses and file conversions, and nothing of its content.
+
+    That `of_record` leaves out conversions whose calls have records of their own: the sum over all records is what was
+    spent.
+    """
 
     __slots__ = ("_conversions", "_responses", "_without_response", "usage")
 
-    def __init__(self, context: CallContext) -> None:
+    def __init__(self, context: CallContext, *, of_record: bool = False) -> None:
         responses = [*context.responses, *(each.billed for each in context.streams if isinstance(each, MeteredStream))]
-        conversions = [each for each in context.decisions if each.usage is not None]
+        conversions = [
+            each for each in context.decisions if each.usage is not None and not (of_record and each.recorded)
+        ]
         usages = [each.usage for each in (*responses, *conversions) if each.usage is not None]
         self.usage: Usage = sum(usages[1:], usages[0]) if usages else _NO_USAGE
         """The tokens of all responses and conversions; a single one keeps what it reports about its price."""

@@ -8,20 +8,16 @@ from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
 from functools import partial
 from types import TracebackType
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
+from .. import schema, telemetry
 from ..concurrency import GATHERING_SECONDS, ProcessWorker
 from ..errors import InvalidInputError
 from ..ports import CallContext, CallEnd, Pricing, TraceSubscriber
 
-if TYPE_CHECKING:
-    from ..schema import CallRecord, Capture
-    from .call_records import EndedCall
-
-
 Listener: TypeAlias = Callable[[CallContext, CallEnd], None]
 """Called with every finished call."""
-Subscriber: TypeAlias = "Callable[[CallRecord], Awaitable[object] | object]"
+Subscriber: TypeAlias = Callable[["schema.CallRecord"], Awaitable[object] | object]
 
 _MOST_WAITING = 10_000
 _MOST_BYTES_WAITING = 64 * 1024 * 1024
@@ -43,10 +39,10 @@ class Subscription:
     content were waiting), because the subscription was being closed, or because the program was ending.
     """
 
-    def __init__(self, subscriber: Subscriber, capture: Capture, recorder: Recorder) -> None:
+    def __init__(self, subscriber: Subscriber, capture: schema.Capture, recorder: Recorder) -> None:
         self.dropped = 0
         self._subscriber = subscriber
-        self._capture: Capture = capture
+        self._capture: schema.Capture = capture
         self._recorder = recorder
         self._closed = False
         self._worker = ProcessWorker("abstractcore-subscriber")
@@ -55,7 +51,7 @@ class Subscription:
         """Returns whether to notify it of a call made in notifications of `origin`."""
         return self._subscriber not in origin
 
-    def report(self, call: EndedCall, origin: tuple[Subscriber, ...]) -> None:
+    def report(self, call: telemetry.EndedCall, origin: tuple[Subscriber, ...]) -> None:
         """Queues the notification of a call. Returns at once; the queue holds no more content than the record."""
         if self._closed:
             self._lose("the subscription was being closed")
@@ -108,7 +104,7 @@ class Subscription:
     ) -> None:
         self.close()
 
-    def _notify(self, record: CallRecord, origin: tuple[Subscriber, ...]) -> Awaitable[object] | object:
+    def _notify(self, record: schema.CallRecord, origin: tuple[Subscriber, ...]) -> Awaitable[object] | object:
         """Calls the subscriber, and marks calls that it makes. Runs in the subscriber's thread."""
         _notified.set((*origin, self._subscriber))
         return self._subscriber(record)
@@ -130,7 +126,7 @@ class Recorder:
         self._subscriptions: dict[int, Subscription] = {}
         self._writer = ProcessWorker("abstractcore-records", GATHERING_SECONDS)
 
-    def subscribe(self, subscriber: Subscriber, capture: Capture = "off") -> Subscription:
+    def subscribe(self, subscriber: Subscriber, capture: schema.Capture = "off") -> Subscription:
         """Notifies `subscriber` of every later call; raises `InvalidInputError` unless it is callable."""
         if not callable(subscriber):
             raise InvalidInputError(f"expected a function, got {type(subscriber).__name__}", path="subscriber")

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from .toolset import ToolInput, ToolSet, tool_set
+from .toolset import ToolSet, tool_set
 
 if TYPE_CHECKING:
     from .arguments import ArgumentsError, PreparedArguments
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from .results import ToolOutput
     from .servers import ServedTools, ToolServer
     from .tool import OnError, Tool, ToolOptions, tool_of
+    from .tool_inputs import ToolInput
 
 _LATER = {
     "ArgumentsError": "arguments",
@@ -22,6 +23,7 @@ _LATER = {
     "PreparedArguments": "arguments",
     "ServedTools": "servers",
     "Tool": "tool",
+    "ToolInput": "tool_inputs",
     "ToolOptions": "tool",
     "ToolOutput": "results",
     "ToolServer": "servers",

@@ -64,7 +64,7 @@ class Respond:
 
 
 Decision: TypeAlias = Allow | Deny | Edit | Suspend | Respond
-Approver: TypeAlias = Callable[[PendingCall], "Decision | bool | Awaitable[Decision | bool]"]
+Approver: TypeAlias = Callable[[PendingCall], Decision | bool | Awaitable[Decision | bool]]
 """A function, or coroutine function, that decides about a tool call; True allows it, False denies it."""
 
 

@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from .servers import ServedTools, ToolServer
     from .tool import Tool
 
-ToolInput: TypeAlias = "ToolSpec | HostedTool | Tool[..., Any] | Callable[..., Any] | ToolSource | ToolServer | str"
-"""A function, method, `Tool`, pydantic model, dataclass or TypedDict; a spec of a tool that is run elsewhere; a hosted
-tool; a tool source or its name, or a tool server, for all of its tools."""
 _Origin: TypeAlias = Callable[[], str]
 """Returns where a tool comes from, for an error."""
 

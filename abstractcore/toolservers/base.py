@@ -26,7 +26,7 @@ from .pins import Pins
 
 T = TypeVar("T")
 Headers: TypeAlias = (
-    "Mapping[str, str] | Callable[[Any], Mapping[str, str]] | Callable[[Any], Awaitable[Mapping[str, str]]]"
+    Mapping[str, str] | Callable[[Any], Mapping[str, str]] | Callable[[Any], Awaitable[Mapping[str, str]]]
 )
 """Headers of all requests, or a function, sync or async, of the `deps` of a call."""
 

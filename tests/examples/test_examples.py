@@ -178,5 +178,6 @@ def test_mcp_tools_stand_beside_a_function(run):
 
 
 def test_every_example_is_tested():
-    tested = Path(__file__).read_text()
+    with_plugins = sorted((EXAMPLES.parent / "tests" / "plugins").glob("*/test_package.py"))
+    tested = "".join(path.read_text() for path in (Path(__file__), *with_plugins))
     assert all(f'"{path.name}"' in tested for path in EXAMPLES.glob("*.py"))

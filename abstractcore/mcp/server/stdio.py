@@ -157,7 +157,7 @@ def _as_line(message: SessionMessage) -> bytes:
 
 
 def _invalid(line: bytes) -> SessionMessage:
-    """Returns the answer to a line that is no message, with its id if it has one."""
+    """Returns the answer to a line that is not a message, with its id if it has one."""
     try:
         decoded: Any = json.loads(line)
     except (ValueError, RecursionError):

@@ -11,10 +11,13 @@ from pathlib import Path
 
 from ...errors import AbstractCoreError, CassetteError
 from ...ports import Answer, Attempt, AttemptNext, BilledResponse
-from ...schema import AttemptRecord, Delta, WireResponse, accumulate
+from ...schema import AttemptRecord, Delta, ModelReply, WireResponse, accumulate
 from .exchanges import RecordedExchange, RecordedRequest, exchange_in
 from .mismatches import mismatch
 from .scrubbing import Scrubber
+
+_EMPTY = ModelReply()
+"""What older releases recorded as the reply to an operation other than chat. Backends answer with other replies."""
 
 
 class Replay:
@@ -48,12 +51,12 @@ class Replay:
             return stream
         if exchange.error is not None:
             raise exchange.error.to_exception()
-        if not attempt.operation.is_chat:
-            answer = attempt.operation.read(_response(exchange, self.path))
-        elif exchange.reply is None:
+        if exchange.reply is not None and (attempt.operation.is_chat or exchange.reply != _EMPTY):
+            answer = exchange.reply
+        elif attempt.operation.is_chat:
             raise CassetteError(f"{self.path} has the response to another operation: expected a reply.")
         else:
-            answer = exchange.reply
+            answer = attempt.operation.read(_response(exchange, self.path))
         billed = BilledResponse(answer.usage, answer.model or "", record.started_at, attempt.context.terms)
         attempt.context.responses.append(billed)
         return answer

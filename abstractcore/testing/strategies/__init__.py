@@ -34,6 +34,7 @@ from .record import call_records
 from .reply import replies
 from .response import attempt_records, media_decisions, responses
 from .tool_loop import journal_entries, tool_answers, tool_loops, tool_steps
+from .transcript import transcripts
 from .usage import billings, usages
 from .warning import call_warnings
 
@@ -83,6 +84,7 @@ __all__ = [
     "tool_results",
     "tool_specs",
     "tool_steps",
+    "transcripts",
     "usages",
     "video_parts",
 ]

@@ -21,7 +21,7 @@ class Body(Protocol):
 
     @property
     def failed(self) -> bool:
-        """Whether the text is no call: the index that `feed` returned is of the first character outside of it."""
+        """Whether the text is not a call: the index that `feed` returned is of the first character outside of it."""
         ...
 
     @property

@@ -1,4 +1,4 @@
-"""What the system message says of tools: their specifications, how to call them, and whether to."""
+"""What the system message says about tools: their specifications, how to call them, and whether to."""
 
 from __future__ import annotations
 

@@ -153,7 +153,7 @@ class FencedCalls:
         return end
 
     def _give_up(self) -> None:
-        """Puts out a block that is no call."""
+        """Puts out a block that is not a call."""
         block, self._block = "".join(self._block or ()), None
         self._emit(block)
 

@@ -33,7 +33,7 @@ class UnreadableError(AbstractCoreError, ValueError):
 class LenientReader:
     """Reads values from `text`. `repairs` holds the mistakes found so far.
 
-    With `python`, Python's literals are no mistakes; with `gemma`, those of Gemma 4 (bare keys, texts in `<|"|>`).
+    With `python`, Python's literals are allowed; with `gemma`, those of Gemma 4 (bare keys, texts in `<|"|>`).
     With `complete`, brackets missing at the end are added.
     """
 

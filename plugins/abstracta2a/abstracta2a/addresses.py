@@ -105,14 +105,14 @@ def _card(given: object) -> Mapping[str, Any]:
 def _of_file(file: Path) -> Mapping[str, Any]:
     try:
         if file.stat().st_size > MOST_CARD_BYTES:
-            raise ConfigurationError(f"{file} has more than {MOST_CARD_BYTES:,} bytes: it is no agent card.")
+            raise ConfigurationError(f"{file} has more than {MOST_CARD_BYTES:,} bytes: it is not an agent card.")
         content: Any = json.loads(file.read_text("utf-8-sig"))
     except OSError as error:
         raise ConfigurationError(f"{file} cannot be read: {error.strerror or type(error).__name__}.") from None
     except (ValueError, RecursionError) as error:
         raise ConfigurationError(f"{file} is not JSON: {error}.") from None
     if not isinstance(content, dict):
-        raise ConfigurationError(f"{file} is no agent card: expected an object.")
+        raise ConfigurationError(f"{file} is not an agent card: expected an object.")
     return cast("dict[str, Any]", content)
 
 

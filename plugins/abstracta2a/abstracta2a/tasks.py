@@ -1,4 +1,4 @@
-"""`TaskView`: what an agent has said of a task so far, or its message."""
+"""`TaskView`: what an agent has reported about a task so far, or its message."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class TaskView:
         return self.message is not None or self.status.state in FINAL or self.is_waiting
 
     def add(self, event: StreamResponse) -> str | None:
-        """Adds an event, and returns what it says of progress."""
+        """Adds an event, and returns what it says about progress."""
         kind = event.WhichOneof("payload")
         if kind == "task":
             return self.add_task(event.task)
@@ -109,7 +109,7 @@ class TaskView:
         return None  # an event of a later version of the protocol
 
     def add_task(self, task: Task) -> str | None:
-        """Replaces what is known by a task as the agent has it now, and returns what it says of progress."""
+        """Replaces what is known by a task as the agent has it now, and returns what it says about progress."""
         if not task.id:
             raise ToolFailed(f"the agent {self._agent} sent a task without an id")
         if self._may_be_replaced and task.id != self.task_id and self.context_id and self.context_id == task.context_id:

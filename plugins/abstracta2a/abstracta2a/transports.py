@@ -24,7 +24,7 @@ def jsonrpc_transport(card: AgentCard, url: str, config: ClientConfig) -> Client
 
 
 class _Tolerant(JsonRpcTransport):
-    """Takes times without a zone, which some agents write (fasta2a 2.1), and leaves out those that are no times.
+    """Takes times without a zone, which some agents write (fasta2a 2.1), and leaves out values that are not times.
 
     The SDK would refuse the whole answer. Nothing here depends on times.
     """

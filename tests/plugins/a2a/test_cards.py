@@ -18,7 +18,7 @@ from tests.plugins.a2a.agents import Helper, helper_app, helper_card, served
 from tests.plugins.a2a.talk import TOOL, asked, begun
 
 CARDS = Path(__file__).with_name("cards")
-CARD = {
+CARD: dict[str, Any] = {
     "name": "Helper Agent",
     "description": "Helps.",
     "version": "1.0.0",
@@ -35,7 +35,7 @@ def card_at(url: str, **changes: Any) -> dict[str, Any]:
     return {**CARD, "supportedInterfaces": [interface], **changes}
 
 
-def sent(card: Any, **headers: str) -> bytes:
+def sent(card: Any, **headers: Any) -> bytes:
     """The response with a card."""
     return answer(card, **headers)
 
@@ -57,7 +57,8 @@ def test_published_cards_are_tools(file: str, tool: str, skills: list[str], take
         assert [
             line.startswith(f"- {skill}") for line, skill in zip(spec.description.splitlines()[2:], skills, strict=True)
         ] == [True] * len(skills)
-        assert ("data" in spec.parameters["properties"]) == takes_data
+        properties: Any = spec.parameters["properties"]
+        assert ("data" in properties) == takes_data
         assert (spec.labels, spec.destructive, spec.read_only) == (("untrusted", "sends"), True, False)
 
 
@@ -233,7 +234,7 @@ def test_unreachable_agent_is_a_warning_where_it_is_not_required(one_of_two_ways
     ],
 )
 def test_invalid_arguments_are_named(arguments: dict[str, Any], path: str):
-    given = (
+    given: dict[str, Any] = (
         arguments if arguments.keys() & {"url", "card"} or not arguments else {"url": "https://a.example", **arguments}
     )
     with pytest.raises(InvalidInputError) as raised:
@@ -251,7 +252,7 @@ def test_unknown_option_is_named_with_the_nearest():
 
 @pytest.mark.parametrize(
     ("content", "problem"),
-    [(None, "cannot be read"), (b"{", "is not JSON"), (b"\xff", "is not JSON"), (b"[]", "no agent card")],
+    [(None, "cannot be read"), (b"{", "is not JSON"), (b"\xff", "is not JSON"), (b"[]", "not an agent card")],
 )
 def test_file_without_a_card_is_an_error(content: bytes | None, problem: str, tmp_path: Path):
     file = tmp_path / "card.json"

@@ -1,0 +1,194 @@
+"""The calls that each method of a backend must answer, and how."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
+
+from ...errors import (
+    AbstractCoreError,
+    BadRequestError,
+    InvalidInputError,
+    MediaError,
+    NotFoundError,
+    RequestTimeoutError,
+    UnsupportedContentError,
+)
+from ...schema import AudioPart, DocumentPart, ImagePart, MediaResult, TranscriptResult, VideoPart
+from .inputs import Inputs
+
+DRAWN = object()
+"""Stands for an image that the backend draws: it may edit none but its own."""
+_NO_VOICE = "no-such-voice-0"
+_REFUSALS = (InvalidInputError, UnsupportedContentError, BadRequestError, NotFoundError)
+"""What bad input raises: errors of the backend, or of the vendor that refuses the request."""
+
+
+@dataclass(frozen=True, slots=True)
+class Case:
+    """A call and what it must do: return a result without `fault`, or raise one of `errors`."""
+
+    method: str
+    what: str
+    arguments: tuple[Any, ...]
+    fault: Callable[[object], str | None]
+    options: Mapping[str, Any] = field(default_factory=dict[str, Any])
+    errors: tuple[type[AbstractCoreError], ...] = ()
+    leaves: bool = False
+
+    def with_image(self, draw: Callable[[], object]) -> Case:
+        """Returns the call with what `draw` returns in place of `DRAWN`."""
+        if not any(each is DRAWN for each in self.arguments):
+            return self
+        return replace(self, arguments=tuple(draw() if each is DRAWN else each for each in self.arguments))
+
+
+def cases_of(method: str, backend: object, inputs: Inputs) -> Iterator[Case]:
+    """Yields the calls of a method of `backend`."""
+    yield from _CASES[method](inputs, _parameters(backend, method))
+
+
+def _parameters(backend: object, method: str) -> set[str]:
+    found = getattr(backend, method, None)
+    return set(inspect.signature(found).parameters) if callable(found) else set()
+
+
+def _speech(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+    yield Case("tts", "tts returns sound", (inputs.text,), _media(AudioPart))
+    yield _in_no_time("tts", (inputs.text,))
+    if "voice" in takes:
+        yield _refused("tts", "tts refuses an unknown voice", (inputs.text,), voice=_NO_VOICE)
+
+
+def _streamed(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+    yield Case("tts_stream", "tts_stream yields sound", (inputs.text,), _pieces)
+    yield Case("tts_stream", "tts_stream is left after its first part", (inputs.text,), _pieces, leaves=True)
+    yield Case("tts_stream", "tts_stream takes a text in pieces", ([inputs.text[:9], inputs.text[9:]],), _pieces)
+    if "voice" in takes:
+        yield _refused("tts_stream", "tts_stream refuses an unknown voice", (inputs.text,), voice=_NO_VOICE)
+
+
+def _heard(method: str) -> Callable[[Inputs, set[str]], Iterator[Case]]:
+    def cases(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+        yield Case(method, f"{method} returns a transcript", (inputs.recording,), _transcript)
+        yield _in_no_time(method, (inputs.recording,))
+        junk = AudioPart(_blob(inputs.junk, "audio/mpeg"))
+        yield _refused(method, f"{method} refuses what is no recording", (junk,), MediaError)
+
+    return cases
+
+
+def _drawn(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+    yield Case("t2i", "t2i returns an image", (inputs.prompt,), _media(ImagePart))
+    yield _in_no_time("t2i", (inputs.prompt,))
+    if {"width", "height"} <= takes:
+        yield _refused("t2i", "t2i refuses an impossible size", (inputs.prompt,), width=-1, height=64)
+
+
+def _edited(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+    junk = ImagePart(_blob(inputs.junk, "image/png"))
+    yield Case("i2i", "i2i returns an image", (inputs.prompt, DRAWN), _media(ImagePart))
+    yield _refused("i2i", "i2i refuses what is no image", (inputs.prompt, junk), MediaError)
+
+
+def _upscaled(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+    junk = ImagePart(_blob(inputs.junk, "image/png"))
+    yield Case("upscale_image", "upscale_image returns an image", (inputs.image,), _media(ImagePart))
+    yield _refused("upscale_image", "upscale_image refuses what is no image", (junk,), MediaError)
+
+
+def _filmed(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+    yield Case("t2v", "t2v returns a video", (inputs.prompt,), _media(VideoPart))
+    yield _in_no_time("t2v", (inputs.prompt,))
+
+
+def _animated(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+    junk = ImagePart(_blob(inputs.junk, "image/png"))
+    yield Case("i2v", "i2v returns a video", (inputs.image,), _media(VideoPart))
+    yield _refused("i2v", "i2v refuses what is no image", (junk,), MediaError)
+
+
+def _composed(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+    yield Case("t2m", "t2m returns music", (inputs.prompt,), _media(AudioPart, DocumentPart))
+    yield _in_no_time("t2m", (inputs.prompt,))
+    if "format" in takes:
+        yield _refused("t2m", "t2m refuses an unknown format", (inputs.prompt,), format="no-such-format")
+
+
+def _listed(method: str) -> Callable[[Inputs, set[str]], Iterator[Case]]:
+    def cases(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
+        yield Case(method, f"{method} returns entries with ids", (), _entries)
+
+    return cases
+
+
+_CASES: Mapping[str, Callable[[Inputs, set[str]], Iterator[Case]]] = {
+    "tts": _speech,
+    "tts_stream": _streamed,
+    "stt": _heard("stt"),
+    "transcribe": _heard("transcribe"),
+    "list_voices": _listed("list_voices"),
+    "t2i": _drawn,
+    "i2i": _edited,
+    "upscale_image": _upscaled,
+    "t2v": _filmed,
+    "i2v": _animated,
+    "list_models": _listed("list_models"),
+    "t2m": _composed,
+}
+
+
+def _in_no_time(method: str, arguments: tuple[Any, ...]) -> Case:
+    what = f"{method} ends at the time limit"
+    return Case(method, what, arguments, _anything, {"timeout": 0.05}, (RequestTimeoutError,))
+
+
+def _refused(
+    method: str, what: str, arguments: tuple[Any, ...], *errors: type[AbstractCoreError], **options: Any
+) -> Case:
+    def fault(result: object) -> str | None:
+        if isinstance(result, TranscriptResult) and not result.text:
+            return None  # nothing was heard
+        warned = isinstance(result, MediaResult) and cast("MediaResult[Any]", result).warnings
+        return None if warned else "it was accepted without an error or a warning"
+
+    return Case(method, what, arguments, fault, options, (*_REFUSALS, *errors))
+
+
+def _media(*of: type) -> Callable[[object], str | None]:
+    def fault(result: object) -> str | None:
+        if not isinstance(result, MediaResult):
+            return f"expected a MediaResult, got {type(result).__name__}"
+        part = cast("MediaResult[Any]", result).part
+        if not isinstance(part, of):
+            return f"expected {of[0].__name__}, got {type(part).__name__}"
+        return "it has no content" if part.blob.size == 0 else None
+
+    return fault
+
+
+def _pieces(result: object) -> str | None:
+    parts = cast("list[object]", result)
+    return None if parts and all(isinstance(part, AudioPart) for part in parts) else "expected parts of sound"
+
+
+def _transcript(result: object) -> str | None:
+    return None if isinstance(result, TranscriptResult) else f"expected a transcript, got {type(result).__name__}"
+
+
+def _entries(result: object) -> str | None:
+    rows = cast("list[Mapping[str, object]]", result)
+    wrong = next((row for row in rows if not isinstance(row.get("id"), str) or not row["id"]), None)
+    return None if wrong is None else f"an entry has no id: {wrong!r:.100}"
+
+
+def _anything(result: object) -> str | None:
+    return None
+
+
+def _blob(data: bytes, media_type: str) -> Any:
+    from ...schema import Blob
+
+    return Blob.from_bytes(data, media_type)
