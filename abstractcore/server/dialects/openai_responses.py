@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import replace
 
-from ...errors import AbstractCoreError
 from ...ports import StreamRenderer, Transpiler
-from ...schema import Delta, ModelReply
+from ...schema import Delta, ModelReply, Rendered
 from .base import Asked, Dialect, Stamp, StampedRenderer
-
-_NO_TIME = b'"created_at":0,'
+from .response_fields import ResponseFields, compact
 
 
 class OpenAIResponsesDialect(Dialect):
@@ -21,16 +21,15 @@ class OpenAIResponsesDialect(Dialect):
     id_prefix = "resp_"
     needed_fields = frozenset({"background", "conversation", "previous_response_id", "prompt"})
 
-    def stamped(self, reply: ModelReply, stamp: Stamp) -> ModelReply:
-        """Returns a reply with an id and a time."""
-        reply = super().stamped(reply, stamp)
-        if "created_at" in reply.provider_metadata:
-            return reply
-        return replace(reply, provider_metadata={**reply.provider_metadata, "created_at": int(stamp.time)})
+    def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
+        """Returns the response, with what it repeats of the request."""
+        rendered = super().render(transpiler, replies, asked, stamp)
+        fields = ResponseFields(asked.data, int(stamp.time))
+        return replace(rendered, body=compact(fields.completed(json.loads(rendered.body))))
 
     def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
         """Returns what writes the events."""
-        return TimedRenderer(transpiler.renderer(), self.new_id(stamp), int(stamp.time))
+        return DescribedRenderer(transpiler.renderer(), self.new_id(stamp), ResponseFields(asked.data, int(stamp.time)))
 
     def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
         """Returns an event that clients do not know, and ignore: the timer of some does not count comments.
@@ -40,21 +39,17 @@ class OpenAIResponsesDialect(Dialect):
         return b'event: keepalive\ndata: {"type":"keepalive"}\n\n' if begun else b": ping\n"
 
 
-class TimedRenderer(StampedRenderer):
-    """Writes events whose response has a time."""
+class DescribedRenderer(StampedRenderer):
+    """Writes events whose response has all fields."""
 
-    def __init__(self, inner: StreamRenderer, id: str, created: int) -> None:
+    def __init__(self, inner: StreamRenderer, id: str, fields: ResponseFields) -> None:
         super().__init__(inner, id)
-        self._created = b'"created_at":%d,' % created
+        self._fields = fields
 
     def feed(self, delta: Delta) -> bytes:
         """Returns the events of a delta."""
-        return super().feed(delta).replace(_NO_TIME, self._created)
+        return self._fields.in_events(super().feed(delta))
 
     def finish(self) -> bytes:
         """Returns the event with the whole response."""
-        return super().finish().replace(_NO_TIME, self._created)
-
-    def error(self, error: AbstractCoreError) -> bytes:
-        """Returns the error as an event."""
-        return super().error(error)
+        return self._fields.in_events(super().finish())
