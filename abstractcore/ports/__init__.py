@@ -84,6 +84,7 @@ if TYPE_CHECKING:
     from .file_stores import FileStore, FileToUpload, FileUpload, HasFileStore, ProviderFile, StoredFileIndex
     from .isolation import Isolation
     from .media_fitting import FitsMedia, Fitted, MeasuresMedia
+    from .native_calls import native_call
     from .prices import Price
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
     from .second_hearings import HearsAgain
@@ -146,6 +147,7 @@ _LATER = {
     "Transcription": "transcribers",
     "VoiceSample": "transcribers",
     "chosen_pages": "excerpts",
+    "native_call": "native_calls",
     "total_usage": "conversions",
 }
 """Names whose module is imported on first access: few programs need them."""
@@ -274,6 +276,7 @@ __all__ = [
     "chosen_pages",
     "current_interruption",
     "interruptible",
+    "native_call",
     "total_usage",
 ]
 

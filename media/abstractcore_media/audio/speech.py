@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
 from abstractcore.errors import InvalidInputError, MediaError
-from abstractcore.ports import Transcription
+from abstractcore.ports import Transcription, native_call
 from abstractcore.schema import CallWarning, Transcript, TranscriptSegment, TranscriptWord
 
 from ..common.extras import missing_extra
@@ -37,7 +37,8 @@ def find_speech(samples: Samples, longest: int) -> Sequence[tuple[int, int]]:
     except ImportError as error:
         raise missing_extra("Transcribing audio", "faster-whisper", "audio") from error
     options = vad.VadOptions(min_silence_duration_ms=_PAUSE_MS, max_speech_duration_s=longest / SAMPLE_RATE)
-    found = cast(Any, vad).get_speech_timestamps(samples, options)
+    with native_call("speech"):
+        found = cast(Any, vad).get_speech_timestamps(samples, options)
     return [(int(each["start"]), int(each["end"])) for each in found if each["end"] > each["start"]]
 
 
@@ -84,17 +85,18 @@ class WhisperRecogniser:
         if terms:
             room -= min(len(whisper.hf_tokenizer.encode(terms).ids), _MAX_TERM_TOKENS)
         try:
-            segments, info = whisper.transcribe(
-                piece.samples,
-                language=self._language,
-                beam_size=self._beam_size,
-                temperature=0.0,
-                condition_on_previous_text=False,
-                max_new_tokens=min(room, 32 + _TOKENS_PER_SECOND * len(piece.samples) // SAMPLE_RATE),
-                word_timestamps=self._options.words,
-                hotwords=terms or None,
-            )
-            found = list(segments)
+            with native_call(self._source):
+                segments, info = whisper.transcribe(
+                    piece.samples,
+                    language=self._language,
+                    beam_size=self._beam_size,
+                    temperature=0.0,
+                    condition_on_previous_text=False,
+                    max_new_tokens=min(room, 32 + _TOKENS_PER_SECOND * len(piece.samples) // SAMPLE_RATE),
+                    word_timestamps=self._options.words,
+                    hotwords=terms or None,
+                )
+                found = list(segments)
         except (RuntimeError, ValueError) as error:
             raise MediaError(f"{self._source} cannot be transcribed: {error}", source=self._source) from error
         if self._language is None:

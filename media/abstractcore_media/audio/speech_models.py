@@ -6,6 +6,7 @@ import threading
 from typing import TYPE_CHECKING, Any
 
 from abstractcore.errors import ModelStoreError
+from abstractcore.ports import native_call
 
 from ..common.extras import missing_extra
 
@@ -31,13 +32,14 @@ class SpeechModels:
                 path = store.path(name)
                 try:
                     # With 8-bit weights it is 40 % faster, but hears "930" for "9.30".
-                    self._loaded[name] = WhisperModel(
-                        str(path),
-                        device="cpu",
-                        compute_type="float32",
-                        cpu_threads=threads,
-                        local_files_only=True,
-                    )
+                    with native_call(name):
+                        self._loaded[name] = WhisperModel(
+                            str(path),
+                            device="cpu",
+                            compute_type="float32",
+                            cpu_threads=threads,
+                            local_files_only=True,
+                        )
                 except (RuntimeError, ValueError, OSError) as error:
                     raise ModelStoreError(
                         f"The speech model {name} cannot be loaded from {path}.",

@@ -10,7 +10,7 @@ from functools import cache, partial
 from typing import TYPE_CHECKING, Any
 
 from abstractcore.errors import MediaError
-from abstractcore.ports import current_interruption
+from abstractcore.ports import current_interruption, native_call
 
 from ..common.extras import missing_extra
 from .lines import Line, merged
@@ -104,7 +104,8 @@ class TextReader:
         with self._lock:
             engine = self._loaded(threads)
             try:
-                result = engine(pixels, **_ONE_ROW)
+                with native_call(source):
+                    result = engine(pixels, **_ONE_ROW)
             except Exception as error:  # as in `_reading`
                 raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
         return "".join(result.txts or ())
@@ -124,7 +125,8 @@ class TextReader:
 
         engine = self._loaded(threads)
         pixels = (numpy.asarray(row.convert("RGB"))[:, :, ::-1] for row in rows)
-        return [engine(each, **_TURNED).cls_res[0][0] == "180" for each in pixels]
+        with native_call("a line of text"):
+            return [engine(each, **_TURNED).cls_res[0][0] == "180" for each in pixels]
 
     def _reading(self, image: Image, scale: float, source: str, threads: int) -> list[Line]:
         import numpy
@@ -132,7 +134,8 @@ class TextReader:
         engine = self._loaded(threads)
         pixels = numpy.asarray(_padded(image.convert("RGB")))[:, :, ::-1]  # it expects BGR
         try:
-            result = engine(pixels, **_SEARCHED)
+            with native_call(source):
+                result = engine(pixels, **_SEARCHED)
         except Exception as error:  # of several libraries, for images that they cannot divide into lines
             raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
         if result.boxes is None or result.txts is None:
@@ -149,15 +152,16 @@ class TextReader:
                 from rapidocr import RapidOCR
             except ImportError as error:
                 raise missing_extra("Reading text in images", "rapidocr", "images") from error
-            self._engine = RapidOCR(
-                params={
-                    "Global.log_level": "critical",
-                    "Global.text_score": 0.0,  # lines that cannot be read are counted
-                    "Global.max_side_len": LONGEST_EDGE,
-                    "EngineConfig.onnxruntime.intra_op_num_threads": threads,
-                    "EngineConfig.onnxruntime.inter_op_num_threads": 1,
-                }
-            )
+            with native_call("RapidOCR"):
+                self._engine = RapidOCR(
+                    params={
+                        "Global.log_level": "critical",
+                        "Global.text_score": 0.0,  # lines that cannot be read are counted
+                        "Global.max_side_len": LONGEST_EDGE,
+                        "EngineConfig.onnxruntime.intra_op_num_threads": threads,
+                        "EngineConfig.onnxruntime.inter_op_num_threads": 1,
+                    }
+                )
         return self._engine
 
 
