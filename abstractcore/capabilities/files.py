@@ -9,6 +9,7 @@ from ..errors import InvalidInputError, MediaError
 from ..ports import ArtifactStore, Runtime
 from ..ports.capabilities import MediaBytes
 from ..schema import MEDIA_PART_BY_KIND, Blob, MediaPart, SchemaError, media_kind_of
+from ..schema.quoting import one_line
 from .caller import Caller
 
 P = TypeVar("P", bound=MediaPart)
@@ -38,7 +39,9 @@ class FileArgument:
         """
         part = caller.load(self.source, self.name)
         if part.type not in self.kinds:
-            raise InvalidInputError(f"expected {' or '.join(self.kinds)}, got {part.blob.media_type}", path=self.name)
+            named = f"{one_line(part.blob.name)}, " if part.blob.name else ""
+            expected = " or ".join(self.kinds)
+            raise InvalidInputError(f"expected {expected}, got {named}{part.blob.media_type}", path=self.name)
         blob = part.blob
         if blob.form == "artifact":
             content = caller.services.artifacts.get(cast(str, blob.sha256))
