@@ -25,7 +25,7 @@ class CheckedStream:
 
     @property
     def state(self) -> str:
-        """As that of `RoundStream`: "done" when the answer is checked."""
+        """As that of `RoundStream`: "done" when the answer is checked, "closed" if that failed."""
         if self._response is not None or self._stream.state != "done":
             return self._stream.state
         return "closed" if self._is_closed else "open"
@@ -62,6 +62,7 @@ class CheckedStream:
             if not events and self._response is None:
                 self._response = await self._check.checked(self._stream.response, self._pipeline)
         except BaseException:
+            self._is_closed = True
             self._check.end()
             raise
         if not events:

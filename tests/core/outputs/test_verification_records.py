@@ -104,3 +104,16 @@ def test_check_that_fails_ends_the_call(call_style: CallStyle, monkeypatch: pyte
         with pytest.raises(RuntimeError, match="a bug"):
             list(call_style.stream(llm, "Go.", verify=True))
     assert [each.outcome for each in records] == ["done", "done"]
+
+
+def test_stream_whose_check_failed_needs_not_be_closed(monkeypatch: pytest.MonkeyPatch):
+    from abstractcore.engine import verification
+
+    def fail(*arguments: object) -> None:
+        raise RuntimeError("a bug")
+
+    monkeypatch.setattr(verification, "verify", fail)
+    stream = create_llm("scripted", replies=[FEE]).stream("Go.", verify=True)
+    with pytest.raises(RuntimeError, match="a bug"):
+        list(stream)
+    assert repr(stream) == "<Stream: closed, 'The fee is 14 euros.' so far>"
