@@ -73,6 +73,11 @@ def failure(status: int, message: str = "no", *, error: dict[str, Any] | None = 
 DONE = b"data: [DONE]\n\n"
 
 
+def raw_answer(body: bytes) -> bytes:
+    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
+    return head.encode() + body
+
+
 def event(data: dict[str, Any] | bytes) -> bytes:
     """A server-sent event."""
     return b"data: " + (data if isinstance(data, bytes) else json.dumps(data).encode()) + b"\n\n"

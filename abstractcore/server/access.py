@@ -21,7 +21,8 @@ _HEADERS = ("x-api-key", "x-goog-api-key", "api-key")
 
 @dataclass(frozen=True, slots=True)
 class Grant:
-    """What a client may do. `key_id` names its key, never the key itself; None without keys.
+    """What a client may do. `key_id` names its key, never the key itself; None without keys. `owner` is whose stored
+    responses and conversations it may use: all clients without keys share theirs.
 
     `models` are patterns of the names that it may call, as in "openai/*"; None allows all. `tags` are added to the
     records of its calls.
@@ -30,6 +31,7 @@ class Grant:
     key_id: str | None = None
     models: tuple[str, ...] | None = None
     tags: Mapping[str, str] = field(default_factory=dict[str, str])
+    owner: str = ""
 
     def allows(self, model: str) -> bool:
         """Whether it may call a model, by the name it is listed under."""
@@ -123,7 +125,7 @@ class FixedKeys:
         matches = [hmac.compare_digest(digest, each) for each in self._digests]
         if not any(matches):
             raise AuthenticationError("this key is not valid here")
-        return Grant(key_id=f"key{matches.index(True) + 1}")
+        return Grant(key_id=f"key{matches.index(True) + 1}", owner=f"sha256:{digest.hex()}")
 
     async def begin(self, grant: Grant, call: ModelCall) -> Lease:
         """Lets every call in."""

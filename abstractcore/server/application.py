@@ -30,6 +30,7 @@ from .receipts import ReceiptFolder
 from .requests import Request
 from .routes import Found, Routes, dialect_of_path
 from .settings import Settings
+from .stored_state import StoredState
 from .trace_ids import begin_request, new_trace_id, next_trace_id
 
 _log = logging.getLogger("abstractcore.server")
@@ -58,7 +59,9 @@ class Application:
         self._given_access = access or _access_of(settings)
         self._routes = Routes()
         self._metrics = Metrics()
-        self.state = self._made(settings or Settings())
+        first = settings or Settings()
+        self._stored = StoredState(first.server.database, first.limits.stored_seconds)
+        self.state = self._made(first)
 
     def _made(self, settings: Settings) -> State:
         services = self._given_services or server_services(settings)
@@ -66,7 +69,9 @@ class Application:
         llms = LLMs(settings, services, self._models)
         hosts = Hosts((settings.server.host, *settings.server.hosts))
         makers = Makers(settings, services, llms)
-        return State(settings, services, llms, access, hosts, Drains(settings.limits), makers, self._metrics)
+        return State(
+            settings, services, llms, access, hosts, Drains(settings.limits), makers, self._metrics, self._stored
+        )
 
     def reload(self, settings: Settings) -> None:
         """Replaces the configuration. Requests that are being answered keep theirs; where the server listens, and what
@@ -97,6 +102,7 @@ class Application:
             await receive()
             if self._given_services is None:
                 await asyncio.to_thread(self.state.services.close)
+            await asyncio.to_thread(self._stored.close)
             await send({"type": "lifespan.shutdown.complete"})
 
     async def _http(self, scope: Mapping[str, Any], connection: Connection) -> None:

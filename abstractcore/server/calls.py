@@ -21,13 +21,23 @@ from .streaming import StreamedAnswer
 
 async def answer(exchange: Exchange) -> Reply:
     """Answers a request with the reply of a model, whole or streamed."""
+    return await answered(await read(exchange))
+
+
+async def read(exchange: Exchange) -> Job:
+    """Returns the job of a request for an answer."""
     body = exchange.entry.receipt.request = await exchange.body()
-    job = Job.of(exchange, exchange.dialect.read(exchange.request, body))
+    return Job.of(exchange, exchange.dialect.read(exchange.request, body))
+
+
+async def answered(job: Job) -> Reply:
+    """Does a job."""
     if job.asked.stream:
         return StreamedAnswer(job)
+    exchange = job.exchange
     async with exchange.state.drains.watched(exchange.connection, job.served.on_disconnect):
         answers = await _all_answers(job)
-    return _whole(job, answers)
+    return await _whole(job, answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +100,7 @@ def _rendered(job: Job, answers: list[Answered]) -> Rendered:
     return job.exchange.dialect.render(planned.transpiler, [each.reply for each in answers], job.asked, job.stamp)
 
 
-def _whole(job: Job, answers: list[Answered]) -> WireResponse:
+async def _whole(job: Job, answers: list[Answered]) -> WireResponse:
     """Returns the response to the client. Its headers are those of the first answer."""
     first = answers[0]
     rendered = _rendered(job, answers)
@@ -108,5 +118,7 @@ def _whole(job: Job, answers: list[Answered]) -> WireResponse:
     body = rendered.body
     if job.extension.is_given:
         body = with_field(body, to_json(reply_fields(first.response, warnings, name)))
+    if job.keep is not None:
+        body = await job.keep(body)
     headers[RECEIPT_HEADER] = job.exchange.entry.receipt.header(digest_of(body))
     return WireResponse(200, job.exchange.headers(headers), body)

@@ -22,6 +22,7 @@ from .makers import Makers
 from .metrics import Metrics
 from .requests import Request
 from .settings import Settings
+from .stored_state import StoredState
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +37,7 @@ class State:
     drains: Drains
     makers: Makers
     metrics: Metrics
+    stored: StoredState
     formats: dict[str, Transpiler] = field(default_factory=dict[str, Transpiler])
 
     @property

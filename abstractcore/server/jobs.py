@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -44,12 +44,15 @@ class Planned:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """What one request asks for, of whom, and how."""
+    """What one request asks for, of whom, and how. `keep` stores the answer, or the end of its stream, before it is
+    sent; returns it as it is to be sent.
+    """
 
     exchange: Exchange
     asked: Asked
     extension: Extension
     served: Served
+    keep: Callable[[bytes], Awaitable[bytes]] | None = None
 
     @classmethod
     def of(cls, exchange: Exchange, asked: Asked) -> Job:
@@ -78,11 +81,18 @@ class Job:
         """What only the server knows of a reply."""
         return Stamp(self.exchange.request.trace_id, self.exchange.time)
 
+    @property
+    def has_own_format(self) -> bool:
+        """Whether all models that may answer speak the client's API themselves."""
+        return all(map(self._speaks, self.served.llms))
+
+    def _speaks(self, llm: abstractcore.LLM) -> bool:
+        return type(llm.transpiler) is type(self.exchange.format)
+
     def planned(self, llm: abstractcore.LLM) -> Planned:
         """Returns the call of a model; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-        theirs = self.exchange.format
-        own_format = type(llm.transpiler) is type(theirs)
-        transpiler = llm.transpiler if own_format else theirs
+        own_format = self._speaks(llm)
+        transpiler = llm.transpiler if own_format else self.exchange.format
         parsed = transpiler.parse(self.asked.wire)
         call = parsed.call
         options, left_out = self._options(call, llm.provider, own_format)
@@ -110,7 +120,7 @@ class Job:
         """Whether neither the request has, nor the answer needs, anything of the server's own."""
         asked = self.asked
         has_own = self.extension.is_given or has_seals(asked.wire.body)
-        return asked.choices == 1 and not asked.is_list and not has_own
+        return asked.choices == 1 and not asked.is_list and not asked.is_changed and not has_own
 
     async def begin(self, planned: Planned) -> Lease:
         """Lets a call in, before it is made by this task; raises as `Access.begin` does."""
@@ -128,6 +138,7 @@ class Job:
         rest = without(given, self.exchange.dialect.own_fields)
         if own_format:
             return {call.provider: rest} if rest else {}, []
+        rest = without(rest, self.exchange.dialect.state_fields)
         for name in rest:
             if name in self.exchange.dialect.needed_fields:
                 message = f"{provider} has nothing like it, and without it the request would mean something else"

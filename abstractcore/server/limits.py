@@ -35,5 +35,7 @@ class Limits:
     drain_seconds: float = _least(0.001, 60.0)
     """How long a call goes on without its client, at a provider with `on_disconnect = "drain"`; and how long streams
     have to end when the server is stopped."""
+    stored_seconds: float = _least(1, 30 * 24 * 3600.0)
+    """How long responses and conversations are stored."""
     drains: int = _least(1, 64)
     """How many calls may go on without their clients at once. Others are cancelled."""

@@ -8,7 +8,20 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from . import calls, counting, health, images, metrics, models_listing, music, ollama_models, speech, transcriptions
+from . import (
+    calls,
+    conversations,
+    counting,
+    health,
+    images,
+    metrics,
+    models_listing,
+    music,
+    ollama_models,
+    responses,
+    speech,
+    transcriptions,
+)
 from .dialects import (
     ANTHROPIC,
     COHERE,
@@ -64,7 +77,27 @@ ROUTES: tuple[Route, ...] = (
     Route("/", {"GET": health.root, "HEAD": health.root}, OPENAI_CHAT),
     Route("/v1/chat/completions", _ANSWER, OPENAI_CHAT),
     Route("/v1/completions", _ANSWER, OPENAI_COMPLETIONS),
-    Route("/v1/responses", _ANSWER, OPENAI_RESPONSES),
+    Route("/v1/responses", {"POST": responses.create}, OPENAI_RESPONSES),
+    Route("/v1/responses/input_tokens", _COUNT, OPENAI_RESPONSES),
+    Route("/v1/responses/{id}/input_items", {"GET": responses.input_items}, OPENAI_RESPONSES),
+    Route("/v1/responses/{id}/cancel", {"POST": responses.cancel}, OPENAI_RESPONSES),
+    Route("/v1/responses/{id}", {"GET": responses.read, "DELETE": responses.delete}, OPENAI_RESPONSES),
+    Route("/v1/conversations", {"POST": conversations.create}, OPENAI_RESPONSES),
+    Route(
+        "/v1/conversations/{id}/items/{item}",
+        {"GET": conversations.item, "DELETE": conversations.delete_item},
+        OPENAI_RESPONSES,
+    ),
+    Route(
+        "/v1/conversations/{id}/items",
+        {"GET": conversations.items, "POST": conversations.add_items},
+        OPENAI_RESPONSES,
+    ),
+    Route(
+        "/v1/conversations/{id}",
+        {"GET": conversations.read, "POST": conversations.change, "DELETE": conversations.delete},
+        OPENAI_RESPONSES,
+    ),
     Route("/v1/audio/speech", {"POST": speech.speak}, OPENAI_CHAT),
     Route("/v1/audio/transcriptions", {"POST": transcriptions.transcribe}, OPENAI_CHAT),
     Route("/v1/audio/translations", {"POST": transcriptions.translate}, OPENAI_CHAT),

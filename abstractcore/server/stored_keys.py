@@ -75,7 +75,7 @@ class StoredKeys:
         key = await self._valid(credential_of(request))
         if key is None:
             raise AuthenticationError("this key is not valid here")
-        return StoredGrant(key.name, key.models, key.tags, key.limits)
+        return StoredGrant(key.name, key.models, key.tags, f"name:{key.name}", key.limits)
 
     async def _valid(self, secret: str) -> Key | None:
         digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()

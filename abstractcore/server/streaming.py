@@ -78,6 +78,8 @@ class StreamedAnswer:
                 raise group_error.exceptions[0] from None
         if not self._is_complete:
             self._tail += self._dialect.finish([self._renderers[number] for number in sorted(self._renderers)])
+        if self._job.keep is not None:
+            self._tail = await self._job.keep(self._tail)
         await connection.write(self._tail, more=False)
 
     def _error(self, error: Exception) -> bytes:

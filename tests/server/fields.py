@@ -276,6 +276,8 @@ def outcome(path: str, name: str) -> Outcome:
     if before is None or _content(call) != _content(before):
         return Outcome("carried", "carried")
     if _options(call, dialect) != _options(before, dialect):
+        if name in dialect.state_fields:
+            return Outcome("carried", "done by the server")
         needed = name.partition(".")[0] in dialect.needed_fields
         return Outcome("carried", "refused" if needed else "left out, with a warning")
     return Outcome("no effect", "no effect")

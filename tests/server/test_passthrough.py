@@ -20,7 +20,7 @@ from abstractcore.server.json_changes import changed_paths
 from abstractcore.server.passthrough import Relay, with_model
 from abstractcore.server.receipts import ReceiptFolder
 from abstractcore.server.settings import ServerSettings
-from tests.chaos_server import CUT, DONE, LAST_CHUNK, USAGE, chunk, delta, stream_head
+from tests.chaos_server import CUT, DONE, LAST_CHUNK, USAGE, chunk, delta, raw_answer, stream_head
 from tests.leftovers import wait_until
 from tests.server.serving import VENDOR_KEY, Served, serving
 
@@ -79,11 +79,6 @@ REQUESTS = {
 
 def digest(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
-
-
-def raw_answer(body: bytes) -> bytes:
-    head = f"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\ncontent-length: {len(body)}\r\n\r\n"
-    return head.encode() + body
 
 
 def post(http: httpx2.Client, path: str, body: bytes, **headers: str) -> httpx2.Response:

@@ -22,7 +22,7 @@ class Asked:
     """A request for an answer, as far as the server reads it itself: `wire` is for the wire format's `parse`.
 
     `choices` is the number of answers, `extension` the value of the field `abstractcore`. With `is_list`, a stream is
-    one JSON list.
+    one JSON list. With `is_changed`, `wire` has another body than the client sent.
     """
 
     model: str
@@ -32,6 +32,7 @@ class Asked:
     choices: int = 1
     extension: Any = None
     is_list: bool = False
+    is_changed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class Dialect:
     `id_header` is the header that the vendor's client reads the id of a request from; `kept_headers` are those that the
     format reads; `event_ends` may stand after the events of a stream. `own_fields` are fields that the server handles,
     and no provider gets; `needed_fields` those without which a request would mean something else: models that have
-    nothing like them refuse them.
+    nothing like them refuse them. `state_fields` are about what is stored: the server has it for models whose provider
+    has not.
     """
 
     name: ClassVar[str]
@@ -62,6 +64,7 @@ class Dialect:
     event_ends: ClassVar[tuple[bytes, ...]] = SSE_ENDS
     own_fields: ClassVar[frozenset[str]] = frozenset({EXTENSION})
     needed_fields: ClassVar[frozenset[str]] = frozenset()
+    state_fields: ClassVar[frozenset[str]] = frozenset()
 
     def read(self, request: Request, body: bytes) -> Asked:
         """Returns what a request asks for; raises `InvalidInputError` with the path of a wrong value."""

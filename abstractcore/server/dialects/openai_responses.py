@@ -7,19 +7,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from ...ports import StreamRenderer, Transpiler
-from ...schema import Delta, ModelReply, Rendered
+from ...schema import Delta, ModelReply, Rendered, ReplyStart
 from .base import Asked, Dialect, Stamp, StampedRenderer
 from .response_fields import ResponseFields, compact
 
 
 class OpenAIResponsesDialect(Dialect):
-    """OpenAI's responses, without state: what is kept of them is not here."""
+    """OpenAI's responses. An id of another API is replaced: clients expect "resp_"."""
 
     name = "openai_responses"
     format = "openai_responses"
     vendors = ("openai-responses", "openai")
     id_prefix = "resp_"
-    needed_fields = frozenset({"background", "conversation", "previous_response_id", "prompt"})
+    needed_fields = frozenset({"background", "prompt"})
+    state_fields = frozenset({"conversation", "previous_response_id", "store"})
+
+    def render_count(self, tokens: int) -> bytes:
+        """Returns a count of tokens."""
+        return compact({"object": "response.input_tokens", "input_tokens": tokens})
+
+    def stamped(self, reply: ModelReply, stamp: Stamp) -> ModelReply:
+        """Returns a reply with an id of this API."""
+        return reply if (reply.id or "").startswith(self.id_prefix) else replace(reply, id=self.new_id(stamp))
 
     def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
         """Returns the response, with what it repeats of the request."""
@@ -48,6 +57,8 @@ class DescribedRenderer(StampedRenderer):
 
     def feed(self, delta: Delta) -> bytes:
         """Returns the events of a delta."""
+        if isinstance(delta, ReplyStart) and not (delta.id or "").startswith(OpenAIResponsesDialect.id_prefix):
+            delta = replace(delta, id=None)
         return self._fields.in_events(super().feed(delta))
 
     def finish(self) -> bytes:

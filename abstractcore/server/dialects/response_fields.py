@@ -36,7 +36,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 """The fields of a response that tell how it was made, with the API's value for those that a request leaves out
 (https://www.openresponses.org/specification, `ResponseResource`).
 """
-_SERVERS_OWN = {"background", "completed_at", "store", "service_tier", "usage"}
+_SERVERS_OWN = {"background", "completed_at", "service_tier", "usage"}
 _REPEATED = tuple(name for name in DEFAULTS if name not in _SERVERS_OWN)
 _NESTED = ("reasoning", "text")
 _TOOL = {"description": None, "parameters": None, "strict": None}
@@ -54,6 +54,8 @@ class ResponseFields:
         for name in _NESTED:
             if isinstance(asked.get(name), dict):
                 asked[name] = {**DEFAULTS[name], **asked[name]}
+        if isinstance(asked.get("conversation"), str):
+            asked["conversation"] = {"id": asked["conversation"]}
         self._asked = asked
 
     def completed(self, response: Mapping[str, Any]) -> dict[str, Any]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import platformdirs
-from sqlalchemy import Connection, create_engine, event, func, insert, select
+from sqlalchemy import Connection, create_engine, event, func, insert, select, update
 from sqlalchemy.engine import Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
@@ -62,6 +62,8 @@ class Store:
             found = connection.execute(select(func.max(versions.c.version))).scalar()
             if found is None:
                 connection.execute(insert(versions).values(version=VERSION))
+            elif found < VERSION:
+                connection.execute(update(versions).values(version=VERSION))
             elif found > VERSION:
                 raise ConfigurationError(
                     f"the database has version {found} of the tables, this AbstractCore knows version {VERSION}",

@@ -16,7 +16,7 @@ from sqlalchemy import (
     Table,
 )
 
-VERSION = 1
+VERSION = 2
 """The version of these tables. A database with a higher one was made by a newer AbstractCore."""
 metadata = MetaData()
 versions = Table("abstractcore_version", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
@@ -55,3 +55,34 @@ leases = Table(
     Index("abstractcore_leases_of_key", "name", "begun"),
 )
 """The calls of keys with limits. `tokens` are those reserved, once it is `settled` those used."""
+responses = Table(
+    "abstractcore_responses",
+    metadata,
+    Column("id", String(100), primary_key=True),
+    Column("owner", String(200), nullable=False),
+    Column("created", Float(53), nullable=False),
+    Column("expires", Float(53), nullable=False, index=True),
+    Column("previous", String(100)),
+    Column("body", JSON, nullable=False),
+    Column("input", JSON, nullable=False),
+    Index("abstractcore_responses_of_owner", "owner", "created"),
+)
+"""Responses of `/v1/responses`, each with the items of its own input. `previous` is the response that it continues."""
+conversations = Table(
+    "abstractcore_conversations",
+    metadata,
+    Column("id", String(100), primary_key=True),
+    Column("owner", String(200), nullable=False),
+    Column("created", Float(53), nullable=False),
+    Column("expires", Float(53), nullable=False, index=True),
+    Column("metadata", JSON, nullable=False),
+)
+conversation_items = Table(
+    "abstractcore_conversation_items",
+    metadata,
+    Column("conversation", String(100), ForeignKey(conversations.c.id, ondelete="CASCADE"), primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("id", String(200), nullable=False),
+    Column("item", JSON, nullable=False),
+)
+"""The items of conversations, in their order."""

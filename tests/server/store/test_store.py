@@ -13,6 +13,9 @@ import pytest
 
 from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.server.store import KeyLimits, Keys, Leases, Refusal, Store
+from abstractcore.server.store import responses as response_rows
+from abstractcore.server.store.conversations import Conversations
+from abstractcore.server.store.responses import Responses, StoredResponse
 
 
 class Clock:
@@ -186,3 +189,69 @@ def test_invalid_url_is_an_error_without_its_password(url: str):
     with pytest.raises(ConfigurationError) as caught:
         Store(url)
     assert "canary" not in f"{caught.value} {caught.value.hint}"
+
+
+@pytest.fixture
+def responses(store: Store, clock: Clock) -> Responses:
+    return Responses(store, 100, clock)
+
+
+def response(id: str, *texts: str, previous: str | None = None) -> StoredResponse:
+    asked, answered = ({"type": "message", "id": f"{id}-{text}"} for text in texts)
+    return StoredResponse({"id": id, "output": [answered]}, [asked], previous)
+
+
+def test_context_of_a_response_is_that_of_all_before_it(responses: Responses):
+    responses.add("me", response("r1", "a", "b"))
+    responses.add("me", response("r2", "c", "d", previous="r1"))
+    found = responses.context("me", "r2")
+    assert found is not None
+    assert [item["id"] for item in found] == ["r1-a", "r1-b", "r2-c", "r2-d"]
+    assert responses.context("other", "r2") is None
+    assert responses.delete("me", "r1")
+    assert responses.context("me", "r2") is None
+
+
+def test_chain_that_is_too_long_has_no_context(responses: Responses, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(response_rows, "LONGEST_CHAIN", 2)
+    for number in range(3):
+        previous = f"r{number - 1}" if number else None
+        responses.add("me", response(f"r{number}", "a", "b", previous=previous))
+    assert responses.context("me", "r1") is not None
+    assert responses.context("me", "r2") is None
+
+
+def test_responses_and_conversations_expire_and_are_removed(
+    responses: Responses, store: Store, clock: Clock, path: Path
+):
+    conversations = Conversations(store, 100, clock)
+    responses.add("me", response("r1", "a", "b"))
+    conversations.create("me", "c1", {}, [{"id": "i1"}])
+    clock.time += 60
+    assert conversations.append("me", "c1", [{"id": "i2"}])
+    clock.time += 50
+    assert responses.find("me", "r1") is None
+    assert conversations.items("me", "c1") == [{"id": "i1"}, {"id": "i2"}]
+    clock.time += 50
+    assert conversations.find("me", "c1") is None
+    assert not conversations.append("me", "c1", [{"id": "i3"}])
+    responses.add("me", response("r2", "a", "b"))
+    conversations.create("me", "c2", {})
+    with sqlite3.connect(path) as connection:
+        kept = [
+            connection.execute(f"SELECT count(*) FROM abstractcore_{table}").fetchone()[0]
+            for table in ("responses", "conversations", "conversation_items")
+        ]
+    assert kept == [1, 1, 0]
+
+
+def test_database_of_an_older_version_gets_the_new_tables(path: Path):
+    Store.at(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("DROP TABLE abstractcore_responses")
+        connection.execute("UPDATE abstractcore_version SET version = 1")
+    store = Store.at(path)
+    Responses(store, 100).add("me", response("r1", "a", "b"))
+    store.close()
+    with sqlite3.connect(path) as connection:
+        assert connection.execute("SELECT version FROM abstractcore_version").fetchall() == [(2,)]

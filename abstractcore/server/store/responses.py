@@ -1,0 +1,89 @@
+"""`Responses`: stored responses of `/v1/responses`, and the items that each continues from."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from sqlalchemy import Connection, delete, insert, select
+
+from .store import Store
+from .tables import responses
+
+LONGEST_CHAIN: Final = 1000
+"""How many responses one may continue, each the one before it."""
+
+Item = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredResponse:
+    """A response as it was sent, and the items of its own input."""
+
+    body: Mapping[str, Any] = field(repr=False)
+    input: Sequence[Item] = field(repr=False)
+    previous: str | None = None
+
+
+class Responses:
+    """Keeps responses for `seconds`. Each belongs to an owner, and no other one sees it.
+
+    Every method raises `StoreUnavailable`. `now` returns seconds since the epoch.
+    """
+
+    def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._seconds = seconds
+        self._now = now
+
+    def add(self, owner: str, response: StoredResponse) -> None:
+        """Keeps a response, and removes those that have expired."""
+        now = self._now()
+        row = {
+            "id": response.body["id"],
+            "owner": owner,
+            "created": now,
+            "expires": now + self._seconds,
+            "previous": response.previous,
+            "body": dict(response.body),
+            "input": list(response.input),
+        }
+        with self._store.writing() as connection:
+            connection.execute(delete(responses).where(responses.c.expires <= now))
+            connection.execute(insert(responses).values(row))
+
+    def find(self, owner: str, id: str) -> StoredResponse | None:
+        """Returns a response; None if the owner has none with this id."""
+        with self._store.reading() as connection:
+            return self._read(connection, owner, id)
+
+    def delete(self, owner: str, id: str) -> bool:
+        """Removes a response; returns whether there was one."""
+        with self._store.writing() as connection:
+            if self._read(connection, owner, id) is None:
+                return False
+            connection.execute(delete(responses).where(responses.c.id == id))
+            return True
+
+    def context(self, owner: str, id: str) -> list[Item] | None:
+        """Returns the items that a response which continues this one begins with: inputs and outputs of all before it.
+
+        None if this response, or one before it, is not there any more, and for more than `LONGEST_CHAIN`.
+        """
+        chain: list[StoredResponse] = []
+        with self._store.reading() as connection:
+            following: str | None = id
+            while following is not None:
+                found = self._read(connection, owner, following)
+                if found is None or len(chain) == LONGEST_CHAIN:
+                    return None
+                chain.append(found)
+                following = found.previous
+        return [item for each in reversed(chain) for item in (*each.input, *each.body["output"])]
+
+    def _read(self, connection: Connection, owner: str, id: str) -> StoredResponse | None:
+        asked = (responses.c.id == id) & (responses.c.owner == owner) & (responses.c.expires > self._now())
+        row = connection.execute(select(responses).where(asked)).first()
+        return None if row is None else StoredResponse(row.body, row.input, row.previous)

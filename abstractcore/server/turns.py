@@ -1,0 +1,130 @@
+"""`Turn`: a response that continues what is stored, and is stored itself."""
+
+from __future__ import annotations
+
+import json
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from ..errors import InvalidInputError
+from .dialects.base import flag_at
+from .dialects.response_fields import compact
+from .failures import RequestRefused, refused
+from .items import Item, stored_items
+from .jobs import Job
+from .stored_state import StoredTables
+
+_PREVIOUS, _CONVERSATION, _STORE = "previous_response_id", "conversation", "store"
+_LINE = b"data: "
+_log = logging.getLogger("abstractcore.server")
+
+
+async def begun(job: Job) -> Job:
+    """Returns the job of a request for a response, which has the items that it continues, and stores its answer.
+
+    Models of OpenAI's own API have a store of their own. Ids that are not stored here are sent to it, and it keeps
+    answers for `"store": true`; without the field it is told to keep none, and they are stored here.
+
+    Raises `RequestRefused` for an id that nobody knows.
+    """
+    data, own_format = job.asked.data, job.has_own_format
+    previous, conversation = _id_at(data, _PREVIOUS), _id_at(data, _CONVERSATION)
+    if previous is not None and conversation is not None:
+        raise InvalidInputError(f"it cannot be given together with {_CONVERSATION}", path=_PREVIOUS)
+    keeps = flag_at(data, _STORE, True) and not (own_format and _STORE in data)
+    context = await _context(job, previous, conversation)
+    if context is None and (previous is not None or conversation is not None):
+        if own_format:
+            return job
+        raise _unknown(previous, conversation)
+    if own_format and context is None and not keeps:
+        return job
+    turn = Turn(job, keeps, previous, conversation)
+    return replace(job, asked=_asked(job, context, keeps=keeps), keep=turn.keep)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """What is stored of one response: itself if it `keeps`, and its items in its conversation."""
+
+    job: Job
+    keeps: bool
+    previous: str | None
+    conversation: str | None
+
+    async def keep(self, body: bytes) -> bytes:
+        """Stores an answer, whole or the end of its stream; returns it as it is to be sent.
+
+        If it cannot be stored, the answer says so in its field `store`.
+        """
+        response = _last_response(body) if self.job.asked.stream else json.loads(body)
+        if response is None or not (self.keeps or self.conversation):
+            return body
+        try:
+            await self.job.exchange.state.stored.run(lambda tables: self._store(tables, response))
+        except RequestRefused as error:
+            _log.error("a response was not stored: %s", error)
+            return body.replace(b'"store":true', b'"store":false')
+        return body
+
+    def _store(self, tables: StoredTables, response: Mapping[str, Any]) -> None:
+        from .store.responses import StoredResponse
+
+        owner = self.job.exchange.grant.owner
+        items = stored_items(self.job.asked.data.get("input", []), "input")
+        if self.keeps:
+            tables.responses.add(owner, StoredResponse(response, items, self.previous))
+        if self.conversation is not None:
+            tables.conversations.append(owner, self.conversation, [*items, *response["output"]])
+
+
+async def _context(job: Job, previous: str | None, conversation: str | None) -> Sequence[Item] | None:
+    """Returns the items that a request continues; None for none, and if they are not stored here."""
+    stored, owner = job.exchange.state.stored, job.exchange.grant.owner
+    if previous is not None:
+        return await stored.run(lambda tables: tables.responses.context(owner, previous))
+    if conversation is not None:
+        return await stored.run(lambda tables: tables.conversations.items(owner, conversation))
+    return None
+
+
+def _asked(job: Job, context: Sequence[Item] | None, *, keeps: bool) -> Any:
+    """Returns what the model is asked: the items of the context, and those of the request."""
+    asked = replace(job.asked, data={**job.asked.data, _STORE: keeps})
+    if context is None:
+        return asked
+    rest = {name: value for name, value in job.asked.data.items() if name not in (_PREVIOUS, _CONVERSATION)}
+    given = rest.get("input", [])
+    own = [{"role": "user", "content": given}] if isinstance(given, str) else given
+    if not isinstance(own, list):
+        return asked  # the wire format says what is wrong with it
+    rest["input"] = [*context, *cast("list[Any]", own)]
+    return replace(asked, wire=replace(asked.wire, body=compact(rest)), is_changed=True)
+
+
+def _id_at(data: Mapping[str, Any], name: str) -> str | None:
+    """Returns the id of a response or conversation; raises `InvalidInputError` for anything else."""
+    value = data.get(name)
+    if name == _CONVERSATION and isinstance(value, dict):
+        value = cast("Mapping[str, Any]", value).get("id", "")
+    if value is not None and not (isinstance(value, str) and value):
+        raise InvalidInputError("expected an id", path=name)
+    return value
+
+
+def _unknown(previous: str | None, conversation: str | None) -> RequestRefused:
+    what, id, path = (
+        ("response", previous, _PREVIOUS) if previous is not None else ("conversation", conversation, _CONVERSATION)
+    )
+    message = f"there is no {what} {str(id)[:100]!r} here: it was not stored, has expired, or was deleted"
+    return refused(404 if path == _CONVERSATION else 400, message, path=path)
+
+
+def _last_response(events: bytes) -> Mapping[str, Any] | None:
+    """Returns the response in the last event of a stream that has one."""
+    for line in reversed(events.splitlines()):
+        if line.startswith(_LINE) and b'"response":{' in line:
+            return json.loads(line[len(_LINE) :])["response"]
+    return None
