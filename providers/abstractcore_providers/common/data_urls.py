@@ -6,7 +6,7 @@ import base64
 from typing import Any
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.schema import Blob
+from abstractcore.schema import MEDIA_PART_BY_KIND, Blob, MediaPart, media_kind_of
 from abstractcore.schema.quoting import shown_address
 
 from .reading import get_text
@@ -62,6 +62,11 @@ def read_url(value: Any, media_type: str, path: str, name: str | None = None) ->
     if not comma or encoding.strip().lower() != "base64":
         raise InvalidInputError("expected a data URL, data:TYPE;base64,DATA", path=path)
     return Blob.from_bytes(read_base64(data, path), type_.partition(";")[0].strip() or media_type, name=name)
+
+
+def file_part(blob: Blob) -> MediaPart:
+    """Returns the part for a client's file, which may be of any kind: its media type decides."""
+    return MEDIA_PART_BY_KIND[media_kind_of(blob.media_type)](blob)
 
 
 def read_base64(value: Any, path: str) -> bytes:

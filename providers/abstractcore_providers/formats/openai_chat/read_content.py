@@ -11,7 +11,6 @@ from abstractcore.schema import (
     Blob,
     CallWarning,
     ContentPart,
-    DocumentPart,
     ImagePart,
     Part,
     ReasoningPart,
@@ -19,7 +18,7 @@ from abstractcore.schema import (
     TextPart,
 )
 
-from ...common.data_urls import read_url
+from ...common.data_urls import file_part, read_url
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
 from ...common.openai_audio import read_audio
@@ -82,7 +81,7 @@ def _part(data: Object, path: str, provider: str, warnings: list[CallWarning]) -
     if kind == "input_audio":
         return AudioPart(read_audio(data.get("input_audio"), f"{path}.input_audio"))
     if kind == "file":
-        return DocumentPart(_file(get_object(data.get("file"), f"{path}.file"), f"{path}.file", provider))
+        return file_part(_file(get_object(data.get("file"), f"{path}.file"), f"{path}.file", provider))
     if kind == "thinking":
         return ReasoningPart(thought_of(data))
     raise InvalidInputError(

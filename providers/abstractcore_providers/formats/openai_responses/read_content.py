@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
@@ -12,14 +13,13 @@ from abstractcore.schema import (
     CachePoint,
     CallWarning,
     Citation,
-    DocumentPart,
     ImagePart,
     Part,
     ProviderOptions,
     TextPart,
 )
 
-from ...common.data_urls import read_url
+from ...common.data_urls import file_part, read_url
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, text_of
 from ...common.openai_audio import read_audio
@@ -69,7 +69,8 @@ def _part(data: Object, kind: str, path: str, provider: str, options: ProviderOp
         return ImagePart(read_blob(data, "image_url", "image/*", path, provider), data.get("detail"), cache, options)
     if kind == "input_file":
         name = "file_url" if data.get("file_url") is not None else "file_data"
-        return DocumentPart(read_blob(data, name, "application/pdf", path, provider), cache, options)
+        part = file_part(read_blob(data, name, "application/pdf", path, provider))
+        return replace(part, cache=cache, provider_options=options)
     name = "refusal" if kind == "refusal" else "text"
     text = get_text(data.get(name), f"{path}.{name}")
     return _text(text, options, read_annotations(data.get("annotations")), cache)
