@@ -1,12 +1,9 @@
-"""`/health`, `/ready` and `/`: whether the server is there, and takes requests. They say nothing else."""
+"""`/health` and `/ready`: whether the server is there, and takes requests. They say nothing else."""
 
 from __future__ import annotations
 
 from ..schema import WireResponse
 from .exchange import Exchange
-
-_TEXT = "text/plain; charset=utf-8"
-_RUNNING = b"AbstractCore is running"
 
 
 async def health(exchange: Exchange) -> WireResponse:
@@ -19,8 +16,3 @@ async def ready(exchange: Exchange) -> WireResponse:
     if exchange.state.drains.is_stopping:
         return WireResponse(503, {"content-type": "application/json"}, b'{"status":"stopping"}')
     return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ready"}')
-
-
-async def root(exchange: Exchange) -> WireResponse:
-    """Answers clients that look whether a server is there."""
-    return WireResponse(200, {"content-type": _TEXT}, _RUNNING)

@@ -1,0 +1,314 @@
+"""The page at `/` in a real browser, Debian's Chromium, driven by Playwright; axe-core checks its accessibility."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+
+from abstractcore import RateLimitError, StreamInterruptedError
+from abstractcore.server.access import FixedKeys
+from abstractcore.server.routes import ROUTES
+from abstractcore.testing import ScriptedReply
+from tests.chaos_server import PATIENCE_SECONDS
+from tests.node_packages import installed
+from tests.server.serving import Served, serving
+
+CHROMIUM = shutil.which("chromium")
+pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+KEY = "a-key-that-no-program-shows"
+MILLISECONDS = PATIENCE_SECONDS * 1000
+MEDIA = Path(__file__).parents[2] / "media/files"
+
+
+@dataclass
+class Opened:
+    """The page of a server in a browser, and what it did: messages of its console, and addresses that it asked."""
+
+    page: Page
+    messages: list[str] = field(default_factory=list[str])
+    asked: list[str] = field(default_factory=list[str])
+
+    def ask(self, prompt: str, *files: Path) -> None:
+        """Chooses files, writes a message, and sends both."""
+        if files:
+            self.page.set_input_files("#picker", list(files))
+        self.page.get_by_label("Message", exact=True).fill(prompt)
+        self.page.get_by_role("button", name="Send").click()
+
+    def tab(self, name: str) -> str:
+        """Opens a tab; returns its text."""
+        self.page.get_by_role("tab", name=name).click()
+        return self.page.get_by_role("tabpanel").inner_text()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """A browser whose microphone is Chromium's own device for tests, which beeps."""
+    arguments = ["--no-sandbox", "--use-fake-device-for-media-stream"]
+    with sync_playwright() as playwright:
+        launched = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
+        yield launched
+        launched.close()
+
+
+def axe_program() -> str:
+    return (installed(Path(__file__).parent / "node") / "node_modules/axe-core/axe.min.js").read_text("utf-8")
+
+
+def opened_at(url: str, browser: Browser, **context: Any) -> Opened:
+    page = browser.new_context(**context).new_page()
+    page.set_default_timeout(MILLISECONDS)
+    opened = Opened(page)
+    page.on("console", lambda message: opened.messages.append(message.text))
+    page.on("pageerror", lambda error: opened.messages.append(str(error)))
+    page.on("request", lambda request: opened.asked.append(request.url))
+    page.goto(url)
+    return opened
+
+
+@pytest.fixture
+def opened(served: Served, browser: Browser) -> Iterator[Opened]:
+    opened = opened_at(served.url, browser)
+    opened.page.get_by_label("Model", exact=True).fill("scripted")
+    yield opened
+    opened.page.context.close()
+    assert opened.messages == []
+    assert [url for url in opened.asked if not url.startswith((f"{served.url}/", "data:", "blob:"))] == []
+
+
+def test_answer_is_streamed_and_the_conversation_goes_on(served: Served, opened: Opened):
+    served.script(ScriptedReply.chunks(["Hello ", "Ada."]), "You are Ada.")
+    opened.ask("I am Ada.")
+    expect(opened.page.get_by_role("article", name="scripted")).to_contain_text("Hello Ada.")
+    expect(opened.page.get_by_role("status")).to_have_text("The answer is complete.")
+    opened.ask("Who am I?")
+    expect(opened.page.get_by_role("article", name="scripted").last).to_contain_text("You are Ada.")
+    assert [message.text for message in served.calls[-1].messages] == ["I am Ada.", "Hello Ada.", "Who am I?"]
+    opened.page.get_by_role("button", name="New conversation").click()
+    expect(opened.page.get_by_role("article")).to_have_count(0)
+    served.script("Nobody.")
+    opened.ask("Who am I?")
+    expect(opened.page.get_by_role("article", name="scripted")).to_contain_text("Nobody.")
+    assert len(served.calls[-1].messages) == 1
+
+
+def test_decision_about_a_file_is_shown_by_its_name(served: Served, opened: Opened):
+    served.script("A page.")
+    opened.ask("What is it?", MEDIA / "scanned_page.png")
+    expect(opened.page.locator(".decision h3")).to_have_text("scanned_page.png")
+    details = opened.page.get_by_role("tabpanel").inner_text()
+    assert "fallback: ocr" in details
+    assert "scripted does not accept image/png" in details
+    assert "free" in details
+    expect(opened.page.get_by_role("img", name="scanned_page.png")).to_be_visible()
+    assert "BASE64_OF_THE_FILE" in opened.tab("Exchange")
+    code = opened.tab("Code")
+    assert 'media=["scanned_page.png"]' in code
+    assert "BASE64_OF_THE_FILE" in code
+
+
+def test_dropped_file_is_sent(served: Served, opened: Opened):
+    opened.page.evaluate(
+        """() => {
+            const data = new DataTransfer();
+            data.items.add(new File(["a,b\\n1,2\\n"], "table.csv", { type: "text/csv" }));
+            const log = document.getElementById("log");
+            log.dispatchEvent(new DragEvent("drop", { dataTransfer: data, bubbles: true, cancelable: true }));
+        }"""
+    )
+    expect(opened.page.get_by_role("list", name="Files to send")).to_contain_text("table.csv")
+    served.script("A table.")
+    opened.ask("What is it?")
+    expect(opened.page.locator(".decision h3")).to_have_text("table.csv")
+    assert "| 1 | 2 |" in served.calls[-1].messages[0].text
+
+
+def test_recorded_sound_becomes_a_file(served: Served, browser: Browser):
+    opened = opened_at(served.url, browser, permissions=["microphone"])
+    opened.page.get_by_role("button", name="Record sound").click()
+    opened.page.get_by_role("button", name="End recording").click()
+    expect(opened.page.get_by_role("list", name="Files to send")).to_contain_text("recording 1.webm")
+    opened.page.context.close()
+
+
+def test_tool_calls_and_options_are_sent_and_shown(served: Served, opened: Opened):
+    tool: Any = {
+        "type": "function",
+        "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}},
+    }
+    opened.tab("Options")
+    opened.page.get_by_label("Instructions for the model").fill("Be brief.")
+    opened.page.get_by_label("Temperature").fill("0.5")
+    opened.page.get_by_label("Tools").fill(json.dumps([tool]))
+    served.script(ScriptedReply.tool_call("weather", {"city": "Ulm"}))
+    opened.ask("The weather?")
+    expect(opened.page.get_by_role("article", name="scripted")).to_contain_text('weather({"city": "Ulm"})')
+    assert '"city": "Ulm"' in opened.tab("Details")
+    (call,) = served.calls
+    assert (call.messages[0].text, call.sampling.temperature, call.tools[0].name) == ("Be brief.", 0.5, "weather")
+    assert 'system_prompt="Be brief.", temperature=0.5' in opened.tab("Code")
+
+
+@pytest.mark.parametrize(
+    ("label", "value", "message"),
+    [("Temperature", "hot", "The temperature is not a number: hot"), ("Tools", "[", "The tools are not JSON")],
+)
+def test_wrong_options_are_named_and_nothing_is_lost(
+    served: Served, opened: Opened, label: str, value: str, message: str
+):
+    opened.tab("Options")
+    opened.page.get_by_label(label).fill(value)
+    opened.ask("hi", MEDIA / "scanned_page.png")
+    expect(opened.page.get_by_role("alert")).to_contain_text(message)
+    expect(opened.page.get_by_label("Message", exact=True)).to_have_value("hi")
+    expect(opened.page.get_by_role("list", name="Files to send")).to_contain_text("scanned_page.png")
+    assert served.calls == []
+
+
+@pytest.mark.parametrize(
+    ("reply", "message"),
+    [
+        (RateLimitError("slow down"), "slow down"),
+        (ScriptedReply.chunks(["Hel"], then=StreamInterruptedError("cut")), "cut"),
+    ],
+)
+def test_error_says_what_happened_and_keeps_the_message(served: Served, browser: Browser, reply: Any, message: str):
+    opened = opened_at(served.url, browser)
+    opened.page.get_by_label("Model", exact=True).fill("scripted")
+    served.script(reply)
+    opened.ask("hi")
+    expect(opened.page.get_by_role("alert")).to_contain_text(message)
+    expect(opened.page.get_by_label("Message", exact=True)).to_have_value("hi")
+    opened.page.context.close()
+
+
+def test_unknown_model_is_named_with_near_ones(served: Served, browser: Browser):
+    opened = opened_at(served.url, browser)
+    opened.page.get_by_label("Model", exact=True).fill("nobody/scripted")
+    opened.ask("hi")
+    expect(opened.page.get_by_role("alert")).to_contain_text("nobody")
+    opened.page.context.close()
+
+
+def test_stop_ends_the_call(served: Served, opened: Opened):
+    is_called, may_end = threading.Event(), threading.Event()
+
+    def wait(call: object) -> str:
+        is_called.set()
+        may_end.wait(PATIENCE_SECONDS)
+        return "late"
+
+    served.script(wait)
+    opened.ask("hi")
+    assert is_called.wait(PATIENCE_SECONDS)
+    opened.page.get_by_role("button", name="Stop").click()
+    expect(opened.page.get_by_role("article", name="scripted")).to_contain_text("Stopped.")
+    may_end.set()
+    expect(opened.page.get_by_role("button", name="Send")).to_be_visible()
+
+
+def test_texts_never_become_html(served: Served, opened: Opened):
+    hostile = '<img src=x onerror="document.title=1"> [x](javascript:alert(1)) <script>document.title=2</script>'
+    served.script(ScriptedReply.text(hostile, reasoning=hostile))
+    opened.ask(hostile)
+    expect(opened.page.get_by_role("article", name="scripted")).to_contain_text(hostile)
+    expect(opened.page.locator("article img, article script, article a")).to_have_count(0)
+    expect(opened.page).to_have_title("AbstractCore playground")
+
+
+def test_key_is_asked_for_and_shown_nowhere(browser: Browser):
+    with serving(access=FixedKeys([KEY])) as served:
+        opened = opened_at(served.url, browser)
+        expect(opened.page.get_by_role("alert")).to_contain_text("This server needs an access key")
+        opened.page.get_by_label("Access key").fill(KEY)
+        opened.page.get_by_label("Access key").press("Enter")
+        opened.page.locator('#models option[value="scripted"]').wait_for(state="attached")
+        opened.page.get_by_label("Model", exact=True).fill("scripted")
+        served.script("Hello.")
+        opened.ask("hi")
+        expect(opened.page.get_by_role("article", name="scripted")).to_contain_text("Hello.")
+        shown = "".join(opened.tab(name) for name in ("Details", "Exchange", "Code"))
+        assert "$ABSTRACTCORE_KEY" in shown
+        assert 'os.environ["ABSTRACTCORE_KEY"]' in shown
+        assert KEY not in shown + opened.page.content() + "".join(opened.asked)
+        assert opened.page.evaluate("localStorage.length + sessionStorage.length + document.cookie.length") == 0
+        opened.page.context.close()
+
+
+def test_server_that_is_gone_is_explained(served: Served, browser: Browser):
+    opened = opened_at(served.url, browser)
+    opened.page.locator("#models option").first.wait_for(state="attached")
+
+    def refuse(route: Route) -> None:
+        route.abort()
+
+    opened.page.route("**/v1/chat/completions", refuse)
+    opened.ask("hi")
+    expect(opened.page.get_by_role("alert")).to_contain_text("The server cannot be reached")
+    opened.page.context.close()
+
+
+def test_tabs_are_moved_through_by_keys(opened: Opened):
+    opened.page.get_by_role("tab", name="Details").focus()
+    opened.page.keyboard.press("ArrowRight")
+    expect(opened.page.get_by_role("tab", name="Options")).to_be_focused()
+    expect(opened.page.get_by_label("Instructions for the model")).to_be_visible()
+    opened.page.keyboard.press("ArrowLeft")
+    opened.page.keyboard.press("ArrowLeft")
+    expect(opened.page.get_by_role("tab", name="Code")).to_have_attribute("aria-selected", "true")
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 360)])
+def test_page_is_accessible(served: Served, browser: Browser, scheme: str, width: int):
+    opened = opened_at(served.url, browser, color_scheme=scheme, viewport={"width": width, "height": 800})
+    opened.page.get_by_label("Model", exact=True).fill("scripted")
+    served.script(ScriptedReply.text("A page.", reasoning="It has text."))
+    opened.ask("What is it?", MEDIA / "scanned_page.png")
+    expect(opened.page.locator(".decision").first).to_be_visible()
+    opened.page.evaluate(axe_program())
+    for name in ("Details", "Options", "Exchange", "Code"):
+        opened.tab(name)
+        found = opened.page.evaluate("axe.run(document)")
+        violations = [(each["id"], each["nodes"][0]["html"]) for each in found["violations"]]
+        assert violations == [], name
+    width_of_page: int = opened.page.evaluate("document.documentElement.scrollWidth")
+    assert width_of_page <= width
+    opened.page.context.close()
+
+
+def test_programs_that_look_whether_a_server_is_there_get_a_line(http: httpx2.Client):
+    assert http.get("/").text == "AbstractCore is running"
+    assert http.head("/").status_code == 200
+
+
+def test_page_may_load_nothing_from_elsewhere_and_no_page_may_show_it(http: httpx2.Client):
+    response = http.get("/", headers={"accept": "text/html,*/*"})
+    policy = response.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "frame-ancestors 'none'" in policy
+    assert "unsafe" not in policy
+    assert response.headers["x-content-type-options"] == "nosniff"
+
+
+@pytest.mark.parametrize("name", ["nothing.js", "../playground.py", "..%2Fplayground.py", "__init__.py"])
+def test_only_files_of_the_page_are_served(http: httpx2.Client, name: str):
+    assert http.get(f"/playground/{name}").status_code == 404
+
+
+def test_docs_list_every_route(served: Served, browser: Browser):
+    opened = opened_at(f"{served.url}/docs", browser)
+    paths = opened.page.locator("td:first-child").all_inner_texts()
+    assert paths == [route.path for route in ROUTES]
+    opened.page.evaluate(axe_program())
+    assert [each["id"] for each in opened.page.evaluate("axe.run(document)")["violations"]] == []
+    assert opened.messages == []
+    opened.page.context.close()
