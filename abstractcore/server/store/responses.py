@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
 from .store import Store
 from .tables import responses
@@ -39,10 +39,10 @@ class Responses:
         self._now = now
 
     def add(self, owner: str, response: StoredResponse) -> None:
-        """Keeps a response, and removes those that have expired."""
-        now = self._now()
+        """Keeps a response instead of an earlier one with its id, and removes those that have expired."""
+        now, id = self._now(), str(response.body["id"])
         row = {
-            "id": response.body["id"],
+            "id": id,
             "owner": owner,
             "created": now,
             "expires": now + self._seconds,
@@ -51,7 +51,8 @@ class Responses:
             "input": list(response.input),
         }
         with self._store.writing() as connection:
-            connection.execute(delete(responses).where(responses.c.expires <= now))
+            earlier = _named(owner, id)
+            connection.execute(delete(responses).where(earlier | (responses.c.expires <= now)))
             connection.execute(insert(responses).values(row))
 
     def find(self, owner: str, id: str) -> StoredResponse | None:
@@ -64,7 +65,7 @@ class Responses:
         with self._store.writing() as connection:
             if self._read(connection, owner, id) is None:
                 return False
-            connection.execute(delete(responses).where(responses.c.id == id))
+            connection.execute(delete(responses).where(_named(owner, id)))
             return True
 
     def context(self, owner: str, id: str) -> list[Item] | None:
@@ -84,6 +85,10 @@ class Responses:
         return [item for each in reversed(chain) for item in (*each.input, *each.body["output"])]
 
     def _read(self, connection: Connection, owner: str, id: str) -> StoredResponse | None:
-        asked = (responses.c.id == id) & (responses.c.owner == owner) & (responses.c.expires > self._now())
+        asked = _named(owner, id) & (responses.c.expires > self._now())
         row = connection.execute(select(responses).where(asked)).first()
         return None if row is None else StoredResponse(row.body, row.input, row.previous)
+
+
+def _named(owner: str, id: str) -> ColumnElement[bool]:
+    return (responses.c.owner == owner) & (responses.c.id == id)

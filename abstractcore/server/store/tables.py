@@ -58,14 +58,13 @@ leases = Table(
 responses = Table(
     "abstractcore_responses",
     metadata,
+    Column("owner", String(200), primary_key=True),
     Column("id", String(100), primary_key=True),
-    Column("owner", String(200), nullable=False),
     Column("created", Float(53), nullable=False),
     Column("expires", Float(53), nullable=False, index=True),
     Column("previous", String(100)),
     Column("body", JSON, nullable=False),
     Column("input", JSON, nullable=False),
-    Index("abstractcore_responses_of_owner", "owner", "created"),
 )
 """Responses of `/v1/responses`, each with the items of its own input. `previous` is the response that it continues."""
 conversations = Table(

@@ -212,6 +212,14 @@ def test_context_of_a_response_is_that_of_all_before_it(responses: Responses):
     assert responses.context("me", "r2") is None
 
 
+def test_each_owner_may_have_a_response_of_one_id_and_the_last_one_counts(responses: Responses):
+    responses.add("me", response("r1", "a", "b"))
+    responses.add("other", response("r1", "c", "d"))
+    responses.add("me", response("r1", "e", "f"))
+    found = [responses.find(owner, "r1") for owner in ("me", "other")]
+    assert [each.input[0]["id"] for each in found if each is not None] == ["r1-e", "r1-c"]
+
+
 def test_chain_that_is_too_long_has_no_context(responses: Responses, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(response_rows, "LONGEST_CHAIN", 2)
     for number in range(3):
