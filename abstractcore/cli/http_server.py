@@ -5,7 +5,9 @@ from __future__ import annotations
 import importlib.util
 import logging
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import abstractcore
@@ -15,7 +17,9 @@ from .reporting import reported
 from .screen import note
 
 if TYPE_CHECKING:
+    from ..scrubbing import Secrets
     from ..server import Application, Settings
+    from ..server.workers import WorkerStart
 
 _PACKAGES = ("httptools", "sqlalchemy", "uvicorn")
 _log = logging.getLogger("abstractcore.server")
@@ -29,6 +33,7 @@ class ServeOptions:
     host: str | None = None
     port: int | None = None
     hosts: tuple[str, ...] = ()
+    workers: int | None = None
     check: bool = False
     quiet: bool = False
 
@@ -37,10 +42,10 @@ def serve(options: ServeOptions) -> None:
     """Serves clients until SIGINT or SIGTERM; with `check`, only reads the settings."""
     with reported():
         _check_installed()
-        from ..scrubbing import Secrets, credentials_of
         from ..server import Application
         from ..server.process import listening_socket, run, url_of
         from ..server.stored_keys import stored_keys
+        from ..server.workers import Workers
 
         settings = _settings(options)
         application = Application(settings, access=stored_keys(settings))
@@ -48,29 +53,62 @@ def serve(options: ServeOptions) -> None:
         if options.check:
             note("the configuration is valid")
             return
-        secrets = Secrets((*credentials_of(with_credentials(os.environ)), *settings.keys))
         with listening_socket(settings.server, is_open=application.state.access.is_open) as listening:
             if not options.quiet:
                 is_open = application.state.access.is_open
                 who = "every program on this machine" if is_open else "clients with a key"
                 note(f"listening at {url_of(listening, settings.server)} for {who}; Ctrl-C ends it")
-            with logged(secrets, quiet=options.quiet):
-                run(application, listening, lambda: _reload(application, options))
+            with logged(_secrets(settings), quiet=options.quiet):
+                if settings.server.workers == 1:
+                    run(application, listening, lambda: _reload(application, options))
+                else:
+                    work = partial(_work, quiet=options.quiet)
+                    Workers(settings, listening, work, lambda: _settings(options)).run()
+
+
+def _work(start: WorkerStart, *, quiet: bool) -> None:
+    """Serves clients in one of several processes."""
+    from ..server import Application
+    from ..server.control import Control
+    from ..server.process import run
+    from ..server.stored_keys import stored_keys
+
+    settings = start.settings
+    with reported(), logged(_secrets(settings), quiet=quiet):
+        access = stored_keys(settings, start.shared.process, start.killed)
+        application = Application(settings, access=access, shared=start.shared)
+        control = Control(start.control, lambda changed: _change(application, lambda: changed))
+        run(application, start.listening, control=control)
+
+
+def _secrets(settings: Settings) -> Secrets:
+    from ..scrubbing import Secrets, credentials_of
+
+    return Secrets((*credentials_of(with_credentials(os.environ)), *settings.keys))
 
 
 def _settings(options: ServeOptions) -> Settings:
     from ..server import read_settings
 
-    given: dict[str, Any] = {"host": options.host, "port": options.port, "hosts": options.hosts or None}
+    given: dict[str, Any] = {
+        "host": options.host,
+        "port": options.port,
+        "hosts": options.hosts or None,
+        "workers": options.workers,
+    }
     return read_settings(
         options.config, os.environ, {name: value for name, value in given.items() if value is not None}
     )
 
 
 def _reload(application: Application, options: ServeOptions) -> None:
+    _change(application, lambda: _settings(options))
+
+
+def _change(application: Application, read: Callable[[], Settings]) -> None:
     """Reads the configuration again; one that is not valid is logged, and changes nothing."""
     try:
-        application.reload(_settings(options))
+        application.reload(read())
     except abstractcore.AbstractCoreError as error:
         _log.warning("the configuration was not reloaded: %s", error)
     else:

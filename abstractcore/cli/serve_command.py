@@ -19,6 +19,9 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="A name by which clients reach this server. May be repeated."),
     ] = None,
+    workers: Annotated[
+        int | None, typer.Option(min=1, max=256, help="The number of processes that answer; default: 1.")
+    ] = None,
     check: Annotated[bool, typer.Option("--check", help="Check the configuration, and end.")] = False,
     quiet: given.Quiet = False,
 ) -> None:
@@ -35,4 +38,4 @@ def serve(
     from .http_server import ServeOptions
     from .http_server import serve as run
 
-    run(ServeOptions(config, host, port, tuple(allow_host or ()), check, quiet))
+    run(ServeOptions(config, host, port, tuple(allow_host or ()), workers, check, quiet))

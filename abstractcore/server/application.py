@@ -30,6 +30,7 @@ from .receipts import ReceiptFolder
 from .requests import Request
 from .routes import Found, Routes, dialect_of_path
 from .settings import Settings
+from .shared_folder import SharedFolder
 from .stored_state import StoredState
 from .trace_ids import begin_request, new_trace_id, next_trace_id
 
@@ -43,7 +44,8 @@ class Application:
 
     `services`, by default `server_services(settings)`, and `access` are those of programs that bring their own. Without
     `access`, clients need a key of `settings.server.database`, or of `settings.keys`; without both, everyone who can
-    connect is let in. Raises `ConfigurationError` for a database that cannot be used.
+    connect is let in. `shared` is the folder of all processes that answer together. Raises `ConfigurationError` for a
+    database that cannot be used.
     """
 
     def __init__(
@@ -53,14 +55,16 @@ class Application:
         models: Mapping[str, abstractcore.LLM] | None = None,
         services: abstractcore.Services | None = None,
         access: Access | None = None,
+        shared: SharedFolder | None = None,
     ) -> None:
         self._models = models or {}
         self._given_services = services
         self._given_access = access or _access_of(settings)
         self._routes = Routes()
-        self._metrics = Metrics()
+        self._shared = shared
+        self._metrics = Metrics(shared)
         first = settings or Settings()
-        self._stored = StoredState(first.server.database, first.limits.stored_seconds)
+        self._stored = StoredState(_database_of_state(first, shared), first.limits.stored_seconds)
         self.state = self._made(first)
 
     def _made(self, settings: Settings) -> State:
@@ -99,7 +103,8 @@ class Application:
         with suppress(asyncio.CancelledError):  # of a server that ends at once
             await receive()
             await send({"type": "lifespan.startup.complete"})
-            await receive()
+            async with self._metrics.kept_saved():
+                await receive()
             if self._given_services is None:
                 await asyncio.to_thread(self.state.services.close)
             await asyncio.to_thread(self._stored.close)
@@ -160,6 +165,13 @@ class Application:
         return await found.handler(
             Exchange(found.request, connection, state, found.route.dialect, grant, time.time(), entry)
         )
+
+
+def _database_of_state(settings: Settings, shared: SharedFolder | None) -> str | None:
+    """Returns the URL of the database of stored responses; None for a file of this process."""
+    if settings.server.database is not None or shared is None:
+        return settings.server.database
+    return f"sqlite:///{shared.folder / 'responses.db'}"
 
 
 def _access_of(settings: Settings | None) -> Access | None:

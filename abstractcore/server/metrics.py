@@ -1,16 +1,20 @@
-"""`Metrics`: what this process has answered, in Prometheus' text format
+"""`Metrics`: what the processes of a server have answered, in Prometheus' text format
 (https://prometheus.io/docs/instrumenting/exposition_formats/).
 """
 
 from __future__ import annotations
 
+import asyncio
+import logging
 import os
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
 from ..schema import WireResponse
 from .audit import Entry
+from .shared_folder import Counts, SharedFolder
 
 if TYPE_CHECKING:
     from .exchange import Exchange
@@ -21,15 +25,30 @@ _MOST_MODELS = 200
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 """Upper limits of the durations of requests, in seconds."""
+_SAVED_SECONDS = 1.0
+"""How long it takes until other processes see a count, which is lost if this one is killed before."""
+_RUNNING = "requests_running"
+_FAMILIES = {
+    "workers": ("gauge", "Processes that answer."),
+    "worker_deaths_total": ("counter", "Processes that have died, and were replaced."),
+    _RUNNING: ("gauge", "Requests that are being answered."),
+    "requests_total": ("counter", "Requests that were answered."),
+    "request_seconds": ("histogram", "How long requests took, streams to their end."),
+    "calls_total": ("counter", "Calls of models."),
+    "tokens_total": ("counter", "Tokens of calls."),
+    "cost_dollars_total": ("counter", "What calls cost, as far as it is known."),
+}
+_log = logging.getLogger("abstractcore.server")
 
 
 class Metrics:
-    """Counts of one process, since its start; `running` is the number of requests that are being answered. It is used
-    in the thread of the event loop alone.
+    """Counts since the start; `running` is the number of requests that this process is answering. With `shared`, those
+    of all its processes are shown as one. It is used in the thread of the event loop alone.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, shared: SharedFolder | None = None) -> None:
         self.running = 0
+        self._shared = shared
         self._requests: Counter[tuple[str, str]] = Counter()
         self._tokens: Counter[tuple[str, str]] = Counter()
         self._calls: Counter[str] = Counter()
@@ -51,37 +70,70 @@ class Metrics:
             self._cost[model] = self._cost.get(model, 0.0) + float(entry.cost or 0)
 
     def text(self) -> str:
-        """Returns all counts."""
+        """Returns all counts. Raises `OSError` if those of other processes cannot be read."""
+        living = [self._counts(), *(self._shared.others() if self._shared is not None else ())]
+        dead = self._shared.dead() if self._shared is not None else []
+        summed = {name: defaultdict[str, float](float) for name in _FAMILIES}
+        for counts in living + [{**counts, _RUNNING: {}} for counts in dead]:
+            for name, values in counts.items():
+                for labels, value in values.items():
+                    summed[name][labels] += value
+        summed["workers"][""] = len(living)
+        summed["worker_deaths_total"][""] = len(dead)
+        process = {_labels([("process", str(os.getpid()))]): 1}
+        families = [_family("process_info", "gauge", "The process that answers.", process)]
+        families += [_family(name, *_FAMILIES[name], values) for name, values in summed.items()]
+        return "".join(families)
+
+    @asynccontextmanager
+    async def kept_saved(self) -> AsyncGenerator[None]:
+        """Lets the other processes see the counts of this one during `async with`, and those at its end."""
+        saving = asyncio.create_task(self._save_always())
+        try:
+            yield
+        finally:
+            saving.cancel()
+            with suppress(asyncio.CancelledError):
+                await saving
+            self._save()
+
+    async def _save_always(self) -> None:
+        while self._shared is not None:
+            self._save()
+            await asyncio.sleep(_SAVED_SECONDS)
+
+    def _save(self) -> None:
+        """Saves the counts; a failure is logged."""
+        if self._shared is not None:
+            try:
+                self._shared.save(self._counts())
+            except OSError as error:
+                _log.error("the counts of this process were not saved: %s", error.strerror)
+
+    def _counts(self) -> Counts:
         names = ("route", "status")
         requests = {_labels(zip(names, key, strict=True)): count for key, count in self._requests.items()}
         tokens = {_labels(zip(("model", "direction"), key, strict=True)): count for key, count in self._tokens.items()}
-        calls = {_labels([("model", model)]): count for model, count in self._calls.items()}
-        cost = {_labels([("model", model)]): dollars for model, dollars in self._cost.items()}
-        process = {_labels([("process", str(os.getpid()))]): 1}
-        return "".join(
-            (
-                _family("process_info", "gauge", "The process that answers.", process),
-                _family("requests_running", "gauge", "Requests that are being answered.", {"": self.running}),
-                _family("requests_total", "counter", "Requests that were answered.", requests),
-                self._durations(),
-                _family("calls_total", "counter", "Calls of models.", calls),
-                _family("tokens_total", "counter", "Tokens of calls.", tokens),
-                _family("cost_dollars_total", "counter", "What calls cost, as far as it is known.", cost),
-            )
-        )
+        return {
+            _RUNNING: {"": self.running},
+            "requests_total": requests,
+            "request_seconds": self._durations(),
+            "calls_total": {_labels([("model", model)]): count for model, count in self._calls.items()},
+            "tokens_total": tokens,
+            "cost_dollars_total": {_labels([("model", model)]): dollars for model, dollars in self._cost.items()},
+        }
 
-    def _durations(self) -> str:
-        name, below, samples = "request_seconds", 0, dict[str, float]()
+    def _durations(self) -> dict[str, float]:
+        below, samples = 0, dict[str, float]()
         for limit in (*_BUCKETS, float("inf")):
             below += self._buckets[limit]
             shown = "+Inf" if limit == float("inf") else f"{limit:g}"
             samples[f"_bucket{_labels([('le', shown)])}"] = below
-        samples |= {"_sum": self._seconds, "_count": below}
-        return _family(name, "histogram", "How long requests took, streams to their end.", samples)
+        return samples | {"_sum": self._seconds, "_count": below}
 
 
 async def metrics(exchange: Exchange) -> WireResponse:
-    """Answers with the counts of this process."""
+    """Answers with the counts of all processes."""
     return WireResponse(200, exchange.headers({"content-type": _TYPE}), exchange.state.metrics.text().encode())
 
 

@@ -15,6 +15,7 @@ import uvicorn
 from ..errors import ConfigurationError
 from .application import Application
 from .connections import limited_connections
+from .control import Control
 from .settings import ServerSettings
 
 
@@ -55,8 +56,11 @@ def url_of(listening: socket.socket, settings: ServerSettings) -> str:
 class GracefulServer(uvicorn.Server):
     """Stops at the first SIGINT or SIGTERM when running requests have ended, at the second one at once."""
 
-    def __init__(self, application: Application, reload: Callable[[], object] | None = None) -> None:
+    def __init__(
+        self, application: Application, reload: Callable[[], object] | None = None, control: Control | None = None
+    ) -> None:
         self._reload = reload
+        self._control = control
         settings = application.state.settings
         self._application = application
         super().__init__(
@@ -81,22 +85,41 @@ class GracefulServer(uvicorn.Server):
         await super().startup(sockets)
         if self._reload is not None and hasattr(signal, "SIGHUP"):
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload)
+        if self._control is not None:
+            self._control.attach(self)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stops the server: at the second signal at once, whatever is running."""
-        self.force_exit = self.should_exit
+        if self.should_exit:
+            self.abort()
+        else:
+            self.stop()
+
+    def stop(self) -> None:
+        """Stops the server when the running requests have ended."""
         self.should_exit = True
         self._application.stop()
-        if self.force_exit:
-            asyncio.get_running_loop().call_soon_threadsafe(self._abort)
+
+    def abort(self) -> None:
+        """Stops the server at once, whatever is running."""
+        self.stop()
+        self.force_exit = True
+        asyncio.get_running_loop().call_soon_threadsafe(self._abort)
 
     def _abort(self) -> None:
         for connection in list(self.server_state.connections):
             connection.transport.abort()
 
 
-def run(application: Application, listening: socket.socket, reload: Callable[[], object] | None = None) -> None:
-    """Serves clients until SIGINT or SIGTERM, on the fastest event loop that is installed. SIGHUP calls `reload`."""
-    server = GracefulServer(application, reload)
+def run(
+    application: Application,
+    listening: socket.socket,
+    reload: Callable[[], object] | None = None,
+    control: Control | None = None,
+) -> None:
+    """Serves clients until SIGINT or SIGTERM, on the fastest event loop that is installed. SIGHUP calls `reload`; a
+    worker has a `control`.
+    """
+    server = GracefulServer(application, reload, control)
     with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
         runner.run(server.serve(sockets=[listening]))

@@ -43,7 +43,8 @@ class StoredKeys:
     """Lets in who has a key of the database, or one of `fixed`, which have no limits.
 
     While the database is down, all others are refused; with `down="open"`, keys that this process has seen stay valid,
-    without limits. Calls take at most `call_seconds`. `now` returns seconds since the epoch.
+    without limits. Calls take at most `call_seconds`. `now` returns seconds since the epoch. `process` names this
+    process among all that share the database, in up to 12 characters.
     """
 
     is_open = False
@@ -56,9 +57,10 @@ class StoredKeys:
         down: DatabaseDown = "closed",
         call_seconds: float = 600.0,
         now: Callable[[], float] = time.time,
+        process: str = "",
     ) -> None:
         self._keys = Keys(store, now)
-        self._leases = Leases(store, now)
+        self._leases = Leases(store, now, process)
         self._fixed = FixedKeys(fixed)
         self._down = down
         self._lease_seconds = call_seconds + _LATE_SECONDS
@@ -141,9 +143,11 @@ class StoredLease:
             _log.error("a call was not settled, the database is down; its lease will expire: %s", error)
 
 
-def stored_keys(settings: Settings) -> StoredKeys | None:
+def stored_keys(settings: Settings, process: str = "", killed: Sequence[str] = ()) -> StoredKeys | None:
     """Returns the access by the database of the settings, by default the one in the user's data folder if it has keys;
-    None without one. Raises `ConfigurationError` for a database that cannot be used.
+    None without one. `process` is that of `StoredKeys`. Leases of the processes `killed` are ended.
+
+    Raises `ConfigurationError` for a database that cannot be used.
     """
     url = settings.server.database
     try:
@@ -156,10 +160,12 @@ def stored_keys(settings: Settings) -> StoredKeys | None:
                 return None
         else:
             return None
+        for name in killed:
+            Leases(store).free(name)
     except StoreUnavailable as error:
         raise ConfigurationError(f"the database of keys cannot be used: {error}") from None
     down, seconds = settings.server.database_down, settings.limits.call_seconds
-    return StoredKeys(store, fixed=settings.keys, down=down, call_seconds=seconds)
+    return StoredKeys(store, fixed=settings.keys, down=down, call_seconds=seconds, process=process)
 
 
 def _unavailable() -> RequestRefused:

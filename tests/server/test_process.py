@@ -113,7 +113,7 @@ def test_sigterm_lets_streams_end(config: Path, server: ScriptedServer):
             pieces = response.iter_bytes()
             seen = next(pieces)
             process.signal(signal.SIGTERM)
-            _wait_until_refused(process.url)
+            wait_until_refused(process.url)
             gate.open()
             assert b"jour" in seen + b"".join(pieces)
         assert process.end() == 0
@@ -126,14 +126,14 @@ def test_second_sigterm_ends_at_once(config: Path, server: ScriptedServer):
             pieces = response.iter_bytes()
             assert next(pieces)
             process.signal(signal.SIGTERM)
-            _wait_until_refused(process.url)
+            wait_until_refused(process.url)
             process.signal(signal.SIGTERM)
             with pytest.raises(httpx2.TransportError):
                 list(pieces)
         assert process.end() == 0
 
 
-def _wait_until_refused(url: str) -> None:
+def wait_until_refused(url: str) -> None:
     """Returns when the server accepts no further connections."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while time.monotonic() < deadline:

@@ -30,12 +30,14 @@ class Refusal:
 class Leases:
     """Lets calls in while a key is within its limits, exactly, over all processes that share the database.
 
-    Every method raises `StoreUnavailable`. `now` returns seconds since the epoch.
+    Every method raises `StoreUnavailable`. `now` returns seconds since the epoch. `process` are up to 12 characters
+    that name this process among all that share the database.
     """
 
-    def __init__(self, store: Store, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: Store, now: Callable[[], float] = time.time, process: str = "") -> None:
         self._store = store
         self._now = now
+        self._process = process
 
     def begin(self, name: str, limits: KeyLimits, tokens: int, seconds: float) -> str | Refusal:
         """Reserves `tokens` for a call that takes at most `seconds`; returns its lease's id, or why it may not run.
@@ -50,7 +52,7 @@ class Leases:
             refusal = _refusal(_used(connection, name, now), limits, reserved, now)
             if refusal is not None:
                 return refusal
-            lease = uuid.uuid4().hex
+            lease = self._process + uuid.uuid4().hex[len(self._process) :]
             row = {"id": lease, "name": name, "begun": now, "expires": now + seconds, "tokens": reserved}
             connection.execute(insert(leases).values(row))
             return lease
@@ -60,6 +62,12 @@ class Leases:
         with self._store.writing() as connection:
             ended = update(leases).where(leases.c.id == lease)
             connection.execute(ended.values(settled=self._now(), tokens=tokens))
+
+    def free(self, process: str) -> None:
+        """Ends the leases of a process that was killed: its calls count as if they had used what they reserved."""
+        with self._store.writing() as connection:
+            held = and_(leases.c.id.startswith(process, autoescape=True), leases.c.settled.is_(None))
+            connection.execute(update(leases).where(held).values(settled=self._now()))
 
 
 def _runs(now: float) -> ColumnElement[bool]:

@@ -164,6 +164,34 @@ os.kill(os.getpid(), signal.SIGKILL)
     assert isinstance(leases.begin("alice", limits, 10, 300), str)
 
 
+def test_leases_of_a_process_are_freed_by_its_name_and_count_as_reserved(store: Store, clock: Clock):
+    limits = KeyLimits(tokens_per_minute=100, parallel=2)
+    killed, other = Leases(store, clock, "0a" * 6), Leases(store, clock, "0b" * 6)
+    settled = killed.begin("alice", limits, 10, 600)
+    assert isinstance(settled, str)
+    killed.settle(settled, 5)
+    assert isinstance(killed.begin("alice", limits, 60, 600), str)
+    assert isinstance(other.begin("alice", limits, 20, 600), str)
+    assert other.begin("alice", limits, 1, 600) == Refusal("calls at once", 2, 1.0)
+    other.free("0a" * 6)
+    assert other.begin("alice", limits, 16, 600) == Refusal("tokens", 100, 60.0)
+    assert isinstance(other.begin("alice", limits, 15, 600), str)
+
+
+def test_tokens_exceed_their_limit_by_what_running_calls_use_beyond_what_they_reserved(store: Store, clock: Clock):
+    limits, reserved, used, processes = KeyLimits(tokens_per_minute=100), 25, 40, 4
+    each = [Leases(store, clock, f"{number:012}") for number in range(processes)]
+    begun = [leases.begin("alice", limits, reserved, 600) for leases in each]
+    assert all(isinstance(lease, str) for lease in begun)
+    assert each[0].begin("alice", limits, 1, 600) == Refusal("tokens", 100, 1.0)
+    for leases, lease in zip(each, begun, strict=True):
+        leases.settle(str(lease), used)
+    overshoot = processes * (used - reserved)
+    most = 100 + overshoot
+    assert each[0].begin("alice", KeyLimits(tokens_per_minute=most), 1, 600) == Refusal("tokens", most, 60.0)
+    assert isinstance(each[0].begin("alice", KeyLimits(tokens_per_minute=most + 1), 1, 600), str)
+
+
 def test_processes_that_share_a_file_let_in_no_request_too_many(path: Path, keys: Keys):
     keys.create("alice")
     code = f"""

@@ -1,0 +1,251 @@
+"""`abstractcore serve --workers`: real processes that share keys, limits, counts, stored responses and signals."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import time
+from collections.abc import Callable, Generator, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx2
+import pytest
+
+from abstractcore import ConfigurationError
+from abstractcore.server import ServerSettings, Settings
+from abstractcore.server.process import listening_socket
+from abstractcore.server.store import KeyLimits, Keys, Store
+from abstractcore.server.workers import Workers, WorkerStart
+from tests.chaos_server import HANG, LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, chunk, completion, delta, stream_head
+from tests.server.test_process import ASK, LAST_PIECE, Process, started, wait_until_refused
+
+WORKERS = 2
+LIMIT = 5
+PATH = "/v1/chat/completions"
+WHOLE = {**ASK, "stream": False}
+
+
+class Served:
+    """A server of several processes, the vendor behind it, and its configuration."""
+
+    def __init__(self, process: Process, vendor: ScriptedServer, config: Path, secrets: dict[str, str]) -> None:
+        self.process = process
+        self.vendor = vendor
+        self.config = config
+        self.secrets = secrets
+
+    def http(self, key: str = "admin") -> httpx2.Client:
+        """Returns a client of one connection, which one of the processes answers."""
+        headers = {"authorization": f"Bearer {self.secrets[key]}"}
+        return httpx2.Client(
+            base_url=self.process.url, headers=headers, trust_env=False, verify=False, timeout=PATIENCE_SECONDS
+        )
+
+    def process_of(self, http: httpx2.Client) -> int:
+        """Returns the id of the process that answers a client."""
+        found = re.search(r'process_info\{process="(\d+)"\}', http.get("/metrics").text)
+        assert found
+        return int(found[1])
+
+    def clients(self, stack: ExitStack, key: str = "admin") -> dict[int, httpx2.Client]:
+        """Returns a client of each process, by the id of the process."""
+        found: dict[int, httpx2.Client] = {}
+
+        def all_found() -> bool:
+            http = stack.enter_context(self.http(key))
+            found.setdefault(self.process_of(http), http)
+            return len(found) == WORKERS
+
+        until(all_found)
+        return found
+
+    def metric(self, name: str) -> float:
+        """Returns the value of a metric without labels."""
+        with self.http() as http:
+            found = re.search(rf"^abstractcore_{name} (\S+)$", http.get("/metrics").text, re.MULTILINE)
+        assert found
+        return float(found[1])
+
+
+def until(holds: Callable[[], bool]) -> None:
+    """Returns when a condition holds."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while not holds():
+        assert time.monotonic() < deadline, "the condition never held"
+
+
+@pytest.fixture(scope="module")
+def vendor() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as server:
+        yield server
+
+
+@pytest.fixture(scope="module")
+def database(tmp_path_factory: pytest.TempPathFactory) -> str:
+    return f"sqlite:///{tmp_path_factory.mktemp('data') / 'server.db'}"
+
+
+@contextmanager
+def serving(vendor: ScriptedServer, database: str, folder: Path) -> Generator[Served]:
+    """Runs a server of two processes during `with`."""
+    store = Store(database)
+    keys, prefix = Keys(store), folder.name
+    limits = {"admin": KeyLimits(), "requests": KeyLimits(LIMIT), "parallel": KeyLimits(parallel=1)}
+    secrets = {each: keys.create(f"{prefix}-{each}", limits=most).secret for each, most in limits.items()}
+    store.close()
+    config = folder / "server.toml"
+    config.write_text(
+        f'[server]\ndatabase = "{database}"\n[limits]\ndrain_seconds = 20\n'
+        f'[providers.openai-compatible]\nbase_url = "{vendor.url}/v1"\noptions.max_retries = 0\n'
+    )
+    with started("--config", str(config), "--workers", str(WORKERS)) as process:
+        yield Served(process, vendor, config, secrets)
+        if process.process.poll() is None:
+            process.signal(signal.SIGTERM)
+        process.end()
+
+
+@pytest.fixture(scope="module")
+def served(vendor: ScriptedServer, database: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
+    """A server for the tests that do not end it."""
+    with serving(vendor, database, tmp_path_factory.mktemp("shared")) as server:
+        yield server
+
+
+@pytest.fixture
+def ending(vendor: ScriptedServer, database: str, tmp_path: Path) -> Iterator[Served]:
+    """A server for a test that ends it."""
+    with serving(vendor, database, tmp_path) as server:
+        yield server
+
+
+def test_limits_hold_over_all_processes(served: Served):
+    with ExitStack() as stack:
+        clients = list(served.clients(stack, "requests").values())
+        for _ in range(LIMIT):
+            served.vendor.script(completion("hi"))
+        answers = [clients[each % WORKERS].post(PATH, json=WHOLE) for each in range(LIMIT + WORKERS)]
+    assert [answer.status_code for answer in answers] == [200] * LIMIT + [429] * WORKERS
+    assert all(int(answer.headers["retry-after"]) > 0 for answer in answers[LIMIT:])
+
+
+def test_counts_of_all_processes_are_shown_as_one(served: Served):
+    with ExitStack() as stack:
+        clients = served.clients(stack).values()
+        for http in clients:
+            assert http.get("/nothing").status_code == 404
+        expected = f'requests_total{{route="other",status="404"}} {WORKERS}'
+        for http in clients:
+            until(lambda http=http: f"abstractcore_{expected}" in http.get("/metrics").text)
+
+
+def test_response_that_one_process_stores_is_found_by_the_others(served: Served):
+    with ExitStack() as stack:
+        first, second = served.clients(stack).values()
+        served.vendor.script(completion("stored"))
+        stored = first.post("/v1/responses", json={"model": ASK["model"], "input": "hi"}).json()
+        assert second.get(f"/v1/responses/{stored['id']}").json()["output"] == stored["output"]
+
+
+def test_killed_process_is_counted_and_replaced_and_its_leases_are_freed(served: Served):
+    deaths = served.metric("worker_deaths_total")
+    with ExitStack() as stack:
+        clients = served.clients(stack, "parallel")
+        (killed, its_client), (_, other) = clients.items()
+        gate = served.vendor.gate()
+        served.vendor.script(stream_head(), chunk(delta("Bon")), gate, LAST_PIECE, LAST_CHUNK)
+        with its_client.stream("POST", PATH, json=ASK) as response:
+            pieces = response.iter_bytes()
+            assert next(pieces)
+            assert other.post(PATH, json=WHOLE).status_code == 429
+            os.kill(killed, signal.SIGKILL)
+            with pytest.raises(httpx2.TransportError):
+                list(pieces)
+        gate.open()
+        served.process.wait_for_line(f"process {killed} has died (exit code -9), and is replaced")
+        served.vendor.script(completion("free again"))
+        until(lambda: other.post(PATH, json=WHOLE).status_code == 200)
+    assert served.metric("worker_deaths_total") == deaths + 1
+    until(lambda: served.metric("workers") == WORKERS)
+
+
+def test_sighup_reloads_all_processes_without_cutting_a_stream(served: Served):
+    with ExitStack() as stack:
+        first, second = served.clients(stack).values()
+        gate = served.vendor.gate()
+        served.vendor.script(stream_head(), chunk(delta("Bon")), gate, LAST_PIECE, LAST_CHUNK)
+        renamed = {**WHOLE, "model": "fast"}
+        with first.stream("POST", PATH, json=ASK) as response, served.http() as again:
+            pieces = response.iter_bytes()
+            seen = next(pieces)
+            served.config.write_text(served.config.read_text() + '[models.fast]\nmodels = "openai-compatible/m"\n')
+            served.process.signal(signal.SIGHUP)
+            for _ in range(WORKERS):
+                served.process.wait_for_line("the configuration was reloaded")
+            served.vendor.script(completion("second"))
+            served.vendor.script(completion("third"))
+            assert [each.post(PATH, json=renamed).status_code for each in (second, again)] == [200, 200]
+            gate.open()
+            assert b"jour" in seen + b"".join(pieces)
+        served.config.write_text("[server]\nprot = 1\n")
+        served.process.signal(signal.SIGHUP)
+        served.process.wait_for_line("was not reloaded")
+        served.vendor.script(completion("still"))
+        assert second.post(PATH, json=renamed).status_code == 200
+
+
+def test_sigterm_lets_the_streams_of_all_processes_end(ending: Served):
+    gate = ending.vendor.gate()
+    with ExitStack() as stack:
+        streams = _streams(ending, stack, gate)
+        ending.process.signal(signal.SIGTERM)
+        wait_until_refused(ending.process.url)
+        for _ in streams:
+            gate.open()
+        assert all(b"jour" in b"".join(pieces) for pieces in streams)
+    assert ending.process.end() == 0
+
+
+def test_second_sigterm_ends_all_processes_at_once(ending: Served):
+    with ExitStack() as stack:
+        streams = _streams(ending, stack, HANG)
+        ending.process.signal(signal.SIGTERM)
+        wait_until_refused(ending.process.url)
+        ending.process.signal(signal.SIGTERM)
+        for pieces in streams:
+            with pytest.raises(httpx2.TransportError):
+                list(pieces)
+    assert ending.process.end() == 0
+
+
+def test_processes_end_when_the_one_that_watches_them_was_killed(ending: Served):
+    ending.process.signal(signal.SIGKILL)
+    ending.process.end()
+    wait_until_refused(ending.process.url)
+
+
+def _streams(served: Served, stack: ExitStack, pause: Any) -> list[Iterator[bytes]]:
+    """Returns a stream of each process that has begun, and goes on after `pause`."""
+    streams: list[Iterator[bytes]] = []
+    for http in served.clients(stack).values():
+        served.vendor.script(stream_head(), chunk(delta("Bon")), pause, LAST_PIECE, LAST_CHUNK)
+        pieces = stack.enter_context(http.stream("POST", PATH, json=ASK)).iter_bytes()
+        assert next(pieces)
+        streams.append(pieces)
+    return streams
+
+
+def _fail(start: WorkerStart) -> None:
+    raise SystemExit(f"worker {start.shared.process} cannot start")
+
+
+def test_server_whose_workers_cannot_start_ends_with_an_error():
+    settings = Settings(ServerSettings(port=0, workers=WORKERS))
+    with (
+        listening_socket(settings.server, is_open=True) as listening,
+        pytest.raises(ConfigurationError, match="no worker could start"),
+    ):
+        Workers(settings, listening, _fail, lambda: settings).run()
