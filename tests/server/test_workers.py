@@ -83,9 +83,11 @@ def vendor() -> Iterator[ScriptedServer]:
         yield server
 
 
-@pytest.fixture(scope="module")
-def database(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return f"sqlite:///{tmp_path_factory.mktemp('data') / 'server.db'}"
+@pytest.fixture(scope="module", params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    if request.param == "sqlite":
+        return f"sqlite:///{tmp_path_factory.mktemp('data') / 'server.db'}"
+    return request.getfixturevalue("postgresql").url
 
 
 @contextmanager
@@ -116,9 +118,9 @@ def served(vendor: ScriptedServer, database: str, tmp_path_factory: pytest.TempP
 
 
 @pytest.fixture
-def ending(vendor: ScriptedServer, database: str, tmp_path: Path) -> Iterator[Served]:
+def ending(vendor: ScriptedServer, tmp_path: Path) -> Iterator[Served]:
     """A server for a test that ends it."""
-    with serving(vendor, database, tmp_path) as server:
+    with serving(vendor, f"sqlite:///{tmp_path}/server.db", tmp_path) as server:
         yield server
 
 

@@ -22,6 +22,8 @@ _READS = "abstractcore_reads"
 _LOCK = 0x41624372
 """The number of PostgreSQL's advisory lock while tables are made."""
 _SCHEMES = ("sqlite", "postgresql")
+_POSTGRESQL_DRIVER = "postgresql+pg8000"
+"""The driver of a URL that names none."""
 
 
 class StoreUnavailable(Exception):  # noqa: N818 - what to do about it is the caller's choice
@@ -34,7 +36,7 @@ def default_file() -> Path:
 
 
 class Store:
-    """Opens a database by its SQLAlchemy URL: `sqlite:///PATH` or `postgresql+psycopg://...`; makes missing tables.
+    """Opens a database by its SQLAlchemy URL: `sqlite:///PATH` or `postgresql://...`; makes missing tables.
 
     Raises `ConfigurationError` for an invalid URL, and for a database of a newer version; `MissingExtraError` without
     the database's driver; `StoreUnavailable`, which each use of it may raise too.
@@ -42,7 +44,11 @@ class Store:
 
     def __init__(self, url: str) -> None:
         self._engine = _engine(url)
-        self._prepare()
+        try:
+            self._prepare()
+        except BaseException:
+            self.close()
+            raise
 
     @classmethod
     def at(cls, path: Path) -> Store:
@@ -94,12 +100,12 @@ class Store:
 def _failures() -> Generator[None]:
     try:
         yield
-    except SQLAlchemyError as error:
+    except (SQLAlchemyError, OSError) as error:
         raise StoreUnavailable(type(error).__name__) from error
 
 
 def _engine(url: str) -> Engine:
-    hint = "Write sqlite:////folder/file.db or postgresql+psycopg://user@host/database."
+    hint = "Write sqlite:////folder/file.db or postgresql://user@host/database."
     try:
         parsed = make_url(url)
     except ArgumentError:
@@ -107,12 +113,16 @@ def _engine(url: str) -> Engine:
     if parsed.get_backend_name() not in _SCHEMES:
         raise ConfigurationError(f"{parsed.get_backend_name()!r} is not a database that can be used here", hint=hint)
     is_file = parsed.get_backend_name() == "sqlite"
+    if parsed.drivername == "postgresql":
+        parsed = parsed.set(drivername=_POSTGRESQL_DRIVER)
+    limit = "timeout" if is_file or parsed.drivername == _POSTGRESQL_DRIVER else "connect_timeout"
     try:
-        engine = create_engine(parsed, connect_args={"timeout" if is_file else "connect_timeout": _BUSY_SECONDS})
+        # A connection that a database closed when it was started again is replaced before its use.
+        engine = create_engine(parsed, connect_args={limit: _BUSY_SECONDS}, pool_pre_ping=not is_file)
     except (ImportError, NoSuchModuleError) as error:
         raise MissingExtraError(
             f"{parsed.drivername} requires a driver that is not installed: {error}",
-            hint="Install with: pip install 'psycopg[binary]'.",
+            hint="Install with: pip install pg8000 (the extra 'postgresql').",
         ) from None
     if is_file:
         event.listen(engine, "connect", _prepare_file)

@@ -1,8 +1,7 @@
-"""Keys and leases in a database: a SQLite file, and two processes that share it."""
+"""Keys and leases in a database, a SQLite file and a PostgreSQL, and processes that share it."""
 
 from __future__ import annotations
 
-import sqlite3
 import stat
 import subprocess
 import sys
@@ -10,12 +9,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from abstractcore import ConfigurationError, InvalidInputError
-from abstractcore.server.store import KeyLimits, Keys, Leases, Refusal, Store
+from abstractcore.server.store import KeyLimits, Keys, Leases, Refusal, Store, StoreUnavailable
 from abstractcore.server.store import responses as response_rows
 from abstractcore.server.store.conversations import Conversations
 from abstractcore.server.store.responses import Responses, StoredResponse
+from abstractcore.server.store.tables import metadata
+from tests.server.postgresql import running_postgresql
 
 
 class Clock:
@@ -33,15 +35,18 @@ def clock() -> Clock:
     return Clock()
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "folder" / "server.db"
+@pytest.fixture(params=["sqlite", "postgresql"])
+def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
+    """The URL of an empty database."""
+    return f"sqlite:///{tmp_path}/server.db" if request.param == "sqlite" else request.getfixturevalue("postgresql").url
 
 
 @pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    opened = Store.at(path)
+def store(url: str) -> Iterator[Store]:
+    opened = Store(url)
     yield opened
+    with opened.writing() as connection:
+        metadata.drop_all(connection)
     opened.close()
 
 
@@ -55,7 +60,7 @@ def leases(store: Store, clock: Clock) -> Leases:
     return Leases(store, clock)
 
 
-def test_key_is_found_by_its_secret_and_the_file_has_only_a_hash(keys: Keys, path: Path):
+def test_key_is_found_by_its_secret_and_the_database_has_only_a_hash(keys: Keys, store: Store):
     issued = keys.create("alice", models=["openai/*"], tags={"team": "a"}, limits=KeyLimits(5, 1000, 2))
     found = keys.find(issued.secret)
     assert found is not None
@@ -64,8 +69,10 @@ def test_key_is_found_by_its_secret_and_the_file_has_only_a_hash(keys: Keys, pat
     assert issued.secret.startswith(f"{found.prefixes[0]}-")
     assert issued.secret not in repr(issued)
     secret_part = issued.secret.removeprefix(f"{found.prefixes[0]}-")
-    written = b"".join(file.read_bytes() for file in path.parent.iterdir())
-    assert secret_part.encode() not in written
+    with store.reading() as connection:
+        written = [repr(connection.execute(table.select()).all()) for table in metadata.sorted_tables]
+    assert "alice" in "".join(written)
+    assert secret_part not in "".join(written)
 
 
 def test_other_secrets_are_not_found(keys: Keys):
@@ -75,7 +82,9 @@ def test_other_secrets_are_not_found(keys: Keys):
         assert keys.find(wrong) is None
 
 
-def test_only_the_owner_may_read_the_file(store: Store, path: Path):
+def test_only_the_owner_may_read_the_file(tmp_path: Path):
+    path = tmp_path / "folder" / "server.db"
+    Store.at(path).close()
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
 
 
@@ -148,13 +157,12 @@ def test_call_above_the_limit_of_tokens_is_let_in_alone(leases: Leases):
     assert isinstance(leases.begin("alice", limits, 1, 600), Refusal)
 
 
-def test_leases_of_a_killed_process_expire(path: Path, leases: Leases, clock: Clock):
+def test_leases_of_a_killed_process_expire(url: str, leases: Leases, clock: Clock):
     limits = KeyLimits(tokens_per_minute=100, parallel=1)
     code = f"""
 import os, signal
 from abstractcore.server.store import KeyLimits, Leases, Store
-from pathlib import Path
-Leases(Store.at(Path({str(path)!r})), lambda: {clock()}).begin("alice", KeyLimits(None, 100, 1), 100, 300)
+Leases(Store({url!r}), lambda: {clock()}).begin("alice", KeyLimits(None, 100, 1), 100, 300)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
@@ -192,24 +200,22 @@ def test_tokens_exceed_their_limit_by_what_running_calls_use_beyond_what_they_re
     assert isinstance(each[0].begin("alice", KeyLimits(tokens_per_minute=most + 1), 1, 600), str)
 
 
-def test_processes_that_share_a_file_let_in_no_request_too_many(path: Path, keys: Keys):
+def test_processes_that_share_a_database_let_in_no_request_too_many(url: str, keys: Keys):
     keys.create("alice")
     code = f"""
 from abstractcore.server.store import KeyLimits, Leases, Store
-from pathlib import Path
-leases = Leases(Store.at(Path({str(path)!r})), lambda: 1_800_000_000.0)
+leases = Leases(Store({url!r}), lambda: 1_800_000_000.0)
 print(sum(isinstance(leases.begin("alice", KeyLimits(50), 0, 60), str) for _ in range(40)))
 """
     running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert sum(int(process.communicate()[0]) for process in running) == 50
 
 
-def test_database_of_a_newer_version_is_refused(store: Store, path: Path):
-    with sqlite3.connect(path) as connection:
-        connection.execute("UPDATE abstractcore_version SET version = 99")
-    connection.close()
+def test_database_of_a_newer_version_is_refused(store: Store, url: str):
+    with store.writing() as connection:
+        connection.execute(text("UPDATE abstractcore_version SET version = 99"))
     with pytest.raises(ConfigurationError, match="version 99"):
-        Store.at(path)
+        Store(url)
 
 
 @pytest.mark.parametrize("url", ["nonsense", "mysql://root:canary@host/x", "sqlite+none:///x"])
@@ -257,9 +263,7 @@ def test_chain_that_is_too_long_has_no_context(responses: Responses, monkeypatch
     assert responses.context("me", "r2") is None
 
 
-def test_responses_and_conversations_expire_and_are_removed(
-    responses: Responses, store: Store, clock: Clock, path: Path
-):
+def test_responses_and_conversations_expire_and_are_removed(responses: Responses, store: Store, clock: Clock):
     conversations = Conversations(store, 100, clock)
     responses.add("me", response("r1", "a", "b"))
     conversations.create("me", "c1", {}, [{"id": "i1"}])
@@ -273,21 +277,33 @@ def test_responses_and_conversations_expire_and_are_removed(
     assert not conversations.append("me", "c1", [{"id": "i3"}])
     responses.add("me", response("r2", "a", "b"))
     conversations.create("me", "c2", {})
-    with sqlite3.connect(path) as connection:
+    with store.reading() as connection:
         kept = [
-            connection.execute(f"SELECT count(*) FROM abstractcore_{table}").fetchone()[0]
+            connection.execute(text(f"SELECT count(*) FROM abstractcore_{table}")).scalar()
             for table in ("responses", "conversations", "conversation_items")
         ]
     assert kept == [1, 1, 0]
 
 
-def test_database_of_an_older_version_gets_the_new_tables(path: Path):
-    Store.at(path).close()
-    with sqlite3.connect(path) as connection:
-        connection.execute("DROP TABLE abstractcore_responses")
-        connection.execute("UPDATE abstractcore_version SET version = 1")
-    store = Store.at(path)
-    Responses(store, 100).add("me", response("r1", "a", "b"))
-    store.close()
-    with sqlite3.connect(path) as connection:
-        assert connection.execute("SELECT version FROM abstractcore_version").fetchall() == [(2,)]
+def test_database_of_an_older_version_gets_the_new_tables(store: Store, url: str):
+    with store.writing() as connection:
+        connection.execute(text("DROP TABLE abstractcore_responses"))
+        connection.execute(text("UPDATE abstractcore_version SET version = 1"))
+    newer = Store(url)
+    Responses(newer, 100).add("me", response("r1", "a", "b"))
+    newer.close()
+    with store.reading() as connection:
+        assert connection.execute(text("SELECT version FROM abstractcore_version")).scalars().all() == [2]
+
+
+def test_postgresql_that_is_down_is_reported_and_used_again_when_it_is_back():
+    with running_postgresql() as server:
+        store = Store(server.url)
+        keys = Keys(store)
+        secret = keys.create("alice").secret
+        server.stop()
+        with pytest.raises(StoreUnavailable):
+            keys.find(secret)
+        server.start()
+        assert keys.find(secret) is not None
+        store.close()
