@@ -17,6 +17,8 @@ _PREFIXES: Final = {
     "message": "msg_",
     "reasoning": "rs_",
 }
+_LONGEST_TEXT: Final = 200
+"""The longest id or type of an item."""
 _MOST: Final = 100
 _USUAL: Final = 20
 
@@ -41,8 +43,8 @@ def _stored(item: object, path: str) -> Item:
     if not isinstance(item, dict):
         raise InvalidInputError(f"expected an object, got {type(item).__name__}", path=path)
     given = cast("Item", item)
-    kind = given.get("type") or "message"
-    id = given.get("id") or new_id(_PREFIXES.get(str(kind), "item_"))
+    kind = _text_at(given, "type", path) or "message"
+    id = _text_at(given, "id", path) or new_id(_PREFIXES.get(kind, "item_"))
     found: dict[str, Any] = {**given, "id": id, "type": kind}
     if kind != "message":
         return found
@@ -52,6 +54,13 @@ def _stored(item: object, path: str) -> Item:
         of_others: Item = {"type": "input_text", "text": content}
         found["content"] = [of_answer if found.get("role") == "assistant" else of_others]
     return {"status": "completed", **found}
+
+
+def _text_at(item: Item, name: str, path: str) -> str | None:
+    value = item.get(name)
+    if value is not None and not (isinstance(value, str) and len(value) <= _LONGEST_TEXT):
+        raise InvalidInputError(f"expected a text of up to {_LONGEST_TEXT} characters", path=f"{path}.{name}")
+    return value
 
 
 def page(items: Sequence[Item], request: Request) -> dict[str, Any]:

@@ -41,18 +41,19 @@ async def begun(job: Job) -> Job:
         raise _unknown(previous, conversation)
     if own_format and context is None and not keeps:
         return job
-    turn = Turn(job, keeps, previous, conversation)
+    turn = Turn(job, keeps, previous, conversation, stored_items(data.get("input", []), "input"))
     return replace(job, asked=_asked(job, context, keeps=keeps), keep=turn.keep)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What is stored of one response: itself if it `keeps`, and its items in its conversation."""
+    """What is stored of one response: itself, with the `items` of its input, if it `keeps`, and in its conversation."""
 
     job: Job
     keeps: bool
     previous: str | None
     conversation: str | None
+    items: Sequence[Item]
 
     async def keep(self, body: bytes) -> bytes:
         """Stores an answer, whole or the end of its stream; returns it as it is to be sent.
@@ -73,11 +74,10 @@ class Turn:
         from .store.responses import StoredResponse
 
         owner = self.job.exchange.grant.owner
-        items = stored_items(self.job.asked.data.get("input", []), "input")
         if self.keeps:
-            tables.responses.add(owner, StoredResponse(response, items, self.previous))
+            tables.responses.add(owner, StoredResponse(response, self.items, self.previous))
         if self.conversation is not None:
-            tables.conversations.append(owner, self.conversation, [*items, *response["output"]])
+            tables.conversations.append(owner, self.conversation, [*self.items, *response["output"]])
 
 
 async def _context(job: Job, previous: str | None, conversation: str | None) -> Sequence[Item] | None:

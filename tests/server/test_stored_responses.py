@@ -158,6 +158,13 @@ def test_items_of_a_conversation_are_added_read_and_deleted(client: openai.OpenA
         ("/v1/conversations", {"metadata": {str(n): "x" for n in range(17)}}, "metadata: expected at most 16 texts"),
         ("/v1/conversations", {"items": "x"}, "items: expected a list of items, got str"),
         ("/v1/conversations", {"items": ["x"]}, "items[0]: expected an object, got str"),
+        ("/v1/conversations", {"items": [{"id": [None]}]}, "items[0].id: expected a text of up to 200 characters"),
+        ("/v1/conversations", {"items": [{"type": 7}]}, "items[0].type: expected a text"),
+        (
+            "/v1/responses",
+            {"input": [{"id": "x" * 201, "role": "user", "content": "x"}]},
+            "input[0].id: expected a text",
+        ),
         ("/v1/conversations", {"items": [{"content": "x"}] * 21}, "at most 20 items"),
         ("/v1/responses", {"input": "x", "store": "yes"}, "store: expected true or false, got str"),
         ("/v1/responses", {"input": "x", "previous_response_id": 7}, "previous_response_id: expected an id"),
