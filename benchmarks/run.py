@@ -25,6 +25,7 @@ import mcp_calls
 import outputs
 import prompted_tools
 import server
+import server_memory
 import stages
 import streams
 import tool_rounds
@@ -58,6 +59,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "pdf-text": documents.pdf_text,
     "glyphs": glyphs.drawn_pages,
     "gateway": gateway.gateway,
+    "server-memory": server_memory.memory,
     "image": images.fitted,
     "file-again": files.again,
     "many-files": files.many,
