@@ -1,4 +1,7 @@
-"""Limits of HTTP connections: their number, the size of a request's head, and the time for it. uvicorn has none."""
+"""Limits of HTTP connections: their number, the size of a request's head, and the time for it. uvicorn has none.
+
+Requests that another program in front of the server may read differently are refused (RFC 9112, 3.2 and 6.1).
+"""
 
 from __future__ import annotations
 
@@ -35,6 +38,8 @@ def limited_connections(limits: Limits) -> type[asyncio.Protocol]:
             """Whether the data that is being read completes a head."""
             self._head = 0
             """The bytes of headers so far."""
+            self._hosts = 0
+            """The number of headers `Host` so far."""
             self._received = 0
             """The bytes that arrived of a head that is not complete."""
             self._timer = self.loop.call_later(limits.head_seconds, self._look)
@@ -63,17 +68,28 @@ def limited_connections(limits: Limits) -> type[asyncio.Protocol]:
                 self._refuse()
 
         def on_message_begin(self) -> None:
-            self._head = 0
+            self._head = self._hosts = 0
             super().on_message_begin()
 
         def on_header(self, name: bytes, value: bytes) -> None:
             self._head += len(name) + len(value)
             if self._head > limits.head_bytes:
                 raise OverflowError  # which uvicorn answers with send_400_response
+            if len(name) == len(b"host") and name.lower() == b"host":
+                self._hosts += 1
+            elif len(name) == len(b"transfer-encoding") and name.lower() == b"transfer-encoding":
+                self._check_encoding(value)
             super().on_header(name, value)
+
+        def _check_encoding(self, value: bytes) -> None:
+            if value.strip().lower() != b"chunked" or self.parser.get_http_version() != "1.1":
+                raise ValueError("a body is sent as it is, or in chunks")
 
         def on_headers_complete(self) -> None:
             self._in_head, self._has_head = False, True
+            version = self.parser.get_http_version()
+            if version not in ("1.0", "1.1") or self._hosts > 1 or (version == "1.1" and not self._hosts):
+                raise ValueError("a request has one Host")
             super().on_headers_complete()
 
         def on_message_complete(self) -> None:
@@ -83,6 +99,8 @@ def limited_connections(limits: Limits) -> type[asyncio.Protocol]:
         def send_400_response(self, msg: str) -> None:
             if self._head > limits.head_bytes:
                 self._refuse()
+            elif self.cycle is not None and self.cycle.response_started and not self.is_waiting:
+                self.transport.abort()  # a response inside another one would be read as a part of it
             else:
                 super().send_400_response(msg)
 

@@ -1,10 +1,12 @@
-"""Limits of HTTP connections: their number, the size and the time of a request's head, readers that do not read."""
+"""Limits of HTTP connections: their number, the size and the time of a request's head, readers that do not read, and
+requests that two programs read differently."""
 
 from __future__ import annotations
 
 import asyncio
+import re
 import socket
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Iterator
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,9 +14,10 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from abstractcore.server import Limits
+from abstractcore.server import Limits, Settings
 from abstractcore.server.connections import limited_connections
 from tests.chaos_server import PATIENCE_SECONDS
+from tests.server.serving import Served, serving
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 QUICK = 0.05
@@ -151,6 +154,27 @@ SMUGGLED = [
     b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: +4\r\n\r\nabcd",
     b"GET / HTTP/1.1\r\nHost: x\r\nx: a\x00b\r\n\r\n",
     b"GET / HTTP/1.1\nHost: x\n\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nHost: y\r\n\r\n",
+    b"GET / HTTP/1.1\r\n\r\n",
+    b"GET /\r\n\r\n",
+    b" GET / HTTP/1.1\r\nHost: x\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nx: a\r\n folded\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nx: a\rContent-Length: 4\r\n\r\n",
+    b"GET / HTTP/1.1\r\nHost: x\r\nno colon\r\n\r\n",
+    b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    b"POST / HTTP/1.0\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n",
+    *(
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: %b\r\n\r\n0\r\n\r\n" % coding
+        for coding in (b"identity, chunked", b"chunked, identity", b"chunked\r\nTransfer-Encoding: chunked")
+    ),
+    *(
+        b"POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %b\r\n\r\nabcd" % length
+        for length in (b"-1", b"0x4", b"4, 4", b"4 4", b"9" * 30)
+    ),
+    *(
+        b"POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n%b\r\nabc\r\n0\r\n\r\n" % size
+        for size in (b"zz", b"-1", b"0x3", b"3 ", b"f" * 17, b"2")
+    ),
 ]
 
 
@@ -165,3 +189,90 @@ def test_ambiguous_requests_are_refused(request_bytes: bytes):
                 writer.close()
 
     assert asyncio.run(run()).startswith(b"HTTP/1.1 400 ")
+
+
+def test_request_inside_a_body_is_none():
+    hidden = b"GET /hidden HTTP/1.1\r\nHost: x\r\n\r\n"
+    paths: list[str] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        paths.append(scope["path"])
+        await answering()(scope, receive, send)
+
+    async def run() -> None:
+        async with listening(Limits(), app) as port:
+            reader, writer = await opened(port)
+            head = b"GET /%d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
+            for number in range(2):
+                writer.write(head % (number, len(hidden)) + hidden)
+                await reader.readuntil(b"xx")
+            writer.close()
+
+    asyncio.run(run())
+    assert paths == ["/0", "/1"]
+
+
+def test_invalid_request_behind_one_that_is_being_answered_ends_the_connection():
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "http.response.start", "status": 200, "headers": [(b"content-length", b"4")]})
+        await send({"type": "http.response.body", "body": b"xx", "more_body": True})
+        await receive()
+        await receive()  # until the client has left
+
+    async def run() -> bytes:
+        async with listening(Limits(), app) as port:
+            reader, writer = await opened(port, REQUEST)
+            seen = await reader.readuntil(b"xx")
+            writer.write(b"nonsense\r\n\r\n")
+            seen += await received(reader)
+            writer.close()
+            return seen
+
+    answer = asyncio.run(run())
+    assert answer.endswith(b"xx")
+    assert b"400" not in answer
+
+
+BODY = b'{"model": "scripted", "messages": [{"role": "user", "content": "hi"}]}'
+
+
+def _post(length: int, sent: bytes) -> bytes:
+    head = b"POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n"
+    return head + b"Content-Length: %d\r\n\r\n" % length + sent
+
+
+def test_body_that_comes_too_slowly_is_refused():
+    with serving(Settings(limits=Limits(body_seconds=QUICK))) as served:
+        answer = _exchanged(served, _post(len(BODY), BODY[:9]))
+    assert answer.startswith(b"HTTP/1.1 408 ")
+    assert b'"error"' in answer
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Served]:
+    with serving() as served:
+        yield served
+
+
+def test_client_that_ends_its_side_within_a_body_causes_no_call(served: Served):
+    assert _exchanged(served, _post(len(BODY), BODY[:9]), half_closed=True) == b""
+    served.script("still here")
+    assert b"still here" in _exchanged(served, _post(len(BODY), BODY))
+    assert len(served.calls) == 1
+
+
+def _exchanged(served: Served, sent: bytes, *, half_closed: bool = False) -> bytes:
+    """Sends a request; returns the response, or what comes until the server ends the connection."""
+    port = int(served.url.rpartition(":")[2])
+    with socket.create_connection(("127.0.0.1", port), PATIENCE_SECONDS) as client:
+        client.sendall(sent)
+        if half_closed:
+            client.shutdown(socket.SHUT_WR)
+        seen = b""
+        while piece := client.recv(65536):
+            seen += piece
+            head, end, body = seen.partition(b"\r\n\r\n")
+            length = re.search(rb"content-length: (\d+)", head)
+            if end and length is not None and len(body) >= int(length[1]):
+                break
+        return seen
