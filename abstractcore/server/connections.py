@@ -58,6 +58,12 @@ def limited_connections(limits: Limits) -> type[asyncio.Protocol]:
             latest: Any = self.cycle
             return latest is None or latest.response_complete
 
+        @property
+        def _version(self) -> str:
+            """The version of HTTP of the request that is being read."""
+            parser: Any = self.parser
+            return parser.get_http_version()
+
         def data_received(self, data: bytes) -> None:
             self._has_head = False
             began_in_head = self._in_head  # else a body may end in this data
@@ -82,12 +88,12 @@ def limited_connections(limits: Limits) -> type[asyncio.Protocol]:
             super().on_header(name, value)
 
         def _check_encoding(self, value: bytes) -> None:
-            if value.strip().lower() != b"chunked" or self.parser.get_http_version() != "1.1":
+            if value.strip().lower() != b"chunked" or self._version != "1.1":
                 raise ValueError("a body is sent as it is, or in chunks")
 
         def on_headers_complete(self) -> None:
             self._in_head, self._has_head = False, True
-            version = self.parser.get_http_version()
+            version = self._version
             if version not in ("1.0", "1.1") or self._hosts > 1 or (version == "1.1" and not self._hosts):
                 raise ValueError("a request has one Host")
             super().on_headers_complete()
@@ -99,7 +105,7 @@ def limited_connections(limits: Limits) -> type[asyncio.Protocol]:
         def send_400_response(self, msg: str) -> None:
             if self._head > limits.head_bytes:
                 self._refuse()
-            elif self.cycle is not None and self.cycle.response_started and not self.is_waiting:
+            elif not self.is_waiting and self.cycle.response_started:
                 self.transport.abort()  # a response inside another one would be read as a part of it
             else:
                 super().send_400_response(msg)
