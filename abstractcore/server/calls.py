@@ -17,6 +17,7 @@ from .reasoning import sealed_reply
 from .receipts import RECEIPT_HEADER, digest_of
 from .settlements import estimated, failed, settlement_of
 from .streaming import StreamedAnswer
+from .uploaded_files import with_contents
 
 
 async def answer(exchange: Exchange) -> Reply:
@@ -32,6 +33,7 @@ async def read(exchange: Exchange) -> Job:
 
 async def answered(job: Job) -> Reply:
     """Does a job."""
+    job = await with_contents(job)
     if job.asked.stream:
         return StreamedAnswer(job)
     exchange = job.exchange

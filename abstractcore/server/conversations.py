@@ -10,7 +10,6 @@ from ..schema import WireResponse
 from .bodies import read_object
 from .exchange import Exchange
 from .items import Item, new_id, page, stored_items
-from .responses import answer
 from .stored_state import StoredTables
 
 if TYPE_CHECKING:
@@ -27,13 +26,13 @@ async def create(exchange: Exchange) -> WireResponse:
     metadata, items = _metadata(data), _items(data)
     id, owner = new_id("conv_"), exchange.grant.owner
     made = await exchange.state.stored.run(lambda tables: tables.conversations.create(owner, id, metadata, items))
-    return answer(exchange, _shown(made))
+    return exchange.answer(_shown(made))
 
 
 async def read(exchange: Exchange) -> WireResponse:
     """Answers with a conversation, without its items."""
     id, owner = _id(exchange), exchange.grant.owner
-    return answer(exchange, _shown(await _of(exchange, lambda tables: tables.conversations.find(owner, id))))
+    return exchange.answer(_shown(await _of(exchange, lambda tables: tables.conversations.find(owner, id))))
 
 
 async def change(exchange: Exchange) -> WireResponse:
@@ -41,19 +40,19 @@ async def change(exchange: Exchange) -> WireResponse:
     metadata = _metadata(await _object(exchange))
     id, owner = _id(exchange), exchange.grant.owner
     changed = await _of(exchange, lambda tables: tables.conversations.change(owner, id, metadata))
-    return answer(exchange, _shown(changed))
+    return exchange.answer(_shown(changed))
 
 
 async def delete(exchange: Exchange) -> WireResponse:
     """Deletes a conversation with its items."""
     id, owner = _id(exchange), exchange.grant.owner
     await _of(exchange, lambda tables: tables.conversations.delete(owner, id) or None)
-    return answer(exchange, {"id": id, "object": "conversation.deleted", "deleted": True})
+    return exchange.answer({"id": id, "object": "conversation.deleted", "deleted": True})
 
 
 async def items(exchange: Exchange) -> WireResponse:
     """Answers with a page of a conversation's items."""
-    return answer(exchange, page(await _all_items(exchange), exchange.request))
+    return exchange.answer(page(await _all_items(exchange), exchange.request))
 
 
 async def add_items(exchange: Exchange) -> WireResponse:
@@ -64,7 +63,7 @@ async def add_items(exchange: Exchange) -> WireResponse:
     added = _items(data)
     id, owner = _id(exchange), exchange.grant.owner
     await _of(exchange, lambda tables: tables.conversations.append(owner, id, added) or None)
-    return answer(exchange, {**_ends(added), "object": "list", "data": added, "has_more": False})
+    return exchange.answer({**_ends(added), "object": "list", "data": added, "has_more": False})
 
 
 async def item(exchange: Exchange) -> WireResponse:
@@ -72,7 +71,7 @@ async def item(exchange: Exchange) -> WireResponse:
     wanted = exchange.request.parameters["item"]
     for found in await _all_items(exchange):
         if found["id"] == wanted:
-            return answer(exchange, found)
+            return exchange.answer(found)
     raise NotFoundError(f"the conversation has no item {wanted[:100]!r}")
 
 
@@ -80,7 +79,7 @@ async def delete_item(exchange: Exchange) -> WireResponse:
     """Removes an item from a conversation; answers with the conversation."""
     id, owner, removed = _id(exchange), exchange.grant.owner, exchange.request.parameters["item"]
     left = await _of(exchange, lambda tables: tables.conversations.delete_item(owner, id, removed))
-    return answer(exchange, _shown(left))
+    return exchange.answer(_shown(left))
 
 
 async def _all_items(exchange: Exchange) -> Sequence[Item]:

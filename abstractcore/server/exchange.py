@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import abstractcore
 
@@ -15,6 +15,7 @@ from .audit import Entry
 from .bodies import read_body
 from .connection import Connection
 from .dialects.base import Dialect
+from .dialects.response_fields import compact
 from .draining import Drains
 from .hosts import Hosts
 from .llms import LLMs
@@ -91,6 +92,10 @@ class Exchange:
     def format(self) -> Transpiler:
         """The wire format of the client, in its vendor's own dialect."""
         return self.state.format(self.dialect.format)
+
+    def answer(self, body: Mapping[str, Any]) -> WireResponse:
+        """Returns the response with a JSON object."""
+        return WireResponse(200, self.headers({"content-type": "application/json"}), compact(body))
 
     def headers(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Returns the headers of every response to this request, and `more`."""

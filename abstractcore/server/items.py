@@ -63,7 +63,7 @@ def _text_at(item: Item, name: str, path: str) -> str | None:
     return value
 
 
-def page(items: Sequence[Item], request: Request) -> dict[str, Any]:
+def page(items: Sequence[Item], request: Request, *, most: int = _MOST, usual: int = _USUAL) -> dict[str, Any]:
     """Returns a page of a list of items, by the parameters `order`, `after` and `limit` of the request.
 
     Raises `InvalidInputError` for invalid ones.
@@ -72,9 +72,9 @@ def page(items: Sequence[Item], request: Request) -> dict[str, Any]:
     order = query.get("order", "desc")
     if order not in ("asc", "desc"):
         raise InvalidInputError(f"expected asc or desc, got {order[:40]!r}", path="order")
-    limit = query.get("limit", str(_USUAL))
-    if not (limit.isdecimal() and len(limit) < 6 and 1 <= int(limit) <= _MOST):
-        raise InvalidInputError(f"expected a number from 1 to {_MOST}, got {limit[:40]!r}", path="limit")
+    limit = query.get("limit", str(usual))
+    if not (limit.isdecimal() and len(limit) < 6 and 1 <= int(limit) <= most):
+        raise InvalidInputError(f"expected a number from 1 to {most}, got {limit[:40]!r}", path="limit")
     ordered = list(items) if order == "asc" else list(reversed(items))
     after = query.get("after")
     ids = [item["id"] for item in ordered]

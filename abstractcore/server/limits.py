@@ -36,6 +36,8 @@ class Limits:
     """How long a call goes on without its client, at a provider with `on_disconnect = "drain"`; and how long streams
     have to end when the server is stopped."""
     stored_seconds: float = _least(1, 30 * 24 * 3600.0)
-    """How long responses and conversations are stored."""
+    """How long responses, conversations and files are stored."""
+    stored_bytes: int = _least(0, 1024 * 1024 * 1024)
+    """How many bytes the files of one key, or of all clients without keys, may have together."""
     drains: int = _least(1, 64)
     """How many calls may go on without their clients at once. Others are cancelled."""

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from ..errors import NotFoundError
 from ..schema import WireResponse
 from . import calls
-from .dialects.response_fields import compact
 from .exchange import Exchange, Reply
 from .failures import refused
 from .items import page
@@ -27,7 +25,7 @@ async def read(exchange: Exchange) -> WireResponse:
     """Answers with a stored response, as it was sent."""
     if exchange.request.query_values().get("stream") == "true":
         raise refused(400, "a response that was not made in the background cannot be streamed again", path="stream")
-    return answer(exchange, (await _found(exchange)).body)
+    return exchange.answer((await _found(exchange)).body)
 
 
 async def delete(exchange: Exchange) -> WireResponse:
@@ -35,23 +33,18 @@ async def delete(exchange: Exchange) -> WireResponse:
     id, owner = exchange.request.parameters["id"], exchange.grant.owner
     if not await exchange.state.stored.run(lambda tables: tables.responses.delete(owner, id)):
         raise _unknown(id)
-    return answer(exchange, {"id": id, "object": "response", "deleted": True})
+    return exchange.answer({"id": id, "object": "response", "deleted": True})
 
 
 async def input_items(exchange: Exchange) -> WireResponse:
     """Answers with a page of the items of a response's own input."""
-    return answer(exchange, page((await _found(exchange)).input, exchange.request))
+    return exchange.answer(page((await _found(exchange)).input, exchange.request))
 
 
 async def cancel(exchange: Exchange) -> WireResponse:
     """Refuses: only responses in the background can be cancelled, and there are none."""
     await _found(exchange)
     raise refused(400, "only responses that are made in the background can be cancelled")
-
-
-def answer(exchange: Exchange, body: Mapping[str, Any]) -> WireResponse:
-    """Returns a response with a JSON object."""
-    return WireResponse(200, exchange.headers({"content-type": "application/json"}), compact(body))
 
 
 async def _found(exchange: Exchange) -> StoredResponse:

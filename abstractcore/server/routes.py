@@ -23,6 +23,7 @@ from . import (
     responses,
     speech,
     transcriptions,
+    uploaded_files,
 )
 from .dialects import (
     ANTHROPIC,
@@ -108,6 +109,9 @@ ROUTES: tuple[Route, ...] = (
     Route("/v1/audio/music", {"POST": music.compose}, OPENAI_CHAT),
     Route("/v1/images/generations", {"POST": images.generate}, OPENAI_CHAT),
     Route("/v1/images/edits", {"POST": images.edit}, OPENAI_CHAT),
+    Route("/v1/files", {"GET": uploaded_files.list_all, "POST": uploaded_files.create}, OPENAI_CHAT),
+    Route("/v1/files/{id}/content", {"GET": uploaded_files.content}, OPENAI_CHAT),
+    Route("/v1/files/{id}", {"GET": uploaded_files.read, "DELETE": uploaded_files.delete}, OPENAI_CHAT),
     Route("/v1/messages", _ANSWER, ANTHROPIC),
     Route("/v1/messages/count_tokens", _COUNT, ANTHROPIC),
     Route("/v2/chat", _ANSWER, COHERE),

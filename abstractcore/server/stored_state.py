@@ -1,4 +1,4 @@
-"""`StoredState`: the responses and conversations that clients keep here, in the database or a file of this process."""
+"""`StoredState`: responses, conversations and files that clients keep here, in the database or for this process."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ from .failures import RequestRefused
 if TYPE_CHECKING:
     from .store import Store
     from .store.conversations import Conversations
+    from .store.files import Files
     from .store.responses import Responses
 
 T = TypeVar("T")
@@ -30,6 +31,7 @@ class StoredTables:
 
     responses: Responses
     conversations: Conversations
+    files: Files
 
 
 class StoredState:
@@ -72,6 +74,7 @@ class StoredState:
     def _opened(self) -> StoredTables:
         from .store import Store
         from .store.conversations import Conversations
+        from .store.files import Files
         from .store.responses import Responses
 
         with self._lock:
@@ -82,5 +85,6 @@ class StoredState:
                 else:
                     store = Store(self._url)
                 self._store = store
-                self._tables = StoredTables(Responses(store, self._seconds), Conversations(store, self._seconds))
+                of_store = (store, self._seconds)
+                self._tables = StoredTables(Responses(*of_store), Conversations(*of_store), Files(*of_store))
             return self._tables

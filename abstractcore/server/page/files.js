@@ -9,9 +9,16 @@ export class Files {
     this.list = list;
     this.onError = onError;
     this.chosen = [];
+    this.ready = Promise.resolve();
   }
 
-  async add(files) {
+  // Begins to read files; `ready` is the end of all reading so far.
+  add(files) {
+    const given = [...files];
+    this.ready = this.ready.then(() => this.read(given));
+  }
+
+  async read(files) {
     for (const file of files) {
       try {
         this.chosen.push({ name: file.name, type: file.type || "application/octet-stream", url: await dataUrl(file) });

@@ -83,6 +83,7 @@ function policyForAll(policy) {
 
 async function send(event) {
   event.preventDefault();
+  await files.ready;
   const prompt = byId("prompt").value.trim();
   if (running || (!prompt && !files.chosen.length)) return;
   let call;
@@ -265,7 +266,7 @@ byId("stop").addEventListener("click", () => running?.abort());
 byId("reset").addEventListener("click", reset);
 byId("attach").addEventListener("click", () => byId("picker").click());
 byId("picker").addEventListener("change", (event) => {
-  files.add([...event.target.files]);
+  files.add(event.target.files);
   event.target.value = "";
 });
 byId("record").addEventListener("click", () => recorder.toggle());

@@ -85,3 +85,17 @@ conversation_items = Table(
     Column("item", JSON, nullable=False),
 )
 """The items of conversations, in their order."""
+files = Table(
+    "abstractcore_files",
+    metadata,
+    Column("owner", String(200), primary_key=True),
+    Column("id", String(100), primary_key=True),
+    Column("name", String(1000), nullable=False),
+    Column("purpose", String(40), nullable=False),
+    Column("media_type", String(200), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("created", Float(53), nullable=False),
+    Column("expires", Float(53), nullable=False, index=True),
+    Column("content", LargeBinary, nullable=False),
+)
+"""Files that clients have uploaded."""

@@ -53,6 +53,7 @@ class Opened:
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
     """A browser whose microphone is Chromium's own device for tests, which beeps."""
+    expect.set_options(timeout=MILLISECONDS)
     arguments = ["--no-sandbox", "--use-fake-device-for-media-stream"]
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=CHROMIUM, args=arguments)
