@@ -74,7 +74,7 @@ def test_silence_is_an_empty_text_with_a_warning():
 
 REFUSED: dict[str, tuple[tuple[str, ...], str]] = {
     "missing": (("none.wav",), "none.wav"),
-    "text": (("notes.txt",), "expected audio or video, got text/plain"),
+    "text": (("notes.txt",), "expected audio or video, got notes.txt, text/plain"),
     "garbage": (("noise.wav",), "noise.wav"),
     "format": ((str(MEETING), "--format", "doc"), "--format 'doc' is not a format"),
     "language": ((str(MEETING), "--language", "Klingon!"), "language: expected a language code, got 'Klingon!'"),
