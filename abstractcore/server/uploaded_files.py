@@ -27,6 +27,8 @@ _PURPOSES: Final = ("assistants", "batch", "evals", "fine-tune", "user_data", "v
 _SECONDS: Final = (3600, 2_592_000)
 _UNKNOWN_TYPE: Final = "application/octet-stream"
 _ID: Final = "file_id"
+_FORMATS: Final = ("openai_chat", "openai_responses")
+_MESSAGES: Final = ("input", "messages")
 _LONGEST_NAME: Final = 255
 
 
@@ -98,11 +100,13 @@ async def delete(exchange: Exchange) -> WireResponse:
 
 
 async def with_contents(job: Job) -> Job:
-    """Returns the job with the content of each file that it names by an id of this server; others are the vendor's."""
-    if f'"{_ID}"'.encode() not in job.asked.wire.body:
+    """Returns the job with the content of each file that its messages name by an id of this server; others are the
+    vendor's. Only OpenAI's APIs have such parts.
+    """
+    if job.exchange.dialect.format not in _FORMATS or f'"{_ID}"'.encode() not in job.asked.wire.body:
         return job
     data = json.loads(job.asked.wire.body)
-    parts = [part for part in _objects(data) if isinstance(part.get(_ID), str)]
+    parts = [part for part in _objects([data.get(name) for name in _MESSAGES]) if isinstance(part.get(_ID), str)]
     ids = {str(part[_ID]) for part in parts}
     owner = job.exchange.grant.owner
 

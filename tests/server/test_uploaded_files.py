@@ -84,6 +84,14 @@ def test_ids_that_are_not_known_here_are_the_vendors(served: Served, http: httpx
     assert json.loads(served.vendor.requests[0].body)["messages"][0]["content"] == content
 
 
+def test_id_outside_of_messages_is_no_file(served: Served, client: openai.OpenAI):
+    made = client.files.create(file=TABLE, purpose="user_data")
+    served.script("Hello.")
+    response = client.responses.create(model="scripted", input="hi", metadata={"file_id": made.id})
+    assert response.metadata == {"file_id": made.id}
+    assert served.call.messages[0].text == "hi"
+
+
 @pytest.mark.parametrize(
     ("fields", "message"),
     [
