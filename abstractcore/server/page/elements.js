@@ -15,6 +15,7 @@ export function byId(id) {
 
 export function copyable(title, text) {
   const button = element("button", { type: "button", "aria-label": `Copy: ${title}` }, "Copy");
+  button.hidden = !navigator.clipboard; // browsers have it on this machine and over HTTPS only
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text);
     button.textContent = "Copied";

@@ -83,7 +83,8 @@ export class Recorder {
     try {
       stream = await navigator.mediaDevices.getUserMedia({ audio: true });
     } catch (error) {
-      this.onError(`The microphone cannot be used (${error.name}). Allow it for this page in your browser, or add a file.`);
+      const allowed = "Allow it for this page in your browser (elsewhere than on this machine it needs HTTPS), or add a file.";
+      this.onError(`The microphone cannot be used (${error.name}). ${allowed}`);
       return;
     }
     const pieces = [];
