@@ -9,18 +9,24 @@ export function programs(call, origin, hasKey) {
   ];
 }
 
-function withLibrary({ model, prompt, files, options }) {
+function withLibrary({ model, prompt, files, options, body }) {
   const name = model === "default" ? "" : model.includes("/") ? `model=${quoted(model)}` : quoted(model);
   const media = files.length ? `, media=[${files.map((file) => quoted(file.name)).join(", ")}]` : "";
+  const earlier = body.messages.slice(options.system ? 1 : 0, -1);
+  const tools = (options.tools ?? []).map((tool) => `ToolSpec(**${literal(tool.function ?? tool)})`);
   const more = Object.entries({
     system_prompt: options.system,
     temperature: options.temperature,
     max_output_tokens: options.most,
     media_policy: files.length && options.policy !== "auto" ? options.policy : null,
   }).filter(([, value]) => value !== null);
-  const given = more.map(([key, value]) => `, ${key}=${typeof value === "string" ? quoted(value) : value}`).join("");
+  const given = [
+    ...(earlier.length ? [["messages", literal(shortened(earlier))]] : []),
+    ...more.map(([key, value]) => [key, literal(value)]),
+    ...(tools.length ? [["tools", `[${tools.join(", ")}]`]] : []),
+  ].map(([key, value]) => `, ${key}=${value}`).join("");
   return [
-    "from abstractcore import create_llm",
+    `from abstractcore import ${tools.length ? "ToolSpec, " : ""}create_llm`,
     "",
     `llm = create_llm(${name})`,
     `response = llm.generate(${quoted(prompt)}${media}${given})`,

@@ -94,6 +94,9 @@ def test_answer_is_streamed_and_the_conversation_goes_on(served: Served, opened:
     opened.ask("Who am I?")
     expect(opened.page.get_by_role("article", name="scripted").last).to_contain_text("You are Ada.")
     assert [message.text for message in served.calls[-1].messages] == ["I am Ada.", "Hello Ada.", "Who am I?"]
+    library, _, _ = opened.tab("Code").partition("Python, openai")
+    assert '"content": "I am Ada."' in library
+    assert '"content": "Hello Ada."' in library
     opened.page.get_by_role("button", name="New conversation").click()
     expect(opened.page.get_by_role("article")).to_have_count(0)
     served.script("Nobody.")
@@ -156,7 +159,11 @@ def test_tool_calls_and_options_are_sent_and_shown(served: Served, opened: Opene
     assert '"city": "Ulm"' in opened.tab("Details")
     (call,) = served.calls
     assert (call.messages[0].text, call.sampling.temperature, call.tools[0].name) == ("Be brief.", 0.5, "weather")
-    assert 'system_prompt="Be brief.", temperature=0.5' in opened.tab("Code")
+    library, _, _ = opened.tab("Code").partition("Python, openai")
+    assert 'system_prompt="Be brief.", temperature=0.5' in library
+    assert 'tools=[ToolSpec(**{"name": "weather", ' in library
+    for name in ("Python, abstractcore", "Python, openai"):
+        compile(opened.page.get_by_role("region", name=name).inner_text(), name, "exec")
 
 
 @pytest.mark.parametrize(
