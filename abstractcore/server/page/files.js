@@ -36,6 +36,12 @@ export class Files {
     return taken;
   }
 
+  // Chooses files of a call that failed again: a recording cannot be made twice.
+  putBack(files) {
+    this.chosen.unshift(...files);
+    this.show();
+  }
+
   show() {
     this.list.replaceChildren(
       ...this.chosen.map((file, index) => {
@@ -71,6 +77,7 @@ export class Recorder {
     this.files = files;
     this.onError = onError;
     this.recording = null;
+    this.isAsking = false;
     this.count = 0;
   }
 
@@ -79,6 +86,8 @@ export class Recorder {
       this.recording.stop();
       return;
     }
+    if (this.isAsking) return; // a second stream would keep the microphone open
+    this.isAsking = true;
     let stream;
     try {
       stream = await navigator.mediaDevices.getUserMedia({ audio: true });
@@ -86,6 +95,8 @@ export class Recorder {
       const allowed = "Allow it for this page in your browser (elsewhere than on this machine it needs HTTPS), or add a file.";
       this.onError(`The microphone cannot be used (${error.name}). ${allowed}`);
       return;
+    } finally {
+      this.isAsking = false;
     }
     const pieces = [];
     this.recording = new MediaRecorder(stream);

@@ -122,6 +122,7 @@ async function run(call, sent) {
       shown.remove(answer);
       sent.classList.add("failed");
       byId("prompt").value ||= call.prompt;
+      files.putBack(call.files);
       showError(explained(error));
     }
   } finally {

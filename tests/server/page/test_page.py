@@ -144,6 +144,28 @@ def test_recorded_sound_becomes_a_file(served: Served, browser: Browser):
     opened.page.context.close()
 
 
+def test_microphone_is_asked_for_once_and_released(served: Served, browser: Browser):
+    opened = opened_at(served.url, browser, permissions=["microphone"])
+    opened.page.evaluate(
+        """() => {
+            window.streams = [];
+            const open = navigator.mediaDevices.getUserMedia.bind(navigator.mediaDevices);
+            navigator.mediaDevices.getUserMedia = async (wanted) => {
+                const stream = await open(wanted);
+                window.streams.push(stream);
+                return stream;
+            };
+            document.getElementById("record").click();
+            document.getElementById("record").click();
+        }"""
+    )
+    opened.page.get_by_role("button", name="End recording").click()
+    expect(opened.page.get_by_role("list", name="Files to send")).to_contain_text("recording 1.webm")
+    states = "window.streams.flatMap((stream) => stream.getTracks().map((track) => track.readyState))"
+    assert opened.page.evaluate(states) == ["ended"]
+    opened.page.context.close()
+
+
 def test_tool_calls_and_options_are_sent_and_shown(served: Served, opened: Opened):
     tool: Any = {
         "type": "function",
@@ -189,13 +211,16 @@ def test_wrong_options_are_named_and_nothing_is_lost(
         (ScriptedReply.chunks(["Hel"], then=StreamInterruptedError("cut")), "cut"),
     ],
 )
-def test_error_says_what_happened_and_keeps_the_message(served: Served, browser: Browser, reply: Any, message: str):
+def test_error_says_what_happened_and_keeps_the_message_and_its_files(
+    served: Served, browser: Browser, reply: Any, message: str
+):
     opened = opened_at(served.url, browser)
     opened.page.get_by_label("Model", exact=True).fill("scripted")
     served.script(reply)
-    opened.ask("hi")
+    opened.ask("hi", MEDIA / "scanned_page.png")
     expect(opened.page.get_by_role("alert")).to_contain_text(message)
     expect(opened.page.get_by_label("Message", exact=True)).to_have_value("hi")
+    expect(opened.page.get_by_role("list", name="Files to send")).to_contain_text("scanned_page.png")
     opened.page.context.close()
 
 
