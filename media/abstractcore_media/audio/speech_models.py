@@ -9,17 +9,25 @@ from abstractcore.errors import ModelStoreError
 from abstractcore.ports import native_call
 
 from ..common.extras import missing_extra
+from ..common.processes import PerProcess
 
 if TYPE_CHECKING:
     from abstractcore.ports import ModelStore
 
 
-class SpeechModels:
-    """Whisper models, loaded on first use; thread-safe."""
+class _Loaded:
+    """The models of a process, by name, and the lock under which they are loaded."""
 
     def __init__(self) -> None:
-        self._loaded: dict[str, Any] = {}
-        self._lock = threading.Lock()
+        self.models: dict[str, Any] = {}
+        self.lock = threading.Lock()
+
+
+class SpeechModels:
+    """Whisper models, loaded on first use in each process; thread-safe."""
+
+    def __init__(self) -> None:
+        self._loaded = PerProcess(_Loaded)
 
     def load(self, name: str, store: ModelStore, threads: int) -> Any:
         """Returns a `WhisperModel`; raises `ModelStoreError` if it is unavailable or corrupt."""
@@ -27,13 +35,14 @@ class SpeechModels:
             from faster_whisper import WhisperModel  # pyright: ignore[reportMissingTypeStubs]
         except ImportError as error:
             raise missing_extra("Transcribing audio", "faster-whisper", "audio") from error
-        with self._lock:
-            if name not in self._loaded:
+        loaded = self._loaded.get()
+        with loaded.lock:
+            if name not in loaded.models:
                 path = store.path(name)
                 try:
                     # With 8-bit weights it is 40 % faster, but hears "930" for "9.30".
                     with native_call(name):
-                        self._loaded[name] = WhisperModel(
+                        loaded.models[name] = WhisperModel(
                             str(path),
                             device="cpu",
                             compute_type="float32",
@@ -45,4 +54,4 @@ class SpeechModels:
                         f"The speech model {name} cannot be loaded from {path}.",
                         hint="Remove it from the model store, so that it is downloaded again.",
                     ) from error
-            return self._loaded[name]
+            return loaded.models[name]

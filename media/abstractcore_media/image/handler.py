@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import MediaError
@@ -53,7 +52,7 @@ class ImageHandler:
     max_frames = 8
     """Frames of an animation, or pages of a file, that are sent or read."""
 
-    @cached_property
+    @property
     def _reader(self) -> TextReader:
         from .ocr import shared_reader
 

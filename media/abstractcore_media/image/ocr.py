@@ -6,13 +6,14 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from abstractcore.errors import MediaError
 from abstractcore.ports import current_interruption, native_call
 
 from ..common.extras import missing_extra
+from ..common.processes import PerProcess
 from .lines import Line, merged
 from .turning import Turn, before, turn_of, turned
 
@@ -165,10 +166,12 @@ class TextReader:
         return self._engine
 
 
-@cache
+_shared = PerProcess(TextReader)
+
+
 def shared_reader() -> TextReader:
     """Returns the reader of this process: its models are loaded once."""
-    return TextReader()
+    return _shared.get()
 
 
 def _until_sure(first: list[Line], readings: Iterable[list[Line]], *, is_small: bool) -> list[Line]:

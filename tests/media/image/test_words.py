@@ -138,7 +138,7 @@ def test_ocr_alone_fails_without_text(handler: ImageHandler):
     assert "vision_model" in (caught.value.hint or "")
 
 
-def test_unreadable_regions_are_counted(handler: ImageHandler):
+def test_unreadable_regions_are_counted(monkeypatch: pytest.MonkeyPatch):
     def line(text: str, confidence: float, top: int) -> Line:
         return Line(text, confidence, ((10, top), (90, top), (90, top + 10), (10, top + 10)))
 
@@ -146,9 +146,8 @@ def test_unreadable_regions_are_counted(handler: ImageHandler):
         def _reading(self, image: Image.Image, scale: float, source: str, threads: int) -> list[Line]:
             return [line("forty legible letters, and then some more of them", 0.99, 10), line("tjls", 0.31, 50)]
 
-    handler = ImageHandler()
-    handler._reader = Reader()
-    found = convert(handler, png(Image.new("L", (100, 100))), "ocr", "observe")
+    monkeypatch.setattr(ocr, "shared_reader", Reader)
+    found = convert(ImageHandler(), png(Image.new("L", (100, 100))), "ocr", "observe")
     assert found.text == "forty legible letters, and then some more of them"
     [loss] = found.lost
     assert (loss.what, loss.count, loss.total) == ("regions", 1, 2)
