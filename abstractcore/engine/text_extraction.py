@@ -9,6 +9,7 @@ from ..errors import MediaError
 from ..ports import Conversion, MediaContext, MediaHandler
 from ..schema import MEDIA_PART_BY_KIND, Blob, MediaKind, MediaPart
 from .cached_conversions import convert
+from .lowering.media_routes import source_name
 from .nested_files import NestedFiles
 
 _TEXT = frozenset({"text"})
@@ -51,8 +52,7 @@ def _extract(
     artifact: Callable[[str], bytes],
     without: Collection[str],
 ) -> Conversion:
-    blob = part.blob
-    source = blob.name or blob.media_type
+    source = source_name(part.blob)
     handler = next((each for each in handlers if _is_for(each, part)), None)
     fallbacks = [] if handler is None else [each for each in handler.fallbacks if "text" in each.outputs]
     fallbacks = [each for each in fallbacks if each.name not in without]
@@ -66,7 +66,7 @@ def with_bytes(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
     """Returns a file that can be read here; raises `MediaError` for one that is elsewhere."""
     blob = part.blob
     if blob.form not in ("bytes", "file", "artifact"):
-        source = blob.name or blob.media_type
+        source = source_name(blob)
         raise MediaError(f"{source} is a URL or a provider file, which is never downloaded here", source=source)
     if blob.form != "artifact":
         return part

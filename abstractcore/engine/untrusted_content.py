@@ -1,4 +1,4 @@
-"""Labels and fences converted content, so that no text in it can close the fence."""
+"""Labels and delimits converted content, so that no text in it can look like one of the delimiters."""
 
 from __future__ import annotations
 
@@ -9,7 +9,19 @@ from dataclasses import replace
 from ..schema import ContentPart, MediaSent, TextPart
 
 _TAG = "untrusted-file"
-_CLOSING = re.compile(rf"</(?=\s*{_TAG})", re.IGNORECASE)
+_BETWEEN = r"[^\w<>]*+"
+"""What a model may read over between the letters of a tag: spaces, ends of lines, hyphens, invisible characters."""
+
+
+def _tag_pattern() -> re.Pattern[str]:
+    """Returns what matches the beginning of a tag; at the end of a text also a part of it, since a text may follow."""
+    rest = ""
+    for letter in reversed(_TAG.replace("-", "")):
+        rest = rf"{_BETWEEN}(?:{letter}{rest}|\Z)"
+    return re.compile(rf"[<\uff1c\ufe64](?={rest})", re.IGNORECASE)
+
+
+_TAGS = _tag_pattern()
 _SEVERAL = "multipart/mixed"
 
 
@@ -19,7 +31,7 @@ def as_untrusted(source: str, label: str, content: Sequence[ContentPart]) -> tup
     text = f'<{_TAG} name="{_escaped(source)}" content="{_escaped(label)}">\n'
     for part in content or (TextPart(""),):
         if isinstance(part, TextPart):
-            text += _CLOSING.sub(r"<\\/", part.text.strip()) + "\n"
+            text += _TAGS.sub(r"\g<0>\\", part.text.strip()) + "\n"
         else:
             parts += [TextPart(text), replace(part, cache=None)] if text else [replace(part, cache=None)]
             text = ""
@@ -27,7 +39,7 @@ def as_untrusted(source: str, label: str, content: Sequence[ContentPart]) -> tup
 
 
 def _escaped(value: str) -> str:
-    return value.replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;").replace("\n", " ")
+    return " ".join(value.split()).replace("&", "&amp;").replace('"', "&quot;").replace("<", "&lt;")
 
 
 def sent_parts(parts: Sequence[ContentPart], content: Sequence[ContentPart]) -> MediaSent:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final, cast
 
 _LONGEST_VALUE: Final = 80
+_LONGEST_FILE_NAME: Final = 255
 _LONG_RUN = re.compile(r"\S{401,}")
 _LONGEST_WHOLE_NUMBER = 10 ** (_LONGEST_VALUE + 1)
 _USER_INFO = re.compile(r"(?<=//)[^/]*@")
@@ -59,6 +61,22 @@ def shown_address(url: str) -> str:
 def one_line(text: str, longest: int = 200) -> str:
     """Returns an untrusted text on one line; its repr if it has unprintable characters."""
     return shortened(text if text.isprintable() else repr(text), longest)
+
+
+def shown_file_name(name: str) -> str:
+    """Returns an untrusted file name on one short line, without invisible characters, such as those that reverse the
+    order of letters; others that cannot be shown are replaced by a mark.
+    """
+    text = " ".join(name.split())
+    if not text.isprintable():
+        text = "".join(map(_visible, text))
+    return shortened(text, _LONGEST_FILE_NAME)
+
+
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
+    return "" if unicodedata.category(character) == "Cf" else "\ufffd"
 
 
 def shown_seconds(seconds: float) -> str:

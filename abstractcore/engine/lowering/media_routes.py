@@ -19,7 +19,7 @@ from ...schema import (
     ToolResult,
     media_kind_of,
 )
-from ...schema.quoting import shown_address
+from ...schema.quoting import shown_address, shown_file_name
 from .media_policies import allowed_fallbacks, check_policies, outputs_of, usable_fallbacks
 from .media_refusals import choices, not_taken, refused, why_not_converted
 
@@ -335,8 +335,8 @@ def _unsure(decision: MediaDecision, call: ModelCall, profile: ModelProfile) -> 
 
 def source_name(blob: Blob) -> str:
     """Returns the name of a file in reports and for the model."""
-    if blob.name:
-        return blob.name
+    if blob.name and (name := shown_file_name(blob.name)):
+        return name
     if blob.form == "url" and blob.location:
         return shown_address(blob.location)
     return f"{blob.media_type.split('/')[0]} of {blob.size} bytes" if blob.size is not None else blob.media_type
@@ -347,7 +347,7 @@ def _misnamed(blob: Blob, path: str) -> list[CallWarning]:
     named = mimetypes.guess_type(blob.name or "")[0]
     if named is None or _family(named) == _family(blob.media_type):
         return []
-    message = f"the name {blob.name} suggests {named}, but the content is {blob.media_type}"
+    message = f"the name {shown_file_name(blob.name or '')} suggests {named}, but the content is {blob.media_type}"
     return [CallWarning("media_type_mismatch", path, message, named, blob.media_type)]
 
 

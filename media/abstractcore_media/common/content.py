@@ -6,6 +6,7 @@ from contextlib import suppress
 
 from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.schema import MediaPart, SchemaError
+from abstractcore.schema.quoting import shown_file_name
 
 HEAD_BYTES = 8192
 LARGE_BYTES = 256 * 1024 * 1024
@@ -13,7 +14,7 @@ LARGE_BYTES = 256 * 1024 * 1024
 
 def source_of(part: MediaPart) -> str:
     """Returns the name of the part's file, for messages."""
-    return part.blob.name or "file"
+    return shown_file_name(part.blob.name or "") or "file"
 
 
 def content_of(part: MediaPart) -> bytes:
