@@ -14,6 +14,7 @@ from ..ports import Caption, Captioner, Conversion, FitsMedia, Fitted, MediaCont
 from ..schema import ImagePart, MediaPart, TextPart, digest, to_data
 from ..version import __version__
 from .nested_files import NestedFiles
+from .running_conversions import running_conversions
 
 if TYPE_CHECKING:
     from ..ports import Transcriber, Transcription
@@ -24,7 +25,8 @@ _cores: dict[int, BoundedSemaphore] = {}
 
 
 def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Conversion:
-    """Returns the conversion of a file by its handler, or the one that is kept, which costs nothing; blocks.
+    """Returns the conversion of a file by its handler, or the one that is kept, which costs nothing; blocks. Threads
+    that ask for the same at once get the conversion of the first.
 
     One that asked a vision model is kept for the question of the user, others for all questions; one that has fewer
     images because of `context.max_images` is kept for this number, others for all numbers.
@@ -32,6 +34,16 @@ def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Co
     kept = kept_conversion(handler, part, context)
     if kept is not None:
         return replace(kept, usage=None)
+    if context.conversions is None or part.blob.sha256 is None:
+        return _converted(handler, part, context)
+    key = _key(handler, part, context, context.question, context.max_images)
+    with running_conversions().turn(key, context.timeout) as waited:
+        kept = kept_conversion(handler, part, context) if waited else None
+        return _converted(handler, part, context) if kept is None else replace(kept, usage=None)
+
+
+def _converted(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Conversion:
+    """Returns the conversion of a file by its handler, and keeps it."""
     captioner = _Noting(context.captioner)
     transcriber = None if context.transcriber is None else _NotingTranscriber(context.transcriber)
     given = replace(context, captioner=captioner if context.captioner is not None else None, transcriber=transcriber)
@@ -74,14 +86,22 @@ def fit(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int], context:
     content = [part.blob.sha256, part.blob.media_type, part.blob.name]
     key = digest({"version": __version__, "fit": dict(limits), "content": content})
     kept = store.get(key)
-    if kept is not None and not kept.parts:
-        return Fitted((part,), kept.lost)
     if kept is not None:
-        parts = (each for each in kept.parts if not isinstance(each, TextPart))
-        return Fitted(tuple(replace(part, blob=each.blob) for each in parts), kept.lost)
-    fitted = _fitted(handler, part, limits)
-    store.put(key, Conversion(() if fitted.parts == (part,) else fitted.parts, "fitted", lost=fitted.lost))
-    return fitted
+        return _kept_fitted(kept, part)
+    with running_conversions().turn(key, context.timeout) as waited:
+        kept = store.get(key) if waited else None
+        if kept is not None:
+            return _kept_fitted(kept, part)
+        fitted = _fitted(handler, part, limits)
+        store.put(key, Conversion(() if fitted.parts == (part,) else fitted.parts, "fitted", lost=fitted.lost))
+        return fitted
+
+
+def _kept_fitted(kept: Conversion, part: MediaPart) -> Fitted:
+    """Returns a file within limits from what is kept of it: nothing, if it was within them as it is."""
+    parts = (each for each in kept.parts if not isinstance(each, TextPart))
+    fitted = tuple(replace(part, blob=each.blob) for each in parts)
+    return Fitted(fitted or (part,), kept.lost)
 
 
 def _fitted(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int]) -> Fitted:

@@ -85,12 +85,13 @@ class FileConversions:
         path = self._path(key)
         try:
             data = path.read_bytes()
-            os.utime(path)
         except FileNotFoundError:
             return None
         except OSError as error:
             _log.warning("a kept conversion cannot be read: %s", error)
             return None
+        with suppress(OSError):  # a folder that can only be read is used too
+            os.utime(path)
         try:
             return from_data(_Document, json.loads(data)).conversion()
         except (SchemaError, ValueError, RecursionError):

@@ -12,7 +12,16 @@ _LEGACY_ENCODINGS = ["cp1252", "cp1250", "cp1251", "cp1253", "cp1254", "cp1255",
 
 
 def decoded(data: bytes, source: str) -> tuple[str, str | None]:
-    """Returns the text, and its encoding if that was guessed; raises `MediaError` for content that is not text."""
+    """Returns the text, and its encoding if that was guessed; raises `MediaError` for content that is not text, and
+    for white space alone.
+    """
+    text, guessed = _any_decoded(data, source)
+    if not text.strip():
+        raise MediaError(f"{source} has no text: it is empty, or white space.", source=source)
+    return text, guessed
+
+
+def _any_decoded(data: bytes, source: str) -> tuple[str, str | None]:
     from ..common.sniffing import UNICODE_MARKS
 
     encoding = next((name for mark, name in UNICODE_MARKS.items() if data.startswith(mark)), "utf-8")

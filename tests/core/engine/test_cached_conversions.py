@@ -5,13 +5,20 @@ from __future__ import annotations
 import multiprocessing
 import os
 import stat
+import subprocess
+import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from abstractcore import Blob, CallWarning, File, ImagePart, MediaAnchor, MediaLoss, Services, Usage, create_llm
-from abstractcore.ports import Conversion, Fallback, Fitted
+from abstractcore.engine.running_conversions import RunningConversions, running_conversions
+from abstractcore.errors import MediaError, StreamInterruptedError
+from abstractcore.ports import Conversion, Fallback, Fitted, Interruption
 from abstractcore.stores.conversions import FileConversions, MemoryConversions
 from tests.media_doubles import PICTURE, Handler, registry
 
@@ -73,6 +80,112 @@ def test_same_file_is_converted_once(call_style, services: Services, pictures: P
     assert again.media[0].sent == first.media[0].sent
     call_style.generate(llm, "Who is it?", media=[b"PICTURE other"])
     assert pictures.count == 2
+
+
+class Counting(MemoryConversions):
+    """A store that counts how often it was asked."""
+
+    def __init__(self, enough: int) -> None:
+        super().__init__()
+        self._left = threading.Semaphore(0)
+        self._enough = enough
+
+    def get(self, key: str) -> Conversion | None:
+        found = super().get(key)
+        self._left.release()
+        return found
+
+    def wait(self) -> None:
+        """Waits until it was asked often enough."""
+        for _ in range(self._enough):
+            assert self._left.acquire(timeout=60)
+
+
+@pytest.mark.parametrize("content", [PICTURE, b"PICTURE BROKEN"], ids=["read", "broken"])
+def test_threads_that_ask_for_the_same_file_at_once_convert_it_once(content: bytes):
+    store = Counting(6)
+
+    class Slow(Pictures):
+        def convert(self, part, context) -> Conversion:
+            if not self.count:
+                store.wait()
+            conversion = super().convert(part, context)
+            if b"BROKEN" in part.blob.read():
+                raise MediaError("it is broken")
+            return conversion
+
+    slow = Slow("slow", "image", b"PICTURE", "image/png", (WORDS,))
+    with closing(Services(registry=registry(slow), environment={}, conversions=store)) as services:
+        llm = create_llm("scripted", replies=["a"] * 6, services=services)
+
+        def ask(_: int) -> str | None:
+            try:
+                return llm.generate("What is it?", media=[content]).media[0].sent.text
+            except MediaError as error:
+                return error.message
+
+        with ThreadPoolExecutor(6) as pool:
+            answers = list(pool.map(ask, range(6)))
+    is_broken = content != PICTURE
+    assert answers == ["it is broken" if is_broken else "some words"] * 6
+    assert slow.count == (6 if is_broken else 1)
+
+
+def test_threads_that_ask_for_the_same_image_at_once_fit_it_once():
+    store = Counting(6)
+
+    class Slow(Pictures):
+        def fit(self, part, limits) -> Fitted:
+            self.count += 1
+            store.wait()
+            return Fitted((part,))
+
+    slow = Slow("slow", "image", b"PICTURE", "image/png", (WORDS,))
+    with closing(Services(registry=registry(slow), environment={}, conversions=store)) as services:
+        llm = create_llm("scripted", replies=["a"] * 6, accepts=["image"], services=services)
+        with ThreadPoolExecutor(6) as pool:
+            list(pool.map(lambda _: llm.generate("What is it?", media=[PICTURE]), range(6)))
+    assert slow.count == 1
+
+
+def test_wait_for_the_same_conversion_ends_at_its_time_and_when_it_is_interrupted():
+    running, interruption = RunningConversions(), Interruption()
+    begun, interrupted = threading.Event(), threading.Event()
+
+    def wait() -> None:
+        with pytest.raises(StreamInterruptedError), interruption.of_this_call():
+            begun.set()
+            with running.turn("a", None):
+                raise AssertionError("it began")
+        interrupted.set()
+
+    with running.turn("a", None) as first, running.turn("b", None) as other:
+        with running.turn("a", 0.01) as second:
+            assert (first, other, second) == (False, False, True)
+        waiting = threading.Thread(target=wait)
+        waiting.start()
+        assert begun.wait(60)
+        assert not interrupted.is_set()  # the end of the second did not free what the first holds
+        interruption.set()
+        assert interrupted.wait(60)
+        waiting.join()
+    with running.turn("a", None) as last:
+        assert not last
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_forked_process_waits_for_no_thread_of_its_parent():
+    def in_child(results) -> None:
+        with running_conversions().turn("a", 60) as waited:
+            results.put(waited)
+
+    fork: Any = multiprocessing.get_context("fork")
+    results = fork.SimpleQueue()
+    with running_conversions().turn("a", None):
+        child = fork.Process(target=in_child, args=(results,))
+        child.start()
+        assert results.get() is False
+        child.join()
 
 
 def test_files_that_fit_as_they_are_are_fitted_once_and_on_each_core_at_once(call_style, services: Services):
@@ -184,6 +297,37 @@ def test_folder_that_cannot_be_written_is_no_error(tmp_path: Path, caplog):
     store.put("ab" * 32, EVERYTHING)
     assert store.get("ab" * 32) is None
     assert "cannot be kept" in caplog.text
+
+
+def test_file_of_another_user_is_used(tmp_path: Path, caplog, monkeypatch: pytest.MonkeyPatch):
+    def refuse(path: Path) -> None:
+        raise PermissionError(1, "Operation not permitted", path)
+
+    FileConversions(tmp_path).put("ab" * 32, EVERYTHING)
+    monkeypatch.setattr(os, "utime", refuse)
+    assert FileConversions(tmp_path).get("ab" * 32) is not None
+    assert not caplog.records
+
+
+FULL_DISK = """
+import logging, resource, sys
+from pathlib import Path
+from abstractcore.ports import Conversion
+from abstractcore.stores.conversions import FileConversions
+
+logging.basicConfig(stream=sys.stdout)
+resource.setrlimit(resource.RLIMIT_FSIZE, (10_000, 10_000))
+store = FileConversions(sys.argv[1])
+store.put("ab" * 32, Conversion("a" * 20_000, "text"))
+print(store.get("ab" * 32), [str(path) for path in Path(sys.argv[1]).glob("*/*")])
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of the size of files")
+def test_disk_that_takes_no_more_is_no_error_and_leaves_nothing(tmp_path: Path):
+    ran = subprocess.run([sys.executable, "-c", FULL_DISK, str(tmp_path)], check=True, capture_output=True, text=True)
+    assert "a conversion cannot be kept: " in ran.stdout
+    assert ran.stdout.endswith("\nNone []\n")
 
 
 def _put_and_get(folder: Path) -> int:

@@ -12,7 +12,7 @@ from PIL import Image
 from PIL.ImageDraw import Draw
 from PIL.ImageFont import truetype
 
-from abstractcore.errors import MissingExtraError
+from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.ports import Conversion, MediaContext
 from abstractcore.ports.token_rules import TokenRule, image_tokens
 from abstractcore.schema import FrozenDict, ImagePart
@@ -206,7 +206,8 @@ def test_short_text_is_not_drawn():
     assert (conversion.fallback, conversion.text) == ("text", "A short text.")
     assert "as images it has about" in reasons(conversion)
     assert drawn("A short text.", IF_POSSIBLE).warnings == ()
-    assert drawn("").fallback == "text"
+    with pytest.raises(MediaError, match="has no text"):
+        drawn("")
 
 
 def test_expensive_images_are_not_sent():

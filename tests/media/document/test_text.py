@@ -55,6 +55,16 @@ def test_legacy_encoding_is_guessed_with_a_warning(text: str, encoding: str):
 
 
 @pytest.mark.parametrize(
+    "content", [b"", b" ", b"\n\n\t \r\n", b"\xef\xbb\xbf", "\u3000\u00a0".encode(), b"\xff\xfe \0"]
+)
+def test_white_space_alone_is_an_error(content: bytes):
+    with pytest.raises(MediaError, match=r"has no text: it is empty, or white space"):
+        read(content)
+    with pytest.raises(MediaError, match="has no text"):
+        TextHandler().check(text_file(content))
+
+
+@pytest.mark.parametrize(
     "content",
     [
         b"a\0b",
