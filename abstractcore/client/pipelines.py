@@ -74,10 +74,10 @@ class Pipelines:
         """Returns the call as it would be lowered now; blocks, since all of its files are measured."""
         if not media_parts(call):
             return self._lowered(call, {})
-        from ..engine.media_conversion import with_known_tokens
+        from ..engine.media_conversion import as_planned
 
         lowered = self._lowered(call, self._facts().of_all(call))
-        return with_known_tokens(lowered, self.handlers, self._media_context())
+        return as_planned(lowered, self.handlers, self._media_context())
 
     async def lowered_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
         """Returns the call as it is lowered when it is made; files that may be too long are measured."""

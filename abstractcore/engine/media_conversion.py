@@ -315,19 +315,45 @@ def _asked(decision: MediaDecision, context: MediaContext) -> MediaContext:
     return replace(context, fallbacks=fallbacks, accepted_outputs=outputs, max_images=most)
 
 
-def with_known_tokens(lowered: Lowered, handlers: Sequence[MediaHandler], media: MediaContext) -> Lowered:
-    """Returns a plan with the tokens of files that were converted to text before; may block."""
+def as_planned(lowered: Lowered, handlers: Sequence[MediaHandler], media: MediaContext) -> Lowered:
+    """Returns a plan with the tokens of files that were converted to text before, and a warning for each file whose
+    conversion needs a package that is not installed; may block.
+    """
     parts, named = dict(media_parts(lowered.call)), {handler.name: handler for handler in handlers}
     media = replace(media, to_text=NestedFiles(handlers, lowered.call.media_policy, media))
     decisions: list[MediaDecision] = []
+    warnings = [*lowered.warnings]
     for decision in lowered.decisions:
         handler = named.get(decision.handler or "")
+        if decision.route in ("inline", "fallback") and handler is not None:
+            warnings += _missing_packages(decision, handler)
         if decision.route in ("inline", "fallback") and decision.tokens is None and handler is not None:
             asked = replace(_asked(decision, media), question=_question(decision.part_path, lowered.call))
             kept = kept_conversion(handler, parts[decision.part_path], asked)
             decision = decision if kept is None else replace(decision, tokens=text_tokens(kept))
         decisions.append(decision)
-    return replace(lowered, decisions=tuple(decisions))
+    return replace(lowered, decisions=tuple(decisions), warnings=tuple(warnings))
+
+
+def _missing_packages(decision: MediaDecision, handler: MediaHandler) -> list[CallWarning]:
+    needed = [each.packages for each in handler.fallbacks if each.name == decision.fallback]
+    missing = [package for packages in needed for package, module in packages.items() if not _is_installed(module)]
+    if not missing:
+        return []
+    message = (
+        f"{decision.source} cannot be converted before these packages are installed: {', '.join(missing)}. "
+        f"Install them with: pip install {' '.join(missing)}"
+    )
+    return [CallWarning("missing_package", decision.part_path, message)]
+
+
+def _is_installed(module: str) -> bool:
+    from importlib.util import find_spec
+
+    try:
+        return find_spec(module) is not None
+    except (ImportError, ValueError):  # `sys.modules` has None for it
+        return False
 
 
 def _unconverted(decision: MediaDecision, part: MediaPart, error: AbstractCoreError, trace_id: str) -> ConvertedFile:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from .. import ports, schema
@@ -17,7 +17,8 @@ class Fallback:
     media types such as "image/png". `needs` is the name of an option without which it cannot be used, such as
     "vision_model". `controls` are the names of the `MediaControls` that it follows. `preferred_with` is the name of an
     option with which it comes before all others; without that option, only a policy of its name uses it. The others are
-    then its alternatives, where a file cannot be converted in this way.
+    then its alternatives, where a file cannot be converted in this way. `packages` are optional packages that it needs,
+    each with the module that is imported: {"pillow": "PIL"}. Plans name those that are missing.
     """
 
     name: str
@@ -25,6 +26,7 @@ class Fallback:
     needs: str | None = None
     controls: Set[str] = frozenset()
     preferred_with: str | None = None
+    packages: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @runtime_checkable

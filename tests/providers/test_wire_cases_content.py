@@ -118,6 +118,18 @@ def test_pdf_is_sent_natively_where_supported(call_style, server, llm_of, format
     assert base64.b64encode(PDF) in server.requests[0].body
 
 
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "ollama"])
+def test_files_stand_before_the_prompt(call_style, server, llm_of, format):
+    """Claude works best with images before text (https://platform.claude.com/docs/en/build-with-claude/vision), and the
+    prompt comes after the image for Gemini (https://ai.google.dev/gemini-api/docs/image-understanding). Ollama has
+    images in a list of their own.
+    """
+    server.script(answered_with(format))
+    call_style.generate(llm_of(format), "What is shown here?", media=[ImagePart(PNG)])
+    body = server.requests[0].body
+    assert 0 < body.index(base64.b64encode(PNG.read())) < body.index(b"What is shown here?")
+
+
 def test_text_file_is_a_text_document_at_anthropic(call_style, server, llm_of):
     """A text file to Anthropic: a text document block."""
     notes = DocumentPart(Blob.from_bytes(b"# Notes", "text/markdown", name="notes.md"))

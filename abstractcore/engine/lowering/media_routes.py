@@ -356,6 +356,17 @@ def _family(media_type: str) -> str:
     top, _, sub = media_type.partition("/")
     if top in ("image", "audio", "video"):
         return top
-    if top == "text" or sub in ("json", "xml", "javascript", "x-yaml", "yaml", "toml", "sql", "x-sh", "x-python"):
+    if top == "text" or sub in (
+        "json",
+        "xml",
+        "javascript",
+        "x-yaml",
+        "yaml",
+        "toml",
+        "sql",
+        "x-sh",
+        "x-python",
+        "rtf",
+    ):
         return "text"
     return media_type

@@ -33,8 +33,8 @@ class AudioHandler:
 
     name = "audio"
     fallbacks = (
-        Fallback("convert", frozenset({"audio/wav", "audio/mpeg"}), controls=_TIMES),
-        Fallback("transcript", frozenset({"text"}), controls=_TIMES),
+        Fallback("convert", frozenset({"audio/wav", "audio/mpeg"}), controls=_TIMES, packages={"av": "av"}),
+        Fallback("transcript", frozenset({"text"}), controls=_TIMES, packages={"faster-whisper": "faster_whisper"}),
     )
     extensions = extensions_of("audio/")
     max_seconds = 4 * 3600.0

@@ -26,6 +26,12 @@ def _isolated(format: DocumentFormat) -> DocumentFormat:
     return replace(format, is_isolated=True)
 
 
+def _needing(package: str, module: str, format: DocumentFormat) -> DocumentFormat:
+    """Returns a format that is read by an optional package."""
+    text, *others = format.fallbacks
+    return replace(format, fallbacks=(replace(text, packages={package: module}), *others))
+
+
 FORMATS = (
     _format("docx", "Word document", "office.docx", _OFFICE + "wordprocessingml.document"),
     _format("pptx", "PowerPoint presentation", "office.pptx", _OFFICE + "presentationml.presentation"),
@@ -33,15 +39,18 @@ FORMATS = (
     _format("odt", "OpenDocument text", "opendocument.text", _OASIS + "text"),
     _format("ods", "OpenDocument spreadsheet", "opendocument.spreadsheet", _OASIS + "spreadsheet"),
     _format("odp", "OpenDocument presentation", "opendocument.presentation", _OASIS + "presentation"),
-    _isolated(_format("rtf", "document", "rtf", "text/rtf", "application/rtf")),
-    _isolated(_format("doc", "Word document", "rtf", "application/msword", "application/vnd.ms-powerpoint")),
-    _isolated(_format("xls", "Excel workbook", "xls", "application/vnd.ms-excel")),
+    _needing("firecrawl-anydoc", "anydoc", _isolated(_format("rtf", "document", "rtf", "text/rtf", "application/rtf"))),
+    _needing("firecrawl-anydoc", "anydoc", _isolated(_format("doc", "Word document", "rtf", "application/msword",
+                                                             "application/vnd.ms-powerpoint"))),
+    _needing("xlrd", "xlrd", _isolated(_format("xls", "Excel workbook", "xls", "application/vnd.ms-excel"))),
     _isolated(_format("epub", "EPUB book", "web.epub", "application/epub+zip")),
     _isolated(_format("eml", "mail", "mail.eml", "message/rfc822")),
-    _isolated(_format("msg", "Outlook mail", "mail.msg", "application/vnd.ms-outlook")),
+    _needing("olefile", "olefile",
+             _isolated(_format("msg", "Outlook mail", "mail.msg", "application/vnd.ms-outlook"))),
     _format("archive", "archive", "archive", "application/zip", "application/x-tar", "application/gzip",
             "application/x-bzip2", "application/x-xz"),
-    _isolated(_text_format("html", "HTML page", "web.html", "text/html", "application/xhtml+xml")),
+    _needing("lxml", "lxml",
+             _isolated(_text_format("html", "HTML page", "web.html", "text/html", "application/xhtml+xml"))),
     _text_format("csv", "table", "delimited", "text/csv", "text/tab-separated-values"),
     _text_format("notebook", "notebook", "notebook", "application/x-ipynb+json"),
 )  # fmt: skip

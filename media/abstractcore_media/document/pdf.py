@@ -42,8 +42,8 @@ class PdfHandler:
 
     name = "pdf"
     fallbacks = (
-        Fallback("text", frozenset({"text", _PNG}), controls=_PAGES),
-        Fallback("pages", frozenset({_PNG}), controls=_PAGES),
+        Fallback("text", frozenset({"text", _PNG}), controls=_PAGES, packages={"pypdf": "pypdf"}),
+        Fallback("pages", frozenset({_PNG}), controls=_PAGES, packages={"pypdfium2": "pypdfium2"}),
         glyphs(controls=_PAGES),
     )
     excerpt_controls = _PAGES

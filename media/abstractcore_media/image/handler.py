@@ -38,15 +38,18 @@ _CAPTIONED: Mapping[MediaLimit, int] = {"image_pixels": 2000}
 """What a vision model gets for a description: the size up to which vendors read several images."""
 
 
+_PILLOW = {"pillow": "PIL"}
+
+
 class ImageHandler:
     """Handles images. SVG is text, and is left to the text handler."""
 
     name = "image"
     fallbacks: Sequence[Fallback] = (
-        Fallback("convert", frozenset(_IMAGES)),
-        Fallback("caption", _TEXT, needs="vision_model"),
-        Fallback("ocr", _TEXT),
-        Fallback("observe", _TEXT),
+        Fallback("convert", frozenset(_IMAGES), packages=_PILLOW),
+        Fallback("caption", _TEXT, needs="vision_model", packages=_PILLOW),
+        Fallback("ocr", _TEXT, packages={**_PILLOW, "rapidocr": "rapidocr"}),
+        Fallback("observe", _TEXT, packages=_PILLOW),
     )
     extensions = extensions_of("image/")
     max_frames = 8

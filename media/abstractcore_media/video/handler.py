@@ -22,6 +22,9 @@ _BOTH = frozenset({"text", _JPEG})
 _TIMES = frozenset({"start", "end"})
 
 
+_PACKAGES = {"av": "av", "numpy": "numpy", "pillow": "PIL"}
+
+
 class VideoHandler:
     """Handles videos: frames, as images or described by the image handler, and a transcript, in order of time.
 
@@ -31,9 +34,9 @@ class VideoHandler:
 
     name = "video"
     fallbacks = (
-        Fallback("frames+transcript", _BOTH, controls=_TIMES | {"fps"}),
-        Fallback("frames", _BOTH, controls=_TIMES | {"fps"}),
-        Fallback("transcript", frozenset({"text"}), controls=_TIMES),
+        Fallback("frames+transcript", _BOTH, controls=_TIMES | {"fps"}, packages=_PACKAGES),
+        Fallback("frames", _BOTH, controls=_TIMES | {"fps"}, packages=_PACKAGES),
+        Fallback("transcript", frozenset({"text"}), controls=_TIMES, packages={"faster-whisper": "faster_whisper"}),
     )
     extensions = extensions_of("video/")
     max_frames = 16

@@ -173,6 +173,27 @@ def test_wait_for_the_same_conversion_ends_at_its_time_and_when_it_is_interrupte
         assert not last
 
 
+def test_nobody_waits_for_an_interrupted_conversion():
+    running, interruption = RunningConversions(), Interruption()
+    begun, end = threading.Event(), threading.Event()
+
+    def hang() -> None:
+        with interruption.of_this_call(), running.turn("a", None):
+            begun.set()
+            end.wait(60)
+
+    hanging = threading.Thread(target=hang)
+    hanging.start()
+    assert begun.wait(60)
+    interruption.set()
+    with running.turn("a", None) as waited:
+        assert not waited
+        end.set()
+        hanging.join()
+        with running.turn("a", 0.01) as other:
+            assert other  # the end of the first did not free what is another's now
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_forked_process_waits_for_no_thread_of_its_parent():
     def in_child(results) -> None:

@@ -241,11 +241,12 @@ def test_slow_files_do_not_delay_dns_lookups(slow, server, release, connect):
 def test_queued_file_reads_are_dropped_after_cancellation(slow, release, monkeypatch):
     # Cancelling forty tasks takes a busy machine longer than the usual delay before a slot is reused.
     monkeypatch.setattr("abstractcore.concurrency.workers._PAUSE_SECONDS", 2.0)
-    handler, services, file = slow("convert")
+    handler, services, _ = slow("convert")
 
     async def main() -> None:
         llm = scripted(services)
-        tasks = [asyncio.create_task(llm.agenerate("hi", media=[file])) for _ in range(40)]
+        files = [b"SLOW %d" % number for number in range(40)]
+        tasks = [asyncio.create_task(llm.agenerate("hi", media=[file])) for file in files]
         await asyncio.to_thread(wait_until, lambda: len(handler.seen) == 16)
         for task in tasks:
             task.cancel()

@@ -16,13 +16,16 @@ if TYPE_CHECKING:
 
 _NAME = "glyphs"
 _PNG = "image/png"
+_PACKAGES = {"pillow": "PIL", "numpy": "numpy"}
 _TEXTS = (None, "text", "source")
 """Fallbacks whose conversions are texts."""
 
 
 def glyphs(outputs: Set[str] = frozenset(), controls: Set[str] = frozenset()) -> Fallback:
     """Returns the fallback of a handler whose text may have `outputs` in it, such as types of pictures."""
-    return Fallback(_NAME, frozenset({"text", _PNG}) | outputs, controls=controls, preferred_with=_NAME)
+    return Fallback(
+        _NAME, frozenset({"text", _PNG}) | outputs, controls=controls, preferred_with=_NAME, packages=_PACKAGES
+    )
 
 
 def drawn_or_text(
