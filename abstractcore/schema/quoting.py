@@ -10,6 +10,8 @@ from typing import Any, Final, cast
 
 _LONGEST_VALUE: Final = 80
 _LONGEST_FILE_NAME: Final = 255
+_JOINERS: Final = "\u200c\u200d"
+"""Emoji and many languages need them."""
 _LONG_RUN = re.compile(r"\S{401,}")
 _LONGEST_WHOLE_NUMBER = 10 ** (_LONGEST_VALUE + 1)
 _USER_INFO = re.compile(r"(?<=//)[^/]*@")
@@ -65,7 +67,7 @@ def one_line(text: str, longest: int = 200) -> str:
 
 def shown_file_name(name: str) -> str:
     """Returns an untrusted file name on one short line, without invisible characters, such as those that reverse the
-    order of letters; others that cannot be shown are replaced by a mark.
+    order of letters; control characters are replaced by their pictures, others that cannot be shown by a mark.
     """
     text = " ".join(name.split())
     if not text.isprintable():
@@ -74,8 +76,10 @@ def shown_file_name(name: str) -> str:
 
 
 def _visible(character: str) -> str:
-    if character.isprintable():
+    if character.isprintable() or character in _JOINERS:
         return character
+    if ord(character) < 0x20:
+        return chr(0x2400 + ord(character))
     return "" if unicodedata.category(character) == "Cf" else "\ufffd"
 
 
