@@ -130,7 +130,9 @@ class LocalVoices:
         config = self._owner.config
         threads = config.get("voice_threads") or self._owner.spare_cores
         variation = config.get("voice_variation")
-        return speaker(row, self._owner.models.path(row.model), threads, 1.0 if variation is None else variation)
+        isolation = self._owner.isolation if config.get("voice_isolated") else None
+        folder = self._owner.models.path(row.model)
+        return speaker(row, folder, threads, 1.0 if variation is None else variation, isolation)
 
 
 def _nothing_to_say() -> InvalidInputError:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..sound.samples import Samples
 from .english import Said
-from .sessions import run, session
+from .sessions import LoadSession
 from .voices import VoiceRow, families
 
 _STYLES, _WIDTH = 510, 256
@@ -25,13 +24,13 @@ class Kokoro:
     longest = 400
     """Symbols at once; the model knows 510, and is most natural below that."""
 
-    def __init__(self, folder: Path, threads: int) -> None:
+    def __init__(self, folder: Path, load: LoadSession) -> None:
         about = families()["kokoro"]
         self._symbols: dict[str, int] = about["symbols"]
         self._written: dict[str, str] = about["written"]
         self._places = {voice["style"]: place for place, voice in enumerate(about["voices"])}
         self._styles = np.memmap(folder / about["styles"], np.float32, "r", shape=(len(self._places), _STYLES, _WIDTH))
-        self._model: Any = session(folder / about["file"], threads)
+        self._session = load(folder / about["file"])
 
     def symbols(self, said: Sequence[Said]) -> list[list[int]]:
         """Returns the symbols of each word or mark."""
@@ -47,7 +46,7 @@ class Kokoro:
             "style": style[None],
             "speed": np.array([speed], dtype=np.float32),
         }
-        return run(self._model, inputs)
+        return self._session.run(inputs)
 
     def _spelled(self, said: Said) -> str:
         if said.mark:

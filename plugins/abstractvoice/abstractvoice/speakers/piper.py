@@ -5,13 +5,12 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ..sound.samples import Samples
 from .english import Said
-from .sessions import run, session
+from .sessions import LoadSession
 from .voices import VoiceRow, families
 
 
@@ -21,7 +20,7 @@ class Piper:
     longest = 400
     """Symbols at once: more than in any sentence that sounds natural."""
 
-    def __init__(self, folder: Path, threads: int, variation: float) -> None:
+    def __init__(self, folder: Path, load: LoadSession, variation: float) -> None:
         family = families()["piper"]
         about = json.loads((folder / family["config"]).read_bytes())
         self.rate = int(about["audio"]["sample_rate"])
@@ -29,7 +28,7 @@ class Piper:
         inference: dict[str, float] = about["inference"]
         self._length = inference["length_scale"]
         self._noise = variation * inference["noise_scale"], variation * inference["noise_w"]
-        self._model: Any = session(folder / family["file"], threads)
+        self._session = load(folder / family["file"])
 
     def symbols(self, said: Sequence[Said]) -> list[list[int]]:
         """Returns the symbols of each word or mark."""
@@ -47,7 +46,7 @@ class Piper:
             "input_lengths": np.array([len(ids)], dtype=np.int64),
             "scales": np.array(scales, dtype=np.float32),
         }
-        return run(self._model, inputs)
+        return self._session.run(inputs)
 
 
 def _spelled(said: Said) -> str:
