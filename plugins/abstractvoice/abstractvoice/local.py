@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from abstractcore import AudioPart, CallProgress, InvalidInputError
 from abstractcore.ports import BackendOwner, Made, MediaBytes
 
+from .arriving_text import one
 from .sound.formats import format_named
 from .speakers.voices import DEFAULT_VOICE, VoiceRow, voice_named, voices
 from .spoken_text import SpokenText
-from .transcripts import SaidPiece, SoundParts, one
+from .transcripts import SaidPiece, SoundParts
 
 if TYPE_CHECKING:
     from .speakers.speaker import Speaker

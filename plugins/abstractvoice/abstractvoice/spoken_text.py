@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from abstractcore import CallWarning
 from abstractcore.ports import Runtime
 
+from .arriving_text import sentences_of
 from .text import SpeakableText, Utterance
 from .transcripts import SaidPiece
 
@@ -35,12 +36,7 @@ class SpokenText:
 
     async def pieces(self, text: AsyncIterable[str]) -> AsyncGenerator[tuple[SaidPiece, bytes]]:
         """Yields what is said, and the bytes of the file that are complete with it."""
-        speakable = SpeakableText()
-        async for part in text:
-            for utterance in speakable.feed(part):
-                async for made in self._said(utterance):
-                    yield made
-        for utterance in speakable.finish():
+        async for utterance in sentences_of(text, SpeakableText(), self._runtime):
             async for made in self._said(utterance):
                 yield made
 

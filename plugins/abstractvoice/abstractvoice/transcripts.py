@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -111,8 +111,3 @@ class SoundParts:
         if self._waiting is not None:
             return [self._waiting.part(rest, self._media_type)]
         return [AudioPart(Blob.from_bytes(rest, self._media_type))]
-
-
-async def one(text: str) -> AsyncGenerator[str]:
-    """Yields a text as its only piece."""
-    yield text

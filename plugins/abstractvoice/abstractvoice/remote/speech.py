@@ -9,6 +9,7 @@ from abstractcore import InvalidInputError, RequestTimeoutError, Usage
 from abstractcore.ports import Body, Runtime
 from abstractcore.schema import Billing
 
+from ..arriving_text import one, sentences_of
 from ..sound.encoding import Encoder
 from ..text import SpeakableText, Utterance
 from ..transcripts import SaidPiece, said_words
@@ -40,11 +41,7 @@ class RemoteSpeech:
     async def sentences(self, text: AsyncIterable[str]) -> AsyncGenerator[tuple[SaidPiece, bytes]]:
         """Yields the sound of a text that arrives in pieces: each sentence as soon as it is complete."""
         speakable = SpeakableText(self._asked.language or "en", words=False)
-        async for part in text:
-            for utterance in speakable.feed(part):
-                async for made in self._said([utterance]):
-                    yield made
-        for utterance in speakable.finish():
+        async for utterance in sentences_of(text, speakable, self._runtime):
             async for made in self._said([utterance]):
                 yield made
         self._check_said()
@@ -54,7 +51,7 @@ class RemoteSpeech:
         speakable = SpeakableText(self._asked.language or "en", words=False)
         group: list[Utterance] = []
         size = 0
-        for utterance in [*speakable.feed(text), *speakable.finish()]:
+        async for utterance in sentences_of(one(text), speakable, self._runtime):
             if group and size + len(utterance.text) + 1 > self._format.row.longest:
                 async for made in self._said(group):
                     yield made

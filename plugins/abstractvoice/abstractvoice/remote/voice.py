@@ -8,8 +8,9 @@ from typing import Any
 from abstractcore import AudioPart, CallWarning, InvalidInputError
 from abstractcore.ports import BackendOwner, Made
 
+from ..arriving_text import one
 from ..sound.formats import format_named
-from ..transcripts import SaidPiece, SoundParts, one
+from ..transcripts import SaidPiece, SoundParts
 from .calls import VendorCalls
 from .formats.format import ListsVoices, SpeechFormat
 from .readers import fields_of

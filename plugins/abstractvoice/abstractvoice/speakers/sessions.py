@@ -11,8 +11,7 @@ from typing import Any, Protocol, TypeAlias, cast
 
 import numpy as np
 
-from abstractcore import MediaError
-from abstractcore.errors import CorruptFileError
+from abstractcore import CorruptFileError, MediaError
 from abstractcore.ports import Isolation, native_call
 
 from ..sound.samples import Samples

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from .code import block_words
 from .english import english_words
@@ -33,16 +33,16 @@ class SpeakableText:
         self._english = words and language.partition("-")[0].lower() == "en"
         self._end = 0
 
-    def feed(self, text: str) -> list[Utterance]:
-        """Returns the sentences that this piece of text completes."""
+    def feed(self, text: str) -> Iterator[Utterance]:
+        """Yields the sentences that this piece of text completes, which must be read before the next piece comes."""
         return self._utterances(self._scanner.feed(text))
 
-    def finish(self) -> list[Utterance]:
-        """Returns what is left at the end of the text."""
+    def finish(self) -> Iterator[Utterance]:
+        """Yields what is left at the end of the text."""
         return self._utterances(self._scanner.finish())
 
-    def _utterances(self, passages: Iterable[Passage]) -> list[Utterance]:
-        return [utterance for passage in passages if (utterance := self._utterance(passage)) is not None]
+    def _utterances(self, passages: Iterable[Passage]) -> Iterator[Utterance]:
+        return filter(None, map(self._utterance, passages))
 
     def _utterance(self, passage: Passage) -> Utterance | None:
         text = passage.content.text

@@ -12,6 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from abstractvoice.text import SpeakableText, Utterance, speakable
+from abstractvoice.text.utterances import Passage
 from tests.properties import examples
 
 SAID = tomllib.loads(Path(__file__).with_name("said.toml").read_text(encoding="utf-8"))["said"]
@@ -29,11 +30,11 @@ def test_other_languages_keep_their_numbers() -> None:
 
 def test_sentence_is_complete_when_the_next_one_begins() -> None:
     text = SpeakableText()
-    assert text.feed("It costs 3") == []
-    assert text.feed(".5 euros. ") == []
+    assert list(text.feed("It costs 3")) == []
+    assert list(text.feed(".5 euros. ")) == []
     assert [each.text for each in text.feed("And")] == ["It costs three point five euros."]
     assert [each.text for each in text.feed(" then\n\n")] == ["And then."]
-    assert text.finish() == []
+    assert list(text.finish()) == []
 
 
 def test_long_text_without_stops_is_cut_at_commas_and_spaces() -> None:
@@ -47,7 +48,20 @@ def test_a_megabyte_is_read_once() -> None:
     whole = "A sentence of `code` and [links](x) with 3 numbers. " * 20_000
     text = SpeakableText()
     assert len(whole) > 1_000_000
-    assert len(text.feed(whole)) + len(text.finish()) == 20_000
+    assert len([*text.feed(whole), *text.finish()]) == 20_000
+
+
+def test_first_sentence_is_complete_before_the_rest_is_read() -> None:
+    class Counted(SpeakableText):
+        count = 0
+
+        def _utterance(self, passage: Passage) -> Utterance | None:
+            self.count += 1
+            return super()._utterance(passage)
+
+    text = Counted()
+    first = next(text.feed("It leaves at nine. " * 50_000))
+    assert (first.text, text.count) == ("It leaves at nine.", 1)
 
 
 def test_utterances_know_their_places() -> None:
