@@ -31,6 +31,7 @@ import streams
 import tool_rounds
 import tracing
 import videos
+import voice
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
@@ -64,6 +65,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "file-again": files.again,
     "many-files": files.many,
     "video": videos.videos,
+    "voice": voice.voices,
 }
 
 
