@@ -1,1 +1,1 @@
-"""Voices and ears of vendors, over HTTP."""
+"""Voices and ears of vendors, over HTTP and WebSocket."""

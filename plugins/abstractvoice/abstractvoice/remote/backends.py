@@ -16,14 +16,14 @@ from .formats.openai import OpenAISpeech
 from .jobs import JobListener
 from .listener import RemoteListener
 from .vendors import VendorRow, vendor_rows
-from .voice import ListingVoice, RemoteVoice
+from .voice import LiveVoice, RemoteVoice
 
 
-class SpeakingListener(ListingVoice, RemoteListener):
-    """A vendor that speaks, lists its voices, and listens."""
+class SpeakingListener(LiveVoice, RemoteListener):
+    """A vendor that speaks, also over WebSocket, lists its voices, and listens."""
 
     def __init__(self, owner: BackendOwner, format: Any) -> None:
-        ListingVoice.__init__(self, owner, format)
+        LiveVoice.__init__(self, owner, format)
         RemoteListener.__init__(self, owner, format)
 
 

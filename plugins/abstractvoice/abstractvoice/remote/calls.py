@@ -25,13 +25,13 @@ class VendorCalls:
 
     async def send(self, request: WireRequest, *, may_repeat: bool = True) -> WireResponse:
         """Returns a complete response."""
-        url, credentials = self._address(request)
+        url, credentials = self.addressed(request)
         return await self._owner.http.send(url, credentials=credentials, error=error_of, may_repeat=may_repeat)
 
     @asynccontextmanager
     async def opened(self, request: WireRequest) -> AsyncGenerator[Body]:
         """Yields a response that is read in chunks."""
-        url, credentials = self._address(request)
+        url, credentials = self.addressed(request)
         async with self._owner.http.stream(url, credentials=credentials, error=error_of) as body:
             yield body
 
@@ -43,7 +43,14 @@ class VendorCalls:
             raise UnsupportedOptionError(f"{what}.")
         return CallWarning("unsupported_option", name, f"{what}.", requested=value, sent=sent)  # type: ignore[arg-type]
 
-    def _address(self, request: WireRequest) -> tuple[WireRequest, Mapping[str, str]]:
-        where: Account = account(self._row, self._owner.config, self._owner.environment)
-        credentials: Mapping[str, str] = self._credentials(where.key) if where.key else {}
-        return replace(request, url=f"{where.base_url}{request.url}"), credentials
+    def addressed(self, request: WireRequest) -> tuple[WireRequest, Mapping[str, str]]:
+        """Returns a request with an absolute URL, and the headers with the key."""
+        return replace(request, url=f"{self._account().base_url}{request.url}"), self.credentials()
+
+    def credentials(self) -> Mapping[str, str]:
+        """Returns the headers with the key; none if the server needs no key."""
+        key = self._account().key
+        return self._credentials(key) if key else {}
+
+    def _account(self) -> Account:
+        return account(self._row, self._owner.config, self._owner.environment)

@@ -77,10 +77,10 @@ class SoundEvents:
             if event.data.strip() == b"[DONE]":
                 self._ended = True
                 continue
-            encoded, usage, ended = self._read(_fields(event.data))
+            encoded, usage, ended = self._read(message_fields(event.data))
             self.usage = usage or self.usage
             self._ended = self._ended or ended
-            samples += b"".join(map(_decoded, encoded))
+            samples += b"".join(map(decoded_sound, encoded))
         return samples
 
     def finish(self) -> None:
@@ -89,14 +89,16 @@ class SoundEvents:
             raise StreamInterruptedError("the events ended before the sound was complete")
 
 
-def _decoded(encoded: str) -> bytes:
+def decoded_sound(encoded: str) -> bytes:
+    """Returns samples in base64; raises `UnexpectedResponseError` for anything else."""
     try:
         return base64.b64decode(encoded, validate=True)
     except (binascii.Error, ValueError):
         raise UnexpectedResponseError("the sound of an event is not base64") from None
 
 
-def _fields(data: bytes) -> Mapping[str, Any]:
+def message_fields(data: bytes) -> Mapping[str, Any]:
+    """Returns the object of an event or a message; raises `UnexpectedResponseError` for anything else."""
     try:
         found: Any = json.loads(data)
     except ValueError:

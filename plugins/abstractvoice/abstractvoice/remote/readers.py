@@ -47,6 +47,13 @@ def texts_of(fields: Mapping[str, Any], name: str) -> list[str]:
     return [each for each in cast("list[Any]", found) if isinstance(each, str)] if isinstance(found, list) else []
 
 
+def numbers_of(fields: Mapping[str, Any], name: str) -> list[float]:
+    """Returns the numbers in a list."""
+    found = fields.get(name)
+    values = cast("list[Any]", found) if isinstance(found, list) else []
+    return [float(each) for each in values if isinstance(each, int | float) and not isinstance(each, bool)]
+
+
 def text_of(fields: Mapping[str, Any], *names: str) -> str:
     """Returns the first of these fields that is a text; an empty one without any."""
     return next((value for name in names if isinstance(value := fields.get(name), str)), "")

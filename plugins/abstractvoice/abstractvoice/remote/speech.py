@@ -1,37 +1,35 @@
-"""`RemoteSpeech`: one text that a vendor speaks, request by request."""
+"""`RemoteSpeech`: one text that a vendor speaks, sentence by sentence."""
 
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable
+from contextlib import aclosing
 from dataclasses import replace
 
-from abstractcore import InvalidInputError, RequestTimeoutError, Usage
-from abstractcore.ports import Body, Runtime
+from abstractcore import InvalidInputError, Usage
+from abstractcore.ports import Runtime
 from abstractcore.schema import Billing
 
 from ..arriving_text import one, sentences_of
 from ..sound.encoding import Encoder
 from ..text import SpeakableText, Utterance
 from ..transcripts import SaidPiece, said_words
-from .calls import VendorCalls
-from .formats.format import SpeechFormat
 from .requests import Speech
+from .sound_sources import SoundSource
+from .vendors import VendorRow
+from .word_times import WordTimes
 
 _SAMPLE_BYTES = 2
-_IDLE_SECONDS = 60.0
-"""A vendor that sends nothing for as long has failed."""
 
 
 class RemoteSpeech:
     """Says a text with a vendor's voice, as `asked`, and encodes the sound. Nothing is requested twice."""
 
-    def __init__(
-        self, runtime: Runtime, calls: VendorCalls, format: SpeechFormat, asked: Speech, encoder: Encoder
-    ) -> None:
+    def __init__(self, runtime: Runtime, source: SoundSource, row: VendorRow, asked: Speech, encoder: Encoder) -> None:
         self.media_type = encoder.media_type
         self._runtime = runtime
-        self._calls = calls
-        self._format = format
+        self._source = source
+        self._row = row
         self._asked = asked
         self._encoder = encoder
         self._at = 0.0
@@ -52,7 +50,7 @@ class RemoteSpeech:
         group: list[Utterance] = []
         size = 0
         async for utterance in sentences_of(one(text), speakable, self._runtime):
-            if group and size + len(utterance.text) + 1 > self._format.row.longest:
+            if group and size + len(utterance.text) + 1 > self._row.longest:
                 async for made in self._said(group):
                     yield made
                 group, size = [], 0
@@ -62,6 +60,10 @@ class RemoteSpeech:
             async for made in self._said(group):
                 yield made
         self._check_said()
+
+    async def close(self) -> None:
+        """Ends the connection to the vendor."""
+        await self._source.close()
 
     async def finish(self) -> bytes:
         """Returns the end of the file."""
@@ -75,39 +77,18 @@ class RemoteSpeech:
         text = " ".join(each.text for each in utterances)
         start, end = utterances[0].start, utterances[-1].end
         self._characters += len(text)
-        said, words = text, tuple(word for each in utterances for word in said_words(each, 0, len(each.text)))
-        request = self._format.speech(replace(self._asked, text=text))
-        async with self._calls.opened(request) as body:
-            decoder = self._format.decoder(body.headers.get("content-type", "").lower())
-            while chunk := await self._read(body):
-                samples = decoder.feed(chunk)
-                if not samples:
+        words = tuple(word for each in utterances for word in said_words(each, 0, len(each.text)))
+        times = WordTimes(SaidPiece(text, self._at, 0.0, start, end, words))
+        async with aclosing(self._source.speak(replace(self._asked, text=text))) as pieces:
+            async for piece in pieces:
+                self._count(piece.usage)
+                if not piece.samples:
                     continue
-                seconds = len(samples) / _SAMPLE_BYTES / self._format.row.rate
-                encoded = await self._runtime.call(self._encoder.feed_pcm, samples)
-                yield SaidPiece(said, self._at, seconds, start, end, words), encoded
+                seconds = len(piece.samples) / _SAMPLE_BYTES / self._row.rate
+                encoded = await self._runtime.call(self._encoder.feed_pcm, piece.samples)
+                yield times.piece(piece.times, self._at, seconds, last=piece.last), encoded
                 self._at += seconds
-                said, words = "", ()
-        decoder.finish()
-        self._count(decoder.usage)
         self._asked = replace(self._asked, before=text)
-
-    async def _read(self, body: Body) -> bytes:
-        rung: list[bool] = []
-
-        def ring() -> None:
-            rung.append(True)
-            body.abort()
-
-        alarm_off = self._runtime.alarm(_IDLE_SECONDS, ring)
-        try:
-            return await body.read()
-        except Exception:
-            if rung:
-                raise RequestTimeoutError(f"no sound arrived for {_IDLE_SECONDS:.0f} s") from None
-            raise
-        finally:
-            alarm_off()
 
     def _count(self, usage: Usage | None) -> None:
         if usage is not None:

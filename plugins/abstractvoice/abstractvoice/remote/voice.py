@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable
-from typing import Any
+from contextlib import aclosing
+from typing import Any, Protocol
 
-from abstractcore import AudioPart, CallWarning, InvalidInputError
+from abstractcore import AudioPart, CallWarning, ConfigurationError, InvalidInputError
 from abstractcore.ports import BackendOwner, Made
 
 from ..arriving_text import one
 from ..sound.formats import format_named
 from ..transcripts import SaidPiece, SoundParts
 from .calls import VendorCalls
-from .formats.format import ListsVoices, SpeechFormat
+from .formats.format import ListsVoices, LiveFormat, SpeechFormat
+from .live import LiveSound
 from .readers import fields_of
 from .requests import Speech
+from .sound_sources import RequestedSound, SoundSource
 from .speech import RemoteSpeech
 
 _MOST_PAGES = 20
@@ -79,9 +82,13 @@ class RemoteVoice:
         asked, warnings = self._asked(voice, speed, instructions, language, model)
         spoken = self._spoken(asked, format, whole=False)
         parts = SoundParts(spoken.media_type)
-        async for piece, encoded in spoken.sentences(one(text) if isinstance(text, str) else text):
-            for part in parts.feed(piece, encoded):
-                yield part
+        try:
+            async with aclosing(spoken.sentences(one(text) if isinstance(text, str) else text)) as sentences:
+                async for piece, encoded in sentences:
+                    for part in parts.feed(piece, encoded):
+                        yield part
+        finally:
+            await spoken.close()
         for part in parts.finish(await spoken.finish()):
             yield part
         about = {"voice": asked.voice}
@@ -118,7 +125,16 @@ class RemoteVoice:
         from ..sound.encoding import Encoder
 
         encoder = Encoder(format_named(format), self._row.rate, whole=whole)
-        return RemoteSpeech(self._owner.runtime, self._calls, self._format, asked, encoder)
+        source = RequestedSound(self._owner.runtime, self._calls, self._format) if whole else self._source()
+        return RemoteSpeech(self._owner.runtime, source, self._row, asked, encoder)
+
+    def _source(self) -> SoundSource:
+        """Returns where the sound of a stream comes from. Raises `ConfigurationError` for WebSocket without one."""
+        if not self._owner.config.get("voice_websocket"):
+            return RequestedSound(self._owner.runtime, self._calls, self._format)
+        raise ConfigurationError(
+            f"{self._row.title} is not spoken to over WebSocket", hint="Leave out voice_websocket of create_llm."
+        )
 
     def _named(self, asked: Speech) -> str:
         return f"{self._format.provider}/{asked.model}"
@@ -141,3 +157,20 @@ class ListingVoice(RemoteVoice):
             if not after:
                 break
         return rows
+
+
+class ListsAndLive(ListsVoices, LiveFormat, Protocol):
+    """The format of a vendor that lists its voices, and speaks over WebSocket."""
+
+
+class LiveVoice(ListingVoice):
+    """A vendor whose streams may use one WebSocket connection instead of a request for each sentence."""
+
+    def __init__(self, owner: BackendOwner, format: ListsAndLive) -> None:
+        super().__init__(owner, format)
+        self._live = format
+
+    def _source(self) -> SoundSource:
+        if self._owner.config.get("voice_websocket"):
+            return LiveSound(self._owner, self._calls, self._live)
+        return super()._source()

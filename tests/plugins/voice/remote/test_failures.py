@@ -156,7 +156,7 @@ def test_silent_vendor_ends_at_the_time_limit(connect: Connect, name: str, begun
 def test_vendor_that_falls_silent_ends_without_a_time_limit_too(
     connect: Connect, call_style: CallStyle, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("abstractvoice.remote.speech._IDLE_SECONDS", 0.2)
+    monkeypatch.setattr("abstractvoice.remote.sound_sources.IDLE_SECONDS", 0.2)
     vendor = connect("cartesia")
     vendor.server.script(stream_head(content_type="audio/pcm"), chunk(sound_of("Hi")), HANG)
     with pytest.raises(RequestTimeoutError, match="no sound arrived"):

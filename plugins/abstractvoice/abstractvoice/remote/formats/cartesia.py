@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 
-from abstractcore.schema import Transcript, TranscriptWord, WireRequest
+from abstractcore.schema import Transcript, TranscriptWord, WireRequest, WireResponse
 
-from ..decoders import RawSound, SoundDecoder
-from ..readers import number_of, rows_of, text_of
+from ..decoders import RawSound, SoundDecoder, decoded_sound, message_fields
+from ..failures import error_of
+from ..readers import count_of, number_of, numbers_of, object_of, rows_of, text_of, texts_of
 from ..requests import Recording, Speech, form_post, get, json_post
+from ..sound_pieces import SoundPiece, TimedText
 from ..vendors import VendorRow
 from ..words import transcript_of
 
@@ -20,6 +24,10 @@ class Cartesia:
     """Requests name the version of the API that they are written for."""
 
     provider = "cartesia"
+    timed = True
+    times_of_chunks = False
+    most_turns = inf
+    farewell = ""
 
     def __init__(self, row: VendorRow) -> None:
         self.row = row
@@ -31,7 +39,38 @@ class Cartesia:
 
     def speech(self, asked: Speech) -> WireRequest:
         """Returns the request of speech."""
-        body = {
+        return json_post("/tts/bytes", self._body(asked), headers=self._headers)
+
+    def decoder(self, content_type: str) -> SoundDecoder:
+        """Returns the decoder of a response."""
+        return RawSound(content_type)
+
+    def connection(self, asked: Speech) -> WireRequest:
+        """Returns the request that opens a connection."""
+        return get("/tts/websocket", headers=self._headers)
+
+    def messages(self, asked: Speech, turn: str) -> Sequence[Mapping[str, Any]]:
+        """Returns the message of a context, which ends with the sentence: a context expires a second after its last
+        sound, and the next sentence may be written later.
+        """
+        body = {name: value for name, value in self._body(asked).items() if value is not None}
+        return [{**body, "context_id": turn, "continue": False, "add_timestamps": True}]
+
+    def heard(self, message: str | bytes, turn: str) -> SoundPiece | None:
+        """Returns what a message has of a sentence."""
+        fields = message_fields(message if isinstance(message, bytes) else message.encode())
+        kind, context = text_of(fields, "type"), text_of(fields, "context_id")
+        if kind == "error" and context in ("", turn):
+            raise error_of(WireResponse(count_of(fields, "status_code") or 400, {}, json.dumps(dict(fields)).encode()))
+        if context != turn:
+            return None
+        if kind == "timestamps":
+            return SoundPiece(times=_times(object_of(fields, "word_timestamps")))
+        samples = decoded_sound(text_of(fields, "data")) if kind == "chunk" else b""
+        return SoundPiece(samples, last=fields.get("done") is True)
+
+    def _body(self, asked: Speech) -> dict[str, Any]:
+        return {
             "model_id": asked.model,
             "transcript": asked.text,
             "voice": {"id": asked.voice},
@@ -39,11 +78,6 @@ class Cartesia:
             "language": asked.language,
             "generation_config": None if asked.speed is None else {"speed": asked.speed},
         }
-        return json_post("/tts/bytes", body, headers=self._headers)
-
-    def decoder(self, content_type: str) -> SoundDecoder:
-        """Returns the decoder of a response."""
-        return RawSound(content_type)
 
     def voices(self, after: str) -> WireRequest:
         """Returns the request of a page of voices."""
@@ -77,3 +111,9 @@ class Cartesia:
             seconds=number_of(fields, "duration"),
             model=model,
         )
+
+
+def _times(found: Mapping[str, Any]) -> list[TimedText]:
+    """Returns words with their ends, in seconds from the beginning of the context."""
+    words, ends = texts_of(found, "words"), numbers_of(found, "end")
+    return [TimedText(word, end) for word, end in zip(words, ends, strict=True)] if len(words) == len(ends) else []

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from abstractcore.schema import Transcript, TranscriptWord, WireRequest
+from abstractcore.schema import Transcript, TranscriptWord, WireRequest, WireResponse
 
-from ..decoders import RawSound, SoundDecoder
+from ..decoders import RawSound, SoundDecoder, message_fields
+from ..failures import error_of
 from ..readers import first_of, number_of, object_of, rows_of, text_of, texts_of
 from ..requests import Recording, Speech, data_post, get, json_post
+from ..sound_pieces import SoundPiece
 from ..vendors import VendorRow
 from ..words import transcript_of
 
@@ -18,6 +21,10 @@ class Deepgram:
     """The voice is the model: `voice` wins over `model`."""
 
     provider = "deepgram"
+    timed = False
+    times_of_chunks = False
+    most_turns = 20  # so many flushes a minute are allowed: https://developers.deepgram.com/docs/tts-ws-flush
+    farewell = '{"type": "Close"}'
 
     def __init__(self, row: VendorRow) -> None:
         self.row = row
@@ -28,18 +35,36 @@ class Deepgram:
 
     def speech(self, asked: Speech) -> WireRequest:
         """Returns the request of speech."""
-        query = [
-            ("model", asked.voice),
-            ("encoding", "linear16"),
-            ("sample_rate", str(self.row.rate)),
-            ("container", "none"),
-        ]
-        query += [] if asked.speed is None else [("speed", f"{asked.speed:g}")]
-        return json_post("/v1/speak", {"text": asked.text}, query)
+        return json_post("/v1/speak", {"text": asked.text}, [*self._query(asked), ("container", "none")])
 
     def decoder(self, content_type: str) -> SoundDecoder:
         """Returns the decoder of a response."""
         return RawSound(content_type)
+
+    def connection(self, asked: Speech) -> WireRequest:
+        """Returns the request that opens a connection, whose sound has no container."""
+        return get("/v1/speak", self._query(asked))
+
+    def messages(self, asked: Speech, turn: str) -> Sequence[Mapping[str, Any]]:
+        """Returns the messages for a sentence."""
+        return [{"type": "Speak", "text": asked.text}, {"type": "Flush"}]
+
+    def heard(self, message: str | bytes, turn: str) -> SoundPiece | None:
+        """Returns what a message has of a sentence. A warning is an error: of a text or a flush that is refused there
+        is no sound to wait for.
+        """
+        if isinstance(message, bytes):
+            return SoundPiece(message)
+        fields = message_fields(message.encode())
+        kind = text_of(fields, "type")
+        if kind in ("Warning", "Error"):
+            body = {"message": text_of(fields, "description"), "code": text_of(fields, "code")}
+            raise error_of(WireResponse(400, {}, json.dumps(body).encode()))
+        return SoundPiece(last=True) if kind == "Flushed" else None
+
+    def _query(self, asked: Speech) -> list[tuple[str, str]]:
+        query = [("model", asked.voice), ("encoding", "linear16"), ("sample_rate", str(self.row.rate))]
+        return query if asked.speed is None else [*query, ("speed", f"{asked.speed:g}")]
 
     def voices(self, after: str) -> WireRequest:
         """Returns the request of the voices."""

@@ -2,26 +2,36 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import json
+from collections.abc import Mapping, Sequence
+from math import inf
 from typing import Any
 from urllib.parse import quote
 
-from abstractcore.schema import Transcript, TranscriptWord, WireRequest
+from abstractcore.schema import Transcript, TranscriptWord, WireRequest, WireResponse
 
-from ..decoders import RawSound, SoundDecoder
-from ..readers import number_of, object_of, rows_of, text_of
+from ..decoders import RawSound, SoundDecoder, decoded_sound, message_fields
+from ..failures import error_of
+from ..readers import number_of, numbers_of, object_of, rows_of, text_of, texts_of
 from ..requests import Recording, Speech, form_post, get, json_post
+from ..sound_pieces import SoundPiece, TimedText
 from ..vendors import VendorRow
 from ..words import transcript_of
 
 _BEFORE = 500
 """Characters of the text before that are sent, so that the intonation goes on."""
+_INACTIVE_SECONDS = 180
+"""The most that the vendor waits for the next text; 20 if nothing is asked for."""
 
 
 class ElevenLabs:
     """Voices have ids, which `voices` lists with their names."""
 
     provider = "elevenlabs"
+    timed = True
+    times_of_chunks = True
+    most_turns = inf
+    farewell = '{"close_socket": true}'
 
     def __init__(self, row: VendorRow) -> None:
         self.row = row
@@ -45,6 +55,36 @@ class ElevenLabs:
     def decoder(self, content_type: str) -> SoundDecoder:
         """Returns the decoder of a response."""
         return RawSound(content_type)
+
+    def connection(self, asked: Speech) -> WireRequest:
+        """Returns the request that opens a connection of several contexts."""
+        query = [
+            ("model_id", asked.model),
+            ("output_format", f"pcm_{self.row.rate}"),
+            ("sync_alignment", "true"),
+            ("inactivity_timeout", str(_INACTIVE_SECONDS)),
+        ]
+        query += [("language_code", asked.language)] if asked.language else []
+        return get(f"/v1/text-to-speech/{quote(asked.voice, safe='')}/multi-stream-input", query)
+
+    def messages(self, asked: Speech, turn: str) -> Sequence[Mapping[str, Any]]:
+        """Returns the messages of a context, which ends with the sentence."""
+        settings = {} if asked.speed is None else {"voice_settings": {"speed": asked.speed}}
+        return [
+            {"text": " ", "context_id": turn, **settings},
+            {"text": f"{asked.text} ", "context_id": turn, "flush": True},
+            {"context_id": turn, "close_context": True},
+        ]
+
+    def heard(self, message: str | bytes, turn: str) -> SoundPiece | None:
+        """Returns what a message has of a sentence."""
+        fields = message_fields(message if isinstance(message, bytes) else message.encode())
+        if fields.get("error"):
+            raise error_of(WireResponse(400, {}, json.dumps(dict(fields)).encode()))
+        if text_of(fields, "contextId", "context_id") != turn:
+            return None
+        last = fields.get("isFinal") is True or fields.get("is_final") is True
+        return SoundPiece(decoded_sound(text_of(fields, "audio")), _times(object_of(fields, "alignment")), last=last)
 
     def voices(self, after: str) -> WireRequest:
         """Returns the request of a page of voices."""
@@ -81,3 +121,15 @@ class ElevenLabs:
         seconds = number_of(fields, "audio_duration_secs")
         language = text_of(fields, "language_code")
         return transcript_of(words, text_of(fields, "text"), language=language, seconds=seconds, model=model)
+
+
+def _times(alignment: Mapping[str, Any]) -> list[TimedText]:
+    """Returns the characters of a message with their ends."""
+    starts, durations = numbers_of(alignment, "charStartTimesMs"), numbers_of(alignment, "charDurationsMs")
+    characters = texts_of(alignment, "chars")
+    if not len(characters) == len(starts) == len(durations):
+        return []
+    return [
+        TimedText(character, (start + duration) / 1000)
+        for character, start, duration in zip(characters, starts, durations, strict=True)
+    ]

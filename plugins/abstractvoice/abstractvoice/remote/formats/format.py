@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol
 
 from abstractcore.schema import Transcript, WireRequest
 
 from ..decoders import SoundDecoder
 from ..requests import Recording, Speech
+from ..sound_pieces import SoundPiece
 from ..vendors import VendorRow
 
 
@@ -28,6 +29,34 @@ class SpeechFormat(Protocol):
 
     def decoder(self, content_type: str) -> SoundDecoder:
         """Returns the decoder of a response."""
+        ...
+
+
+class LiveFormat(SpeechFormat, Protocol):
+    """The format of a vendor that speaks over a WebSocket connection too.
+
+    `timed` is whether it reports times of words, `times_of_chunks` whether they count from the sound in the same
+    message instead of from the beginning of the sentence. After `most_turns` sentences another connection is used.
+    `farewell` is the last message of a connection.
+    """
+
+    timed: bool
+    times_of_chunks: bool
+    most_turns: float
+    farewell: str
+
+    def connection(self, asked: Speech) -> WireRequest:
+        """Returns the request that opens the connection."""
+        ...
+
+    def messages(self, asked: Speech, turn: str) -> Sequence[Mapping[str, Any]]:
+        """Returns the messages for a sentence, whose name is `turn`."""
+        ...
+
+    def heard(self, message: str | bytes, turn: str) -> SoundPiece | None:
+        """Returns what a message has of a sentence; None if it is of another, or of no importance. Raises
+        `ProviderError` for errors, and for what is not of the vendor's format.
+        """
         ...
 
 
