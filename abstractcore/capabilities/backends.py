@@ -51,7 +51,10 @@ class Backend:
 
 
 class Backends:
-    """The backends of one capability of an LLM, each made at first use."""
+    """The backends of one capability of an LLM, each made at first use.
+
+    It has no lock, which a fork could leave locked forever: of backends that threads make at once, one is kept.
+    """
 
     def __init__(self, capability: CapabilityName, caller: Caller) -> None:
         self.capability: CapabilityName = capability

@@ -244,7 +244,10 @@ class BackendOwner(Protocol):
 
 
 BackendFactory: TypeAlias = Callable[[Any], object]
-"""Makes a backend for its `BackendOwner`. No I/O: models are loaded by the first call that needs them."""
+"""Makes a backend for its `BackendOwner`. No I/O: models are loaded by the first call that needs them.
+
+Threads that use a backend first at the same moment may each make one; all get the same.
+"""
 
 
 @dataclass(frozen=True, slots=True)

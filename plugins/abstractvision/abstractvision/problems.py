@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstractcore import MediaError
+from abstractcore import CorruptFileError, MediaError
 
 
 def shortened(text: str, length: int = 60) -> str:
@@ -14,3 +14,14 @@ def shortened(text: str, length: int = 60) -> str:
 def failed_drawing(error: BaseException) -> MediaError:
     """Returns the error for a failure of the renderer."""
     return MediaError(f"the scene cannot be drawn: {shortened(str(error), 200) or type(error).__name__}")
+
+
+def unreadable(what: str, error: Exception, source: str = "") -> CorruptFileError:
+    """Returns the error for a picture that Pillow cannot read; `what` is "image" or "mask"."""
+    from PIL import UnidentifiedImageError
+
+    if isinstance(error, UnidentifiedImageError):  # its text is the address of a buffer
+        why = "it is damaged, or of an unknown format"
+    else:
+        why = shortened(str(error), 200) or type(error).__name__
+    return CorruptFileError(f"the {what} cannot be read: {why}", source=source)

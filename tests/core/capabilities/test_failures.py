@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import threading
 import time
 from collections.abc import AsyncIterator, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -32,6 +35,7 @@ from abstractcore.testing import CallStyle
 from tests.backend_doubles import PNG, WAV, Beeper, Painter, Records, WithBackend, call, spoken
 
 HANG_SECONDS = 60.0
+THREADS = 4
 
 
 class Backend:
@@ -317,6 +321,76 @@ def test_factory_that_fails_names_the_backend(call_style: CallStyle, with_backen
         call(call_style, llm.voice, "tts", "Hello")
     with pytest.raises(PluginError, match="the backend 'tests:music' has none of the methods t2m"):
         call(call_style, llm.music, "t2m", "a waltz")
+
+
+@pytest.mark.parametrize("made", [None, "a voice", 3, object(), type("Backend", (), {"tts": "no function"})()])
+def test_factory_that_returns_no_backend_names_it(call_style: CallStyle, with_backend: WithBackend, made: object):
+    def factory(owner: Any) -> object:
+        return made
+
+    llm = with_backend(voice=factory)
+    for method in ("tts", "list_voices"):
+        with pytest.raises(PluginError, match="the backend 'tests:voice' has none of the methods tts, "):
+            call(call_style, llm.voice, method, *["Hello"][: method == "tts"])
+
+
+def test_factory_is_called_anew_after_a_failure(call_style: CallStyle, with_backend: WithBackend):
+    failures: list[Exception] = [OSError("the device is busy"), MemoryError(), RecursionError("too deep")]
+
+    def factory(owner: Any) -> Beeper:
+        if failures:
+            raise failures.pop(0)
+        return Beeper(owner)
+
+    llm = with_backend(voice=factory)
+    for message in ("OSError: the device is busy", "MemoryError", "RecursionError: too deep"):
+        with pytest.raises(PluginError, match=f"the backend 'tests:voice' failed: {message}"):
+            call(call_style, llm.voice, "tts", "Hello")
+    assert call(call_style, llm.voice, "tts", "Hello").model == "beep-1"
+
+
+def test_threads_that_use_a_backend_first_at_once_get_the_same(with_backend: WithBackend):
+    all_inside = threading.Barrier(THREADS)
+
+    def factory(owner: Any) -> Beeper:
+        all_inside.wait(HANG_SECONDS)
+        return Beeper(owner)
+
+    llm = with_backend(voice=factory)
+    with ThreadPoolExecutor(THREADS) as pool:
+        used = [pool.submit(lambda: llm.voice.backend("tts")) for _ in range(THREADS)]
+        first = used[0].result()
+        assert all(each.result() is first for each in used)
+    assert llm.voice.backend("tts") is first
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.filterwarnings("ignore:.*use of fork.*:DeprecationWarning")
+def test_forked_process_makes_a_backend_while_a_thread_of_its_parent_does(with_backend: WithBackend):
+    parent, began, go_on = os.getpid(), threading.Event(), threading.Event()
+
+    def factory(owner: Any) -> Beeper:
+        if os.getpid() == parent:
+            began.set()
+            go_on.wait(HANG_SECONDS)
+        return Beeper(owner)
+
+    llm = with_backend(voice=factory)
+    making = threading.Thread(target=lambda: llm.voice.tts("Hello"))
+    making.start()
+    assert began.wait(HANG_SECONDS)
+    child = os.fork()
+    if child == 0:
+        signal.alarm(int(HANG_SECONDS))  # ends a child that hangs
+        try:
+            llm.voice.backend("tts")
+        except BaseException:
+            os._exit(1)
+        os._exit(0)
+    _, status = os.waitpid(child, 0)
+    go_on.set()
+    making.join()
+    assert status == 0
 
 
 def test_closed_llm_refuses_calls(call_style: CallStyle, with_backend: WithBackend):

@@ -212,8 +212,9 @@ def test_a_megabyte_of_text_is_composed_or_refused_and_fast():
 
 @pytest.mark.parametrize("content", [b"\x89PNG\r\n\x1a\n" + bytes(50), b"GIF89a" + bytes(20)])
 def test_unreadable_picture_is_a_typed_error(content: bytes):
-    with pytest.raises(CorruptFileError):
+    with pytest.raises(CorruptFileError, match="the image cannot be read: ") as caught:
         drawing().vision.upscale_image(content)
+    assert "BytesIO" not in str(caught.value)
 
 
 def test_missing_file_is_a_typed_error(tmp_path: Path):

@@ -10,7 +10,7 @@ from PIL import Image, ImageOps
 
 from abstractcore import Blob, CorruptFileError, ImagePart
 
-from ..problems import shortened
+from ..problems import unreadable
 from .rendering import MOST_PIXELS, PictureFormat, media_type_of
 
 _QUALITY = 95
@@ -43,7 +43,7 @@ def enlarged(content: bytes, size: tuple[int, int], format: str) -> ImagePart:
             )
             image = image.convert(mode).resize(size, Image.Resampling.LANCZOS)
         except Exception as error:  # decoders of damaged files may raise any exception
-            raise _unreadable(error) from None
+            raise unreadable("image", error) from None
     image.save(written, format, quality=_QUALITY)
     return ImagePart(Blob.from_bytes(written.getvalue(), media_type_of(cast(PictureFormat, format))))
 
@@ -54,11 +54,7 @@ def _opened(content: bytes) -> Image.Image:
             warnings.simplefilter("ignore", Image.DecompressionBombWarning)
             image = Image.open(io.BytesIO(content))
     except Exception as error:  # decoders of damaged files may raise any exception
-        raise _unreadable(error) from None
+        raise unreadable("image", error) from None
     if image.width * image.height > MOST_PIXELS:
         raise CorruptFileError(f"the image has {image.width} x {image.height} pixels: at most {MOST_PIXELS:,} are read")
     return image
-
-
-def _unreadable(error: Exception) -> CorruptFileError:
-    return CorruptFileError(f"the image cannot be read: {shortened(str(error), 200) or type(error).__name__}")

@@ -11,14 +11,13 @@ from abstractcore import (
     Blob,
     CapabilityUnavailableError,
     ContentFilterError,
-    CorruptFileError,
     ImagePart,
     ModelReply,
     VideoPart,
 )
 from abstractcore.ports import BackendOwner, Made, MediaBytes
 
-from ..problems import shortened
+from ..problems import unreadable
 from ..remote.backend import picture_options
 from ..remote.masks import white_mask
 from ..remote.requests import InputPicture, PictureOptions, PictureRequest, Task
@@ -158,7 +157,7 @@ def _opened(picture: InputPicture, source: str) -> Image.Image:
         with Image.open(io.BytesIO(picture.content)) as image:
             return image.convert("L" if source == "mask" else "RGB")
     except Exception as error:  # decoders of damaged files may raise any exception
-        raise CorruptFileError(f"the {source} cannot be read: {shortened(str(error), 200)}", source=source) from None
+        raise unreadable(source, error, source) from None
 
 
 def _parts(result: Any, fps: float) -> list[ImagePart | VideoPart]:

@@ -6,9 +6,7 @@ import io
 
 from PIL import Image
 
-from abstractcore import CorruptFileError
-
-from ..problems import shortened
+from ..problems import unreadable
 from .requests import InputPicture
 
 
@@ -34,8 +32,7 @@ def _places(mask: InputPicture) -> Image.Image:
                 return opened.convert("L")
             return alpha.point(lambda value: 255 - value)
     except Exception as error:  # decoders of damaged files may raise any exception
-        why = shortened(str(error), 200) or type(error).__name__
-        raise CorruptFileError(f"the mask cannot be read: {why}", source="mask") from None
+        raise unreadable("mask", error, "mask") from None
 
 
 def _png(image: Image.Image) -> InputPicture:
