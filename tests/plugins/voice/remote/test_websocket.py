@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
+import sys
 import threading
 import traceback
 from collections.abc import Callable, Iterator
@@ -18,6 +19,7 @@ from abstractcore import (
     AuthenticationError,
     BadRequestError,
     ConfigurationError,
+    MissingExtraError,
     NotFoundError,
     OverloadedError,
     ProviderError,
@@ -431,6 +433,13 @@ def test_key_is_in_no_error_and_no_log(live: Connect, name: str, caplog: pytest.
     with vendor.llm.voice.tts_stream(TEXT) as stream:
         list(stream)
     assert KEY not in caplog.text
+
+
+def test_missing_library_is_named(live: Connect, monkeypatch: pytest.MonkeyPatch) -> None:
+    vendor = live("cartesia")
+    monkeypatch.setitem(sys.modules, "websockets.sync.client", None)
+    caught, _ = failing(vendor.llm, MissingExtraError)
+    assert caught.hint == "Install: pip install 'websockets>=17.4,<18'"
 
 
 @pytest.mark.parametrize("name", ["openai", "gemini"])

@@ -21,7 +21,7 @@ from ..words import transcript_of
 _BEFORE = 500
 """Characters of the text before that are sent, so that the intonation goes on."""
 _INACTIVE_SECONDS = 180
-"""The most that the vendor waits for the next text; 20 if nothing is asked for."""
+"""How long the vendor waits for the next text before it closes the connection; its default is 20."""
 
 
 class ElevenLabs:
