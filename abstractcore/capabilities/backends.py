@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from threading import RLock
 
-from ..errors import PluginError
+from ..errors import AbstractCoreError, PluginError
 from ..ports.capabilities import BACKEND_METHODS, BackendEntry, CapabilityName
 from ..registry import failures_of
 from .caller import Caller
@@ -31,23 +33,31 @@ class Backend:
     @property
     def is_local(self) -> bool:
         """Whether it costs nothing."""
-        return getattr(self.instance, "is_local", False) is True
+        return self._attribute("is_local") is True
 
     @property
     def takes_parts(self) -> bool:
         """Whether it takes files as parts, and reads them itself."""
-        return getattr(self.instance, "takes_parts", False) is True
+        return self._attribute("takes_parts") is True
 
     @property
     def streams_text(self) -> bool:
         """Whether it takes texts in pieces."""
-        return getattr(self.instance, "streams_text", False) is True
+        return self._attribute("streams_text") is True
 
     def method(self, name: str) -> Callable[..., object] | None:
         """Returns its method, if it has one of this name."""
         names = (name, *_OTHER_NAMES.get(name, ()))
-        found = (getattr(self.instance, each, None) for each in names)
-        return next((each for each in found if callable(each)), None)
+        return next((found for each in names if callable(found := self._attribute(each))), None)
+
+    def _attribute(self, name: str) -> object:
+        """Returns an attribute, if it has it; raises `PluginError` if it cannot be read."""
+        with failures_of(_who(self.entry)):
+            return getattr(self.instance, name, None)
+
+
+def _who(entry: BackendEntry) -> str:
+    return f"the backend {entry.backend_id!r}{f' of {entry.distribution}' if entry.distribution else ''}"
 
 
 class Backends:
@@ -61,6 +71,7 @@ class Backends:
         self.caller = caller
         self._owner = Owner(caller)
         self._made: dict[str, Backend] = {}
+        self._locks: dict[int, RLock] = {}
 
     def with_method(self, name: str) -> tuple[Backend, Callable[..., object]]:
         """Returns the preferred backend that has a method, and the method.
@@ -83,12 +94,22 @@ class Backends:
         return self.caller.registry.backends.preferred(self.capability, name)
 
     def _get(self, entry: BackendEntry) -> Backend:
-        if entry.backend_id not in self._made:
-            who = f"the backend {entry.backend_id!r}{f' of {entry.distribution}' if entry.distribution else ''}"
-            with failures_of(who):
-                instance = entry.factory(self._owner)
-            if not any(callable(getattr(instance, name, None)) for name in BACKEND_METHODS[self.capability]):
-                known = ", ".join(BACKEND_METHODS[self.capability])
-                raise PluginError(f"{who} has none of the methods {known}.", hint="This is a bug in the plugin.")
-            self._made.setdefault(entry.backend_id, Backend(entry, instance))
-        return self._made[entry.backend_id]
+        found = self._made.get(entry.backend_id)
+        if found is not None:
+            return found
+        # By process: a forked one has a copy of the lock, but not of the thread that may hold it. Reentrant: making a
+        # backend may free an object that uses one.
+        with self._locks.setdefault(os.getpid(), RLock()):
+            try:
+                return self._made.get(entry.backend_id) or self._made.setdefault(entry.backend_id, self._make(entry))
+            except AbstractCoreError as error:
+                self.caller.scrub(error)
+                raise
+
+    def _make(self, entry: BackendEntry) -> Backend:
+        with failures_of(_who(entry)):
+            backend = Backend(entry, entry.factory(self._owner))
+        if not any(map(backend.method, BACKEND_METHODS[self.capability])):
+            known = ", ".join(BACKEND_METHODS[self.capability])
+            raise PluginError(f"{_who(entry)} has none of the methods {known}.", hint="This is a bug in the plugin.")
+        return backend

@@ -44,7 +44,7 @@ class Caller:
     `options` are those of `create_llm` for backends, `defaults` returns those for every call. `load` returns the part
     of a file, and `download` its content if it is at a URL; both block. `pricing` returns the prices of a model, as
     "provider/model", `transcriber` what transcribes by a model of a provider, None for weights on this machine.
-    `check_open` raises `ConfigurationError` if the LLM is closed.
+    `scrub` removes the LLM's credentials from an error. `check_open` raises `ConfigurationError` if the LLM is closed.
     """
 
     registry: Registry
@@ -59,6 +59,7 @@ class Caller:
     transcriber: Callable[[object], Transcriber | None]
     llm: Callable[[], Any]
     generate: Callable[[Runtime, str, Mapping[str, Any]], Awaitable[GenerateResponse[Any]]]
+    scrub: Callable[[BaseException], object]
     check_open: Callable[[], None]
     max_retries: int
     random: Callable[[], float]

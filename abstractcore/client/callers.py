@@ -49,6 +49,7 @@ def caller_of(llm: LLMBase, pipelines: Pipelines, calls: CallPreparer, capabilit
         transcriber=pipelines.new_transcriber,
         llm=lambda: llm,
         generate=generate,
+        scrub=pipelines.secrets.error,
         check_open=llm.check_open,
         max_retries=capabilities.max_retries,
         random=services.random,

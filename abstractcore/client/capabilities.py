@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
+from threading import RLock
 from typing import Any
 
 from ..errors import InvalidInputError
@@ -13,8 +15,6 @@ from ..registry import Registry, failures_of
 class Capabilities:
     """The capabilities of one LLM, each created on first use with its options; requests of backends are retried
     `max_retries` times.
-
-    It has no lock, which a fork could leave locked forever: if two threads create one at once, one of them is dropped.
     """
 
     def __init__(
@@ -25,13 +25,17 @@ class Capabilities:
         self.options = options
         self.max_retries = max_retries
         self._made: dict[str, Any] = {}
+        self._locks: dict[int, RLock] = {}
 
     def get(self, name: str) -> Any:
         """Returns the object; raises `UnknownCapabilityError`, `PluginError`, and errors of the capability."""
         if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a capability's name, got {type(name).__name__}", path="name")
         if name not in self._made:
-            self._made.setdefault(name, self._connect(name))
+            # By process: a forked one has a copy of the lock, but not of the thread that may hold it.
+            with self._locks.setdefault(os.getpid(), RLock()):
+                if name not in self._made:
+                    self._made.setdefault(name, self._connect(name))
         return self._made[name]
 
     def _connect(self, name: str) -> Any:

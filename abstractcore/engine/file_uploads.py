@@ -79,6 +79,9 @@ class FileUploads:
         """
         account = await self.account(context.headers)
         found = list(dict.fromkeys(blobs))
+        for blob in found:  # before one of them makes room
+            if (known := await self._known(blob, account)) is not None:
+                context.stored[known.id] = known
         stored = await self._runtime.gather(*(partial(self._stored, blob, account, context) for blob in found))
         return dict(zip(found, stored, strict=True))
 

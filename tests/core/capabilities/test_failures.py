@@ -349,21 +349,6 @@ def test_factory_is_called_anew_after_a_failure(call_style: CallStyle, with_back
     assert call(call_style, llm.voice, "tts", "Hello").model == "beep-1"
 
 
-def test_threads_that_use_a_backend_first_at_once_get_the_same(with_backend: WithBackend):
-    all_inside = threading.Barrier(THREADS)
-
-    def factory(owner: Any) -> Beeper:
-        all_inside.wait(HANG_SECONDS)
-        return Beeper(owner)
-
-    llm = with_backend(voice=factory)
-    with ThreadPoolExecutor(THREADS) as pool:
-        used = [pool.submit(lambda: llm.voice.backend("tts")) for _ in range(THREADS)]
-        first = used[0].result()
-        assert all(each.result() is first for each in used)
-    assert llm.voice.backend("tts") is first
-
-
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*use of fork.*:DeprecationWarning")
 def test_forked_process_makes_a_backend_while_a_thread_of_its_parent_does(with_backend: WithBackend):
@@ -391,6 +376,49 @@ def test_forked_process_makes_a_backend_while_a_thread_of_its_parent_does(with_b
     go_on.set()
     making.join()
     assert status == 0
+
+
+def test_backend_is_made_once_by_threads_that_use_it_at_once(with_backend: WithBackend):
+    made: list[object] = []
+    all_asked = threading.Barrier(THREADS)
+
+    def factory(owner: Any) -> Any:
+        made.append(owner)
+        return Beeper(owner)
+
+    llm = with_backend(voice=factory)
+
+    def speak(_: int) -> object:
+        all_asked.wait(60)
+        return llm.voice.tts("Hello").part
+
+    with ThreadPoolExecutor(THREADS) as pool:
+        assert all(pool.map(speak, range(THREADS)))
+    assert len(made) == 1
+
+
+def test_key_in_the_error_of_a_factory_is_scrubbed(call_style: CallStyle, with_backend: WithBackend):
+    def factory(owner: Any) -> Any:
+        raise ConnectionError(f"refused for {owner.config['voice_api_key']}")
+
+    llm = with_backend(voice=factory, voice_api_key="sk-987654321-secret")
+    with pytest.raises(PluginError, match=r"ConnectionError: refused for \[scrubbed\]"):
+        call(call_style, llm.voice, "tts", "Hello")
+
+
+def test_attribute_that_cannot_be_read_names_the_backend(call_style: CallStyle, with_backend: WithBackend):
+    class Broken(Beeper):
+        @property
+        def is_local(self) -> bool:
+            raise ValueError("not yet")
+
+        def __getattr__(self, name: str) -> Any:
+            raise ValueError(f"no {name}")
+
+    llm = with_backend(voice=Broken)
+    for method, argument in (("tts", "Hello"), ("stt", WAV)):
+        with pytest.raises(PluginError, match="the backend 'tests:voice' failed: ValueError: no"):
+            call(call_style, llm.voice, method, argument)
 
 
 def test_closed_llm_refuses_calls(call_style: CallStyle, with_backend: WithBackend):

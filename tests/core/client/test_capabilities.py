@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any, TypeAlias
 
 import pytest
@@ -71,6 +73,25 @@ def test_capability_is_created_on_first_use_once_per_llm(with_capability: WithCa
     assert one.capability("dance") is one.capability("dance")
     assert two.capability("dance") is not one.capability("dance")
     assert len(made) == 2
+
+
+def test_capability_is_created_once_by_threads_that_use_it_at_once(with_capability: WithCapability):
+    made: list[object] = []
+    all_asked = threading.Barrier(4)
+
+    def connect(options: Any, services: Any) -> Any:
+        made.append(object())
+        return made[-1]
+
+    llm = make(with_capability(connect=connect))
+
+    def use(_: int) -> object:
+        all_asked.wait(60)
+        return llm.capability("dance")
+
+    with ThreadPoolExecutor(4) as pool:
+        assert [*pool.map(use, range(4))] == made * 4
+    assert len(made) == 1
 
 
 def test_capability_option_is_unknown_without_its_plugin(with_capability: WithCapability):
