@@ -47,7 +47,8 @@ def voices(setup: Setup) -> list[Row]:
     services = Services(models=store, conversions=NothingKept())
     options: dict[str, Any] = {"voice_variation": 0, "transcription_model": WHISPER}
     llm = create_llm("scripted", replies=[], services=services, **options)
-    isolated = create_llm("scripted", replies=[], services=services, voice_isolated=True, **options)
+    alone: dict[str, Any] = {"voice_isolated": True, "transcription_isolated": True}
+    isolated = create_llm("scripted", replies=[], services=services, **alone, **options)
     works: dict[str, Callable[[], object]] = {
         "voice": voice_itself(row, store, services.spare_cores),
         "tts": lambda: llm.voice.tts(SENTENCE),
@@ -55,6 +56,7 @@ def voices(setup: Setup) -> list[Row]:
         "first": lambda: first_sound(llm),
         "whisper": whisper_itself(store, services.spare_cores),
         "transcribe": lambda: llm.audio.transcribe(RECORDING),
+        "isolated transcribe": lambda: isolated.audio.transcribe(RECORDING),
     }
     times = best({name: wall_seconds(work) for name, work in works.items()}, setup.rounds)
     services.close()
@@ -63,6 +65,7 @@ def voices(setup: Setup) -> list[Row]:
         Row("voice.tts, isolated / the voice", times["isolated"], times["voice"]),
         Row("voice.tts_stream: first sound", times["first"], goal=_FIRST_SOUND_SECONDS),
         Row("audio.transcribe / faster-whisper", times["transcribe"], times["whisper"], _GOAL),
+        Row("audio.transcribe, isolated / faster-whisper", times["isolated transcribe"], times["whisper"]),
     ]
 
 

@@ -39,6 +39,7 @@ _DEFAULTS = CALL_OPTIONS | {"system_prompt"}
 """The options of `create_llm` that are defaults for every call."""
 _MEDIA_OPTIONS = (
     "glyphs",
+    "transcription_isolated",
     "transcription_language",
     "transcription_model",
     "transcription_speakers",

@@ -252,6 +252,8 @@ class LLMOptions(CallOptions, total=False):
     """Whether transcripts have the time of each word in `anchors`, instead of each sentence."""
     transcription_speakers: bool | None
     """Whether transcripts say who speaks; Whisper on this machine cannot tell."""
+    transcription_isolated: bool | None
+    """Whether Whisper on this machine runs in a process of its own, which may crash or hang."""
     video_frames: int | None
     """Maximum number of frames of a video for models that accept no videos; default 16."""
     video_contact_sheets: bool | None

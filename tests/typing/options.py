@@ -64,6 +64,7 @@ llm = create_llm(
     transcription_language="en",
     transcription_terms=["Kubernetes"],
     transcription_words=True,
+    transcription_isolated=True,
     transcription_speakers=True,
     video_frames=8,
     video_contact_sheets=True,

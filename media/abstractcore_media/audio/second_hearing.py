@@ -47,7 +47,7 @@ def heard_again(
     windows = _windows(part, spans, context, max_seconds)
 
     def load(model: str) -> Any:
-        return models.load(model, context.models, context.spare_cores)
+        return models.load(model, context.models.path, context.spare_cores)
 
     beam_size = _BEAM_SIZE
     if options.model != DEFAULT_MODEL:

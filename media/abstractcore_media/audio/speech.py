@@ -53,11 +53,7 @@ class WhisperRecogniser:
         self._beam_size = beam_size
         self._language = options.language
         self._certainty: float | None = None
-        self._warnings: tuple[CallWarning, ...] = ()
         self._load, self._options, self._source = load, options, source
-        if options.speakers:
-            message = f"{options.model} does not tell speakers apart"
-            self._warnings = (CallWarning("unsupported_option", "transcription_speakers", message, True),)
 
     @cached_property
     def _whisper(self) -> Any:
@@ -77,7 +73,7 @@ class WhisperRecogniser:
         """Returns what is recognised in a piece; raises `MediaError` if that fails."""
         segments = tuple(map(_segment, self._recognised(piece)))
         transcript = Transcript(segments, language=self._language, certainty=self._certainty)
-        return Transcription(transcript, warnings=self._warnings)
+        return Transcription(transcript, warnings=unsupported_options(self._options))
 
     def _recognised(self, piece: SpeechPiece) -> list[Any]:
         whisper, terms = self._whisper, ", ".join(self._options.terms)
@@ -102,6 +98,14 @@ class WhisperRecogniser:
         if self._language is None:
             self._language, self._certainty = info.language, float(info.language_probability)
         return found
+
+
+def unsupported_options(options: SpeechOptions) -> tuple[CallWarning, ...]:
+    """Returns warnings about what was asked for, and Whisper cannot do."""
+    if not options.speakers:
+        return ()
+    message = f"{options.model} does not tell speakers apart"
+    return (CallWarning("unsupported_option", "transcription_speakers", message, True),)
 
 
 def _segment(found: Any) -> TranscriptSegment:

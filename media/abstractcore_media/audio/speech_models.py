@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
 from abstractcore.errors import ModelStoreError
 from abstractcore.ports import native_call
 
 from ..common.extras import missing_extra
 from ..common.processes import PerProcess
-
-if TYPE_CHECKING:
-    from abstractcore.ports import ModelStore
 
 
 class _Loaded:
@@ -29,8 +28,10 @@ class SpeechModels:
     def __init__(self) -> None:
         self._loaded = PerProcess(_Loaded)
 
-    def load(self, name: str, store: ModelStore, threads: int) -> Any:
-        """Returns a `WhisperModel`; raises `ModelStoreError` if it is unavailable or corrupt."""
+    def load(self, name: str, folder_of: Callable[[str], Path], threads: int) -> Any:
+        """Returns a `WhisperModel`, whose folder `folder_of` returns. Raises `ModelStoreError` if it is unavailable or
+        corrupt.
+        """
         try:
             from faster_whisper import WhisperModel  # pyright: ignore[reportMissingTypeStubs]
         except ImportError as error:
@@ -38,7 +39,7 @@ class SpeechModels:
         loaded = self._loaded.get()
         with loaded.lock:
             if name not in loaded.models:
-                path = store.path(name)
+                path = folder_of(name)
                 try:
                     # With 8-bit weights it is 40 % faster, but hears "930" for "9.30".
                     with native_call(name):

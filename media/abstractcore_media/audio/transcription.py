@@ -13,6 +13,7 @@ from ..common.content import source_of
 from ..common.parallel import in_order
 from ..common.stopping import StopCheck
 from .gates import gated
+from .isolated_speech import IsolatedRecogniser, find_isolated_speech
 from .options import SpeechOptions
 from .pauses import speech_pieces
 from .peaks import Peaks
@@ -58,7 +59,9 @@ def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max
     reader = SoundReader(part, max_seconds, start, end, context.timeout, run)
     peaks, heard = Peaks(), _Heard(options)
     limits = {"max_seconds": recogniser.max_seconds, "max_bytes": recogniser.max_bytes}
-    pieces = speech_pieces(peaks.of(reader.blocks()), find_speech, **limits)
+    is_isolated = context.options.get("transcription_isolated")
+    find = partial(find_isolated_speech, context, source) if is_isolated else find_speech
+    pieces = speech_pieces(peaks.of(reader.blocks()), find, **limits)
     for piece, found in in_order(recogniser, pieces, recogniser.at_once):
         check_stop()
         heard.add(piece, found)
@@ -73,7 +76,9 @@ def _recogniser(
     context: MediaContext, models: SpeechModels, options: SpeechOptions, source: str, check_stop: StopCheck
 ) -> Recogniser:
     if context.transcriber is None:
-        load = partial(models.load, options.model, context.models, context.spare_cores)
+        if context.options.get("transcription_isolated"):
+            return IsolatedRecogniser(context, options, source)
+        load = partial(models.load, options.model, context.models.path, context.spare_cores)
         return WhisperRecogniser(load, options, source)
     from .remote import RemoteRecogniser
 

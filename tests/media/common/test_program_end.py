@@ -39,7 +39,7 @@ from abstractcore_media.audio.pauses import SpeechPiece
 from abstractcore_media.audio.speech import WhisperRecogniser
 from abstractcore_media.audio.speech_models import SpeechModels
 
-whisper, begun = SpeechModels().load("whisper-tiny.en", FileModelStore(Path(sys.argv[1])), 1), threading.Event()
+whisper, begun = SpeechModels().load("whisper-tiny.en", FileModelStore(Path(sys.argv[1])).path, 1), threading.Event()
 encode = whisper.encode
 
 def announced(*given, **options):
