@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable
+from contextlib import aclosing
 from contextvars import copy_context
 from typing import TYPE_CHECKING, Any
 
@@ -46,10 +47,11 @@ class LocalVoices:
         spoken = await self._spoken(voice, format, speed, language, whole=True)
         data: list[bytes] = []
         said: list[SaidPiece] = []
-        async for piece, encoded in spoken.pieces(one(text)):
-            said.append(piece)
-            data.append(encoded)
-            self._owner.progress(piece.source_end, len(text), "characters")
+        async with aclosing(spoken.pieces(one(text))) as pieces:
+            async for piece, encoded in pieces:
+                said.append(piece)
+                data.append(encoded)
+                self._owner.progress(piece.source_end, len(text), "characters")
         data.append(await spoken.finish())
         if not said:
             raise _nothing_to_say()
@@ -78,10 +80,11 @@ class LocalVoices:
         """
         spoken = await self._spoken(voice, format, speed, language, whole=False)
         parts, silent = SoundParts(spoken.media_type), True
-        async for piece, encoded in spoken.pieces(one(text) if isinstance(text, str) else text):
-            silent = False
-            for part in parts.feed(piece, encoded):
-                yield part
+        async with aclosing(spoken.pieces(one(text) if isinstance(text, str) else text)) as pieces:
+            async for piece, encoded in pieces:
+                silent = False
+                for part in parts.feed(piece, encoded):
+                    yield part
         rest = await spoken.finish()
         if silent:
             raise _nothing_to_say()

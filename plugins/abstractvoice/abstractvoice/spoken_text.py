@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import AsyncGenerator, AsyncIterable, Iterator
+from contextlib import aclosing
 from typing import TYPE_CHECKING
 
 from abstractcore import CallWarning
@@ -36,9 +37,11 @@ class SpokenText:
 
     async def pieces(self, text: AsyncIterable[str]) -> AsyncGenerator[tuple[SaidPiece, bytes]]:
         """Yields what is said, and the bytes of the file that are complete with it."""
-        async for utterance in sentences_of(text, SpeakableText(), self._runtime):
-            async for made in self._said(utterance):
-                yield made
+        async with aclosing(sentences_of(text, SpeakableText(), self._runtime)) as utterances:
+            async for utterance in utterances:
+                async with aclosing(self._said(utterance)) as said:
+                    async for made in said:
+                        yield made
 
     async def finish(self) -> bytes:
         """Returns the end of the file."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import AsyncGenerator, Callable
+from contextlib import aclosing
 from dataclasses import replace
 from typing import TypeVar
 
@@ -45,9 +46,10 @@ class LiveSound:
         for attempt in range(1, _MOST_ATTEMPTS + 1):
             begun = False
             try:
-                async for piece in self._spoken(asked):
-                    begun = True
-                    yield piece
+                async with aclosing(self._spoken(asked)) as pieces:
+                    async for piece in pieces:
+                        begun = True
+                        yield piece
                 return
             except ProviderError as error:
                 self._abort()

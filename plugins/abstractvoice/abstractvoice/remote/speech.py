@@ -39,9 +39,11 @@ class RemoteSpeech:
     async def sentences(self, text: AsyncIterable[str]) -> AsyncGenerator[tuple[SaidPiece, bytes]]:
         """Yields the sound of a text that arrives in pieces: each sentence as soon as it is complete."""
         speakable = SpeakableText(self._asked.language or "en", words=False)
-        async for utterance in sentences_of(text, speakable, self._runtime):
-            async for made in self._said([utterance]):
-                yield made
+        async with aclosing(sentences_of(text, speakable, self._runtime)) as utterances:
+            async for utterance in utterances:
+                async with aclosing(self._said([utterance])) as said:
+                    async for made in said:
+                        yield made
         self._check_said()
 
     async def groups(self, text: str) -> AsyncGenerator[tuple[SaidPiece, bytes]]:
@@ -49,16 +51,17 @@ class RemoteSpeech:
         speakable = SpeakableText(self._asked.language or "en", words=False)
         group: list[Utterance] = []
         size = 0
+        groups: list[list[Utterance]] = []
         async for utterance in sentences_of(one(text), speakable, self._runtime):
             if group and size + len(utterance.text) + 1 > self._row.longest:
-                async for made in self._said(group):
-                    yield made
+                groups.append(group)
                 group, size = [], 0
             group.append(utterance)
             size += len(utterance.text) + 1
-        if group:
-            async for made in self._said(group):
-                yield made
+        for each in [*groups, group] if group else groups:
+            async with aclosing(self._said(each)) as said:
+                async for made in said:
+                    yield made
         self._check_said()
 
     async def close(self) -> None:

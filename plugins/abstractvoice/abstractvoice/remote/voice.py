@@ -52,10 +52,11 @@ class RemoteVoice:
         spoken = self._spoken(asked, format, whole=True)
         said: list[SaidPiece] = []
         data: list[bytes] = []
-        async for piece, encoded in spoken.groups(text):
-            said.append(piece)
-            data.append(encoded)
-            self._owner.progress(piece.source_end, len(text), "characters")
+        async with aclosing(spoken.groups(text)) as groups:
+            async for piece, encoded in groups:
+                said.append(piece)
+                data.append(encoded)
+                self._owner.progress(piece.source_end, len(text), "characters")
         data.append(await spoken.finish())
         return Made.of(
             b"".join(data),
