@@ -61,10 +61,7 @@ def _who(entry: BackendEntry) -> str:
 
 
 class Backends:
-    """The backends of one capability of an LLM, each made at first use.
-
-    It has no lock, which a fork could leave locked forever: of backends that threads make at once, one is kept.
-    """
+    """The backends of one capability of an LLM, each made once, at first use."""
 
     def __init__(self, capability: CapabilityName, caller: Caller) -> None:
         self.capability: CapabilityName = capability
