@@ -351,22 +351,14 @@ def _misnamed(blob: Blob, path: str) -> list[CallWarning]:
     return [CallWarning("media_type_mismatch", path, message, named, blob.media_type)]
 
 
+_TEXT_SUBTYPES = frozenset("json xml javascript x-yaml yaml toml sql x-sh x-python rtf".split())
+
+
 def _family(media_type: str) -> str:
     """Returns one type for types that often differ by name only."""
     top, _, sub = media_type.partition("/")
     if top in ("image", "audio", "video"):
         return top
-    if top == "text" or sub in (
-        "json",
-        "xml",
-        "javascript",
-        "x-yaml",
-        "yaml",
-        "toml",
-        "sql",
-        "x-sh",
-        "x-python",
-        "rtf",
-    ):
+    if top == "text" or sub in _TEXT_SUBTYPES:
         return "text"
     return media_type
