@@ -50,8 +50,8 @@ class Deepgram:
         return [{"type": "Speak", "text": asked.text}, {"type": "Flush"}]
 
     def heard(self, message: str | bytes, turn: str) -> SoundPiece | None:
-        """Returns what a message has of a sentence. A warning is an error: of a text or a flush that is refused there
-        is no sound to wait for.
+        """Returns what a message has of a sentence. A warning is an error: a text or a flush that is refused has
+        no sound.
         """
         if isinstance(message, bytes):
             return SoundPiece(message)
