@@ -351,7 +351,7 @@ def _misnamed(blob: Blob, path: str) -> list[CallWarning]:
     return [CallWarning("media_type_mismatch", path, message, named, blob.media_type)]
 
 
-_TEXT_SUBTYPES = frozenset("json xml javascript x-yaml yaml toml sql x-sh x-python rtf".split())
+_TEXT_SUBTYPES = frozenset({"javascript", "json", "rtf", "sql", "toml", "x-python", "x-sh", "x-yaml", "xml", "yaml"})
 
 
 def _family(media_type: str) -> str:
