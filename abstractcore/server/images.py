@@ -16,6 +16,7 @@ from ..schema.parts import ImagePart
 from .bodies import read_object
 from .dialects.base import count_at, text_at
 from .exchange import Exchange
+from .llms import DEFAULT
 from .made_media import headers_of, made, timeout_of
 from .makers import Maker
 from .multipart import Form, read_form
@@ -27,7 +28,7 @@ _FIELDS = frozenset({"model", "prompt", "n", "size", "response_format", "output_
 async def generate(exchange: Exchange) -> WireResponse:
     """Answers with images of a text."""
     data = read_object(await exchange.body(), exchange.request.headers)
-    maker = exchange.state.makers.find("vision", text_at(data, "model"))
+    maker = exchange.state.makers.find("vision", _model(data))
     prompt, options = text_at(data, "prompt"), _options(data, maker)
     vision = maker.llm.vision
     result = await made(exchange, maker, prompt, lambda: vision.at2i(prompt, timeout=timeout_of(exchange), **options))
@@ -38,7 +39,7 @@ async def edit(exchange: Exchange) -> WireResponse:
     """Answers with an image that was changed as a text says."""
     form = read_form(await exchange.body(), exchange.request.headers)
     data = _fields(form)
-    maker = exchange.state.makers.find("vision", text_at(data, "model"))
+    maker = exchange.state.makers.find("vision", _model(data))
     prompt, options = text_at(data, "prompt"), _options(data, maker)
     image = bytes(form.upload("image").content)
     masks = form.uploads("mask")
@@ -48,6 +49,11 @@ async def edit(exchange: Exchange) -> WireResponse:
         exchange, maker, prompt, lambda: vision.ai2i(prompt, image, mask=mask, timeout=timeout_of(exchange), **options)
     )
     return _response(exchange, result, data)
+
+
+def _model(data: Mapping[str, Any]) -> str:
+    """Returns the name of the model, which need not be given."""
+    return DEFAULT if data.get("model") is None else text_at(data, "model")
 
 
 def _fields(form: Form) -> dict[str, Any]:

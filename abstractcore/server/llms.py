@@ -102,12 +102,16 @@ class LLMs:
     def default(self) -> abstractcore.LLM:
         """The default model; raises `ConfigurationError` if it is not set up."""
         if self._default is None:
-            chosen = self._settings.server.default
-            options = self._options((chosen or _EMBEDDED).partition("/")[0])
-            self._default = abstractcore.create_llm(
-                chosen, services=self._services, middleware=[PassThrough()], **options
-            )
+            self._default = self.default_with(middleware=[PassThrough()])
         return self._default
+
+    def default_with(self, **more: Any) -> abstractcore.LLM:
+        """Returns the default model with more options of `create_llm`; raises `ConfigurationError` if it is not set
+        up.
+        """
+        chosen = self._settings.server.default
+        options = self._options((chosen or _EMBEDDED).partition("/")[0])
+        return abstractcore.create_llm(chosen, services=self._services, **{**options, **more})
 
     def _of(self, provider: str, model: str, name: str) -> abstractcore.LLM:
         """Returns the LLM of a model, which `name` stands for."""

@@ -64,9 +64,11 @@ class Makers:
         local = [each.name for each in PACKAGED_MODELS if each.name.startswith("whisper-")]
         provider = name.partition("/")[0] if "/" in name else _VENDOR
         full = name if "/" in name else f"{_VENDOR}/{name}"
-        if name in local or (name.isprintable() and self._llms.usable(provider)):
-            shown = name if name in local else full
-            return Maker("audio", self._llms.default, shown, shown)
+        if name in local:
+            return Maker("audio", self._llms.default, name, name)
+        if name.isprintable() and self._llms.usable(provider):
+            (transcriber, *_) = self._llms.find(full).llms
+            return Maker("audio", self._llms.default_with(transcription_model=transcriber), None, full)
         near = nearest_names(name[:200], [DEFAULT, *local])
         hint = did_you_mean(near) if near else f"There are: {', '.join([DEFAULT, *local])}, and PROVIDER/MODEL."
         raise ModelNotFoundError(f"the model {name[:200]!r} does not exist here. {hint}")
@@ -79,7 +81,7 @@ class Makers:
         found = self._made.get((capability, backend))
         if found is None:
             options: dict[str, Any] = {f"{capability}_backend": backend, **self._options(capability, backend)}
-            found = abstractcore.create_llm(self._settings.server.default, services=self._services, **options)
+            found = self._llms.default_with(**options)
             self._made[capability, backend] = found
         return found
 

@@ -68,7 +68,10 @@ class Dialect:
 
     def read(self, request: Request, body: bytes) -> Asked:
         """Returns what a request asks for; raises `InvalidInputError` with the path of a wrong value."""
-        data = read_object(body, request.headers)
+        return self.asked(request, body, read_object(body, request.headers))
+
+    def asked(self, request: Request, body: bytes, data: Mapping[str, Any]) -> Asked:
+        """Returns what a request asks for, whose body is `data` in JSON; raises as `read` does."""
         wire = WireRequest(request.target, self.headers_of(request), body)
         return Asked(text_at(data, "model"), flag_at(data, "stream"), wire, data, extension=data.get(EXTENSION))
 

@@ -8,6 +8,9 @@ from dataclasses import replace
 
 from ...ports import StreamRenderer, Transpiler
 from ...schema import Delta, ModelReply, Rendered, ReplyStart
+from ..bodies import read_object
+from ..llms import DEFAULT
+from ..requests import Request
 from .base import Asked, Dialect, Stamp, StampedRenderer
 from .response_fields import ResponseFields, compact
 
@@ -21,6 +24,14 @@ class OpenAIResponsesDialect(Dialect):
     id_prefix = "resp_"
     needed_fields = frozenset({"background", "prompt"})
     state_fields = frozenset({"conversation", "previous_response_id", "store"})
+
+    def read(self, request: Request, body: bytes) -> Asked:
+        """Returns what a request asks for. It need not name a model: then it is for the default one."""
+        data = read_object(body, request.headers)
+        if data.get("model") is not None:
+            return self.asked(request, body, data)
+        data["model"] = DEFAULT
+        return replace(self.asked(request, compact(data), data), is_changed=True)
 
     def render_count(self, tokens: int) -> bytes:
         """Returns a count of tokens."""

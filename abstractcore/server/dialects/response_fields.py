@@ -40,7 +40,10 @@ _SERVERS_OWN = {"background", "completed_at", "service_tier", "usage"}
 _REPEATED = tuple(name for name in DEFAULTS if name not in _SERVERS_OWN)
 _NESTED = ("reasoning", "text")
 _TOOL = {"description": None, "parameters": None, "strict": None}
-_COUNTS = {"input_tokens_details": {"cached_tokens": 0}, "output_tokens_details": {"reasoning_tokens": 0}}
+_COUNTS = {
+    "input_tokens_details": {"cache_write_tokens": 0, "cached_tokens": 0},
+    "output_tokens_details": {"reasoning_tokens": 0},
+}
 _RESPONSE = b'"response":{'
 _LINE = b"data: "
 
