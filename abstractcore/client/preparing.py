@@ -229,7 +229,9 @@ class CallPreparer:
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
         hint = f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here."
         self._check_model(call, "call", hint)
-        prepared = prepared_call(scoped_call(call.with_(stream=stream)), self._unused, self.headers)
+        prepared = prepared_call(
+            scoped_call(call if call.stream == stream else call.with_(stream=stream)), self._unused, self.headers
+        )
 
         async def prepare(runtime: Runtime) -> Prepared:
             return prepared

@@ -286,25 +286,25 @@ class Pipeline:
         # A middleware may call this twice: warnings are not repeated.
         known = tuple(context.warnings)
         context.warnings += (each for each in (*lowered.warnings, *encoded.warnings) if each not in known)
-        answer = await self._attempted(context, encoded)
+        answer = await self._attempted(context, lowered, encoded)
         if lowered.reading is None:
             return answer
         from .reply_reading import read_answer
 
         return read_answer(answer, lowered.reading, context)
 
-    async def _attempted(self, context: CallContext, encoded: Encoded) -> Answer:
+    async def _attempted(self, context: CallContext, lowered: Lowered, encoded: Encoded) -> Answer:
         """Makes attempts. If the provider has lost files that were uploaded for the request, they are uploaded again,
         and it is sent once more.
         """
         try:
-            return await self._around_attempt(Attempt(context, encoded.request, context.operation))
+            return await self._around_attempt(_attempt(context, lowered, encoded))
         except ProviderError as error:
             if not (context.stored and await self.file_uploads().forget_missing(error, context)):
                 raise
         lowered, encoded = await self._encoded(context)
         context.decisions = lowered.decisions
-        return await self._around_attempt(Attempt(context, encoded.request, context.operation))
+        return await self._around_attempt(_attempt(context, lowered, encoded))
 
     def file_uploads(self) -> FileUploads:
         """Returns what uploads files to the provider's store."""
@@ -407,6 +407,10 @@ class Pipeline:
 
 _WHOLE = (ModelReply, OperationResult)
 _NO_FACTS: FactsByFile = {}
+
+
+def _attempt(context: CallContext, lowered: Lowered, encoded: Encoded) -> Attempt:
+    return Attempt(context, encoded.request, context.operation, encoded=lowered.call)
 
 
 def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:

@@ -116,7 +116,8 @@ class CallContext:
 class Attempt:
     """One attempt: a request to the provider. `operation` decodes its response.
 
-    `listen`, if set, gets the response before its body is read, and returns the one that is read instead of it.
+    `encoded` is the call that the request was encoded from: that of the context, unless the model or its files made
+    changes necessary; None for a request that a backend answers. `listen`, if set, gets the response before its body is read, and returns the one that is read instead of it.
     """
 
     context: CallContext
@@ -124,6 +125,7 @@ class Attempt:
     operation: Operation[Any]
     number: int = 1
     listen: Callable[[Body], Body] | None = None
+    encoded: ModelCall | None = None
 
 
 class CallMiddleware(Protocol):

@@ -17,7 +17,7 @@ from .exchange import Exchange
 from .extension import Extension
 from .failures import refused
 from .llms import Served
-from .passthrough import Relay
+from .passthrough import AsRead, Relay
 from .reasoning import has_seals, owned
 
 _TRACE_HEADERS = ("traceparent", "tracestate")
@@ -109,7 +109,7 @@ class Job:
         relay = Relay(
             self.exchange.entry.receipt.request,
             self.asked.data,
-            transpiler.encode(call).request.body if own_format and self._is_plain else None,
+            AsRead(call, transpiler) if own_format and self._is_plain else None,
             self.exchange.dialect.event_ends,
         )
         warnings = (*parsed.warnings, *left_out)

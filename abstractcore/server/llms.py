@@ -52,12 +52,22 @@ class LLMs:
         self._llms: OrderedDict[tuple[str, str], abstractcore.LLM] = OrderedDict()
         self._default: abstractcore.LLM | None = None
         self._usable: dict[str, bool] = {}
+        self._found: OrderedDict[tuple[str, Sequence[str]], Served] = OrderedDict()
 
     def find(self, name: str, vendors: Sequence[str] = ()) -> Served:
         """Returns the model with a name; raises `ModelNotFoundError` with the nearest names.
 
         `vendors` are the providers whose models need no provider in their names, the first one first.
         """
+        key = (name, tuple(vendors))
+        served = self._found.get(key)
+        if served is None:
+            served = self._found[key] = self._served(name, vendors)
+            if len(self._found) > _MOST_LLMS:
+                self._found.popitem(last=False)
+        return served
+
+    def _served(self, name: str, vendors: Sequence[str]) -> Served:
         group = self._settings.models.get(name)
         if group is None:
             llm = self._one(name, vendors)

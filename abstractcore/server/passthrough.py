@@ -8,12 +8,13 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import jiter
 
-from ..ports import Answer, Attempt, AttemptNext, Body
+from ..ports import Answer, Attempt, AttemptNext, Body, Transpiler
+from ..schema import ModelCall
 from .json_changes import changed_paths
 
 SSE_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
@@ -24,11 +25,25 @@ _TWICE = "a key stands twice in an object: one reader takes its first value, ano
 _current: ContextVar[Relay | None] = ContextVar("abstractcore_server_relay", default=None)
 
 
+@dataclass(frozen=True, slots=True)
+class AsRead:
+    """A call as the wire format of its provider has read it from a request."""
+
+    call: ModelCall
+    format: Transpiler
+
+    def is_sent_by(self, attempt: Attempt) -> bool:
+        """Whether an attempt has the request of this call: nothing was done to it that its provider would see."""
+        if attempt.encoded is self.call:
+            return True
+        return attempt.request.body == self.format.encode(self.call).request.body
+
+
 class Relay:
     """What a call sent and received.
 
-    `request` is the body as the client sent it, `data` the same, parsed. `plain` is the body that the wire format
-    writes for the call as it was read; without it, nothing goes through. `event_ends` may stand after the events of a
+    `request` is the body as the client sent it, `data` the same, parsed. `read` is the call as it was read; without it,
+    nothing goes through. `event_ends` may stand after the events of a
     stream. `sent` is the body that the provider got, None if no request was made by this server's own models; `changed`
     the paths in which it differs from the client's. `is_untouched` is set once the client's own bytes were sent.
     """
@@ -37,12 +52,12 @@ class Relay:
         self,
         request: bytes,
         data: Mapping[str, Any],
-        plain: bytes | None = None,
+        read: AsRead | None = None,
         event_ends: Sequence[bytes] = SSE_ENDS,
     ) -> None:
         self._request = request
         self._data = data
-        self._plain = plain
+        self._read = read
         self._ends = event_ends
         self.sent: bytes | None = None
         self.changed: tuple[str, ...] = ()
@@ -51,20 +66,23 @@ class Relay:
         self._next = 0
         self._rest = b""
 
-    def body_for(self, encoded: bytes) -> bytes:
-        """Returns the body of an attempt, of which `encoded` is what the wire format writes.
+    def body_for(self, attempt: Attempt) -> bytes:
+        """Returns the body of an attempt.
 
         The client's own bytes are sent if nothing was done to the call, and the wire format adds no option: one that
         asks for the usage of a stream changes the answer.
         """
+        encoded = attempt.request.body
         wanted = jiter.from_json(encoded)
         passed = None
-        if encoded == self._plain and not _adds_options(self._data, wanted):
+        if self._read is not None and self._read.is_sent_by(attempt) and not _adds_options(self._data, wanted):
             passed = with_model(self._request, wanted.get(_MODEL))
         self.is_untouched = passed is not None
-        body = self.sent = encoded if passed is None else passed
-        self.changed = changed_paths(self._data, wanted if passed is None else jiter.from_json(passed))
-        return body
+        if passed is None:
+            self.sent, self.changed = encoded, changed_paths(self._data, wanted)
+            return encoded
+        self.sent, self.changed = passed, () if passed is self._request else (_MODEL,)
+        return passed
 
     def listen(self, body: Body) -> Body:
         """Returns the body of an answer, which is kept as it is read. Of several attempts the last one counts."""
@@ -118,8 +136,7 @@ class PassThrough:
         relay = _current.get()
         if relay is None or not attempt.operation.is_chat:
             return await next(attempt)
-        body = relay.body_for(attempt.request.body)
-        request = replace(attempt.request, body=body)
+        request = replace(attempt.request, body=relay.body_for(attempt))
         return await next(replace(attempt, request=request, listen=relay.listen))
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import ipaddress
 import math
 import signal
@@ -51,6 +52,10 @@ def url_of(listening: socket.socket, settings: ServerSettings) -> str:
     host, port = listening.getsockname()[:2]
     scheme = "http" if settings.tls_certificate is None else "https"
     return f"{scheme}://{f'[{host}]' if ':' in host else host}:{port}"
+
+
+_NEW_OBJECTS = 20_000
+"""How many new objects the garbage collector lets come before it looks at them."""
 
 
 class GracefulServer(uvicorn.Server):
@@ -111,6 +116,15 @@ class GracefulServer(uvicorn.Server):
             connection.transport.abort()
 
 
+def _collect_less_garbage() -> None:
+    """Lets the collector leave alone what was loaded before the first request, and look for cycles less often: requests
+    make few. Collections took a tenth of the time of small calls.
+    """
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(_NEW_OBJECTS, *gc.get_threshold()[1:])
+
+
 def run(
     application: Application,
     listening: socket.socket,
@@ -121,5 +135,6 @@ def run(
     worker has a `control`.
     """
     server = GracefulServer(application, reload, control)
+    _collect_less_garbage()
     with asyncio.Runner(loop_factory=server.config.get_loop_factory()) as runner:
         runner.run(server.serve(sockets=[listening]))
