@@ -117,7 +117,8 @@ class Attempt:
     """One attempt: a request to the provider. `operation` decodes its response.
 
     `encoded` is the call that the request was encoded from: that of the context, unless the model or its files made
-    changes necessary; None for a request that a backend answers. `listen`, if set, gets the response before its body is read, and returns the one that is read instead of it.
+    changes necessary; None for a request that a backend answers. `listen`, if set, gets the response before its body is
+    read, and returns the one that is read instead of it.
     """
 
     context: CallContext
