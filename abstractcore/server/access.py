@@ -25,13 +25,14 @@ class Grant:
     responses and conversations it may use: all clients without keys share theirs.
 
     `models` are patterns of the names that it may call, as in "openai/*"; None allows all. `tags` are added to the
-    records of its calls.
+    records of its calls. A call may take `call_seconds`; None for those of the limits.
     """
 
     key_id: str | None = None
     models: tuple[str, ...] | None = None
     tags: Mapping[str, str] = field(default_factory=dict[str, str])
     owner: str = ""
+    call_seconds: float | None = None
 
     def allows(self, model: str) -> bool:
         """Whether it may call a model, by the name it is listed under."""

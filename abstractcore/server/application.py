@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import logging
 import time
 from collections.abc import Mapping
 from contextlib import suppress
@@ -16,6 +15,7 @@ from ..errors import AccessDeniedError, NotFoundError, RateLimitError
 from ..schema import WireResponse
 from .access import Access, FixedKeys, Grant, OpenAccess
 from .audit import GONE, AuditLog, Entry
+from .backgrounds import Backgrounds
 from .connection import ClientGone, Connection, Receive, Send
 from .dialects import Dialect
 from .draining import Drains
@@ -26,7 +26,7 @@ from .hosts import Hosts
 from .llms import LLMs
 from .makers import Makers
 from .metrics import Metrics
-from .receipts import ReceiptFolder
+from .receipts import save_receipt
 from .requests import Request
 from .routes import Found, Routes, dialect_of_path
 from .settings import Settings
@@ -34,7 +34,6 @@ from .shared_folder import SharedFolder
 from .stored_state import StoredState
 from .trace_ids import begin_request, new_trace_id, next_trace_id
 
-_log = logging.getLogger("abstractcore.server")
 _NO_GRANT = Grant(models=())
 _LONGEST_METHOD = 20
 
@@ -65,6 +64,7 @@ class Application:
         self._metrics = Metrics(shared)
         first = settings or Settings()
         self._stored = StoredState(_database_of_state(first, shared), first.limits.stored_seconds)
+        self._backgrounds = Backgrounds(self._stored, shared)
         self.state = self._made(first)
 
     def _made(self, settings: Settings) -> State:
@@ -74,7 +74,16 @@ class Application:
         hosts = Hosts((settings.server.host, *settings.server.hosts))
         makers = Makers(settings, services, llms)
         return State(
-            settings, services, llms, access, hosts, Drains(settings.limits), makers, self._metrics, self._stored
+            settings,
+            services,
+            llms,
+            access,
+            hosts,
+            Drains(settings.limits),
+            makers,
+            self._metrics,
+            self._stored,
+            self._backgrounds,
         )
 
     def reload(self, settings: Settings) -> None:
@@ -89,6 +98,7 @@ class Application:
     def stop(self) -> None:
         """Lets `/ready` report that the server is being stopped."""
         self.state.drains.is_stopping = True
+        self._backgrounds.stop(self.state.settings.limits.drain_seconds)
 
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Answers one request (ASGI)."""
@@ -102,9 +112,11 @@ class Application:
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         with suppress(asyncio.CancelledError):  # of a server that ends at once
             await receive()
+            await self._backgrounds.begin()
             await send({"type": "lifespan.startup.complete"})
             async with self._metrics.kept_saved():
                 await receive()
+                await self._backgrounds.close()
             if self._given_services is None:
                 await asyncio.to_thread(self.state.services.close)
             await asyncio.to_thread(self._stored.close)
@@ -143,7 +155,8 @@ class Application:
             if connection.before_end is not None:
                 connection.before_end()
             if connection.copy is not None and entry.receipt.calls:
-                await _save_receipt(state, entry, b"".join(connection.copy))
+                folder = str(state.settings.server.receipts)
+                await save_receipt(folder, entry.trace_id, entry.receipt, b"".join(connection.copy))
 
     async def _reply(
         self, request: Request, state: State, found: Found | None, connection: Connection, entry: Entry
@@ -181,15 +194,6 @@ def _access_of(settings: Settings | None) -> Access | None:
     from .stored_keys import stored_keys
 
     return stored_keys(settings)
-
-
-async def _save_receipt(state: State, entry: Entry, reply: bytes) -> None:
-    """Saves a receipt with its bodies; a failure is logged."""
-    folder = ReceiptFolder(str(state.settings.server.receipts))
-    try:
-        await asyncio.to_thread(folder.save, entry.trace_id, entry.receipt, reply)
-    except OSError as error:
-        _log.error("the receipt of %s was not written: %s", entry.trace_id, error.strerror)
 
 
 def _failure(error: Exception, request: Request, state: State, dialect: Dialect) -> WireResponse:

@@ -25,7 +25,8 @@ _log = logging.getLogger("abstractcore.server")
 class Entry:
     """One request. `key` is the name of its key, `route` the pattern of its path, `model` the last one called.
 
-    `tokens` are those of all its calls, `cost` theirs in US dollars, None if one is unknown.
+    `tokens` are those of all its calls, `cost` theirs in US dollars, None if one is unknown. `background` is the status
+    that a response in the background ended with: an entry of its own, after that of its request.
     """
 
     trace_id: str
@@ -38,6 +39,7 @@ class Entry:
     output_tokens: int = 0
     cost: Decimal | None = Decimal(0)
     estimated: bool = False
+    background: str | None = None
     receipt: Receipt = field(default_factory=Receipt)
     is_written: bool = False
 
@@ -72,6 +74,7 @@ class Entry:
             "cost": None if self.cost is None else f"{self.cost:f}",
             "estimated": self.estimated,
             "trace_id": self.trace_id,
+            **({} if self.background is None else {"background": self.background}),
             **({"receipt": self.receipt.data(reply)} if self.receipt.calls else {}),
         }
 

@@ -38,8 +38,8 @@ async def answered(job: Job) -> Reply:
         return StreamedAnswer(job)
     exchange = job.exchange
     async with exchange.state.drains.watched(exchange.connection, job.served.on_disconnect):
-        answers = await _all_answers(job)
-    return await _whole(job, answers)
+        answers = await all_answers(job)
+    return await whole(job, answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ class Answered:
         return reply if self.planned.own_format else sealed_reply(reply, self.planned.origin)
 
 
-async def _all_answers(job: Job) -> list[Answered]:
+async def all_answers(job: Job) -> list[Answered]:
     """Returns an answer for each choice. The first error cancels the other calls."""
     if job.asked.choices == 1:
         return [await _one_answer(job)]
@@ -102,7 +102,7 @@ def _rendered(job: Job, answers: list[Answered]) -> Rendered:
     return job.exchange.dialect.render(planned.transpiler, [each.reply for each in answers], job.asked, job.stamp)
 
 
-async def _whole(job: Job, answers: list[Answered]) -> WireResponse:
+async def whole(job: Job, answers: list[Answered]) -> WireResponse:
     """Returns the response to the client. Its headers are those of the first answer."""
     first = answers[0]
     rendered = _rendered(job, answers)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -14,6 +14,16 @@ Send: TypeAlias = Callable[[Message], Awaitable[None]]
 
 class ClientGone(Exception):  # noqa: N818 - not an error
     """The client has closed its connection: nobody reads a response."""
+
+
+class Sink(Protocol):
+    """Where a stream is written to. `stream_head` are the headers that go before its first part."""
+
+    stream_head: Mapping[str, str]
+
+    async def write(self, data: bytes, *, more: bool = True) -> None:
+        """Takes a part of the stream: whole events; without `more`, the last one."""
+        ...
 
 
 class Connection:

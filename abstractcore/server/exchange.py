@@ -12,6 +12,7 @@ from ..ports import Transpiler
 from ..schema import ModelCall, WireResponse
 from .access import Access, Grant, Lease
 from .audit import Entry
+from .backgrounds import Backgrounds
 from .bodies import read_body
 from .connection import Connection
 from .dialects.base import Dialect
@@ -39,6 +40,7 @@ class State:
     makers: Makers
     metrics: Metrics
     stored: StoredState
+    backgrounds: Backgrounds
     formats: dict[str, Transpiler] = field(default_factory=dict[str, Transpiler])
 
     @property

@@ -72,7 +72,7 @@ class Job:
     @property
     def timeout(self) -> float:
         """The time for a call, in seconds."""
-        most = self.exchange.state.settings.limits.call_seconds
+        most = self.exchange.grant.call_seconds or self.exchange.state.settings.limits.call_seconds
         asked = self.extension.timeout
         return most if asked is None else min(asked, most)
 

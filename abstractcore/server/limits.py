@@ -30,6 +30,10 @@ class Limits:
     """The highest number of answers to one request (`n`)."""
     call_seconds: float = _least(0.001, 600.0)
     """How long a call of a model may take."""
+    backgrounds: int = _least(0, 64)
+    """How many responses are made in the background at once. Others get status 429."""
+    background_seconds: float = _least(0.001, 3600.0)
+    """How long a call of a model in the background may take."""
     heartbeat_seconds: float = _least(0.001, 15.0)
     """After how long without data a stream gets a heartbeat."""
     drain_seconds: float = _least(0.001, 60.0)

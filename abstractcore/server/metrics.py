@@ -61,6 +61,10 @@ class Metrics:
         self._requests[entry.route or _OTHER, str(status)] += 1
         self._seconds += seconds
         self._buckets[next((limit for limit in _BUCKETS if seconds <= limit), float("inf"))] += 1
+        self.count_calls(entry)
+
+    def count_calls(self, entry: Entry) -> None:
+        """Counts the calls of a request, or of what it began in the background."""
         if entry.calls and entry.model is not None:
             is_known = entry.model in self._calls or len(self._calls) < _MOST_MODELS
             model = entry.model if is_known else _OTHER

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
+import logging
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -20,6 +22,7 @@ RECEIPT_HEADER = "x-abstractcore-receipt"
 _MOST_PATHS = 20
 """How many changed paths a header holds."""
 _FILE = "receipt.json"
+_log = logging.getLogger("abstractcore.server")
 
 
 def digest_of(data: bytes) -> str:
@@ -64,6 +67,14 @@ class Receipt:
             for model, relay, sent in self.calls
         ]
         return {"request": digest_of(self.request), "calls": calls, "reply": reply}
+
+
+async def save_receipt(folder: str, trace_id: str, receipt: Receipt, reply: bytes) -> None:
+    """Saves a receipt with its bodies; a failure is logged."""
+    try:
+        await asyncio.to_thread(ReceiptFolder(folder).save, trace_id, receipt, reply)
+    except OSError as error:
+        _log.error("the receipt of %s was not written: %s", trace_id, error.strerror)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from ..errors import NotFoundError
+from ..errors import InvalidInputError, NotFoundError
 from ..schema import WireResponse
 from . import calls
+from .background_response import made_in_background
 from .exchange import Exchange, Reply
 from .failures import refused
+from .followed import FollowedResponse
 from .items import page
-from .turns import begun
+from .turns import found_response, turn_of
 
 if TYPE_CHECKING:
     from .store.responses import StoredResponse
@@ -18,22 +20,38 @@ if TYPE_CHECKING:
 
 async def create(exchange: Exchange) -> Reply:
     """Answers with a response, which is stored unless the client says `"store": false`."""
-    return await calls.answered(await begun(await calls.read(exchange)))
+    job = await calls.read(exchange)
+    turn = await turn_of(job)
+    if turn is None:
+        return await calls.answered(job)
+    return await made_in_background(turn) if turn.in_background else await calls.answered(turn.kept_job)
 
 
-async def read(exchange: Exchange) -> WireResponse:
-    """Answers with a stored response, as it was sent."""
-    if exchange.request.query_values().get("stream") == "true":
+async def read(exchange: Exchange) -> Reply:
+    """Answers with a stored response, as it was sent; of one in the background, with its events, if they are asked for.
+
+    Of one that is still being made, they are sent as they come.
+    """
+    query = exchange.request.query_values()
+    found = await _found(exchange)
+    after = _number(query.get("starting_after", "-1"))
+    if query.get("stream") != "true":
+        return exchange.answer(found.body)
+    if not found.body.get("background"):
         raise refused(400, "a response that was not made in the background cannot be streamed again", path="stream")
-    return exchange.answer((await _found(exchange)).body)
+    key = _key(exchange)
+    if await exchange.state.stored.run(lambda tables: tables.background.events(key, after)) is None:
+        raise refused(400, "the events of this response are not kept any more: leave out stream", path="stream")
+    return FollowedResponse(exchange, key, after)
 
 
 async def delete(exchange: Exchange) -> WireResponse:
     """Deletes a stored response. Responses that continue it cannot be continued any more."""
-    id, owner = exchange.request.parameters["id"], exchange.grant.owner
-    if not await exchange.state.stored.run(lambda tables: tables.responses.delete(owner, id)):
-        raise _unknown(id)
-    return exchange.answer({"id": id, "object": "response", "deleted": True})
+    key = _key(exchange)
+    if not await exchange.state.stored.run(lambda tables: tables.responses.delete(*key)):
+        raise _unknown(key[1])
+    exchange.state.backgrounds.cancel(key)
+    return exchange.answer({"id": key[1], "object": "response", "deleted": True})
 
 
 async def input_items(exchange: Exchange) -> WireResponse:
@@ -42,17 +60,34 @@ async def input_items(exchange: Exchange) -> WireResponse:
 
 
 async def cancel(exchange: Exchange) -> WireResponse:
-    """Refuses: only responses in the background can be cancelled, and there are none."""
-    await _found(exchange)
-    raise refused(400, "only responses that are made in the background can be cancelled")
+    """Ends a response that is made in the background; answers with it, also if it has ended before."""
+    if not (await _found(exchange)).body.get("background"):
+        raise refused(400, "only responses that are made in the background can be cancelled")
+    key, changes = _key(exchange), {"status": "cancelled"}
+    # Clients know no event of a cancelled response: this one ends their streams, and its response has the status.
+    type = "response.incomplete"
+    await exchange.state.stored.run(lambda tables: tables.background.change(key, changes, type, ends=True))
+    exchange.state.backgrounds.cancel(key)
+    return exchange.answer((await _found(exchange)).body)
 
 
 async def _found(exchange: Exchange) -> StoredResponse:
-    id, owner = exchange.request.parameters["id"], exchange.grant.owner
-    found = await exchange.state.stored.run(lambda tables: tables.responses.find(owner, id))
+    id = exchange.request.parameters["id"]
+    found = await found_response(exchange, id)
     if found is None:
         raise _unknown(id)
     return found
+
+
+def _key(exchange: Exchange) -> tuple[str, str]:
+    return exchange.grant.owner, exchange.request.parameters["id"]
+
+
+def _number(text: str) -> int:
+    """Returns the number of an event; raises `InvalidInputError` for anything else."""
+    if text == "-1" or (text.isdecimal() and len(text) < 12):
+        return int(text)
+    raise InvalidInputError(f"expected the number of an event, got {text[:40]!r}", path="starting_after")
 
 
 def _unknown(id: str) -> NotFoundError:

@@ -41,6 +41,10 @@ class SharedFolder:
         """Returns what processes that have died had saved. Raises `OSError`."""
         return self._read(_DEAD)
 
+    def buried(self) -> list[str]:
+        """Returns the names of the processes that have died."""
+        return [file.name.removesuffix(_DEAD) for file in self.folder.glob(f"*{_DEAD}")]
+
     def _read(self, end: str) -> list[Counts]:
         found: list[Counts] = []
         for file in self.folder.glob(f"*{end}"):

@@ -63,7 +63,7 @@ class StoredKeys:
         self._leases = Leases(store, now, process)
         self._fixed = FixedKeys(fixed)
         self._down = down
-        self._lease_seconds = call_seconds + _LATE_SECONDS
+        self._call_seconds = call_seconds
         self._now = now
         self._seen: OrderedDict[bytes, tuple[float, Key]] = OrderedDict()
 
@@ -77,7 +77,7 @@ class StoredKeys:
         key = await self._valid(credential_of(request))
         if key is None:
             raise AuthenticationError("this key is not valid here")
-        return StoredGrant(key.name, key.models, key.tags, f"name:{key.name}", key.limits)
+        return StoredGrant(key.name, key.models, key.tags, f"name:{key.name}", limits=key.limits)
 
     async def _valid(self, secret: str) -> Key | None:
         digest = hashlib.sha256(secret.encode("utf-8", "surrogatepass")).digest()
@@ -109,7 +109,8 @@ class StoredKeys:
         if not isinstance(grant, StoredGrant) or grant.key_id is None or not grant.limits.any:
             return NoLease()
         tokens = tokens_of_call(call) + (call.sampling.max_output_tokens or _ANSWER_TOKENS)
-        arguments = (grant.key_id, grant.limits, tokens, self._lease_seconds)
+        seconds = (grant.call_seconds or self._call_seconds) + _LATE_SECONDS
+        arguments = (grant.key_id, grant.limits, tokens, seconds)
         try:
             lease = await asyncio.to_thread(self._leases.begin, *arguments)
         except StoreUnavailable as error:

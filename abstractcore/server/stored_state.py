@@ -16,6 +16,7 @@ from .failures import RequestRefused
 
 if TYPE_CHECKING:
     from .store import Store
+    from .store.background import BackgroundResponses
     from .store.conversations import Conversations
     from .store.files import Files
     from .store.responses import Responses
@@ -30,6 +31,7 @@ class StoredTables:
     """What is stored. Its methods block."""
 
     responses: Responses
+    background: BackgroundResponses
     conversations: Conversations
     files: Files
 
@@ -73,6 +75,7 @@ class StoredState:
 
     def _opened(self) -> StoredTables:
         from .store import Store
+        from .store.background import BackgroundResponses
         from .store.conversations import Conversations
         from .store.files import Files
         from .store.responses import Responses
@@ -86,5 +89,7 @@ class StoredState:
                     store = Store(self._url)
                 self._store = store
                 of_store = (store, self._seconds)
-                self._tables = StoredTables(Responses(*of_store), Conversations(*of_store), Files(*of_store))
+                self._tables = StoredTables(
+                    Responses(*of_store), BackgroundResponses(*of_store), Conversations(*of_store), Files(*of_store)
+                )
             return self._tables

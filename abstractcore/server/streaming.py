@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from pydantic_core import to_json
@@ -14,103 +13,77 @@ import abstractcore
 from ..errors import AbstractCoreError
 from ..ports import StreamRenderer
 from ..schema import Delta, ReplyEnd, StreamEvent
-from .connection import ClientGone, Connection
+from .connection import Sink
+from .event_streams import EventStream
 from .extension import reply_fields, with_field
-from .failures import shown_error
-from .heartbeats import Heartbeats
 from .jobs import Job, Planned, may_fall_back
 from .reasoning import StreamSealer
 from .receipts import RECEIPT_HEADER
 from .settlements import estimated, failed, settlement_of
 
 
-class StreamedAnswer:
-    """The stream of all choices. Its head is sent with the first event, or with the first heartbeat: until then, an
-    error becomes a response with a status of its own.
-    """
+class StreamedAnswer(EventStream):
+    """The stream of all choices."""
 
     def __init__(self, job: Job) -> None:
+        super().__init__(job.exchange, job.served.on_disconnect)
         self._job = job
         self._dialect = job.exchange.dialect
         self._renderers: dict[int, StreamRenderer] = {}
-        self._has_events = False
         self._tail = b""
         self._is_complete = False
 
-    async def send_to(self, connection: Connection) -> None:
-        """Sends the stream; raises the error of one that has not begun."""
-        exchange = self._job.exchange
-        connection.stream_head = exchange.headers(
-            {
-                "content-type": self._dialect.stream_type(self._job.asked),
-                "cache-control": "no-cache",
-                "x-accel-buffering": "no",
-                "x-abstractcore-model": self._job.served.name,
-            }
-        )
-        state = exchange.state
-        beat = partial(self._beat, connection)
-        try:
-            async with state.drains.watched(connection, self._job.served.on_disconnect):
-                with Heartbeats(connection, state.settings.limits.heartbeat_seconds, beat):
-                    await self._play(connection)
-        except ClientGone:
-            return
-        except Exception as error:
-            if not connection.started:
-                raise
-            await connection.write(self._error(error), more=False)
+    def _head(self) -> Mapping[str, str]:
+        stream_type = self._dialect.stream_type(self._job.asked)
+        return {"content-type": stream_type, "x-abstractcore-model": self._job.served.name}
 
-    async def _beat(self, connection: Connection) -> None:
-        job = self._job
-        await connection.write(self._dialect.heartbeat(job.asked, job.stamp, begun=self._has_events))
+    def _heartbeat(self) -> bytes:
+        return self._dialect.heartbeat(self._job.asked, self._job.stamp, begun=self._has_events)
 
-    async def _play(self, connection: Connection) -> None:
+    async def play(self, sink: Sink) -> None:
+        """Writes the stream of the first model that answers; raises its error."""
         choices = self._job.asked.choices
         if choices == 1:
-            await self._choice(0, connection)
+            await self._choice(0, sink)
         else:
             try:
                 async with asyncio.TaskGroup() as group:
                     for number in range(choices):
-                        group.create_task(self._choice(number, connection))
+                        group.create_task(self._choice(number, sink))
             except ExceptionGroup as group_error:
                 raise group_error.exceptions[0] from None
         if not self._is_complete:
             self._tail += self._dialect.finish([self._renderers[number] for number in sorted(self._renderers)])
         if self._job.keep is not None:
             self._tail = await self._job.keep(self._tail)
-        await connection.write(self._tail, more=False)
+        await sink.write(self._tail, more=False)
 
-    def _error(self, error: Exception) -> bytes:
-        """Returns the event of an error, in the client's dialect."""
-        exchange = self._job.exchange
-        shown = shown_error(error, exchange.request.trace_id, exchange.state.hidden)
+    def _error(self, error: AbstractCoreError) -> bytes:
         renderer = next(iter(self._renderers.values()), None)
         if renderer is None:
-            renderer = self._dialect.renderer(exchange.format, self._job.asked, self._job.stamp)
-        return renderer.error(shown)
+            renderer = self._dialect.renderer(self._exchange.format, self._job.asked, self._job.stamp)
+        return renderer.error(error)
 
-    async def _choice(self, number: int, connection: Connection) -> None:
+    async def _choice(self, number: int, sink: Sink) -> None:
         """Streams one choice, of the first model that begins to answer."""
         *others, last = self._job.served.llms
         for llm in others:
             try:
-                await self._stream(self._job.planned(llm), number, connection)
+                await self._stream(self._job.planned(llm), number, sink)
             except AbstractCoreError as error:
                 if number in self._renderers or not may_fall_back(error):
                     raise
             else:
                 return
-        await self._stream(self._job.planned(last), number, connection)
+        await self._stream(self._job.planned(last), number, sink)
 
-    async def _stream(self, planned: Planned, number: int, connection: Connection) -> None:
+    async def _stream(self, planned: Planned, number: int, sink: Sink) -> None:
         """Streams a call, and settles it however it ends."""
         lease = await self._job.begin(planned)
         stream = planned.llm.astream_call(planned.call, timeout=self._job.timeout)
         try:
             async with stream:
-                await self._pump(stream, planned, number, connection)
+                await self._pump(stream, planned, number, sink)
             response = stream.response
         except Exception as error:
             await lease.settle(failed(planned, error, stream.partial))
@@ -120,13 +93,11 @@ class StreamedAnswer:
             raise
         await lease.settle(settlement_of(response))
 
-    async def _pump(
-        self, stream: abstractcore.AsyncStream[None], planned: Planned, number: int, connection: Connection
-    ) -> None:
+    async def _pump(self, stream: abstractcore.AsyncStream[None], planned: Planned, number: int, sink: Sink) -> None:
         """Sends the events of each network chunk together, as soon as they arrive."""
         batch = await stream.read()
         job = self._job
-        connection.stream_head = {**connection.stream_head, RECEIPT_HEADER: job.exchange.entry.receipt.header()}
+        sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: job.exchange.entry.receipt.header()}
         renderer = self._dialect.renderer(planned.transpiler, job.asked, job.stamp, number)
         self._renderers[number] = renderer
         sealer = None if planned.own_format else StreamSealer(planned.origin)
@@ -137,7 +108,7 @@ class StreamedAnswer:
                 self._tail += data
             elif data:
                 self._has_events = True
-                await connection.write(data)
+                await sink.write(data)
             batch = await stream.read()
         if relay.is_untouched:
             self._tail = relay.take_rest()

@@ -6,7 +6,7 @@ import json
 import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidInputError
 from .dialects.base import flag_at
@@ -16,44 +16,64 @@ from .items import Item, stored_items
 from .jobs import Job
 from .stored_state import StoredTables
 
+if TYPE_CHECKING:
+    from .exchange import Exchange
+    from .store.responses import StoredResponse
+
+UNENDED = ("queued", "in_progress")
+"""The statuses of a response that is being made."""
 _PREVIOUS, _CONVERSATION, _STORE = "previous_response_id", "conversation", "store"
+_BACKGROUND = "background"
 _LINE = b"data: "
 _log = logging.getLogger("abstractcore.server")
 
 
-async def begun(job: Job) -> Job:
-    """Returns the job of a request for a response, which has the items that it continues, and stores its answer.
+async def turn_of(job: Job) -> Turn | None:
+    """Returns the turn of a request for a response; None for one that is the vendor's own affair.
 
     Models of OpenAI's own API have a store of their own. Ids that are not stored here are sent to it, and it keeps
-    answers for `"store": true`; without the field it is told to keep none, and they are stored here.
+    answers for `"store": true`; without the field it is told to keep none, and they are stored here. What is made in
+    the background is this server's in any case.
 
-    Raises `RequestRefused` for an id that nobody knows.
+    Raises `RequestRefused` for an id that nobody knows, and for a response that cannot be continued.
     """
     data, own_format = job.asked.data, job.has_own_format
     previous, conversation = _id_at(data, _PREVIOUS), _id_at(data, _CONVERSATION)
     if previous is not None and conversation is not None:
         raise InvalidInputError(f"it cannot be given together with {_CONVERSATION}", path=_PREVIOUS)
-    keeps = flag_at(data, _STORE, True) and not (own_format and _STORE in data)
+    in_background = flag_at(data, _BACKGROUND)
+    if in_background and not flag_at(data, _STORE, True):
+        raise refused(400, "a response in the background has to be stored", path=_BACKGROUND)
+    keeps = in_background or (flag_at(data, _STORE, True) and not (own_format and _STORE in data))
     context = await _context(job, previous, conversation)
     if context is None and (previous is not None or conversation is not None):
-        if own_format:
-            return job
+        if own_format and not in_background:
+            return None
         raise _unknown(previous, conversation)
     if own_format and context is None and not keeps:
-        return job
-    turn = Turn(job, keeps, previous, conversation, stored_items(data.get("input", []), "input"))
-    return replace(job, asked=_asked(job, context, keeps=keeps), keep=turn.keep)
+        return None
+    items = stored_items(data.get("input", []), "input")
+    job = replace(job, asked=_asked(job, context, keeps=keeps))
+    return Turn(job, keeps, previous, conversation, items, in_background)
 
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """What is stored of one response: itself, with the `items` of its input, if it `keeps`, and in its conversation."""
+    """What is stored of one response: itself, with the `items` of its input, if it `keeps`, and in its conversation.
+    `job` has the items that it continues.
+    """
 
     job: Job
     keeps: bool
     previous: str | None
     conversation: str | None
     items: Sequence[Item]
+    in_background: bool = False
+
+    @property
+    def kept_job(self) -> Job:
+        """The job, whose answer is stored before it is sent."""
+        return replace(self.job, keep=self.keep)
 
     async def keep(self, body: bytes) -> bytes:
         """Stores an answer, whole or the end of its stream; returns it as it is to be sent.
@@ -84,15 +104,38 @@ async def _context(job: Job, previous: str | None, conversation: str | None) -> 
     """Returns the items that a request continues; None for none, and if they are not stored here."""
     stored, owner = job.exchange.state.stored, job.exchange.grant.owner
     if previous is not None:
+        await _check_ended(job, previous)
         return await stored.run(lambda tables: tables.responses.context(owner, previous))
     if conversation is not None:
         return await stored.run(lambda tables: tables.conversations.items(owner, conversation))
     return None
 
 
+async def _check_ended(job: Job, previous: str) -> None:
+    """Raises `RequestRefused` for a response that has no answer to continue."""
+    found = await found_response(job.exchange, previous)
+    status = None if found is None else found.body.get("status")
+    if status not in (None, "completed", "incomplete"):
+        raise refused(400, f"the response {previous[:100]!r} cannot be continued: it is {status}", path=_PREVIOUS)
+
+
+async def found_response(exchange: Exchange, id: str) -> StoredResponse | None:
+    """Returns a stored response; None if the client has none with this id. One whose process has ended has failed."""
+    key = (exchange.grant.owner, id)
+
+    def find(tables: StoredTables) -> StoredResponse | None:
+        found = tables.responses.find(*key)
+        if found is None or found.body.get("status") not in UNENDED:
+            return found
+        tables.background.free_expired(key)
+        return tables.responses.find(*key)
+
+    return await exchange.state.stored.run(find)
+
+
 def _asked(job: Job, context: Sequence[Item] | None, *, keeps: bool) -> Any:
     """Returns what the model is asked: the items of the context, and those of the request."""
-    asked = replace(job.asked, data={**job.asked.data, _STORE: keeps})
+    asked = replace(job.asked, own={_STORE: keeps})
     if context is None:
         return asked
     rest = {name: value for name, value in job.asked.data.items() if name not in (_PREVIOUS, _CONVERSATION)}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -150,6 +151,57 @@ def test_response_that_one_process_stores_is_found_by_the_others(served: Served)
         served.vendor.script(completion("stored"))
         stored = first.post("/v1/responses", json={"model": ASK["model"], "input": "hi"}).json()
         assert second.get(f"/v1/responses/{stored['id']}").json()["output"] == stored["output"]
+
+
+def test_response_in_the_background_is_followed_and_cancelled_by_another_process(served: Served):
+    with ExitStack() as stack:
+        first, second = served.clients(stack).values()
+        gate = served.vendor.gate()
+        served.vendor.script(stream_head(), chunk(delta("Bon")), gate, LAST_PIECE, LAST_CHUNK)
+        with _followed(second, _in_background(first)) as events:
+            seen = [next(events)]
+            while seen[-1]["type"] != "response.output_text.delta":
+                seen.append(next(events))
+            gate.open()
+            seen += events
+        assert [event["sequence_number"] for event in seen] == list(range(len(seen)))
+        assert seen[-1]["response"]["output"][0]["content"][0]["text"] == "Bonjour"
+        served.vendor.script(stream_head(), chunk(delta("Bon")), HANG)
+        id = _in_background(first)
+        with _followed(first, id) as events:
+            assert second.post(f"/v1/responses/{id}/cancel").json()["status"] == "cancelled"
+            assert list(events)[-1]["response"]["status"] == "cancelled"
+        served.vendor.wait_for(lambda: not served.vendor.open or served.vendor.connections[-1].closed_at is not None)
+
+
+def test_response_in_the_background_of_a_killed_process_has_failed(served: Served):
+    with ExitStack() as stack:
+        (killed, its_client), (_, other) = served.clients(stack).items()
+        served.vendor.script(stream_head(), chunk(delta("Bon")), HANG)
+        id = _in_background(its_client)
+        with _followed(other, id) as events:
+            os.kill(killed, signal.SIGKILL)
+            last = list(events)[-1]["response"]
+        assert (last["status"], last["error"]["code"]) == ("failed", "server_error")
+        assert other.get(f"/v1/responses/{id}").json() == last
+    until(lambda: served.metric("workers") == WORKERS)
+
+
+def _in_background(http: httpx2.Client) -> str:
+    """Begins a response, and leaves it when its first event has come; returns its id."""
+    body = {"model": ASK["model"], "input": "hi", "background": True, "stream": True}
+    with http.stream("POST", "/v1/responses", json=body) as response:
+        return next(_events(response))["response"]["id"]
+
+
+@contextmanager
+def _followed(http: httpx2.Client, id: str) -> Generator[Iterator[dict[str, Any]]]:
+    with http.stream("GET", f"/v1/responses/{id}?stream=true") as response:
+        yield _events(response)
+
+
+def _events(response: httpx2.Response) -> Iterator[dict[str, Any]]:
+    return (json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: "))
 
 
 def test_killed_process_is_counted_and_replaced_and_its_leases_are_freed(served: Served):

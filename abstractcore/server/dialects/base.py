@@ -8,7 +8,7 @@ from typing import Any, ClassVar, cast
 
 from ...errors import AbstractCoreError, InvalidInputError
 from ...ports import StreamRenderer, Transpiler
-from ...schema import Delta, ModelReply, Rendered, ReplyStart, WireRequest, WireResponse
+from ...schema import EMPTY, Delta, ModelReply, Rendered, ReplyStart, WireRequest, WireResponse
 from ..bodies import read_object
 from ..passthrough import SSE_ENDS
 from ..requests import Request
@@ -22,7 +22,8 @@ class Asked:
     """A request for an answer, as far as the server reads it itself: `wire` is for the wire format's `parse`.
 
     `choices` is the number of answers, `extension` the value of the field `abstractcore`. With `is_list`, a stream is
-    one JSON list. With `is_changed`, `wire` has another body than the client sent.
+    one JSON list. With `is_changed`, `wire` has another body than the client sent. `own` are fields of the request that
+    the answer repeats with a value of the server's.
     """
 
     model: str
@@ -33,6 +34,7 @@ class Asked:
     extension: Any = None
     is_list: bool = False
     is_changed: bool = False
+    own: Mapping[str, Any] = EMPTY
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from ...schema import Delta, ModelReply, Rendered, ReplyStart
 from ..bodies import read_object
 from ..llms import DEFAULT
 from ..requests import Request
-from .base import Asked, Dialect, Stamp, StampedRenderer
+from .base import EXTENSION, Asked, Dialect, Stamp, StampedRenderer
 from .response_fields import ResponseFields, compact
 
 
@@ -22,7 +22,8 @@ class OpenAIResponsesDialect(Dialect):
     format = "openai_responses"
     vendors = ("openai-responses", "openai")
     id_prefix = "resp_"
-    needed_fields = frozenset({"background", "prompt"})
+    own_fields = frozenset({EXTENSION, "background"})
+    needed_fields = frozenset({"prompt"})
     state_fields = frozenset({"conversation", "previous_response_id", "store"})
 
     def read(self, request: Request, body: bytes) -> Asked:
@@ -44,19 +45,26 @@ class OpenAIResponsesDialect(Dialect):
     def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
         """Returns the response, with what it repeats of the request."""
         rendered = super().render(transpiler, replies, asked, stamp)
-        fields = ResponseFields(asked.data, int(stamp.time))
+        fields = ResponseFields({**asked.data, **asked.own}, int(stamp.time))
         return replace(rendered, body=compact(fields.completed(json.loads(rendered.body))))
 
     def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
         """Returns what writes the events."""
-        return DescribedRenderer(transpiler.renderer(), self.new_id(stamp), ResponseFields(asked.data, int(stamp.time)))
+        return DescribedRenderer(
+            transpiler.renderer(), self.new_id(stamp), ResponseFields({**asked.data, **asked.own}, int(stamp.time))
+        )
 
     def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
         """Returns an event that clients do not know, and ignore: the timer of some does not count comments.
 
         Before the first event it is a comment, since clients expect `response.created` first.
         """
-        return b'event: keepalive\ndata: {"type":"keepalive"}\n\n' if begun else b": ping\n"
+        return keepalive(begun=begun)
+
+
+def keepalive(*, begun: bool) -> bytes:
+    """Returns what keeps a quiet stream of events alive, once it has `begun`, or before."""
+    return b'event: keepalive\ndata: {"type":"keepalive"}\n\n' if begun else b": ping\n"
 
 
 class DescribedRenderer(StampedRenderer):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 DEFAULTS: Final[Mapping[str, Any]] = {
@@ -36,7 +36,7 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 """The fields of a response that tell how it was made, with the API's value for those that a request leaves out
 (https://www.openresponses.org/specification, `ResponseResource`).
 """
-_SERVERS_OWN = {"background", "completed_at", "service_tier", "usage"}
+_SERVERS_OWN = {"completed_at", "service_tier", "usage"}
 _REPEATED = tuple(name for name in DEFAULTS if name not in _SERVERS_OWN)
 _NESTED = ("reasoning", "text")
 _TOOL = {"description": None, "parameters": None, "strict": None}
@@ -90,6 +90,18 @@ class ResponseFields:
 def compact(value: Any) -> bytes:
     """Returns JSON without white space."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+def event_bytes(event: Mapping[str, Any]) -> bytes:
+    """Returns an event as a server-sent one."""
+    return b"event: " + str(event["type"]).encode() + b"\ndata: " + compact(event) + b"\n\n"
+
+
+def events_of(data: bytes) -> Iterator[dict[str, Any]]:
+    """Yields the events in whole server-sent ones."""
+    for line in data.splitlines():
+        if line.startswith(_LINE):
+            yield json.loads(line[len(_LINE) :])
 
 
 def _whole_tool(tool: Mapping[str, Any]) -> Mapping[str, Any]:

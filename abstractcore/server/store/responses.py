@@ -40,20 +40,8 @@ class Responses:
 
     def add(self, owner: str, response: StoredResponse) -> None:
         """Keeps a response instead of an earlier one with its id, and removes those that have expired."""
-        now, id = self._now(), str(response.body["id"])
-        row = {
-            "id": id,
-            "owner": owner,
-            "created": now,
-            "expires": now + self._seconds,
-            "previous": response.previous,
-            "body": dict(response.body),
-            "input": list(response.input),
-        }
         with self._store.writing() as connection:
-            earlier = _named(owner, id)
-            connection.execute(delete(responses).where(earlier | (responses.c.expires <= now)))
-            connection.execute(insert(responses).values(row))
+            put(connection, owner, response, self._now(), self._seconds)
 
     def find(self, owner: str, id: str) -> StoredResponse | None:
         """Returns a response; None if the owner has none with this id."""
@@ -88,6 +76,22 @@ class Responses:
         asked = _named(owner, id) & (responses.c.expires > self._now())
         row = connection.execute(select(responses).where(asked)).first()
         return None if row is None else StoredResponse(row.body, row.input, row.previous)
+
+
+def put(connection: Connection, owner: str, response: StoredResponse, now: float, seconds: float) -> None:
+    """Writes a response, which expires after `seconds`, instead of an earlier one and of those that have expired."""
+    id = str(response.body["id"])
+    row = {
+        "id": id,
+        "owner": owner,
+        "created": now,
+        "expires": now + seconds,
+        "previous": response.previous,
+        "body": dict(response.body),
+        "input": list(response.input),
+    }
+    connection.execute(delete(responses).where(_named(owner, id) | (responses.c.expires <= now)))
+    connection.execute(insert(responses).values(row))
 
 
 def _named(owner: str, id: str) -> ColumnElement[bool]:

@@ -8,6 +8,7 @@ from sqlalchemy import (
     Column,
     Float,
     ForeignKey,
+    ForeignKeyConstraint,
     Index,
     Integer,
     LargeBinary,
@@ -16,7 +17,7 @@ from sqlalchemy import (
     Table,
 )
 
-VERSION = 2
+VERSION = 3
 """The version of these tables. A database with a higher one was made by a newer AbstractCore."""
 metadata = MetaData()
 versions = Table("abstractcore_version", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
@@ -67,6 +68,32 @@ responses = Table(
     Column("input", JSON, nullable=False),
 )
 """Responses of `/v1/responses`, each with the items of its own input. `previous` is the response that it continues."""
+background_responses = Table(
+    "abstractcore_background_responses",
+    metadata,
+    Column("owner", String(200), primary_key=True),
+    Column("id", String(100), primary_key=True),
+    Column("process", String(32), nullable=False, index=True),
+    Column("alive_until", Float(53), nullable=False),
+    Column("ended", Float(53), index=True),
+    Column("events", BigInteger, nullable=False),
+    ForeignKeyConstraint(["owner", "id"], [responses.c.owner, responses.c.id], ondelete="CASCADE"),
+)
+"""Responses that a process makes in the background. It has ended if nothing renews `alive_until`. `events` is the
+number of their events.
+"""
+response_events = Table(
+    "abstractcore_response_events",
+    metadata,
+    Column("owner", String(200), primary_key=True),
+    Column("id", String(100), primary_key=True),
+    Column("number", BigInteger, primary_key=True, autoincrement=False),
+    Column("event", JSON, nullable=False),
+    ForeignKeyConstraint(
+        ["owner", "id"], [background_responses.c.owner, background_responses.c.id], ondelete="CASCADE"
+    ),
+)
+"""The events of responses in the background, in their order."""
 conversations = Table(
     "abstractcore_conversations",
     metadata,

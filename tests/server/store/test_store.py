@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from sqlalchemy import text
@@ -14,6 +15,7 @@ from sqlalchemy import text
 from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.server.store import KeyLimits, Keys, Leases, Refusal, Store, StoreUnavailable
 from abstractcore.server.store import responses as response_rows
+from abstractcore.server.store.background import ALIVE_SECONDS, EVENT_SECONDS, BackgroundResponses, Key
 from abstractcore.server.store.conversations import Conversations
 from abstractcore.server.store.responses import Responses, StoredResponse
 from abstractcore.server.store.tables import metadata
@@ -307,3 +309,89 @@ def test_postgresql_that_is_down_is_reported_and_used_again_when_it_is_back():
         server.start()
         assert keys.find(secret) is not None
         store.close()
+
+
+KEY: Key = ("alice", "resp_1")
+
+
+@pytest.fixture
+def background(store: Store, clock: Clock) -> BackgroundResponses:
+    """The responses in the background, of which the process "one" has begun `KEY`."""
+    found = BackgroundResponses(store, 1e6, clock)
+    queued: dict[str, Any] = {"id": KEY[1], "status": "queued", "output": []}
+    found.begin(KEY[0], StoredResponse(queued, []), "one", ["response.created"])
+    return found
+
+
+def _status(store: Store, clock: Clock) -> str:
+    found = Responses(store, 1e6, clock).find(*KEY)
+    assert found is not None
+    return found.body["status"]
+
+
+def test_response_in_the_background_ends_once(background: BackgroundResponses, store: Store, clock: Clock):
+    assert background.change(KEY, {"status": "in_progress"}, "response.in_progress")
+    assert background.append(KEY, [{"type": "a", "sequence_number": 70, "delta": "x"}, {"type": "b"}])
+    assert background.change(KEY, {"status": "cancelled"}, "response.incomplete", ends=True)
+    assert not background.change(KEY, {"status": "completed"}, "response.completed", ends=True)
+    assert not background.append(KEY, [{"type": "c"}])
+    assert _status(store, clock) == "cancelled"
+    page = background.events(KEY, 0)
+    assert page is not None
+    assert page.has_ended
+    assert [(event["sequence_number"], event["type"]) for event in page.events] == [
+        (1, "response.in_progress"),
+        (2, "a"),
+        (3, "b"),
+        (4, "response.incomplete"),
+    ]
+    assert page.events[1] == {"type": "a", "sequence_number": 2, "delta": "x"}
+    assert page.events[-1]["response"]["status"] == "cancelled"
+    assert background.events(("bob", KEY[1]), -1) is None
+
+
+def test_many_events_are_read_in_pages(background: BackgroundResponses):
+    background.append(KEY, [{"type": "a"}] * 1200)
+    background.change(KEY, {"status": "completed"}, "response.completed", ends=True)
+    after, numbers = -1, list[int]()
+    while (page := background.events(KEY, after)) is not None and not page.has_ended:
+        numbers += [event["sequence_number"] for event in page.events]
+        after = numbers[-1]
+    assert page is not None
+    assert [*numbers, *(event["sequence_number"] for event in page.events)] == list(range(1202))
+
+
+def test_response_of_a_process_that_gives_no_sign_fails(background: BackgroundResponses, store: Store, clock: Clock):
+    clock.time += ALIVE_SECONDS - 1
+    assert background.keep_alive([KEY, ("alice", "resp_2")]) == {KEY}
+    clock.time += ALIVE_SECONDS - 1
+    background.free_expired(KEY)
+    assert _status(store, clock) == "queued"
+    clock.time += 1
+    background.free_expired(KEY)
+    assert _status(store, clock) == "failed"
+    assert background.keep_alive([KEY]) == set()
+    page = background.events(KEY, 0)
+    assert page is not None
+    assert page.events[-1]["response"]["error"]["code"] == "server_error"
+
+
+def test_responses_of_processes_that_died_fail(background: BackgroundResponses, store: Store, clock: Clock):
+    background.free(["two"])
+    assert _status(store, clock) == "queued"
+    background.free(["one", "two"])
+    assert _status(store, clock) == "failed"
+
+
+def test_events_go_a_while_after_the_end_and_with_the_response(
+    background: BackgroundResponses, store: Store, clock: Clock
+):
+    background.change(KEY, {"status": "completed"}, "response.completed", ends=True)
+    clock.time += EVENT_SECONDS
+    background.begin("bob", StoredResponse({"id": "resp_2"}, []), "one", ["response.created"])
+    assert background.events(KEY, -1) is None
+    assert _status(store, clock) == "completed"
+    assert Responses(store, 1e6, clock).delete("bob", "resp_2")
+    assert background.events(("bob", "resp_2"), -1) is None
+    assert not background.append(("bob", "resp_2"), [{"type": "a"}])
+    assert not background.change(("bob", "resp_2"), {"status": "completed"}, "response.completed")
