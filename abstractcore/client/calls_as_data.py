@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from .. import schema
 from ..concurrency import drive
+from ..engine import InTime, Pipeline
 from ..lazy_modules import LazyModule
 from ..ports import OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall
 from .llm_base import LLMBase
 from .operations import find_operation
-from .preparing import DEFAULT_TIMEOUT_SECONDS
+from .preparing import DEFAULT_TIMEOUT_SECONDS, PendingCall
 from .running import async_stream, read_response, sync_stream
 
 if TYPE_CHECKING:
@@ -46,6 +48,19 @@ class DataLLM(LLMBase):
         """The async version of `stream_call`, for `async with` and `async for`."""
         pending = self._given(call, timeout, stream=True)
         return async_stream(self._pipelines.asynchronous, pending)
+
+    def plan_call(self, call: ModelCall) -> schema.Plan:
+        """Returns the plan of a call given as data. Otherwise as `plan`."""
+        return drive(self._plan(self._pipelines.sync, self._given(call, None, stream=False)))
+
+    async def aplan_call(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> schema.Plan:
+        """The async version of `plan_call`: its files are measured in a worker thread."""
+        return await self._plan(self._pipelines.asynchronous, self._given(call, timeout, stream=False))
+
+    async def _plan(self, pipeline: Pipeline, pending: PendingCall) -> schema.Plan:
+        prepared = await pending.prepare(pipeline.runtime)
+        async with InTime(pipeline.runtime, pending.timeout):
+            return await pipeline.runtime.call(self._pipelines.plan, prepared.call, prepared.warnings, kind="files")
 
     def operate_call(
         self, operation: str, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS

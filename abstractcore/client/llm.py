@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast, overload
 
 from .. import schema
 from ..concurrency import drive
-from ..engine import Prepared, refuse_losses
+from ..engine import Prepared
 from ..errors import InvalidInputError
 from ..lazy_modules import LazyModule
 from ..option_signatures import takes
@@ -361,8 +361,6 @@ class LLM(DecidingLLM, DataLLM):
         Raises the errors that `generate` would raise before it converts files; with `strict=True`, also for these
         warnings.
         """
-        from ..schema import Plan
-
         prepared = self._build(prompt, response_model, request, stream)
         call = prepared.call
         if request.get("run_tools"):
@@ -370,7 +368,4 @@ class LLM(DecidingLLM, DataLLM):
             from ..tools.loop import next_call
 
             call = next_call(ToolLoop("", call), stream=stream)
-        lowered = self._pipelines.lowered(call)
-        if call.strict:
-            refuse_losses(lowered.warnings, call)
-        return Plan(lowered.decisions, (*prepared.warnings, *lowered.warnings), lowered.tool_search)
+        return self._pipelines.plan(call, prepared.warnings)

@@ -6,10 +6,10 @@ import logging
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..engine import Pipeline, credentials_of_endpoint, lower
+from ..engine import Pipeline, credentials_of_endpoint, lower, refuse_losses
 from ..engine.lowering.media_routes import media_parts
 from ..ports import MediaHandler, Middleware, Pricing, ProviderSession, Runtime, Transport
-from ..schema import Lowered, ModelCall
+from ..schema import CallWarning, Lowered, ModelCall
 from ..scrubbing import Secrets
 from .connections import Connections
 from .services import Services
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from ..engine.lowering.file_facts import FactsByFile
     from ..engine.lowering.media_policies import MediaDefaults
     from ..ports import Captioner, MediaContext, StoredFileIndex, Transcriber
+    from ..schema import Plan
     from .media_loading import MediaLoader
 
 _log = logging.getLogger("abstractcore")
@@ -78,6 +79,18 @@ class Pipelines:
 
         lowered = self._lowered(call, self._facts().of_all(call))
         return as_planned(lowered, self.handlers, self._media_context())
+
+    def plan(self, call: ModelCall, warnings: tuple[CallWarning, ...]) -> Plan:
+        """Returns the plan of a call with the warnings that it has already; blocks as `lowered` does.
+
+        Raises `UnsupportedOptionError` for further warnings of losses if the call is strict.
+        """
+        from ..schema import Plan
+
+        lowered = self.lowered(call)
+        if call.strict:
+            refuse_losses(lowered.warnings, call)
+        return Plan(lowered.decisions, (*warnings, *lowered.warnings), lowered.tool_search)
 
     async def lowered_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
         """Returns the call as it is lowered when it is made; files that may be too long are measured."""

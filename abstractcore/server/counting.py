@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from decimal import Decimal
-
 from ..errors import UnsupportedOptionError
-from ..schema import Usage, WireResponse
-from .access import Settlement
+from ..schema import WireResponse
 from .exchange import Exchange
 from .jobs import Job
-from .settlements import estimated
+from .settlements import COSTS_NOTHING, estimated
 
 _COUNT_TOKENS = "count_tokens"
-_COSTS_NOTHING = Settlement("done", Usage(0, 0), Decimal(0), "computed")
 
 
 async def count_tokens(exchange: Exchange) -> WireResponse:
@@ -33,5 +29,5 @@ async def count_tokens(exchange: Exchange) -> WireResponse:
         headers["x-abstractcore-estimate"] = "true"
         tokens = estimated(planned.llm, planned.call, None, "done").usage.input or 0
     finally:
-        await lease.settle(_COSTS_NOTHING)
+        await lease.settle(COSTS_NOTHING)
     return WireResponse(200, exchange.headers(headers), exchange.dialect.render_count(tokens))

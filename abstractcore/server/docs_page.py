@@ -20,7 +20,9 @@ _APIS: Final = {
     "openai_completions": ("OpenAI", "https://platform.openai.com/docs/api-reference/completions"),
     "openai_responses": ("OpenAI", "https://platform.openai.com/docs/api-reference/responses"),
 }
-_OWN: Final = frozenset({"/", "/docs", "/health", "/metrics", "/playground/{file}", "/ready", "/v1/audio/music"})
+_OWN: Final = frozenset(
+    {"/", "/docs", "/health", "/metrics", "/playground/{file}", "/ready", "/v1/audio/music", "/v1/decisions"}
+)
 _PAGE: Final = """<!doctype html>
 <html lang="en">
   <head>

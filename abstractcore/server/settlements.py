@@ -15,6 +15,8 @@ from .access import Settlement
 if TYPE_CHECKING:
     from .jobs import Planned
 
+COSTS_NOTHING = Settlement("done", Usage(0, 0), Decimal(0), "computed")
+"""The settlement of a request that no vendor charges for."""
 _BYTES_PER_TOKEN = 4
 """Of English text, with the tokenizers of most vendors."""
 
