@@ -27,7 +27,7 @@ async def read_body(receive: Receive, headers: Mapping[str, str], limits: Limits
         raise refused(415, f"Content-Encoding {encoding[:40]!r} is not supported: use gzip, or none")
     declared = headers.get("content-length", "")
     if declared.isdecimal() and (len(declared) > 18 or int(declared) > limits.body_bytes):
-        raise _too_large(limits)
+        raise too_large(limits)
     try:
         async with asyncio.timeout(limits.body_seconds):
             body = await _received(receive, limits)
@@ -44,7 +44,7 @@ async def _received(receive: Receive, limits: Limits) -> bytes:
     if not message.get("more_body", False):
         body: bytes = message.get("body", b"")
         if len(body) > limits.body_bytes:
-            raise _too_large(limits)
+            raise too_large(limits)
         return body
     pieces = bytearray(message.get("body", b""))
     while message.get("more_body", False):
@@ -53,7 +53,7 @@ async def _received(receive: Receive, limits: Limits) -> bytes:
             raise ClientGone
         pieces += message.get("body", b"")
         if len(pieces) > limits.body_bytes:
-            raise _too_large(limits)
+            raise too_large(limits)
     return bytes(pieces)
 
 
@@ -65,13 +65,14 @@ def _unpacked(body: bytes, limits: Limits) -> bytes:
     except zlib.error:
         raise refused(400, "the body is not gzip, as its Content-Encoding says") from None
     if len(unpacked) > limits.body_bytes:
-        raise _too_large(limits)
+        raise too_large(limits)
     if not unpacker.eof or unpacker.unused_data:
         raise refused(400, "the body is not one complete gzip stream")
     return unpacked
 
 
-def _too_large(limits: Limits) -> RequestRefused:
+def too_large(limits: Limits) -> RequestRefused:
+    """Returns the refusal of a body that is too large."""
     return refused(413, f"the body is larger than {limits.body_bytes} bytes", connection="close")
 
 

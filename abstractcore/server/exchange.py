@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, TypeAlias
 
 import abstractcore
@@ -13,7 +13,7 @@ from ..schema import ModelCall, WireResponse
 from .access import Access, Grant, Lease
 from .audit import Entry
 from .backgrounds import Backgrounds
-from .bodies import read_body
+from .bodies import read_body, too_large
 from .connection import Connection
 from .dialects.base import Dialect
 from .dialects.response_fields import compact
@@ -22,6 +22,7 @@ from .hosts import Hosts
 from .llms import LLMs
 from .makers import Makers
 from .metrics import Metrics
+from .multipart import FRAMING_BYTES, Form, read_form
 from .requests import Request
 from .settings import Settings
 from .stored_state import StoredState
@@ -90,14 +91,26 @@ class Exchange:
         """Returns the body of the request; raises `RequestRefused` and `ClientGone`."""
         return await read_body(self.connection.receive, self.request.headers, self.state.settings.limits)
 
+    async def form(self) -> Form:
+        """Returns the form in the body, whose contents may have as many bytes as other bodies; raises as `body` and
+        `read_form` do.
+        """
+        limits, headers = self.state.settings.limits, self.request.headers
+        framed = replace(limits, body_bytes=limits.body_bytes + FRAMING_BYTES)
+        form = read_form(await read_body(self.connection.receive, headers, framed), headers)
+        if form.size > limits.body_bytes:
+            raise too_large(limits)
+        return form
+
     @property
     def format(self) -> Transpiler:
         """The wire format of the client, in its vendor's own dialect."""
         return self.state.format(self.dialect.format)
 
-    def answer(self, body: Mapping[str, Any]) -> WireResponse:
+    def answer(self, body: Mapping[str, Any], *, warnings: int = 0) -> WireResponse:
         """Returns the response with a JSON object."""
-        return WireResponse(200, self.headers({"content-type": "application/json"}), compact(body))
+        more = {"x-abstractcore-warnings": str(warnings)} if warnings else {}
+        return WireResponse(200, self.headers({"content-type": "application/json", **more}), compact(body))
 
     def headers(self, more: Mapping[str, str] | None = None) -> dict[str, str]:
         """Returns the headers of every response to this request, and `more`."""

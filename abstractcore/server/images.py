@@ -19,7 +19,7 @@ from .exchange import Exchange
 from .llms import DEFAULT
 from .made_media import headers_of, made, timeout_of
 from .makers import Maker
-from .multipart import Form, read_form
+from .multipart import Form
 
 _SIZE = re.compile(r"([1-9]\d{0,4})x([1-9]\d{0,4})")
 _FIELDS = frozenset({"model", "prompt", "n", "size", "response_format", "output_format", "image", "mask"})
@@ -37,7 +37,7 @@ async def generate(exchange: Exchange) -> WireResponse:
 
 async def edit(exchange: Exchange) -> WireResponse:
     """Answers with an image that was changed as a text says."""
-    form = read_form(await exchange.body(), exchange.request.headers)
+    form = await exchange.form()
     data = _fields(form)
     maker = exchange.state.makers.find("vision", _model(data))
     prompt, options = text_at(data, "prompt"), _options(data, maker)

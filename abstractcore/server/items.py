@@ -58,8 +58,9 @@ def _stored(item: object, path: str) -> Item:
 
 def _text_at(item: Item, name: str, path: str) -> str | None:
     value = item.get(name)
-    if value is not None and not (isinstance(value, str) and len(value) <= _LONGEST_TEXT):
-        raise InvalidInputError(f"expected a text of up to {_LONGEST_TEXT} characters", path=f"{path}.{name}")
+    if value is not None and not (isinstance(value, str) and len(value) <= _LONGEST_TEXT and value.isprintable()):
+        message = f"expected a text of up to {_LONGEST_TEXT} characters, none of them a control character"
+        raise InvalidInputError(message, path=f"{path}.{name}")
     return value
 
 

@@ -15,7 +15,7 @@ class Limits:
     """The table `[limits]` of the configuration. Sizes are in bytes, times in seconds."""
 
     body_bytes: int = _least(1, 64 * 1024 * 1024)
-    """The largest body of a request, also after it was unpacked."""
+    """The largest body of a request, also after it was unpacked; of a form the largest content."""
     body_seconds: float = _least(0.001, 60.0)
     """How long a body may take to arrive."""
     head_bytes: int = _least(1, 64 * 1024)
@@ -42,6 +42,6 @@ class Limits:
     stored_seconds: float = _least(1, 30 * 24 * 3600.0)
     """How long responses, conversations and files are stored."""
     stored_bytes: int = _least(0, 1024 * 1024 * 1024)
-    """How many bytes the files of one key, or of all clients without keys, may have together."""
+    """How many bytes the files of one key, or of all clients without keys, may have together, with pending uploads."""
     drains: int = _least(1, 64)
     """How many calls may go on without their clients at once. Others are cancelled."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 
 from python_multipart.exceptions import FormParserError
@@ -11,6 +11,8 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from ..errors import InvalidInputError
 from .failures import refused
 
+FRAMING_BYTES = 64 * 1024
+"""How much larger than its contents a form may be: boundaries, and the heads of its parts."""
 _MOST_PARTS = 200
 
 
@@ -29,6 +31,16 @@ class Form:
     fields: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
     files: dict[str, list[Upload]] = field(default_factory=dict[str, list[Upload]])
 
+    @property
+    def size(self) -> int:
+        """The bytes of all files, and the characters of all fields."""
+        files = sum(len(upload.content) for uploads in self.files.values() for upload in uploads)
+        return files + sum(len(value) for values in self.fields.values() for value in values)
+
+    def others(self, known: Collection[str]) -> set[str]:
+        """Returns the names of fields and files other than those that are `known`."""
+        return {*self.fields, *self.files} - {*known}
+
     def text(self, name: str) -> str | None:
         """Returns the last value of a field."""
         values = self.fields.get(name)
@@ -46,7 +58,8 @@ class Form:
         """Returns the only file of a field; raises `InvalidInputError`."""
         found = self.uploads(name)
         if len(found) != 1:
-            raise InvalidInputError(f"expected one file, got {len(found)}", path=name)
+            hint = "A file has a name: with curl, write -F 'NAME=@FILE'." if self.texts(name) else None
+            raise InvalidInputError(f"expected one file, got {len(found)}", path=name, hint=hint)
         return found[0]
 
 

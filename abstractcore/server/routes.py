@@ -25,6 +25,7 @@ from . import (
     speech,
     transcriptions,
     uploaded_files,
+    uploads,
 )
 from .dialects import (
     ANTHROPIC,
@@ -114,6 +115,10 @@ ROUTES: tuple[Route, ...] = (
     Route("/v1/files", {"GET": uploaded_files.list_all, "POST": uploaded_files.create}, OPENAI_CHAT),
     Route("/v1/files/{id}/content", {"GET": uploaded_files.content}, OPENAI_CHAT),
     Route("/v1/files/{id}", {"GET": uploaded_files.read, "DELETE": uploaded_files.delete}, OPENAI_CHAT),
+    Route("/v1/uploads", {"POST": uploads.create}, OPENAI_CHAT),
+    Route("/v1/uploads/{id}/parts", {"POST": uploads.add_part}, OPENAI_CHAT),
+    Route("/v1/uploads/{id}/complete", {"POST": uploads.complete}, OPENAI_CHAT),
+    Route("/v1/uploads/{id}/cancel", {"POST": uploads.cancel}, OPENAI_CHAT),
     Route("/v1/messages", _ANSWER, ANTHROPIC),
     Route("/v1/messages/count_tokens", _COUNT, ANTHROPIC),
     Route("/v2/chat", _ANSWER, COHERE),

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .store.conversations import Conversations
     from .store.files import Files
     from .store.responses import Responses
+    from .store.uploads import Uploads
 
 T = TypeVar("T")
 _RETRY_SECONDS = 5
@@ -34,6 +35,7 @@ class StoredTables:
     background: BackgroundResponses
     conversations: Conversations
     files: Files
+    uploads: Uploads
 
 
 class StoredState:
@@ -79,6 +81,7 @@ class StoredState:
         from .store.conversations import Conversations
         from .store.files import Files
         from .store.responses import Responses
+        from .store.uploads import Uploads
 
         with self._lock:
             if self._tables is None:
@@ -90,6 +93,10 @@ class StoredState:
                 self._store = store
                 of_store = (store, self._seconds)
                 self._tables = StoredTables(
-                    Responses(*of_store), BackgroundResponses(*of_store), Conversations(*of_store), Files(*of_store)
+                    Responses(*of_store),
+                    BackgroundResponses(*of_store),
+                    Conversations(*of_store),
+                    Files(*of_store),
+                    Uploads(*of_store),
                 )
             return self._tables

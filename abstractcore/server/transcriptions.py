@@ -15,7 +15,7 @@ from .connection import Connection
 from .exchange import Exchange, Reply
 from .made_media import headers_of, made, timeout_of
 from .makers import Maker
-from .multipart import Form, Upload, read_form
+from .multipart import Form, Upload
 
 _JSON = "application/json"
 _FIELDS = frozenset(
@@ -26,7 +26,7 @@ _FORMATS = ("json", "text", "srt", "verbose_json", "vtt", "diarized_json")
 
 async def transcribe(exchange: Exchange) -> Reply:
     """Answers with what is said in a recording, in the format that was asked for."""
-    form = read_form(await exchange.body(), exchange.request.headers)
+    form = await exchange.form()
     asked = _Asked.of(form)
     maker = exchange.state.makers.listener(asked.model)
     result = await made(exchange, maker, asked.upload.name, lambda: _heard(exchange, maker, asked))

@@ -152,7 +152,7 @@ def _id_at(data: Mapping[str, Any], name: str) -> str | None:
     value = data.get(name)
     if name == _CONVERSATION and isinstance(value, dict):
         value = cast("Mapping[str, Any]", value).get("id", "")
-    if value is not None and not (isinstance(value, str) and value):
+    if value is not None and not (isinstance(value, str) and value and value.isprintable()):
         raise InvalidInputError("expected an id", path=name)
     return value
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Final, cast
@@ -12,34 +13,39 @@ from ..client.media_files import File
 from ..client.media_loading import MediaLoader
 from ..errors import InvalidInputError, MediaError, NotFoundError
 from ..schema import WireResponse
+from .connection import Connection
 from .dialects.response_fields import compact
-from .exchange import Exchange
+from .exchange import Exchange, Reply
 from .failures import refused
+from .file_contents import free_pieces, pieces_of_file, too_much
 from .items import new_id, page
 from .jobs import Job
-from .multipart import Form, Upload, read_form
+from .multipart import Form
 from .stored_state import StoredTables
 
 if TYPE_CHECKING:
     from .store.files import StoredFile
 
 _PURPOSES: Final = ("assistants", "batch", "evals", "fine-tune", "user_data", "vision")
+_FIELDS: Final = ("file", "purpose", "expires_after[anchor]", "expires_after[seconds]")
 _SECONDS: Final = (3600, 2_592_000)
 _UNKNOWN_TYPE: Final = "application/octet-stream"
 _ID: Final = "file_id"
 _FORMATS: Final = ("openai_chat", "openai_responses")
 _MESSAGES: Final = ("input", "messages")
 _LONGEST_NAME: Final = 255
+_CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x1f\x7f]")
+_HEAD_BYTES: Final = 8192
+"""How much of a content decides its type."""
 
 
 async def create(exchange: Exchange) -> WireResponse:
     """Keeps an uploaded file; raises `InvalidInputError` for an unknown purpose, and `RequestRefused` for too much."""
-    form = read_form(await exchange.body(), exchange.request.headers)
-    upload, purpose, seconds = form.upload("file"), form.text("purpose"), _seconds(form)
-    if purpose not in _PURPOSES:
-        raise InvalidInputError(f"expected one of {', '.join(_PURPOSES)}", path="purpose")
-    owner, most = exchange.grant.owner, exchange.state.settings.limits.stored_bytes
-    name = upload.name[-_LONGEST_NAME:]
+    form = await exchange.form()
+    upload, purpose = form.upload("file"), checked_purpose(form.text("purpose"))
+    name, seconds = checked_name(upload.name, "file"), _seconds(form)
+    most, owner = exchange.state.settings.limits.stored_bytes, exchange.grant.owner
+    media_type = media_type_of(exchange, name, bytes(upload.content[:_HEAD_BYTES]))
 
     def add(tables: StoredTables) -> StoredFile | None:
         return tables.files.add(
@@ -48,47 +54,72 @@ async def create(exchange: Exchange) -> WireResponse:
             bytes(upload.content),
             name=name,
             purpose=purpose,
-            media_type=_media_type(exchange, upload),
+            media_type=media_type,
             most=most,
             seconds=seconds,
         )
 
     added = await exchange.state.stored.run(add)
     if added is None:
-        raise refused(413, f"the files of one key may have {most} bytes together: delete some first")
-    return exchange.answer(_shown(added))
+        raise too_much(most)
+    return exchange.answer(shown_file(added), warnings=len(form.others(_FIELDS)))
 
 
 async def list_all(exchange: Exchange) -> WireResponse:
     """Answers with a page of the client's files."""
     owner, purpose = exchange.grant.owner, exchange.request.query_values().get("purpose")
     found = await exchange.state.stored.run(lambda tables: tables.files.all(owner))
-    shown = [_shown(file) for file in found if purpose in (None, file.purpose)]
+    shown = [shown_file(file) for file in found if purpose in (None, file.purpose)]
     return exchange.answer(page(shown, exchange.request, most=10_000, usual=10_000))
 
 
 async def read(exchange: Exchange) -> WireResponse:
     """Answers with what is known of a file."""
+    return exchange.answer(shown_file(await _found(exchange)))
+
+
+async def content(exchange: Exchange) -> Reply:
+    """Answers with the content of a file, which no browser takes for a page of this server."""
+    return _Content(exchange, await _found(exchange))
+
+
+class _Content:
+    """The content of a file, which is sent as it is read."""
+
+    def __init__(self, exchange: Exchange, file: StoredFile) -> None:
+        self._exchange = exchange
+        self._file = file
+
+    async def send_to(self, connection: Connection) -> None:
+        """Sends the content; raises `NotFoundError`, which cuts the response off, if the file is deleted meanwhile."""
+        left = self._file.size
+        await connection.start(
+            200,
+            self._exchange.headers(
+                {
+                    "content-type": _UNKNOWN_TYPE,
+                    "content-length": str(left),
+                    "content-disposition": "attachment",
+                    "content-security-policy": "sandbox",
+                    "x-content-type-options": "nosniff",
+                }
+            ),
+        )
+        async with self._exchange.state.drains.watched(connection, "cancel"):
+            async for piece in pieces_of_file(self._exchange, self._file.id):
+                left -= len(piece)
+                await connection.write(piece)
+        if left:
+            raise _unknown(self._file.id)
+        await connection.write(b"", more=False)
+
+
+async def _found(exchange: Exchange) -> StoredFile:
     owner, id = exchange.grant.owner, exchange.request.parameters["id"]
     found = await exchange.state.stored.run(lambda tables: tables.files.find(owner, id))
     if found is None:
         raise _unknown(id)
-    return exchange.answer(_shown(found))
-
-
-async def content(exchange: Exchange) -> WireResponse:
-    """Answers with the content of a file, which no browser takes for a page of this server."""
-    owner, id = exchange.grant.owner, exchange.request.parameters["id"]
-    found = await exchange.state.stored.run(lambda tables: tables.files.with_content(owner, [id]))
-    if id not in found:
-        raise _unknown(id)
-    headers = {
-        "content-type": _UNKNOWN_TYPE,
-        "content-disposition": "attachment",
-        "content-security-policy": "sandbox",
-        "x-content-type-options": "nosniff",
-    }
-    return WireResponse(200, exchange.headers(headers), found[id][1])
+    return found
 
 
 async def delete(exchange: Exchange) -> WireResponse:
@@ -96,6 +127,7 @@ async def delete(exchange: Exchange) -> WireResponse:
     owner, id = exchange.grant.owner, exchange.request.parameters["id"]
     if not await exchange.state.stored.run(lambda tables: tables.files.delete(owner, id)):
         raise _unknown(id)
+    await free_pieces(exchange)
     return exchange.answer({"id": id, "object": "file", "deleted": True})
 
 
@@ -107,15 +139,20 @@ async def with_contents(job: Job) -> Job:
         return job
     data = json.loads(job.asked.wire.body)
     parts = [part for part in _objects([data.get(name) for name in _MESSAGES]) if isinstance(part.get(_ID), str)]
-    ids = {str(part[_ID]) for part in parts}
+    ids = {id for id in (str(part[_ID]) for part in parts) if id.isprintable()}
     owner = job.exchange.grant.owner
 
-    files = await job.exchange.state.stored.run(lambda tables: tables.files.with_content(owner, ids))
+    files = await job.exchange.state.stored.run(lambda tables: tables.files.find_all(owner, ids))
     if not files:
         return job
-    for part in parts:
-        if part[_ID] in files:
-            _fill(part, *files[part.pop(_ID)])
+    named = [part for part in parts if part[_ID] in files]
+    most = job.exchange.state.settings.limits.body_bytes
+    if sum(files[part[_ID]].size for part in named) > most:
+        raise refused(413, f"the files that one request names may have {most} bytes together", path=_ID)
+    contents = {id: await _read(job.exchange, files[id]) for id in files}
+    for part in named:
+        id = part.pop(_ID)
+        _fill(part, files[id], contents[id])
     wire = replace(job.asked.wire, body=compact(data))
     return replace(job, asked=replace(job.asked, wire=wire, is_changed=True))
 
@@ -130,9 +167,11 @@ def _objects(value: object) -> list[dict[str, Any]]:
     return [own, *(each for item in own.values() for each in _objects(item))]
 
 
-def _fill(part: dict[str, Any], file: StoredFile, content: bytes) -> None:
-    """Puts the content of a file into a part of a message: an image of the Responses API, or a file of both APIs."""
-    url = f"data:{file.media_type};base64,{base64.b64encode(content).decode()}"
+def _fill(part: dict[str, Any], file: StoredFile, content: str) -> None:
+    """Puts the content of a file, in base64, into a part of a message: an image of the Responses API, or a file of both
+    APIs.
+    """
+    url = f"data:{file.media_type};base64,{content}"
     if part.get("type") == "input_image":
         part["image_url"] = url
     else:
@@ -140,28 +179,62 @@ def _fill(part: dict[str, Any], file: StoredFile, content: bytes) -> None:
         part["filename"] = file.name
 
 
-def _media_type(exchange: Exchange, upload: Upload) -> str:
-    """Returns the type that the content of a file has, whatever the client calls it."""
+async def _read(exchange: Exchange, file: StoredFile) -> str:
+    """Returns the content of a file in base64; raises `NotFoundError` if it is deleted meanwhile."""
+    content = b"".join([piece async for piece in pieces_of_file(exchange, file.id)])
+    if len(content) != file.size:
+        raise _unknown(file.id)
+    return base64.b64encode(content).decode()
+
+
+def media_type_of(exchange: Exchange, name: str, content: bytes, declared: str | None = None) -> str:
+    """Returns the type of a file by the begin of its content and by its name, if they say nothing the declared one."""
     services = exchange.state.services
     loader = MediaLoader(services.registry.media_handlers, services.fetcher, lambda digest, password: None)
-    try:
-        named = File(bytes(upload.content), name=upload.name)
-        return loader.load_one(named, "file").blob.media_type
-    except (MediaError, InvalidInputError):
-        return _UNKNOWN_TYPE
+    for file in (File(content, name=name), File(content, media_type=declared)):
+        try:
+            return loader.load_one(file, "file").blob.media_type
+        except (MediaError, InvalidInputError):
+            continue
+    return _UNKNOWN_TYPE
+
+
+def checked_purpose(purpose: object) -> str:
+    """Returns the purpose of a file; raises `InvalidInputError` for an unknown one."""
+    if isinstance(purpose, str) and purpose in _PURPOSES:
+        return purpose
+    raise InvalidInputError(f"expected one of {', '.join(_PURPOSES)}", path="purpose")
+
+
+def checked_name(name: str, path: str) -> str:
+    """Returns the name of a file without folders, and of a long one the end; raises `InvalidInputError`."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    if not last or _CONTROL_CHARACTERS.search(last):
+        raise InvalidInputError("expected the name of a file, without control characters", path=path)
+    return last[-_LONGEST_NAME:]
+
+
+def checked_seconds(anchor: object, seconds: object) -> float:
+    """Returns how long a file is to last, as `expires_after` says; raises `InvalidInputError`."""
+    least, most = _SECONDS
+    if type(seconds) is not int or not least <= seconds <= most:
+        raise InvalidInputError(f"expected a number from {least} to {most}", path="expires_after.seconds")
+    if anchor != "created_at":
+        raise InvalidInputError("expected created_at", path="expires_after.anchor")
+    return float(seconds)
 
 
 def _seconds(form: Form) -> float | None:
-    text = form.text("expires_after[seconds]")
-    if text is None:
+    anchor, text = form.text("expires_after[anchor]"), form.text("expires_after[seconds]")
+    if anchor is None and text is None:
         return None
-    least, most = _SECONDS
-    if not (text.isdecimal() and len(text) < 10 and least <= int(text) <= most):
-        raise InvalidInputError(f"expected a number from {least} to {most}", path="expires_after.seconds")
-    return float(text)
+    if text is None or not text.isdecimal() or len(text) > 9:
+        return checked_seconds(anchor, text)
+    return checked_seconds(anchor, int(text))
 
 
-def _shown(file: StoredFile) -> Mapping[str, Any]:
+def shown_file(file: StoredFile) -> Mapping[str, Any]:
+    """Returns a file as OpenAI's API shows it."""
     return {
         "id": file.id,
         "object": "file",

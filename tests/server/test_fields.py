@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Collection
 from typing import Any
 
@@ -11,7 +12,11 @@ import cohere
 import openai
 import openai.types.chat.completion_create_params
 import openai.types.completion_create_params
+import openai.types.file_create_params
 import openai.types.responses.response_create_params
+import openai.types.upload_complete_params
+import openai.types.upload_create_params
+import openai.types.uploads.part_create_params
 import pytest
 from ollama._types import ChatRequest, GenerateRequest
 
@@ -42,6 +47,20 @@ OF_CLIENTS: dict[str, Collection[str]] = {
 def test_page_names_every_field_that_the_vendors_client_sends(path: str):
     named = {name.partition(".")[0] for name in FIELDS[path]}
     assert set(OF_CLIENTS[path]) - named == set()
+
+
+OF_FILES: dict[str, Any] = {
+    "/v1/files": openai.types.file_create_params.FileCreateParams,
+    "/v1/uploads": openai.types.upload_create_params.UploadCreateParams,
+    "/v1/uploads/{id}/parts": openai.types.uploads.part_create_params.PartCreateParams,
+    "/v1/uploads/{id}/complete": openai.types.upload_complete_params.UploadCompleteParams,
+}
+
+
+@pytest.mark.parametrize("path", OF_FILES)
+def test_page_names_every_field_of_files(path: str):
+    (row,) = re.findall(rf"^\| `{re.escape(path)}` \|(.*?)\|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*re.findall(r"`(\w+)`", row)} == {*_annotations(OF_FILES[path])}
 
 
 @pytest.mark.parametrize("path", FIELDS)

@@ -7,10 +7,10 @@ from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import ColumnElement, delete, func, insert, select
+from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
-from .store import Store
-from .tables import files
+from .store import Store, lock
+from .tables import files, upload_parts, upload_pieces, uploads
 
 _FACTS = tuple(column for column in files.c if column.name not in ("owner", "content"))
 
@@ -58,13 +58,11 @@ class Files:
         now = self._now()
         expires = now + min(self._seconds if seconds is None else seconds, self._seconds)
         stored = StoredFile(id, name, purpose, media_type, len(content), now, expires)
-        facts: dict[str, Any] = {column.name: getattr(stored, column.name) for column in _FACTS}
         with self._store.writing() as connection:
-            connection.execute(delete(files).where(files.c.expires <= now))
-            used = select(func.coalesce(func.sum(files.c.size), 0)).where(files.c.owner == owner)
-            if connection.execute(used).scalar_one() + len(content) > most:
+            begin(connection, owner, now)
+            if used_bytes(connection, owner) + len(content) > most:
                 return None
-            connection.execute(insert(files).values(owner=owner, content=content, **facts))
+            insert_file(connection, owner, stored, content)
         return stored
 
     def find(self, owner: str, id: str) -> StoredFile | None:
@@ -73,13 +71,26 @@ class Files:
             row = connection.execute(select(*_FACTS).where(self._is(owner, id))).first()
         return None if row is None else StoredFile(*row)
 
-    def with_content(self, owner: str, ids: Collection[str]) -> dict[str, tuple[StoredFile, bytes]]:
-        """Returns files with their content, by their ids; those that the owner has not are left out."""
+    def find_all(self, owner: str, ids: Collection[str]) -> dict[str, StoredFile]:
+        """Returns files by their ids; those that the owner has not are left out."""
         lasting = (files.c.owner == owner) & files.c.id.in_(ids) & (files.c.expires > self._now())
         with self._store.reading() as connection:
-            rows: Any = connection.execute(select(files.c.content, *_FACTS).where(lasting)).all()
-        found = [(StoredFile(*facts), content) for content, *facts in rows]
-        return {file.id: (file, content) for file, content in found}
+            found = [StoredFile(*row) for row in connection.execute(select(*_FACTS).where(lasting))]
+        return {file.id: file for file in found}
+
+    def content(self, owner: str, id: str) -> tuple[bytes, list[str]]:
+        """Returns the content of a file, or the parts that have it, in their order; nothing if there is no file."""
+        of_file = (uploads.c.owner == owner) & (uploads.c.file == id)
+        with self._store.reading() as connection:
+            content = connection.execute(select(files.c.content).where(self._is(owner, id))).scalar()
+            parts = connection.execute(select(uploads.c.parts).where(of_file)).scalar()
+        return content or b"", parts or []
+
+    def piece(self, part: str, position: int) -> bytes | None:
+        """Returns a piece of a part; None after the last one, and if the part is not there any more."""
+        named = (upload_pieces.c.part == part) & (upload_pieces.c.position == position)
+        with self._store.reading() as connection:
+            return connection.execute(select(upload_pieces.c.content).where(named)).scalar()
 
     def all(self, owner: str) -> list[StoredFile]:
         """Returns the files of an owner, the oldest first."""
@@ -95,3 +106,26 @@ class Files:
 
     def _is(self, owner: str, id: str) -> ColumnElement[bool]:
         return (files.c.owner == owner) & (files.c.id == id) & (files.c.expires > self._now())
+
+
+def begin(connection: Connection, owner: str, now: float) -> None:
+    """Begins a transaction that changes what an owner has: others of the same owner wait, and what has expired, of all
+    owners, is removed.
+    """
+    lock(connection, owner)
+    connection.execute(delete(files).where(files.c.expires <= now))
+    connection.execute(delete(uploads).where(uploads.c.expires <= now, uploads.c.file.is_(None)))
+
+
+def used_bytes(connection: Connection, owner: str) -> int:
+    """Returns how many bytes the files of an owner have, with the parts of uploads that are not completed."""
+    kept = select(func.coalesce(func.sum(files.c.size), 0)).where(files.c.owner == owner)
+    pending = select(func.coalesce(func.sum(upload_parts.c.size), 0)).join(uploads)
+    pending = pending.where(uploads.c.owner == owner, uploads.c.file.is_(None))
+    return int(connection.execute(kept).scalar_one() + connection.execute(pending).scalar_one())
+
+
+def insert_file(connection: Connection, owner: str, file: StoredFile, content: bytes) -> None:
+    """Writes the row of a file."""
+    facts: dict[str, Any] = {column.name: getattr(file, column.name) for column in _FACTS}
+    connection.execute(insert(files).values(owner=owner, content=content, **facts))

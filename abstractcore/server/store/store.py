@@ -20,7 +20,7 @@ _BUSY_SECONDS = 5
 """How long a process waits for another one that writes."""
 _READS = "abstractcore_reads"
 _LOCK = 0x41624372
-"""The number of PostgreSQL's advisory lock while tables are made."""
+"""The number of PostgreSQL's advisory lock while tables are made, and the first one of those of names."""
 _SCHEMES = ("sqlite", "postgresql")
 _POSTGRESQL_DRIVER = "postgresql+pg8000"
 """The driver of a URL that names none."""
@@ -94,6 +94,15 @@ class Store:
     def close(self) -> None:
         """Closes all connections."""
         self._engine.dispose()
+
+
+def lock(connection: Connection, name: str) -> None:
+    """Waits until no other transaction has locked `name`, and locks it until the end of this one.
+
+    In SQLite a transaction that writes is alone anyway.
+    """
+    if connection.dialect.name == "postgresql":
+        connection.execute(select(func.pg_advisory_xact_lock(_LOCK, func.hashtext(name))))
 
 
 @contextmanager

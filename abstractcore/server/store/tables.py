@@ -5,6 +5,7 @@ from __future__ import annotations
 from sqlalchemy import (
     JSON,
     BigInteger,
+    Boolean,
     Column,
     Float,
     ForeignKey,
@@ -125,4 +126,42 @@ files = Table(
     Column("expires", Float(53), nullable=False, index=True),
     Column("content", LargeBinary, nullable=False),
 )
-"""Files that clients have uploaded."""
+"""Files that clients have uploaded. `content` is empty if it is in the parts of an upload."""
+uploads = Table(
+    "abstractcore_uploads",
+    metadata,
+    Column("id", String(100), primary_key=True),
+    Column("owner", String(200), nullable=False),
+    Column("name", String(1000), nullable=False),
+    Column("purpose", String(40), nullable=False),
+    Column("media_type", String(200), nullable=False),
+    Column("size", BigInteger, nullable=False),
+    Column("created", Float(53), nullable=False),
+    Column("expires", Float(53), nullable=False, index=True),
+    Column("file_seconds", Float(53)),
+    Column("cancelled", Boolean, nullable=False),
+    Column("file", String(100)),
+    Column("parts", JSON),
+    ForeignKeyConstraint(["owner", "file"], [files.c.owner, files.c.id], ondelete="CASCADE"),
+    Index("abstractcore_uploads_of_file", "owner", "file"),
+)
+"""Files that are uploaded in parts: pending, `cancelled`, or completed as `file`, whose content is that of `parts`, in
+their order. A completed one lasts as long as its file."""
+upload_parts = Table(
+    "abstractcore_upload_parts",
+    metadata,
+    Column("id", String(100), primary_key=True),
+    Column("upload", String(100), ForeignKey(uploads.c.id, ondelete="SET NULL"), index=True),
+    Column("size", BigInteger, nullable=False),
+    Column("whole", Boolean, nullable=False),
+)
+"""The parts of uploads. `size` counts from the begin, `whole` is true once all of it is written. One without an upload
+is not needed any more: removing a gigabyte takes too long for one transaction, so its pieces go a few at a time."""
+upload_pieces = Table(
+    "abstractcore_upload_pieces",
+    metadata,
+    Column("part", String(100), ForeignKey(upload_parts.c.id), primary_key=True),
+    Column("position", BigInteger, primary_key=True, autoincrement=False),
+    Column("content", LargeBinary, nullable=False),
+)
+"""The contents of parts, so many bytes a row that a database and its driver need little memory for one."""

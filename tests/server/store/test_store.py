@@ -5,7 +5,6 @@ from __future__ import annotations
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -18,38 +17,9 @@ from abstractcore.server.store import responses as response_rows
 from abstractcore.server.store.background import ALIVE_SECONDS, EVENT_SECONDS, BackgroundResponses, Key
 from abstractcore.server.store.conversations import Conversations
 from abstractcore.server.store.responses import Responses, StoredResponse
-from abstractcore.server.store.tables import metadata
+from abstractcore.server.store.tables import VERSION, metadata
 from tests.server.postgresql import running_postgresql
-
-
-class Clock:
-    """A clock that tests move. It returns seconds since the epoch."""
-
-    def __init__(self) -> None:
-        self.time = 1_800_000_000.0
-
-    def __call__(self) -> float:
-        return self.time
-
-
-@pytest.fixture
-def clock() -> Clock:
-    return Clock()
-
-
-@pytest.fixture(params=["sqlite", "postgresql"])
-def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """The URL of an empty database."""
-    return f"sqlite:///{tmp_path}/server.db" if request.param == "sqlite" else request.getfixturevalue("postgresql").url
-
-
-@pytest.fixture
-def store(url: str) -> Iterator[Store]:
-    opened = Store(url)
-    yield opened
-    with opened.writing() as connection:
-        metadata.drop_all(connection)
-    opened.close()
+from tests.server.store.databases import Clock
 
 
 @pytest.fixture
@@ -289,13 +259,13 @@ def test_responses_and_conversations_expire_and_are_removed(responses: Responses
 
 def test_database_of_an_older_version_gets_the_new_tables(store: Store, url: str):
     with store.writing() as connection:
-        connection.execute(text("DROP TABLE abstractcore_responses"))
+        connection.execute(text("DROP TABLE abstractcore_conversation_items"))
         connection.execute(text("UPDATE abstractcore_version SET version = 1"))
     newer = Store(url)
-    Responses(newer, 100).add("me", response("r1", "a", "b"))
+    Conversations(newer, 100).create("me", "c1", {}, [{"id": "i1"}])
     newer.close()
     with store.reading() as connection:
-        assert connection.execute(text("SELECT version FROM abstractcore_version")).scalars().all() == [2]
+        assert connection.execute(text("SELECT version FROM abstractcore_version")).scalars().all() == [VERSION]
 
 
 def test_postgresql_that_is_down_is_reported_and_used_again_when_it_is_back():

@@ -1,0 +1,230 @@
+"""`Uploads`: files that clients upload in parts. What is written at once is a piece of a part."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Final, Literal
+
+from sqlalchemy import ColumnElement, Connection, Update, delete, insert, select, update
+
+from ...errors import InvalidInputError, NotFoundError
+from .files import StoredFile, begin, insert_file, used_bytes
+from .store import Store
+from .tables import upload_parts, upload_pieces, uploads
+
+PIECE_BYTES: Final = 1024 * 1024
+"""The size of a piece. PostgreSQL's driver needs 12 times of it, and a transaction keeps others waiting for as long."""
+MOST_PARTS: Final = 10_000
+"""How many parts an upload may have."""
+_FREED_BY_WRITE: Final = 2
+_FREED_AT_ONCE: Final = 8
+_SECONDS: Final = 3600.0
+_MEDIA_TYPE: Final = "application/octet-stream"
+
+
+@dataclass(frozen=True, slots=True)
+class StoredUpload:
+    """An upload without its parts. `size` is the number of bytes that the file is to have, `media_type` what the client
+    calls it; `file` is there once the upload is completed. Times are in seconds since the epoch.
+    """
+
+    id: str
+    name: str
+    purpose: str
+    media_type: str
+    size: int
+    created: float
+    expires: float
+    file_seconds: float | None = None
+    status: Literal["pending", "completed", "cancelled"] = "pending"
+    file: StoredFile | None = None
+
+
+class Uploads:
+    """Keeps uploads for an hour, and at most for `seconds`; a completed one is a file. Each belongs to an owner, and no
+    other one sees it.
+
+    Every method raises `StoreUnavailable`; those that change an upload raise `NotFoundError` if there is none, and
+    `InvalidInputError` if it is not pending any more. `now` returns seconds since the epoch.
+    """
+
+    def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
+        self._store = store
+        self._seconds = seconds
+        self._now = now
+
+    def create(
+        self,
+        owner: str,
+        id: str,
+        *,
+        name: str,
+        purpose: str,
+        media_type: str,
+        size: int,
+        most: int,
+        file_seconds: float | None = None,
+    ) -> StoredUpload | None:
+        """Makes an upload. Its file will last for `file_seconds`.
+
+        Returns None if the owner's files would have more than `most` bytes with it; it reserves nothing.
+        """
+        now = self._now()
+        made = StoredUpload(id, name, purpose, media_type, size, now, now + min(_SECONDS, self._seconds), file_seconds)
+        with self._store.writing() as connection:
+            begin(connection, owner, now)
+            if used_bytes(connection, owner) + size > most:
+                return None
+            connection.execute(
+                insert(uploads).values(
+                    id=id,
+                    owner=owner,
+                    name=name,
+                    purpose=purpose,
+                    media_type=media_type,
+                    size=size,
+                    created=now,
+                    expires=made.expires,
+                    file_seconds=file_seconds,
+                    cancelled=False,
+                )
+            )
+        return made
+
+    def begin_part(self, owner: str, id: str, part: str, size: int, most: int) -> bool:
+        """Makes room for a part of `size` bytes, of which the pieces come next.
+
+        Returns False if the owner's files would have more than `most` bytes with it.
+        """
+        with self._store.writing() as connection:
+            self._pending(connection, owner, id)
+            if len(_part_ids(connection, id)) >= MOST_PARTS:
+                raise InvalidInputError(f"the upload {id} has {MOST_PARTS} parts, which is the most: send larger ones")
+            if used_bytes(connection, owner) + size > most:
+                return False
+            connection.execute(insert(upload_parts).values(id=part, upload=id, size=size, whole=False))
+            return True
+
+    def write_piece(self, part: str, position: int, content: bytes) -> bool:
+        """Writes a piece of a part that was begun; returns False if the part is not needed any more.
+
+        It takes the place of pieces that are not needed any more.
+        """
+        with self._store.writing() as connection:
+            _free(connection, _FREED_BY_WRITE)
+            needed = select(upload_parts.c.id).where(upload_parts.c.id == part, upload_parts.c.upload.is_not(None))
+            if connection.execute(needed.with_for_update()).first() is None:
+                return False
+            connection.execute(insert(upload_pieces).values(part=part, position=position, content=content))
+            return True
+
+    def free(self) -> bool:
+        """Removes some pieces that are not needed any more; returns whether there may be others."""
+        with self._store.writing() as connection:
+            return _free(connection, _FREED_AT_ONCE)
+
+    def end_part(self, owner: str, id: str, part: str) -> None:
+        """Lets a part count as a part of the upload: all its pieces are written."""
+        with self._store.writing() as connection:
+            self._pending(connection, owner, id)
+            connection.execute(update(upload_parts).where(upload_parts.c.id == part).values(whole=True))
+
+    def drop_part(self, part: str) -> None:
+        """Takes a part that could not be written from its upload."""
+        with self._store.writing() as connection:
+            connection.execute(_dropped(upload_parts.c.id == part))
+
+    def check(self, owner: str, id: str, parts: Sequence[str]) -> StoredUpload:
+        """Returns the upload, which the parts, in this order, complete; raises `InvalidInputError` if they do not."""
+        with self._store.writing() as connection:
+            return self._checked(connection, owner, id, parts)
+
+    def complete(self, owner: str, id: str, parts: Sequence[str], file: str, media_type: str) -> StoredUpload:
+        """Makes the parts, in this order, the content of a file; raises `InvalidInputError` if they do not complete the
+        upload. Its other parts are dropped.
+        """
+        now = self._now()
+        with self._store.writing() as connection:
+            upload = self._checked(connection, owner, id, parts)
+            seconds = self._seconds if upload.file_seconds is None else min(upload.file_seconds, self._seconds)
+            made = StoredFile(file, upload.name, upload.purpose, media_type, upload.size, now, now + seconds)
+            insert_file(connection, owner, made, b"")
+            completed = update(uploads).where(uploads.c.id == id)
+            connection.execute(completed.values(file=file, parts=list(parts)))
+            connection.execute(_dropped(upload_parts.c.id.in_(_part_ids(connection, id) - {*parts})))
+        return replace(upload, status="completed", file=made)
+
+    def cancel(self, owner: str, id: str) -> StoredUpload:
+        """Cancels an upload, whose parts are not needed any more."""
+        with self._store.writing() as connection:
+            upload = self._pending(connection, owner, id)
+            connection.execute(update(uploads).where(uploads.c.id == id).values(cancelled=True))
+            connection.execute(_dropped(upload_parts.c.upload == id))
+        return replace(upload, status="cancelled")
+
+    def _pending(self, connection: Connection, owner: str, id: str) -> StoredUpload:
+        """Returns an upload that may be changed until the end of the transaction."""
+        begin(connection, owner, self._now())
+        asked = (uploads.c.owner == owner) & (uploads.c.id == id)
+        row: Any = connection.execute(select(uploads).where(asked)).first()
+        if row is None:
+            raise NotFoundError(f"there is no upload {id[:100]!r} here: it was not created, or has expired")
+        if row.file is not None:
+            raise InvalidInputError(f"the upload {id} is completed: its file is {row.file}")
+        if row.cancelled:
+            raise InvalidInputError(f"the upload {id} was cancelled")
+        return StoredUpload(
+            row.id,
+            row.name,
+            row.purpose,
+            row.media_type,
+            row.size,
+            row.created,
+            row.expires,
+            row.file_seconds,
+        )
+
+    def _checked(self, connection: Connection, owner: str, id: str, parts: Sequence[str]) -> StoredUpload:
+        upload = self._pending(connection, owner, id)
+        whole = select(upload_parts.c.id, upload_parts.c.size).where(upload_parts.c.upload == id, upload_parts.c.whole)
+        sizes: dict[str, int] = dict(connection.execute(whole).all())
+        total = 0
+        for index, part in enumerate(parts):
+            size = sizes.pop(part, None)
+            if size is None:
+                named = "is named twice" if part in parts[:index] else f"is not a part of the upload {id}"
+                raise InvalidInputError(f"{part[:100]!r} {named}", path=f"part_ids[{index}]")
+            total += size
+        if total != upload.size:
+            message = f"the parts have {total} bytes together, but the upload was created for {upload.size}"
+            raise InvalidInputError(message, path="part_ids")
+        return upload
+
+
+def _dropped(which: ColumnElement[bool]) -> Update:
+    return update(upload_parts).where(which).values(upload=None)
+
+
+def _free(connection: Connection, count: int) -> bool:
+    """Removes up to `count` pieces of a part that no upload has, or the part after its pieces; returns whether there
+    was one.
+    """
+    unused = select(upload_parts.c.id).where(upload_parts.c.upload.is_(None)).limit(1)
+    part = connection.execute(unused.with_for_update(skip_locked=True)).scalar()
+    if part is None:
+        return False
+    of_part = upload_pieces.c.part == part
+    pieces = select(upload_pieces.c.position).where(of_part).order_by(upload_pieces.c.position).limit(count)
+    positions = list(connection.execute(pieces).scalars())
+    if positions:
+        connection.execute(delete(upload_pieces).where(of_part, upload_pieces.c.position.in_(positions)))
+    else:
+        connection.execute(delete(upload_parts).where(upload_parts.c.id == part))
+    return True
+
+
+def _part_ids(connection: Connection, id: str) -> set[str]:
+    """Returns the ids of all parts of an upload, also of those that are being written."""
+    return {*connection.execute(select(upload_parts.c.id).where(upload_parts.c.upload == id)).scalars()}
