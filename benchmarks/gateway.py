@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Generator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -26,6 +26,7 @@ from server import Requests
 _DELAY = 0.02
 _CALLS = {1: 150, 4: 60, 16: 25, 64: 12}
 """Calls of each client at once."""
+_EVENTS = 50
 _ADDED = 0.7e-3
 _FIRST = 1e-3
 _P99 = 2.5
@@ -65,8 +66,8 @@ def gateway(setup: Setup) -> list[Row]:
     """Added time of whole answers and first chunks, and the throughput beside a bare proxy's."""
     with ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        vendor = stack.enter_context(_vendor())
-        served, process = stack.enter_context(_gateway(vendor, folder))
+        vendor = stack.enter_context(running_vendor())
+        served, process = stack.enter_context(running_gateway(vendor, folder))
         proxy = stack.enter_context(_proxy(vendor, folder))
         return asyncio.run(_rows(vendor, served, proxy, process, 1 if setup.quick else 3))
 
@@ -75,8 +76,8 @@ async def _rows(vendor: str, served: str, proxy: str, process: int, rounds: int)
     urls = {"direct": vendor, "gateway": served, "bare": proxy}
     rows: list[Row] = []
     for url in urls.values():
-        await _load(url, 2, 20, stream=False)
-        await _load(url, 2, 5, stream=True)
+        await load(url, 2, 20, stream=False)
+        await load(url, 2, 5, stream=True)
     for at_once, calls in _CALLS.items():
         found: dict[str, list[float]] = {name: [] for name in urls}
         seconds = dict.fromkeys(urls, 0.0)
@@ -84,11 +85,11 @@ async def _rows(vendor: str, served: str, proxy: str, process: int, rounds: int)
         for _ in range(rounds):
             for name, url in urls.items():
                 before, start = _cpu(process), time.perf_counter()
-                found[name] += await _load(url, at_once, calls, stream=False)
+                found[name] += await load(url, at_once, calls, stream=False)
                 seconds[name] += time.perf_counter() - start
                 spent += _cpu(process) - before if name == "gateway" else 0
         rows += _rows_of(at_once, found, seconds, spent / (at_once * calls * rounds))
-    firsts = {name: statistics.median(await _load(url, 1, 100, stream=True)) for name, url in urls.items()}
+    firsts = {name: statistics.median(await load(url, 1, 100, stream=True)) for name, url in urls.items()}
     rows.append(Row("added to the first chunk, 1 at once", firsts["gateway"] - firsts["direct"], goal=_FIRST))
     rows.append(Row("the same of a bare proxy", firsts["bare"] - firsts["direct"]))
     return rows
@@ -120,7 +121,7 @@ def _rows_of(at_once: int, found: dict[str, list[float]], seconds: dict[str, flo
     return rows
 
 
-async def _load(url: str, at_once: int, calls: int, *, stream: bool) -> list[float]:
+async def load(url: str, at_once: int, calls: int, *, stream: bool) -> list[float]:
     """Returns the seconds of each call, to the first chunk of a stream, on connections of their own."""
 
     async def one_client(session: aiohttp.ClientSession) -> list[float]:
@@ -148,13 +149,15 @@ def _cpu(process: int) -> float:
 
 
 @contextmanager
-def _vendor() -> Iterator[str]:
+def running_vendor() -> Generator[str]:
+    """Yields the address of a vendor in a process of its own, which answers each request after the delay."""
     with _started([sys.executable, __file__], {}, r"listening at (\S+)") as (url, _):
         yield url
 
 
 @contextmanager
-def _gateway(vendor: str, folder: Path) -> Iterator[tuple[str, int]]:
+def running_gateway(vendor: str, folder: Path) -> Generator[tuple[str, int]]:
+    """Yields the address of `abstractcore serve` in front of a vendor, and the id of its process."""
     config = folder / "server.toml"
     config.write_text(f'[server]\nport = 0\n[providers.openai]\nbase_url = "{vendor}/v1"\n', encoding="utf-8")
     command = [sys.executable, "-m", "abstractcore", "serve", "--config", str(config)]
@@ -163,14 +166,14 @@ def _gateway(vendor: str, folder: Path) -> Iterator[tuple[str, int]]:
 
 
 @contextmanager
-def _proxy(vendor: str, folder: Path) -> Iterator[str]:
+def _proxy(vendor: str, folder: Path) -> Generator[str]:
     (folder / "proxy.py").write_text(_PROXY, encoding="utf-8")
     with _started([sys.executable, str(folder / "proxy.py")], {"UPSTREAM": vendor}, r"running on (\S+)") as (url, _):
         yield url
 
 
 @contextmanager
-def _started(command: list[str], variables: dict[str, str], pattern: str) -> Iterator[tuple[str, int]]:
+def _started(command: list[str], variables: dict[str, str], pattern: str) -> Generator[tuple[str, int]]:
     """Yields the address that a process prints to stderr, and its id; ends the process."""
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env={**os.environ, **variables}) as process:
         assert process.stderr is not None
@@ -198,7 +201,7 @@ def _answer(body: bytes, kind: bytes) -> bytes:
 
 
 _PLAIN = _answer(wire.completion(), b"application/json")
-_STREAM = _answer(b"".join(wire.events()), b"text/event-stream")
+_STREAM = _answer(b"".join((*wire.events()[:_EVENTS], *wire.events()[-3:])), b"text/event-stream")
 
 
 async def _serve() -> None:

@@ -43,7 +43,7 @@ class _Vendor(Requests):
 
 def memory(setup: Setup) -> list[Row]:
     """Measures the memory of a server process in MB."""
-    return asyncio.run(_measured(1000, 2000 if setup.quick else 20_000))
+    return asyncio.run(_measured(1000, 2000 if setup.quick else 100_000))
 
 
 async def _measured(clients: int, requests: int) -> list[Row]:
