@@ -149,9 +149,9 @@ def _cpu(process: int) -> float:
 
 
 @contextmanager
-def running_vendor() -> Generator[str]:
-    """Yields the address of a vendor in a process of its own, which answers each request after the delay."""
-    with _started([sys.executable, __file__], {}, r"listening at (\S+)") as (url, _):
+def running_vendor(program: Path = Path(__file__)) -> Generator[str]:
+    """Yields the address of a vendor in a process of its own; this module's answers each request after the delay."""
+    with _started([sys.executable, str(program)], {}, r"listening at (\S+)") as (url, _):
         yield url
 
 
@@ -192,7 +192,7 @@ class _Delayed(Requests):
     """Answers each request after the delay; of a stream, all chunks at once."""
 
     def answer(self, head: bytes, tight: bytes) -> None:
-        answer = _STREAM if b'"stream":true' in tight else _PLAIN
+        answer = _STREAM if b'"stream":true' in tight else PLAIN
         asyncio.get_running_loop().call_later(_DELAY, self.transport.write, answer)
 
 
@@ -200,15 +200,16 @@ def _answer(body: bytes, kind: bytes) -> bytes:
     return b"HTTP/1.1 200 OK\r\ncontent-type: %b\r\ncontent-length: %d\r\n\r\n%b" % (kind, len(body), body)
 
 
-_PLAIN = _answer(wire.completion(), b"application/json")
+PLAIN = _answer(wire.completion(), b"application/json")
 _STREAM = _answer(b"".join((*wire.events()[:_EVENTS], *wire.events()[-3:])), b"text/event-stream")
 
 
-async def _serve() -> None:
-    server = await asyncio.get_running_loop().create_server(_Delayed, "127.0.0.1", 0)
+async def serve(answers: type[Requests]) -> None:
+    """Runs a vendor at a free port of the loopback, and prints its address."""
+    server = await asyncio.get_running_loop().create_server(answers, "127.0.0.1", 0)
     print(f"listening at http://127.0.0.1:{server.sockets[0].getsockname()[1]}", file=sys.stderr, flush=True)
     await server.serve_forever()
 
 
 if __name__ == "__main__":
-    asyncio.run(_serve())
+    asyncio.run(serve(_Delayed))

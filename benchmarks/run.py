@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable
 
 import calls
 import capabilities
+import chunk_gaps
 import conversations
 import documents
 import files
@@ -61,6 +62,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "pdf-text": documents.pdf_text,
     "glyphs": glyphs.drawn_pages,
     "gateway": gateway.gateway,
+    "chunk-gaps": chunk_gaps.chunk_gaps,
     "server-memory": server_memory.memory,
     "image": images.fitted,
     "file-again": files.again,
