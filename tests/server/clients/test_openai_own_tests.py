@@ -113,7 +113,18 @@ def cases(served: Served, own_tests: Path, folder: Path) -> Iterator[tuple[str, 
     shutil.copy(FIXTURE, folder / "tests" / "conftest.py")
     resources = folder / "tests" / "api_resources"
     chosen = [*(resources / each for each in FOLDERS), *(resources / f"test_{each}.py" for each in NAMES)]
-    options = ("-p", "no:xdist", "-p", "no:cacheprovider", "-o", "junit_logging=system-out", "-k", SYNC)
+    options = (
+        "-p",
+        "no:xdist",
+        "-p",
+        "no:schemathesis",
+        "-p",
+        "no:cacheprovider",
+        "-o",
+        "junit_logging=system-out",
+        "-k",
+        SYNC,
+    )
     env = {**os.environ, "TEST_API_BASE_URL": f"{served.url}/v1", "TEST_MEDIA": str(ROOT / "examples/media")}
     command = [sys.executable, "-m", "pytest", *options, "--junitxml=cases.xml", *chosen]
     subprocess.run(command, cwd=folder, env=env, capture_output=True, check=False)
