@@ -34,6 +34,8 @@ from .plugins import (
     Capability,
     CapabilityName,
     CapabilityServices,
+    Guard,
+    GuardServices,
     ModelWeights,
     ToolSource,
     TraceSubscriber,
@@ -82,6 +84,20 @@ if TYPE_CHECKING:
     from .excerpts import Excerpt, chosen_pages
     from .fetching import FetchedFile, Fetcher
     from .file_stores import FileStore, FileToUpload, FileUpload, HasFileStore, ProviderFile, StoredFileIndex
+    from .guarded_texts import with_texts
+    from .guards import (
+        CallVerdict,
+        ChecksCalls,
+        ChecksReplies,
+        ChecksTexts,
+        Edit,
+        GuardContext,
+        Refusal,
+        ReplyVerdict,
+        TextKind,
+        TextPiece,
+        TextVerdict,
+    )
     from .isolation import Isolation
     from .media_fitting import FitsMedia, Fitted, MeasuresMedia
     from .native_calls import native_call
@@ -121,6 +137,18 @@ _LATER = {
     "FitsMedia": "media_fitting",
     "Excerpt": "excerpts",
     "Fitted": "media_fitting",
+    "CallVerdict": "guards",
+    "ChecksCalls": "guards",
+    "ChecksReplies": "guards",
+    "ChecksTexts": "guards",
+    "Edit": "guards",
+    "GuardContext": "guards",
+    "Refusal": "guards",
+    "ReplyVerdict": "guards",
+    "TextKind": "guards",
+    "TextPiece": "guards",
+    "TextVerdict": "guards",
+    "with_texts": "guarded_texts",
     "HasFileStore": "file_stores",
     "HearsAgain": "second_hearings",
     "Isolation": "isolation",
@@ -177,6 +205,7 @@ __all__ = [
     "CallEnd",
     "CallMiddleware",
     "CallNext",
+    "CallVerdict",
     "Capability",
     "CapabilityName",
     "CapabilityServices",
@@ -184,6 +213,9 @@ __all__ = [
     "Captioner",
     "CatalogueFile",
     "Charge",
+    "ChecksCalls",
+    "ChecksReplies",
+    "ChecksTexts",
     "Clock",
     "Conversion",
     "ConversionKey",
@@ -191,6 +223,7 @@ __all__ = [
     "ConvertedFile",
     "ConvertedFiles",
     "DeltaStream",
+    "Edit",
     "Endpoint",
     "ErrorReader",
     "Excerpt",
@@ -205,6 +238,9 @@ __all__ = [
     "FitsMedia",
     "Fitted",
     "Framer",
+    "Guard",
+    "GuardContext",
+    "GuardServices",
     "HasExcerpts",
     "HasExtensions",
     "HasFileStore",
@@ -246,6 +282,8 @@ __all__ = [
     "ProviderSession",
     "Recognised",
     "RecordingLimits",
+    "Refusal",
+    "ReplyVerdict",
     "ReportsAlternatives",
     "Runtime",
     "Script",
@@ -258,6 +296,9 @@ __all__ = [
     "StreamDecoder",
     "StreamRenderer",
     "Terms",
+    "TextKind",
+    "TextPiece",
+    "TextVerdict",
     "Thinking",
     "TimeLimit",
     "ToolContext",
@@ -278,6 +319,7 @@ __all__ = [
     "interruptible",
     "native_call",
     "total_usage",
+    "with_texts",
 ]
 
 

@@ -1,4 +1,6 @@
-"""What a plugin may register besides providers and media handlers: capabilities, tools, weights, trace subscribers."""
+"""What a plugin may register besides providers and media handlers: capabilities, tools, weights, trace subscribers,
+guards.
+"""
 
 from __future__ import annotations
 
@@ -124,4 +126,39 @@ class TraceSubscriber(Protocol):
 
     def __call__(self, record: schema.CallRecord) -> Awaitable[object] | object:
         """Handles the record of a call. Exceptions are logged."""
+        ...
+
+
+class GuardServices(Protocol):
+    """What a server gives to its guards."""
+
+    @property
+    def environment(self) -> Mapping[str, str]:
+        """Environment variables, for keys and addresses."""
+        ...
+
+    def llm(self, name: str) -> Any:
+        """Returns the `LLM` that clients of the server reach under a name; raises `ModelNotFoundError`."""
+        ...
+
+
+class Guard(Protocol):
+    """Makes the guards of a server: one for each table `[guards.NAME]` of its configuration that names it."""
+
+    @property
+    def name(self) -> str:
+        """The name in the configuration."""
+        ...
+
+    @property
+    def summary(self) -> str:
+        """One line of help."""
+        ...
+
+    def connect(self, options: Mapping[str, Any], services: GuardServices) -> Any:
+        """Returns an object with `check_call`, `check_reply` or `check_text`, or several of them, sync or `async def`.
+        Sync ones are called in threads. No I/O; raises `InvalidInputError` for invalid options.
+
+        An object with a true attribute `read_only` changes nothing: the bytes of a stream then go through untouched.
+        """
         ...

@@ -7,6 +7,7 @@ from .hooks import hookimpl
 from .kinds import (
     CAPABILITY,
     CATALOGUE,
+    GUARD,
     KINDS,
     MEDIA_HANDLER,
     PROVIDER,
@@ -23,6 +24,7 @@ from .tool_sources import tools_of
 __all__ = [
     "CAPABILITY",
     "CATALOGUE",
+    "GUARD",
     "KINDS",
     "MEDIA_HANDLER",
     "PROVIDER",

@@ -9,6 +9,7 @@ import pluggy
 from ..ports import (
     Capability,
     CatalogueFile,
+    Guard,
     MediaHandler,
     ModelWeights,
     Provider,
@@ -60,3 +61,8 @@ def register_tools() -> Iterable[ToolSource]:  # pyright: ignore[reportReturnTyp
 @hookspec
 def register_trace_subscribers() -> Iterable[TraceSubscriber]:  # pyright: ignore[reportReturnType]
     """Returns trace subscribers, which are notified of every call."""
+
+
+@hookspec
+def register_guards() -> Iterable[Guard]:  # pyright: ignore[reportReturnType]
+    """Returns guards, which `[guards.NAME]` of a server's configuration finds by name."""

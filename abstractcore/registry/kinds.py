@@ -12,6 +12,7 @@ from ..ports import (
     Capability,
     CatalogueFile,
     Fallback,
+    Guard,
     MediaHandler,
     ModelWeights,
     Provider,
@@ -146,6 +147,7 @@ CAPABILITY = Kind("capability", "register_capabilities", Capability, _capability
 MODEL = Kind("model", "register_models", ModelWeights, _model_fault)
 TOOL_SOURCE = Kind("tool source", "register_tools", ToolSource, _tool_source_fault)
 TRACE_SUBSCRIBER = Kind("trace subscriber", "register_trace_subscribers", TraceSubscriber, _trace_subscriber_fault)
+GUARD: Kind[Guard] = Kind("guard", "register_guards", Guard, _nothing_else)
 KINDS: tuple[Kind[Any], ...] = (
     PROVIDER,
     CATALOGUE,
@@ -155,4 +157,5 @@ KINDS: tuple[Kind[Any], ...] = (
     MODEL,
     TOOL_SOURCE,
     TRACE_SUBSCRIBER,
+    GUARD,
 )

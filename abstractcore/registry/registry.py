@@ -13,6 +13,7 @@ from ..ports import (
     CAPABILITIES,
     Capability,
     CatalogueFile,
+    Guard,
     MediaHandler,
     ModelWeights,
     Provider,
@@ -27,6 +28,7 @@ from .guarded_handlers import GuardedHandler
 from .kinds import (
     CAPABILITY,
     CATALOGUE,
+    GUARD,
     KINDS,
     MEDIA_HANDLER,
     MODEL,
@@ -150,6 +152,11 @@ class Registry:
         """All trace subscribers."""
         return tuple(self._all(TRACE_SUBSCRIBER).values())
 
+    @property
+    def guards(self) -> dict[str, Guard]:
+        """All guards of servers by name."""
+        return self._all(GUARD)
+
     def provider(self, name: str, model: str | None = None) -> Provider:
         """Returns the provider called `name`; raises `UnknownProviderError` with similar names.
 
@@ -190,6 +197,14 @@ class Registry:
         if found is None:
             install = f"Install a plugin that provides it, or pass a ToolSpec; {_SEE_PLUGINS}"
             raise InvalidInputError(f"no tool source is called {name!r}.", hint=self._hint(TOOL_SOURCE, name, install))
+        return found.item
+
+    def guard(self, name: str) -> Guard:
+        """Returns the guard called `name`; raises `InvalidInputError` with similar names."""
+        found = self._find(GUARD, name)
+        if found is None:
+            install = f"Install a plugin that provides it; {_SEE_PLUGINS}"
+            raise InvalidInputError(f"no guard is called {name!r}.", hint=self._hint(GUARD, name, install))
         return found.item
 
     def owner(self, kind: str, name: str) -> str:
@@ -258,6 +273,10 @@ class Registry:
     def add_trace_subscriber(self, subscriber: TraceSubscriber) -> None:
         """Registers a trace subscriber, for LLMs that are created afterwards."""
         self._add(TRACE_SUBSCRIBER, subscriber)
+
+    def add_guard(self, guard: Guard) -> None:
+        """Registers a guard, for servers that are started afterwards."""
+        self._add(GUARD, guard)
 
     def _add(self, kind: Kind[T], item: T) -> None:
         kind.check(item)

@@ -7,13 +7,14 @@ from .access import Access, FixedKeys, Grant, Lease, OpenAccess, Settlement
 from .application import Application, server_services
 from .configuration import read_settings
 from .limits import Limits
-from .settings import ModelSettings, ProviderSettings, ServerSettings, Settings
+from .settings import GuardSettings, ModelSettings, ProviderSettings, ServerSettings, Settings
 
 __all__ = [
     "Access",
     "Application",
     "FixedKeys",
     "Grant",
+    "GuardSettings",
     "Lease",
     "Limits",
     "ModelSettings",

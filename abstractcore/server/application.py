@@ -22,6 +22,7 @@ from .draining import Drains
 from .exchange import Exchange, Reply, State
 from .failures import RequestRefused, refused, shown_error
 from .fetching import NoDownloads
+from .guards import Guards
 from .hosts import Hosts
 from .llms import LLMs
 from .makers import Makers
@@ -81,6 +82,7 @@ class Application:
             hosts,
             Drains(settings.limits),
             makers,
+            Guards(settings, services, llms),
             self._metrics,
             self._stored,
             self._backgrounds,

@@ -14,6 +14,7 @@ from pydantic_core import to_json
 
 from ..schema import ModelCall
 from .access import Access, Grant, Lease, Settlement
+from .guard_decisions import GuardDecision
 from .receipts import Receipt
 
 GONE = 499
@@ -25,8 +26,9 @@ _log = logging.getLogger("abstractcore.server")
 class Entry:
     """One request. `key` is the name of its key, `route` the pattern of its path, `model` the last one called.
 
-    `tokens` are those of all its calls, `cost` theirs in US dollars, None if one is unknown. `background` is the status
-    that a response in the background ended with: an entry of its own, after that of its request.
+    `tokens` are those of all its calls, `cost` theirs in US dollars, None if one is unknown; `decisions` those of
+    guards. `background` is the status that a response in the background ended with: an entry of its own, after that of
+    its request.
     """
 
     trace_id: str
@@ -41,6 +43,7 @@ class Entry:
     estimated: bool = False
     background: str | None = None
     receipt: Receipt = field(default_factory=Receipt)
+    decisions: list[GuardDecision] = field(default_factory=list[GuardDecision])
     is_written: bool = False
 
     async def begin(self, access: Access, grant: Grant, call: ModelCall) -> Lease:
@@ -75,6 +78,7 @@ class Entry:
             "estimated": self.estimated,
             "trace_id": self.trace_id,
             **({} if self.background is None else {"background": self.background}),
+            **({"guards": [decision.data() for decision in self.decisions]} if self.decisions else {}),
             **({"receipt": self.receipt.data(reply)} if self.receipt.calls else {}),
         }
 

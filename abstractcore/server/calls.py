@@ -6,6 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from typing import Any
 
+import jiter
 from pydantic_core import to_json
 
 from ..errors import AbstractCoreError
@@ -13,6 +14,7 @@ from ..schema import CallWarning, GenerateResponse, ModelReply, Rendered, WireRe
 from .exchange import Exchange, Reply
 from .extension import reply_fields, with_field
 from .jobs import Job, Planned, may_fall_back
+from .json_changes import changed_paths
 from .reasoning import sealed_reply
 from .receipts import RECEIPT_HEADER, digest_of
 from .settlements import estimated, failed, settlement_of
@@ -44,15 +46,27 @@ async def answered(job: Job) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer, and the call that it is of."""
+    """One answer, and the call that it is of. `received` is the reply of the model, `reply` what its guards have left
+    of it.
+    """
 
     planned: Planned
     response: GenerateResponse[Any]
+    received: ModelReply
+    reply: ModelReply
 
     @property
-    def reply(self) -> ModelReply:
-        """The reply as the client may have it."""
-        reply = self.response.reply
+    def is_changed(self) -> bool:
+        """Whether a guard has changed the reply."""
+        return self.reply is not self.received
+
+    @property
+    def is_untouched(self) -> bool:
+        """Whether the client gets the provider's bytes."""
+        return self.planned.relay.is_untouched and not self.is_changed
+
+    def sealed(self, reply: ModelReply) -> ModelReply:
+        """Returns a reply as the client may have it."""
         return reply if self.planned.own_format else sealed_reply(reply, self.planned.origin)
 
 
@@ -81,7 +95,7 @@ async def _one_answer(job: Job) -> Answered:
 
 
 async def _called(job: Job, planned: Planned) -> Answered:
-    lease = await job.begin(planned)
+    lease, planned = await job.begin(planned)
     try:
         response = await planned.llm.arun(planned.call, timeout=job.timeout)
     except Exception as error:
@@ -91,15 +105,27 @@ async def _called(job: Job, planned: Planned) -> Answered:
         await lease.settle(estimated(planned.llm, planned.call, None, "cancelled"))
         raise
     await lease.settle(settlement_of(response))
-    return Answered(planned, response)
+    received = reply = response.reply
+    if planned.guarding is not None:
+        reply = await planned.guarding.reply(received)
+    return Answered(planned, response, received, reply)
 
 
 def _rendered(job: Job, answers: list[Answered]) -> Rendered:
     """Returns the body for the client: the provider's own, if the request was sent as the client wrote it."""
-    planned = answers[0].planned
-    if planned.relay.is_untouched:
-        return Rendered(planned.relay.received)
-    return job.exchange.dialect.render(planned.transpiler, [each.reply for each in answers], job.asked, job.stamp)
+    first = answers[0]
+    if first.is_untouched:
+        return Rendered(first.planned.relay.received)
+    rendered = _written(job, first, [each.sealed(each.reply) for each in answers])
+    if any(each.is_changed for each in answers):
+        received = _written(job, first, [each.sealed(each.received) for each in answers])
+        changes = changed_paths(jiter.from_json(received.body), jiter.from_json(rendered.body))
+        job.exchange.entry.receipt.add_reply_changes(changes)
+    return rendered
+
+
+def _written(job: Job, first: Answered, replies: list[ModelReply]) -> Rendered:
+    return job.exchange.dialect.render(first.planned.transpiler, replies, job.asked, job.stamp)
 
 
 async def whole(job: Job, answers: list[Answered]) -> WireResponse:
@@ -107,8 +133,11 @@ async def whole(job: Job, answers: list[Answered]) -> WireResponse:
     first = answers[0]
     rendered = _rendered(job, answers)
     warnings: tuple[CallWarning, ...] = (*first.planned.warnings, *first.response.warnings, *rendered.warnings)
-    if first.planned.relay.is_untouched:
+    if first.is_untouched:
         warnings = ()  # of what the canonical call cannot hold, and nothing was written from that
+    guarding = first.planned.guarding
+    decisions = () if guarding is None else guarding.decisions
+    warnings = warnings if guarding is None else (*warnings, *guarding.warnings)
     name = f"{first.response.provider}/{first.response.model}"
     headers = {"content-type": "application/json", "x-abstractcore-model": name}
     costs = [each.response.cost for each in answers]
@@ -119,7 +148,7 @@ async def whole(job: Job, answers: list[Answered]) -> WireResponse:
         headers["x-abstractcore-warnings"] = str(len(warnings))
     body = rendered.body
     if job.extension.is_given:
-        body = with_field(body, to_json(reply_fields(first.response, warnings, name)))
+        body = with_field(body, to_json(reply_fields(first.response, warnings, name, decisions)))
     if job.keep is not None:
         body = await job.keep(body)
     headers[RECEIPT_HEADER] = job.exchange.entry.receipt.header(digest_of(body))

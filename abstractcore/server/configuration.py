@@ -12,13 +12,13 @@ from ..catalogue.toml_documents import read_toml
 from ..errors import ConfigurationError
 from .access import check_key
 from .limits import Limits
-from .settings import ModelSettings, ProviderSettings, ServerSettings, Settings
+from .settings import GuardSettings, ModelSettings, ProviderSettings, ServerSettings, Settings
 from .tables import Table, from_environment
 
 CONFIG_VARIABLE = "ABSTRACTCORE_SERVER_CONFIG"
 _SERVER_PREFIX = "ABSTRACTCORE_SERVER"
 _LIMITS_PREFIX = "ABSTRACTCORE_SERVER_LIMITS"
-_TABLES = ("server", "limits", "providers", "models")
+_TABLES = ("server", "limits", "providers", "models", "guards")
 _SECRETS = ("api_key", "access_token", "credentials")
 _EMPTY = Document("the environment", "")
 
@@ -40,8 +40,9 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
     limits = replace(root.table("limits").read(Limits), **_checked(Limits, _LIMITS_PREFIX, environment))
     providers = {name: _provider(table) for name, table in root.table("providers").tables().items()}
     models = {name: _model(table) for name, table in root.table("models").tables().items()}
+    guards = {name: table.read(GuardSettings) for name, table in root.table("guards").tables().items()}
     _check_tls(server, root)
-    return Settings(server, limits, providers, models, _keys(server, environment), document if path else None)
+    return Settings(server, limits, providers, models, guards, _keys(server, environment), document if path else None)
 
 
 def _checked(cls: type[Any], prefix: str, environment: Mapping[str, str]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ async def count_tokens(exchange: Exchange) -> WireResponse:
     headers = {"content-type": "application/json"}
     lease = await exchange.begin(planned.call)
     try:
+        planned = await job.guarded(planned)
         async with exchange.state.drains.watched(exchange.connection, "cancel"):
             counted = await planned.llm.aoperate_call(_COUNT_TOKENS, planned.call, timeout=job.timeout)
         tokens: int = counted.value

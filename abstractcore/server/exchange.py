@@ -18,6 +18,7 @@ from .connection import Connection
 from .dialects.base import Dialect
 from .dialects.response_fields import compact
 from .draining import Drains
+from .guards import Guards
 from .hosts import Hosts
 from .llms import LLMs
 from .makers import Makers
@@ -39,6 +40,7 @@ class State:
     hosts: Hosts
     drains: Drains
     makers: Makers
+    guards: Guards
     metrics: Metrics
     stored: StoredState
     backgrounds: Backgrounds

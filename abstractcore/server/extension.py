@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from ..errors import InvalidInputError
 from ..registry import did_you_mean, nearest_names
 from ..schema import CallWarning, GenerateResponse, ModelCall, SchemaError, to_data
+from .guard_decisions import GuardDecision
 
 FIELD = "abstractcore"
 _CALL_FIELDS = (
@@ -72,8 +73,15 @@ class Extension:
 _NONE = Extension()
 
 
-def reply_fields(response: GenerateResponse[Any], warnings: tuple[CallWarning, ...], name: str) -> dict[str, Any]:
-    """Returns the field of a reply: who answered, what it cost, what happened to files, and all warnings."""
+def reply_fields(
+    response: GenerateResponse[Any],
+    warnings: tuple[CallWarning, ...],
+    name: str,
+    decisions: Sequence[GuardDecision] = (),
+) -> dict[str, Any]:
+    """Returns the field of a reply: who answered, what it cost, what happened to files, what guards decided, and all
+    warnings.
+    """
     return {
         "trace_id": response.trace_id,
         "model": name,
@@ -84,6 +92,7 @@ def reply_fields(response: GenerateResponse[Any], warnings: tuple[CallWarning, .
         "attempts": len(response.attempts),
         "usage": to_data(response.usage),
         "media": [to_data(decision) for decision in response.media],
+        **({"guards": [decision.data() for decision in decisions]} if decisions else {}),
         "warnings": [to_data(warning) for warning in warnings],
     }
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import abstractcore
@@ -16,9 +16,11 @@ from .dialects.base import Asked, Stamp
 from .exchange import Exchange
 from .extension import Extension
 from .failures import refused
+from .guarding import Guarding
 from .llms import Served
 from .passthrough import AsRead, Relay
 from .reasoning import has_seals, owned
+from .settlements import not_sent
 
 _TRACE_HEADERS = ("traceparent", "tracestate")
 
@@ -26,7 +28,8 @@ _TRACE_HEADERS = ("traceparent", "tracestate")
 @dataclass(frozen=True, slots=True)
 class Planned:
     """The call of one model. `transpiler` renders its reply: the model's own wire format, if the client speaks it
-    (`own_format`), else the client's. `warnings` are those of reading the request. `relay` has the bytes of the call.
+    (`own_format`), else the client's. `warnings` are those of reading the request. `relay` has the bytes of the call,
+    `guarding` the guards that have checked it, None if there are none.
     """
 
     llm: abstractcore.LLM
@@ -35,6 +38,7 @@ class Planned:
     own_format: bool
     warnings: tuple[CallWarning, ...]
     relay: Relay
+    guarding: Guarding | None = None
 
     @property
     def origin(self) -> str:
@@ -122,11 +126,28 @@ class Job:
         has_own = self.extension.is_given or has_seals(asked.wire.body)
         return asked.choices == 1 and not asked.is_list and not asked.is_changed and not has_own
 
-    async def begin(self, planned: Planned) -> Lease:
-        """Lets a call in, before it is made by this task; raises as `Access.begin` does."""
+    async def begin(self, planned: Planned) -> tuple[Lease, Planned]:
+        """Lets a call in, before it is made by this task, and returns it as its guards have left it.
+
+        Raises as `Access.begin` does, and `RequestRefused` for what a guard refuses.
+        """
         planned.relay.begin()
         self.exchange.entry.receipt.add(planned.origin, planned.relay)
-        return await self.exchange.begin(planned.call)
+        lease = await self.exchange.begin(planned.call)
+        try:
+            return lease, await self.guarded(planned)
+        except BaseException as error:
+            await lease.settle(not_sent(error))
+            raise
+
+    async def guarded(self, planned: Planned) -> Planned:
+        """Returns a call as its guards have left it; raises `RequestRefused` for what one refuses."""
+        exchange = self.exchange
+        guards = exchange.state.guards.of((self.served.name, planned.origin), exchange.grant.key_id)
+        if not guards:
+            return planned
+        guarding = Guarding(guards, self, planned)
+        return replace(planned, call=await guarding.call(planned.call), guarding=guarding)
 
     def _options(
         self, call: ModelCall, provider: str, own_format: bool

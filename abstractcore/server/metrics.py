@@ -36,6 +36,7 @@ _FAMILIES = {
     "request_seconds": ("histogram", "How long requests took, streams to their end."),
     "calls_total": ("counter", "Calls of models."),
     "tokens_total": ("counter", "Tokens of calls."),
+    "guard_decisions_total": ("counter", "Decisions of guards."),
     "cost_dollars_total": ("counter", "What calls cost, as far as it is known."),
 }
 _log = logging.getLogger("abstractcore.server")
@@ -53,6 +54,7 @@ class Metrics:
         self._tokens: Counter[tuple[str, str]] = Counter()
         self._calls: Counter[str] = Counter()
         self._cost: dict[str, float] = {}
+        self._decisions: Counter[tuple[str, str, str]] = Counter()
         self._buckets: Counter[float] = Counter()
         self._seconds = 0.0
 
@@ -64,7 +66,9 @@ class Metrics:
         self.count_calls(entry)
 
     def count_calls(self, entry: Entry) -> None:
-        """Counts the calls of a request, or of what it began in the background."""
+        """Counts the calls of a request, or of what it began in the background, and the decisions of their guards."""
+        for decision in entry.decisions:
+            self._decisions[decision.guard, decision.checked, decision.outcome] += 1
         if entry.calls and entry.model is not None:
             is_known = entry.model in self._calls or len(self._calls) < _MOST_MODELS
             model = entry.model if is_known else _OTHER
@@ -118,12 +122,15 @@ class Metrics:
         names = ("route", "status")
         requests = {_labels(zip(names, key, strict=True)): count for key, count in self._requests.items()}
         tokens = {_labels(zip(("model", "direction"), key, strict=True)): count for key, count in self._tokens.items()}
+        checks = ("guard", "checked", "outcome")
+        decisions = {_labels(zip(checks, key, strict=True)): count for key, count in self._decisions.items()}
         return {
             _RUNNING: {"": self.running},
             "requests_total": requests,
             "request_seconds": self._durations(),
             "calls_total": {_labels([("model", model)]): count for model, count in self._calls.items()},
             "tokens_total": tokens,
+            "guard_decisions_total": decisions,
             "cost_dollars_total": {_labels([("model", model)]): dollars for model, dollars in self._cost.items()},
         }
 

@@ -7,7 +7,7 @@ import hashlib
 import json
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -32,14 +32,21 @@ def digest_of(data: bytes) -> str:
 
 @dataclass(slots=True)
 class Receipt:
-    """What one request, with the body `request`, became."""
+    """What one request, with the body `request`, became. `reply_changes` are the paths in which guards have changed the
+    reply: those of its JSON, of a stream its blocks.
+    """
 
     request: bytes = b""
+    reply_changes: tuple[str, ...] = ()
     _relays: list[tuple[str, Relay]] = field(default_factory=list[tuple[str, Relay]])
 
     def add(self, model: str, relay: Relay) -> None:
         """Adds a call of a model that is about to be made; a fallback is one more."""
         self._relays.append((model, relay))
+
+    def add_reply_changes(self, paths: Iterable[str]) -> None:
+        """Adds paths in which guards have changed the reply."""
+        self.reply_changes = tuple(dict.fromkeys((*self.reply_changes, *paths)))
 
     @property
     def calls(self) -> list[tuple[str, Relay, bytes]]:
@@ -51,22 +58,24 @@ class Receipt:
         only.
         """
         data = self.data(reply, is_begun=reply is None)
-        for call in data["calls"]:
-            more = len(call["changed"]) - _MOST_PATHS
+        for each, name in [(data, "reply_changed"), *((call, "changed") for call in data["calls"])]:
+            more = len(each.get(name, ())) - _MOST_PATHS
             if more > 0:
-                call["changed"] = [*call["changed"][:_MOST_PATHS], f"... {more} more"]
+                each[name] = [*each[name][:_MOST_PATHS], f"... {more} more"]
         return json.dumps(data, separators=(",", ":"))
 
     def data(self, reply: str | None, *, is_begun: bool = False) -> dict[str, Any]:
         """Returns the receipt as JSON data: SHA-256 of the bodies, and for each call the paths of JSON in which its
-        request differs from the client's. The replies of a call that has begun only are not known.
+        request differs from the client's, and those in which guards have changed the reply, if they have. The replies
+        of a call that has begun only are not known.
         """
         calls: list[dict[str, Any]] = [
             {"model": model, "request": digest_of(sent), "changed": list(relay.changed)}
             | ({} if is_begun else {"reply": digest_of(relay.received)})
             for model, relay, sent in self.calls
         ]
-        return {"request": digest_of(self.request), "calls": calls, "reply": reply}
+        changes = {"reply_changed": [*self.reply_changes]} if self.reply_changes else {}
+        return {"request": digest_of(self.request), "calls": calls, "reply": reply, **changes}
 
 
 async def save_receipt(folder: str, trace_id: str, receipt: Receipt, reply: bytes) -> None:
@@ -135,7 +144,9 @@ def _findings(folder: Path, data: dict[str, Any], request: bytes | None, reply: 
         yield _kept(f"reply of {call['model']}", answered)
     written = _body(folder, data["reply"])
     last = _body(folder, data["calls"][-1]["reply"]) if data["calls"] else None
-    yield _kept("reply as sent", written, _same(written, last, "the provider's bytes"))
+    changed = data.get("reply_changed", [])
+    note = f"guards changed {', '.join(changed)}" if changed else _same(written, last, "the provider's bytes")
+    yield _kept("reply as sent", written, note)
     if reply is not None:
         yield Finding("reply of the client", digest_of(reply) == data["reply"])
 

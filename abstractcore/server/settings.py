@@ -16,6 +16,8 @@ OnDisconnect = Literal["cancel", "drain"]
 """What happens to a call whose client has left: it is cancelled, or goes on to its end."""
 DatabaseDown = Literal["closed", "open"]
 """What happens while the database of keys is down: requests are refused, or keys that are known stay valid."""
+OnFailure = Literal["closed", "open"]
+"""What happens if a guard fails, or takes too long: the call is refused, or goes on without it."""
 _NOTHING: Any = EMPTY
 
 
@@ -43,6 +45,28 @@ class ModelSettings:
 
     models: tuple[str, ...]
     """The models, as in "openai/gpt-5.4". If one fails, the next is called."""
+
+
+@dataclass(frozen=True, slots=True)
+class GuardSettings:
+    """The table `[guards.NAME]`: a guard of a plugin, which looks at calls and answers. Guards are asked in the order
+    of the file.
+    """
+
+    guard: str
+    """The guard, by the name that its plugin gives it."""
+    on_failure: OnFailure = "closed"
+    """What happens if the guard fails, or takes too long: "closed" refuses the call with status 503; with "open" it
+    goes on, with a warning."""
+    timeout_seconds: float = field(default=10.0, metadata={"least": 0.001})
+    """The time for one check, in seconds."""
+    models: tuple[str, ...] | None = None
+    """Patterns of the models whose calls it checks, as in "openai/*": of the name that the client used, or that of the
+    model that answers. Without it, it checks those of all models."""
+    keys: tuple[str, ...] | None = None
+    """Patterns of the names of the keys whose calls it checks; without it, it checks those of all clients."""
+    options: Mapping[str, Any] = field(default=_NOTHING, repr=False)
+    """Options of the guard, as in `options.replacement = "[e-mail]"`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +115,7 @@ class Settings:
     limits: Limits = field(default_factory=Limits)
     providers: Mapping[str, ProviderSettings] = _NOTHING
     models: Mapping[str, ModelSettings] = _NOTHING
+    guards: Mapping[str, GuardSettings] = _NOTHING
     keys: tuple[str, ...] = field(default=(), repr=False)
     document: Document | None = field(default=None, repr=False, compare=False)
 

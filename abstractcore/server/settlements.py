@@ -26,12 +26,17 @@ def settlement_of(response: GenerateResponse[Any]) -> Settlement:
     return Settlement("done", response.usage, response.cost, response.cost_source)
 
 
+def not_sent(error: BaseException) -> Settlement:
+    """Returns the settlement of a call that was let in, and not sent for an error."""
+    return Settlement("failed" if isinstance(error, Exception) else "cancelled", Usage(0, 0), Decimal(0), "computed")
+
+
 def failed(planned: Planned, error: Exception, partial: ModelReply | None = None) -> Settlement:
     """Returns the settlement of a call that failed: it costs nothing if nothing of an answer arrived."""
     if partial is None and isinstance(error, AbstractCoreError):
         partial = error.partial
     if partial is None or not partial.parts:
-        return Settlement("failed", Usage(0, 0), Decimal(0), "computed")
+        return not_sent(error)
     return estimated(planned.llm, planned.call, partial, "failed")
 
 

@@ -16,6 +16,7 @@ from ..schema import Delta, ReplyEnd, StreamEvent
 from .connection import Sink
 from .event_streams import EventStream
 from .extension import reply_fields, with_field
+from .guarded_streams import GuardedStream
 from .jobs import Job, Planned, may_fall_back
 from .reasoning import StreamSealer
 from .receipts import RECEIPT_HEADER
@@ -79,7 +80,7 @@ class StreamedAnswer(EventStream):
 
     async def _stream(self, planned: Planned, number: int, sink: Sink) -> None:
         """Streams a call, and settles it however it ends."""
-        lease = await self._job.begin(planned)
+        lease, planned = await self._job.begin(planned)
         stream = planned.llm.astream_call(planned.call, timeout=self._job.timeout)
         try:
             async with stream:
@@ -95,22 +96,25 @@ class StreamedAnswer(EventStream):
 
     async def _pump(self, stream: abstractcore.AsyncStream[None], planned: Planned, number: int, sink: Sink) -> None:
         """Sends the events of each network chunk together, as soon as they arrive."""
-        batch = await stream.read()
+        guarded = None if planned.guarding is None else GuardedStream(stream, planned.relay, planned.guarding)
+        source = stream if guarded is None else guarded
+        batch = await source.read()
         job = self._job
         sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: job.exchange.entry.receipt.header()}
         renderer = self._dialect.renderer(planned.transpiler, job.asked, job.stamp, number)
         self._renderers[number] = renderer
         sealer = None if planned.own_format else StreamSealer(planned.origin)
-        relay = planned.relay
+        relay = planned.relay if guarded is None else guarded
+        is_untouched = planned.relay.is_untouched and (guarded is None or guarded.is_read_only)
         while batch:
-            data = relay.take_events() if relay.is_untouched else _rendered(batch, renderer, sealer)
+            data = relay.take_events() if is_untouched else _rendered(batch, renderer, sealer)
             if job.extension.is_given and isinstance(batch[-1], ReplyEnd):
                 self._tail += data
             elif data:
                 self._has_events = True
                 await sink.write(data)
-            batch = await stream.read()
-        if relay.is_untouched:
+            batch = await source.read()
+        if is_untouched:
             self._tail = relay.take_rest()
             self._is_complete = True
         elif job.extension.is_given and job.asked.choices == 1:
@@ -120,7 +124,9 @@ class StreamedAnswer(EventStream):
         """Puts the field `abstractcore` into the last object of the stream."""
         response = stream.response
         name = f"{response.provider}/{response.model}"
-        fields = reply_fields(response, (*planned.warnings, *response.warnings), name)
+        guarding = planned.guarding
+        decisions, more = ((), ()) if guarding is None else (guarding.decisions, guarding.warnings)
+        fields = reply_fields(response, (*planned.warnings, *response.warnings, *more), name, decisions)
         self._tail = with_field(self._tail + self._dialect.finish([renderer]), to_json(fields))
         self._is_complete = True
 

@@ -1,0 +1,177 @@
+"""`Guarding`: the guards of one call. They are asked in order; each sees what those before it have left."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, TypeVar
+
+from ..errors import ContentFilterError, ServerError
+from ..ports import Edit, GuardContext, Refusal, TextKind, TextPiece, with_texts
+from ..schema import CallWarning, ModelCall, ModelReply, to_data
+from .failures import RequestRefused
+from .guard_decisions import Checked, GuardDecision
+from .guards import ConnectedGuard, GuardFailure
+from .json_changes import changed_paths
+from .text_windows import TextWindow, checked_edits, is_text
+
+if TYPE_CHECKING:
+    from .jobs import Job, Planned
+
+T = TypeVar("T")
+_LONGEST_REASON = 500
+_FIXED = ("provider", "model", "stream")
+"""What a guard cannot change of a call: it was let in as one of this model."""
+_log = logging.getLogger("abstractcore.server")
+
+
+class Guarding:
+    """The guards of one call, and what they have decided. `context` is what they are told."""
+
+    def __init__(self, guards: Sequence[ConnectedGuard], job: Job, planned: Planned) -> None:
+        exchange = job.exchange
+        self.guards = guards
+        self.decisions: list[GuardDecision] = []
+        self.warnings: list[CallWarning] = []
+        self.receipt = exchange.entry.receipt
+        self.context = GuardContext(
+            exchange.request.trace_id, planned.origin, job.served.name, exchange.grant.key_id, planned.call
+        )
+        self._entry = exchange.entry
+
+    def decision(self, guard: ConnectedGuard, checked: Checked) -> GuardDecision:
+        """Returns the decision of a guard that is about to look at something, recorded already."""
+        decision = GuardDecision(guard.name, checked, self.context.model)
+        self.decisions.append(decision)
+        self._entry.decisions.append(decision)
+        return decision
+
+    async def call(self, call: ModelCall) -> ModelCall:
+        """Returns the call that is to be sent, with the decisions as tags of its record; raises `RequestRefused`."""
+        for guard in self.guards:
+            if guard.check_call is None:
+                continue
+            decision = self.decision(guard, "call")
+            verdict = await self.verdict(guard, decision, guard.check_call, call, partial(_accepted_call, call))
+            if verdict is not None:
+                decision.add_changes(changed_paths(to_data(call), to_data(verdict)))
+                call = verdict
+            call = call.with_(tags={**call.tags, f"guard.{guard.name}": decision.outcome})
+            self.context = replace(self.context, call=call)
+        return call
+
+    async def reply(self, reply: ModelReply) -> ModelReply:
+        """Returns a whole reply as the client may have it, itself if nothing was changed; raises `RequestRefused`."""
+        for guard in self.guards:
+            if guard.check_reply is not None or guard.check_text is not None:
+                reply = await self.checked_reply(guard, self.decision(guard, "reply"), reply)
+        return reply
+
+    async def checked_reply(self, guard: ConnectedGuard, decision: GuardDecision, reply: ModelReply) -> ModelReply:
+        """Returns a reply as one guard leaves it; raises `RequestRefused`."""
+        if guard.check_reply is None:
+            changed = await self.checked_texts(guard, decision, partial(with_texts, reply))
+        else:
+            changed = await self.verdict(guard, decision, guard.check_reply, reply, _accepted_reply) or reply
+        if changed == reply:
+            return reply
+        decision.add_changes(changed_paths(to_data(reply), to_data(changed)))
+        return changed
+
+    async def checked_texts(
+        self, guard: ConnectedGuard, decision: GuardDecision, apply: Callable[[Callable[[str, TextKind], str]], T]
+    ) -> T:
+        """Returns what `apply` makes of a function that changes texts, with the edits of a guard."""
+        seen: list[tuple[str, TextKind]] = []
+
+        def see(text: str, kind: TextKind) -> str:
+            seen.append((text, kind))
+            return text
+
+        same = apply(see)
+        texts = [await self._checked_text(guard, decision, text, kind) for text, kind in seen]
+        if texts == [text for text, _ in seen]:
+            return same
+        left = iter(texts)
+        return apply(lambda text, kind: next(left))
+
+    async def _checked_text(self, guard: ConnectedGuard, decision: GuardDecision, text: str, kind: TextKind) -> str:
+        window = TextWindow(kind, guard.hold_back)
+        window.feed(text)
+        edits = await self.edits(guard, decision, window.piece(is_last=True))
+        return window.release(edits, is_last=True)
+
+    async def edits(self, guard: ConnectedGuard, decision: GuardDecision, piece: TextPiece) -> Sequence[Edit]:
+        """Returns what a guard changes in a piece of text; raises `RequestRefused`."""
+        if guard.check_text is None or decision.outcome == "failed_open":
+            return ()
+        accept = partial(checked_edits, piece=piece)
+        return await self.verdict(guard, decision, guard.check_text, piece, accept) or ()
+
+    async def verdict(
+        self,
+        guard: ConnectedGuard,
+        decision: GuardDecision,
+        check: Callable[..., object],
+        subject: object,
+        accept: Callable[[object], T],
+    ) -> T | None:
+        """Returns what a guard makes of a subject; None if it leaves it, or has failed and may. `accept` raises
+        `GuardFailure` for what is no verdict.
+
+        Raises `RequestRefused` for what it refuses, and if it has failed and may not.
+        """
+        loop = asyncio.get_running_loop()
+        begun = loop.time()
+        try:
+            answer = await guard.ask(check, subject, self.context)
+            if isinstance(answer, Refusal):
+                raise _refused(guard, decision, answer)
+            accepted = None if answer is None or answer == subject else accept(answer)
+            if accepted and guard.read_only:
+                raise GuardFailure("it is read_only, and has changed something")
+        except GuardFailure as failure:
+            self._failed(guard, decision, failure)
+            return None
+        finally:
+            decision.seconds += loop.time() - begun
+        return accepted
+
+    def _failed(self, guard: ConnectedGuard, decision: GuardDecision, failure: GuardFailure) -> None:
+        """Warns of a guard that has failed; raises `RequestRefused` if the call may not go on without it."""
+        _log.warning("request %s: the guard %r failed: %s", self.context.trace_id, guard.name, failure)
+        if guard.settings.on_failure == "closed":
+            decision.outcome = "failed_closed"
+            error = ServerError(f"the guard {guard.name!r} failed, and nothing is answered without it")
+            raise RequestRefused(503, error) from failure
+        decision.outcome = "failed_open"
+        message = f"the guard {guard.name!r} failed: its check of the {decision.checked} was left out"
+        self.warnings.append(CallWarning("guard_failed", "", message))
+
+
+def _refused(guard: ConnectedGuard, decision: GuardDecision, refusal: Refusal) -> RequestRefused:
+    """Returns the error for what a guard refuses."""
+    if not is_text(refusal.reason):
+        raise GuardFailure("it returned a Refusal whose reason is no text")
+    decision.outcome = "refused"
+    what = "request" if decision.checked == "call" else "answer"
+    message = f"the guard {guard.name!r} refused the {what}: {refusal.reason[:_LONGEST_REASON]}"
+    return RequestRefused(400, ContentFilterError(message))
+
+
+def _accepted_call(call: ModelCall, verdict: object) -> ModelCall:
+    if not isinstance(verdict, ModelCall):
+        raise GuardFailure(f"check_call returned a {type(verdict).__name__}: expected a ModelCall, a Refusal or None")
+    changed = [name for name in _FIXED if getattr(verdict, name) != getattr(call, name)]
+    if changed:
+        raise GuardFailure(f"check_call changed what it cannot: {', '.join(changed)}")
+    return verdict
+
+
+def _accepted_reply(verdict: object) -> ModelReply:
+    if not isinstance(verdict, ModelReply):
+        raise GuardFailure(f"check_reply returned a {type(verdict).__name__}: expected a ModelReply, a Refusal or None")
+    return verdict

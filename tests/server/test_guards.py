@@ -1,0 +1,638 @@
+"""Guards of plugins: before a call, after an answer, and on streams, in each client's dialect; and guards that fail."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import importlib.util
+import json
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, Final
+
+import anthropic
+import httpx2
+import openai
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from abstractcore import ConfigurationError, ModelCall, ModelReply, ReasoningPart, TextPart, Usage
+from abstractcore.ports import Edit, GuardContext, Refusal, TextPiece
+from abstractcore.server import (
+    Application,
+    GuardSettings,
+    Limits,
+    ModelSettings,
+    ServerSettings,
+    Settings,
+    read_settings,
+    server_services,
+)
+from abstractcore.testing import ScriptedReply
+from tests.chaos_server import DONE, LAST_CHUNK, USAGE, chunk, completion_body, delta, raw_answer, stream_head, streamed
+from tests.leftovers import wait_until
+from tests.server.accounts import Accounts
+from tests.server.serving import Served, serving
+
+EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin_guards" / "plugin_guards.py"
+ANN = "ann@example.org"
+SAID = [{"role": "user", "content": f"Write to {ANN}"}]
+REQUESTS: dict[str, dict[str, Any]] = {
+    "/v1/chat/completions": {"messages": SAID},
+    "/v1/completions": {"prompt": f"Write to {ANN}"},
+    "/v1/responses": {"input": f"Write to {ANN}", "store": False},
+    "/v1/messages": {"messages": SAID, "max_tokens": 100},
+    "/v1beta/models/{model}:generateContent": {"contents": [{"parts": [{"text": f"Write to {ANN}"}]}]},
+    "/v2/chat": {"messages": SAID},
+    "/api/chat": {"messages": SAID, "stream": False},
+    "/api/generate": {"prompt": f"Write to {ANN}", "stream": False},
+}
+
+
+UNSET: Final = -1
+
+
+def allowed(subject: object, context: object) -> None:
+    """Allows everything."""
+
+
+@dataclass
+class Double:
+    """A guard whose checks are those of the test: functions by the name of what is checked."""
+
+    name: str
+    checks: tuple[str, ...]
+    hold_back: int = 8
+    read_only: bool = False
+    summary = "of a test"
+    do: Callable[..., Any] = field(default=allowed)
+    seen: list[Any] = field(default_factory=list[Any])
+
+    def connect(self, options: Any, services: Any) -> Any:
+        members: dict[str, Any] = dict.fromkeys(self.checks, self._check) | {"read_only": self.read_only}
+        if "check_text" in self.checks and self.hold_back != UNSET:
+            members["hold_back"] = self.hold_back
+        return SimpleNamespace(**members)
+
+    def _check(self, subject: Any, context: GuardContext) -> Any:
+        self.seen.append(subject)
+        return self.do(subject, context)
+
+
+DOUBLES = {
+    "calls": Double("calls", ("check_call",)),
+    "replies": Double("replies", ("check_reply",)),
+    "texts": Double("texts", ("check_text",)),
+    "looks": Double("looks", ("check_call", "check_text"), read_only=True),
+}
+
+
+def example() -> Any:
+    spec = importlib.util.spec_from_file_location("plugin_guards", EXAMPLE)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["plugin_guards"] = module  # where dataclasses look for annotations
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="module")
+def accounts() -> Accounts:
+    return Accounts()
+
+
+@pytest.fixture(scope="module")
+def audit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("guards") / "audit.jsonl"
+
+
+@pytest.fixture(scope="module")
+def running(accounts: Accounts, audit: Path) -> Generator[Served]:
+    guards = {
+        "emails": GuardSettings("emails", models=("emails", "mail-*")),
+        "words": GuardSettings("words", models=("words",), options={"words": ["bomb"]}),
+        "judge": GuardSettings("judge", models=("judge",), options={"model": "scripted", "rule": "Be kind."}),
+        "of bob": GuardSettings("calls", keys=("bob",)),
+    }
+    for name, double in DOUBLES.items():
+        for policy in ("open", "closed"):
+            guards[f"{name}-{policy}"] = GuardSettings(
+                double.name,
+                on_failure=policy,
+                timeout_seconds=0.1 if policy == "open" else 60.0,
+                models=(f"{name}-{policy}", f"{name}-vendor" if policy == "closed" else ""),
+            )
+    names = [*guards, *(f"{name}-vendor" for name in DOUBLES)]
+    models = {name: ModelSettings(("openai-compatible/m-1" if "vendor" in name else "scripted",)) for name in names}
+    models["mail-vendor"] = ModelSettings(("openai-compatible/m-1",))
+    settings = Settings(
+        ServerSettings(audit_log=str(audit)), Limits(heartbeat_seconds=30), models=models, guards=guards
+    )
+    services = server_services(settings, environment={}, random=lambda: 0.0)
+    assert services.registry.add_plugin("guards", example).error is None
+    for double in DOUBLES.values():
+        services.registry.add_guard(double)
+    with serving(settings, access=accounts, services=services) as served:
+        yield served
+
+
+@pytest.fixture(autouse=True)
+def fresh(accounts: Accounts) -> Iterator[None]:
+    accounts.clear()
+    yield
+    for double in DOUBLES.values():
+        double.seen.clear()
+        double.do = allowed
+
+
+def when(is_so: Callable[[str], bool], verdict: object) -> Callable[..., Any]:
+    """Returns a check of texts that gives the verdict about some of them."""
+
+    def check(subject: object, context: object) -> object:
+        return verdict if isinstance(subject, TextPiece) and is_so(subject.text) else None
+
+    return check
+
+
+def always(verdict: object) -> Callable[..., Any]:
+    def check(subject: object, context: object) -> object:
+        return verdict
+
+    return check
+
+
+def ask(http: httpx2.Client, model: str, path: str = "/v1/chat/completions", **more: Any) -> httpx2.Response:
+    body = {**REQUESTS[path], **({} if "{model}" in path else {"model": model}), **more}
+    if body.get("stream") and "{model}" in path:
+        del body["stream"]
+        path = path.replace(":generateContent", ":streamGenerateContent?alt=sse")
+    return http.post(path.replace("{model}", model), json=body)
+
+
+def streamed_texts(response: httpx2.Response) -> list[str]:
+    events = [line[6:] for line in response.text.splitlines() if line.startswith("data: {")]
+    deltas = (choice["delta"] for event in events for choice in json.loads(event).get("choices", []))
+    return [delta["content"] for delta in deltas if delta.get("content")]
+
+
+def shown_text(name: str) -> str:
+    """The last piece of text that a double has seen."""
+    seen = [piece.text for piece in DOUBLES[name].seen if isinstance(piece, TextPiece)]
+    return seen[-1] if seen else ""
+
+
+def receipt_of(response: httpx2.Response) -> dict[str, Any]:
+    return json.loads(response.headers["x-abstractcore-receipt"])
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+def test_texts_are_changed_in_each_dialect(served: Served, http: httpx2.Client, path: str):
+    served.script(f"Done: {ANN}, {ANN}.")
+    response = ask(http, "emails", path)
+    assert response.status_code == 200
+    assert served.call.messages[0].text == "Write to [e-mail]"
+    assert ANN not in response.text
+    assert "Done: [e-mail], [e-mail]." in response.text
+    assert served.call.tags == {"guard.emails": "changed"}
+    assert len(receipt_of(response)["reply_changed"]) >= 1
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+def test_streams_are_changed_in_each_dialect(served: Served, http: httpx2.Client, path: str):
+    served.script(ScriptedReply.chunks(["Done: an", "n@exam", "ple.org", ", ", "ann@", "example.org", "!"]))
+    response = ask(http, "emails", path, stream=True)
+    assert response.status_code == 200
+    assert "example.org" not in response.text
+    assert "n@" not in response.text
+    assert response.text.count("[e-mail]") >= 2
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+def test_answers_are_refused_in_each_dialect(served: Served, http: httpx2.Client, path: str):
+    served.script(*["A bomb."] * 2)
+    whole = ask(http, "words", path)
+    assert whole.status_code == 400
+    assert "the guard 'words' refused the answer: it has a word" in whole.text
+    stream = ask(http, "words", path, stream=True)
+    assert stream.status_code == 400
+    assert "bomb" not in stream.text + whole.text
+    assert stream.json().keys() == whole.json().keys()
+
+
+@pytest.mark.parametrize("path", REQUESTS)
+def test_refusal_within_a_stream_is_its_last_event(served: Served, http: httpx2.Client, path: str):
+    served.script(ScriptedReply.chunks(["Take this, and this, and ", "a bo", "mb", " now"]))
+    response = ask(http, "words", path, stream=True)
+    assert response.status_code == 200
+    assert "Take this" in response.text
+    assert "bo" not in response.text.replace("bob", "").split("refused the answer")[0].replace("body", "")
+    assert "refused the answer" in response.text
+
+
+def test_refusals_are_the_clients_own_exceptions(served: Served, accounts: Accounts):
+    served.script("A bomb.", ScriptedReply.chunks(["1234567 ", "bomb"]), ScriptedReply.chunks(["1234567 ", "bomb"]))
+    with openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0) as client:
+        with pytest.raises(openai.BadRequestError) as refused:
+            client.chat.completions.create(model="words", messages=[{"role": "user", "content": "?"}])
+        assert refused.value.code == "content_filter"
+        assert accounts.settled[-1].outcome == "done"  # it was made, and costs what it costs
+        with pytest.raises(openai.APIError, match="refused the answer"):
+            for event in client.chat.completions.create(
+                model="words", messages=[{"role": "user", "content": "?"}], stream=True
+            ):
+                assert "bomb" not in str(event)
+    with (
+        anthropic.Anthropic(base_url=served.url, api_key="none", max_retries=0) as client,
+        pytest.raises(anthropic.APIStatusError, match="refused the answer"),
+        client.messages.stream(model="words", max_tokens=9, messages=[{"role": "user", "content": "?"}]) as messages,
+    ):
+        assert "bomb" not in "".join(messages.text_stream)
+    assert accounts.settled[-1].outcome == "failed"
+    assert accounts.settled[-1].usage.output
+
+
+def test_model_is_asked_by_a_guard(served: Served, http: httpx2.Client, accounts: Accounts):
+    served.script("Yes.", "hello", "No.")
+    assert ask(http, "judge").status_code == 200
+    judged, answered = served.calls
+    assert f"<question>\nWrite to {ANN}\n</question>" in judged.messages[0].text
+    assert answered.messages[0].text == f"Write to {ANN}"
+    response = ask(http, "judge")
+    assert response.status_code == 400
+    assert "refused the request: not allowed: Be kind." in response.json()["error"]["message"]
+    assert [(each.outcome, each.usage) for each in accounts.settled] == [
+        ("done", accounts.settled[0].usage),
+        ("failed", Usage(0, 0)),
+    ]
+
+
+def test_decisions_are_recorded(served: Served, http: httpx2.Client, audit: Path):
+    served.script(f"To {ANN}.", ScriptedReply.chunks(["To ", ANN]), "A bomb.")
+    response = ask(http, "emails", abstractcore={})
+    call, reply = response.json()["abstractcore"]["guards"]
+    assert (call["guard"], call["checked"], call["outcome"]) == ("emails", "call", "changed")
+    assert call["changed"] == ["messages[0].parts[0].text"]
+    assert (reply["checked"], reply["outcome"], reply["changed"]) == ("reply", "changed", ["parts[0].text"])
+    assert receipt_of(response)["reply_changed"] == ["choices[0].message.content"]
+    stream = ask(http, "emails", stream=True, abstractcore={})
+    last = json.loads([line[6:] for line in stream.text.splitlines() if '"abstractcore"' in line][-1])
+    assert [each["checked"] for each in last["abstractcore"]["guards"]] == ["call", "stream"]
+    assert ask(http, "words").status_code == 400
+    lines = [json.loads(line) for line in audit.read_text().splitlines()][-3:]
+    shown = [[(each["guard"], each["checked"], each["outcome"]) for each in line["guards"]] for line in lines]
+    assert shown == [
+        [("emails", "call", "changed"), ("emails", "reply", "changed")],
+        [("emails", "call", "changed"), ("emails", "stream", "changed")],
+        [("words", "reply", "refused")],
+    ]
+    assert "word that" not in audit.read_text()
+    families = text_string_to_metric_families(http.get("/metrics").text)
+    counted = [each.labels for family in families for each in family.samples if "guard" in each.name]
+    assert {"guard": "emails", "checked": "stream", "outcome": "changed"} in counted
+
+
+def test_each_choice_is_guarded(served: Served, http: httpx2.Client):
+    served.script(f"a {ANN}", f"b {ANN}")
+    contents = [choice["message"]["content"] for choice in ask(http, "emails", n=2).json()["choices"]]
+    assert sorted(contents) == ["a [e-mail]", "b [e-mail]"]
+    served.script(ScriptedReply.chunks(["a ", "ann", "@example.org"]), ScriptedReply.chunks(["b ", ANN]))
+    assert "".join(sorted(streamed_texts(ask(http, "emails", n=2, stream=True)))) == "a [e-mail]b [e-mail]"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_reasoning_and_arguments_are_guarded(served: Served, http: httpx2.Client, stream: bool):
+    thought = ReasoningPart(f"ask {ANN}", signature="c2ln", origin="scripted/scripted")
+    call = ScriptedReply.tool_call("mail", r'{"to": ["ann\u0040example.org"], "n": 1.0, "text": "hi"}')
+    served.script(replace(call.whole(), parts=(thought, TextPart("Sent."), *call.whole().parts)))
+    response = ask(http, "emails", "/v1/messages", stream=stream)
+    assert "ann" not in response.text
+    assert "c2ln" not in response.text
+    if stream:
+        events = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: ")]
+        deltas = [event["delta"] for event in events if event["type"] == "content_block_delta"]
+        thinking = "".join(delta.get("thinking", "") for delta in deltas)
+        arguments = json.loads("".join(delta.get("partial_json", "") for delta in deltas))
+    else:
+        thinking = response.json()["content"][0]["thinking"]
+        arguments = response.json()["content"][-1]["input"]
+    assert thinking == "ask [e-mail]"
+    assert arguments == {"to": ["[e-mail]"], "n": 1.0, "text": "hi"}
+
+
+def test_arguments_come_in_the_order_of_the_stream(served: Served, http: httpx2.Client):
+    reply = ScriptedReply.chunks(["Let me ", "look."]) + ScriptedReply.tool_call("a", {"x": "bom"})
+    served.script(reply + ScriptedReply.tool_call("b", {"y": ANN}))
+    response = ask(http, "emails", "/v1/messages", stream=True)
+    events = [json.loads(line[6:]) for line in response.text.splitlines() if line.startswith("data: ")]
+    starts = [event["content_block"] for event in events if event["type"] == "content_block_start"]
+    assert [(start["type"], start.get("name")) for start in starts] == [
+        ("text", None),
+        ("tool_use", "a"),
+        ("tool_use", "b"),
+    ]
+    assert '\\"x\\": \\"bom\\"' in response.text
+    assert events[-1]["type"] == "message_stop"
+
+
+def test_bytes_go_through_a_guard_that_looks(served: Served, http: httpx2.Client):
+    body = json.dumps(completion_body("hello"), indent=1).encode()
+    served.vendor.script(raw_answer(body))
+    response = ask(http, "looks-vendor")
+    assert response.content == body
+    assert receipt_of(response)["calls"][0]["changed"] == ["model"]
+    assert "reply_changed" not in receipt_of(response)
+    events = b"".join([delta("Bon", new=1.50), delta("jour, tout le monde"), delta(finish_reason="stop"), USAGE, DONE])
+    pieces = [events[at : at + 37] for at in range(0, len(events), 37)]
+    served.vendor.script(stream_head() + b"".join(map(chunk, pieces)) + LAST_CHUNK)
+    response = ask(http, "looks-vendor", stream=True, stream_options={"include_usage": True})
+    assert response.content == events
+    seen = [piece for piece in DOUBLES["looks"].seen if isinstance(piece, TextPiece)]
+    assert seen[-1].is_last
+    assert seen[0].text == "hello"
+
+
+def test_looking_guard_holds_bytes_back_and_may_refuse(served: Served, http: httpx2.Client):
+    DOUBLES["looks"].do = when(lambda text: "bomb" in text, Refusal("no"))
+    gate = served.vendor.gate()
+    served.vendor.script(
+        stream_head(),
+        chunk(delta("12345678")),
+        gate,
+        chunk(delta("abcdefgh")),
+        gate,
+        chunk(delta("a bo") + delta("mb")),
+        LAST_CHUNK,
+    )
+    with ThreadPoolExecutor(1) as pool:
+        options = {"include_usage": True}
+        answer = pool.submit(ask, http, "looks-vendor", stream=True, stream_options=options)
+        for end in ("78", "gh"):
+            assert wait_until(lambda end=end: shown_text("looks").endswith(end))
+            gate.open()
+        text = answer.result().text
+    assert text.encode().startswith(delta("12345678"))
+    assert "abc" not in text
+    assert "refused the answer: no" in text
+
+
+def test_changes_are_in_the_receipt(served: Served, http: httpx2.Client, audit: Path):
+    served.vendor.script(raw_answer(json.dumps({**completion_body(ANN), "unknown": 1}).encode()))
+    response = ask(http, "mail-vendor")
+    assert ANN not in served.vendor.requests[0].body.decode()
+    receipt = receipt_of(response)
+    assert sorted(receipt["calls"][0]["changed"]) == ["messages[0].content", "model"]
+    assert receipt["reply_changed"] == ["choices[0].message.content", "unknown"]  # which may quote it
+    served.vendor.script(streamed("To ", ANN))
+    assert "ann" not in ask(http, "mail-vendor", stream=True).text
+    lines = wait_until(lambda: [line for line in audit.read_text().splitlines() if "blocks[1].text" in line])
+    assert json.loads(lines[-1])["receipt"]["reply_changed"] == ["blocks[1].text"]
+
+
+def test_model_is_guarded_under_its_own_name_too(served: Served):
+    of = served.application.state.guards.of
+    assert [guard.name for guard in of(("smart", "words"), None)] == ["words"]
+    assert [guard.name for guard in of(("other",), "bob")] == ["of bob"]
+    assert not of(("other",), None)
+
+
+def test_counted_tokens_are_guarded(served: Served, http: httpx2.Client):
+    DOUBLES["calls"].do = always(Refusal("never"))
+    body = {"model": "calls-closed", "messages": SAID}
+    response = http.post("/v1/messages/count_tokens", json=body)
+    assert response.status_code == 400
+    assert "never" in response.text
+
+
+@pytest.mark.parametrize("check", ["check_reply", "check_text"])
+def test_guard_of_replies_sees_streams_as_a_whole(served: Served, http: httpx2.Client, check: str):
+    name = {"check_reply": "replies", "check_text": "texts"}[check]
+    served.script(ScriptedReply.chunks(["Bon", "jour"]))
+    response = ask(http, f"{name}-closed", stream=True)
+    assert "".join(streamed_texts(response)) == "Bonjour"
+    seen = DOUBLES[name].seen[-1]
+    assert seen.text == "Bonjour"
+    if isinstance(seen, ModelReply):
+        assert (seen.finish_reason, len(DOUBLES[name].seen)) == ("stop", 1)
+        DOUBLES[name].do = always(replace(seen, parts=(TextPart("Other."),)))
+        served.script(ScriptedReply.chunks(["Bon", "jour"]), "Bonjour")
+        assert streamed_texts(ask(http, f"{name}-closed", stream=True)) == ["Other."]
+        assert ask(http, f"{name}-closed").json()["choices"][0]["message"]["content"] == "Other."
+
+
+def test_context_says_whose_call_it_is(served: Served, http: httpx2.Client):
+    contexts: list[GuardContext] = []
+
+    def check(piece: TextPiece, context: GuardContext) -> None:
+        contexts.append(context)
+
+    DOUBLES["texts"].do = check
+    served.script("hello")
+    response = ask(http, "texts-closed")
+    (context,) = contexts
+    assert context.trace_id == response.headers["x-abstractcore-trace-id"]
+    assert (context.model, context.asked, context.key) == ("scripted/scripted", "texts-closed", None)
+    assert context.call.messages == served.call.messages
+
+
+def test_stream_without_spaces_is_held_back_no_more_than_allowed(served: Served, http: httpx2.Client):
+    gate = served.vendor.gate()
+    served.vendor.script(
+        stream_head(),
+        chunk(delta("x" * 5000)),
+        gate,
+        chunk(delta("y") + delta(finish_reason="stop") + DONE),
+        LAST_CHUNK,
+    )
+    body = {"model": "texts-vendor", "messages": SAID, "stream": True}
+    with http.stream("POST", "/v1/chat/completions", json=body) as response:
+        pieces: Iterator[str] = response.iter_text()
+        seen = ""
+        while seen.count("x") < 4992:
+            seen += next(pieces)
+        assert seen.count("x") - seen.count("x\\") <= 4992 + seen.count("index")
+        gate.open()
+        seen += "".join(pieces)
+    assert "y" in seen
+    assert max(len(piece.text) for piece in DOUBLES["texts"].seen) <= 5000 + 2 * 8 + 1
+
+
+def test_client_that_leaves_ends_a_stream_that_is_held_back(served: Served, http: httpx2.Client, accounts: Accounts):
+    gate = served.vendor.gate()
+    served.vendor.script(stream_head(), chunk(delta("x" * 16)), chunk(delta("1234567")), gate, LAST_CHUNK)
+    body = {"model": "texts-vendor", "messages": SAID, "stream": True}
+    with http.stream("POST", "/v1/chat/completions", json=body) as response:
+        next(response.iter_raw())
+    settled = accounts.wait()
+    assert (settled.outcome, settled.estimated) == ("cancelled", True)
+    gate.open()
+
+
+def sleeps(released: threading.Event) -> Callable[..., None]:
+    def check(subject: Any, context: Any) -> None:
+        released.wait()
+
+    return check
+
+
+async def sleeps_async(subject: Any, context: Any) -> None:
+    await asyncio.Event().wait()
+
+
+async def never_leaves(subject: Any, context: Any) -> None:
+    while not ENDED.is_set():
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.sleep(0.01)
+
+
+def raises(error: BaseException) -> Callable[..., Any]:
+    def check(subject: Any, context: Any) -> Any:
+        raise error
+
+    return check
+
+
+ENDED = threading.Event()
+ANYTHING: Any = 7
+FAILURES: dict[str, Callable[..., Any]] = {
+    "raises": raises(ValueError("x")),
+    "exits": raises(SystemExit(1)),
+    "interrupts": raises(KeyboardInterrupt()),
+    "cancels": raises(asyncio.CancelledError()),
+    "stops": raises(StopIteration()),
+    "returns a number": always(7),
+    "returns text": always("other"),
+    "returns its class": always(Refusal),
+    "reason is no text": always(Refusal(ANYTHING)),
+    "edits outside": always([Edit(0, 10**9, "x")]),
+    "hangs": sleeps_async,
+}
+
+
+@pytest.mark.parametrize("failure", FAILURES)
+@pytest.mark.parametrize("name", ["calls", "replies", "texts"])
+def test_guard_that_fails_open_is_left_out(served: Served, http: httpx2.Client, name: str, failure: str):
+    DOUBLES[name].do = FAILURES[failure]
+    served.script("hello", ScriptedReply.chunks(["hel", "lo"]))
+    response = ask(http, f"{name}-open", abstractcore={})
+    assert response.json()["choices"][0]["message"]["content"] == "hello"
+    fields = response.json()["abstractcore"]
+    assert [each["outcome"] for each in fields["guards"]] == ["failed_open"]
+    assert fields["warnings"][-1]["code"] == "guard_failed"
+    stream = ask(http, f"{name}-open", stream=True)
+    assert "".join(streamed_texts(stream)) == "hello"
+
+
+@pytest.mark.parametrize("failure", [name for name in FAILURES if name != "hangs"])
+@pytest.mark.parametrize("name", ["calls", "replies", "texts"])
+def test_guard_that_fails_closed_refuses(
+    served: Served, http: httpx2.Client, accounts: Accounts, name: str, failure: str
+):
+    DOUBLES[name].do = FAILURES[failure]
+    if name != "calls":
+        served.script("hello", ScriptedReply.chunks(["hel", "lo"]))
+    for stream in (False, True):
+        response = ask(http, f"{name}-closed", stream=stream)
+        assert response.status_code == 503
+        assert f"the guard '{name}-closed' failed" in response.json()["error"]["message"]
+        assert "hel" not in response.text
+    assert len(accounts.settled) == 2
+    assert len(served.calls) == (0 if name == "calls" else 2)
+
+
+def test_guard_that_hangs_in_threads_is_not_asked_again_and_again(served: Served, http: httpx2.Client):
+    released = threading.Event()
+    DOUBLES["texts"].do = sleeps(released)
+    try:
+        for _ in range(10):
+            served.script("hello")
+            assert ask(http, "texts-open").status_code == 200
+        assert len(DOUBLES["texts"].seen) == 8
+    finally:
+        released.set()
+    guards = served.application.state.guards
+    (guard,) = guards.of(("texts-open",), None)
+    assert wait_until(lambda: guard.running == 0)
+    served.script("hello")
+    ask(http, "texts-open")
+    assert len(DOUBLES["texts"].seen) == 9
+
+
+def test_guard_that_ignores_its_end_is_left_behind(served: Served, http: httpx2.Client):
+    DOUBLES["calls"].do = never_leaves
+    served.script("hello")
+    try:
+        assert ask(http, "calls-open").status_code == 200
+    finally:
+        ENDED.set()
+    (guard,) = served.application.state.guards.of(("calls-open",), None)
+    assert wait_until(lambda: guard.running == 0)
+
+
+def test_failure_within_a_stream_lets_the_rest_go_on(served: Served, http: httpx2.Client):
+    DOUBLES["texts"].do = when(lambda text: "5" in text, "other")
+    served.script(ScriptedReply.chunks(["1234", "5678", "9", ANN]) + ScriptedReply.tool_call("a", {"x": "bomb"}))
+    response = ask(http, "texts-open", stream=True)
+    assert "".join(streamed_texts(response)) == f"123456789{ANN}"
+    assert "bomb" in response.text
+    assert len(DOUBLES["texts"].seen) == 2
+    served.script(ScriptedReply.chunks(["1234", "abcdefgh", "5678", "9"]))
+    response = ask(http, "texts-closed", stream=True)
+    assert "".join(streamed_texts(response)) == "1234"
+    assert "failed, and nothing is answered without it" in response.text
+
+
+@pytest.mark.parametrize("change", [{"model": "other"}, {"stream": True}, {"provider": "openai"}])
+def test_guard_cannot_change_whose_call_it_is(served: Served, http: httpx2.Client, change: dict[str, Any]):
+    def check(call: ModelCall, context: GuardContext) -> ModelCall:
+        return call.with_(**change)
+
+    DOUBLES["calls"].do = check
+    assert ask(http, "calls-closed").status_code == 503
+
+
+def test_looking_guard_cannot_change(served: Served, http: httpx2.Client):
+    DOUBLES["looks"].do = when(lambda text: True, [Edit(0, 1, "x")])
+    served.script("hello")
+    assert ask(http, "looks-closed").status_code == 503
+
+
+INVALID = [
+    ("[guards.a]\n", 1, "it is missing"),
+    ("[guards.a]\nguard = 'emails'\n\non_failure = 'maybe'\n", 4, "'closed' or 'open'"),
+    ("[guards.a]\nguard = 'emails'\ntimeout_seconds = 0\n", 3, "at least"),
+    ("[guards.a]\nguard = 'emails'\nmodel = 'x'\n", 3, "Did you mean models?"),
+    ("[server]\nport = 1\n[guards.a]\nguard = 'email'\n", 4, "Did you mean emails?"),
+    ("[server]\n[guards.a]\nguard = 'words'\n", 2, "KeyError"),
+    ("[guards.a]\nguard = 'judge'\n[guards.a.options]\nrule = 'x'\nmodel = 'nowhere/x'\n", 1, "does not exist here"),
+    ("[guards.a]\nguard = 'nothing'\n", 1, "without check_call"),
+    ("[guards.a]\nguard = 'greedy'\n", 1, "hold_back is 100000"),
+    ("[guards.a]\nguard = 'unbounded'\n", 1, "no hold_back"),
+]
+
+
+@pytest.mark.parametrize(("text", "line", "message"), INVALID)
+def test_invalid_configuration_names_the_line(tmp_path: Path, text: str, line: int, message: str):
+    file = tmp_path / "server.toml"
+    file.write_text(text)
+
+    def read() -> None:
+        settings = read_settings(str(file), {})
+        services = server_services(settings, environment={})
+        services.registry.add_plugin("guards", example)
+        services.registry.add_guard(Double("nothing", ()))
+        services.registry.add_guard(Double("greedy", ("check_text",), hold_back=100_000))
+        services.registry.add_guard(Double("unbounded", ("check_text",), hold_back=UNSET))
+        try:
+            Application(settings, services=services)
+        finally:
+            services.close()
+
+    with pytest.raises(ConfigurationError, match=f"server.toml:{line}:") as caught:
+        read()
+    assert message in str(caught.value)
