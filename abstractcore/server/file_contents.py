@@ -2,18 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator
+from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from ..errors import InvalidInputError
 from .exchange import Exchange
 from .failures import RequestRefused, refused
 from .items import new_id
 
+if TYPE_CHECKING:
+    from .store.files import StoredFile
+    from .store.uploads import StoredUpload
 
-def too_much(most: int) -> RequestRefused:
-    """Returns the refusal of a client whose files would have more than `most` bytes."""
-    return refused(413, f"the files of one key may have {most} bytes together, with pending uploads: delete some first")
+
+async def create_upload(
+    exchange: Exchange, *, name: str, purpose: str, media_type: str, size: int, seconds: float | None
+) -> StoredUpload:
+    """Makes an upload, whose file will last for `seconds`; raises `RequestRefused` if there is no room for it."""
+    owner, most = exchange.grant.owner, exchange.state.settings.limits.stored_bytes
+    made = await exchange.state.stored.run(
+        lambda tables: tables.uploads.create(
+            owner,
+            new_id("upload_"),
+            name=name,
+            purpose=purpose,
+            media_type=media_type,
+            size=size,
+            most=most,
+            seconds=seconds,
+        )
+    )
+    if made is None:
+        raise _too_much(most)
+    return made
 
 
 async def write_part(exchange: Exchange, upload: str, content: bytearray) -> str:
@@ -28,7 +50,7 @@ async def write_part(exchange: Exchange, upload: str, content: bytearray) -> str
         raise InvalidInputError("the part is empty", path="data")
     part, size = new_id("part_"), len(content)
     if not await stored.run(lambda tables: tables.uploads.begin_part(owner, upload, part, size, most)):
-        raise too_much(most)
+        raise _too_much(most)
     try:
         for position, start in enumerate(range(0, size, PIECE_BYTES)):
             piece = bytes(memoryview(content)[start : start + PIECE_BYTES])
@@ -42,6 +64,12 @@ async def write_part(exchange: Exchange, upload: str, content: bytearray) -> str
             await stored.run(lambda tables: tables.uploads.drop_part(part))
         raise
     return part
+
+
+async def complete_upload(exchange: Exchange, upload: str, parts: Sequence[str], media_type: str) -> StoredFile:
+    """Makes a file of the parts of an upload; raises as `Uploads` does."""
+    owner, id = exchange.grant.owner, new_id("file-")
+    return await exchange.state.stored.run(lambda tables: tables.uploads.complete(owner, upload, parts, id, media_type))
 
 
 async def free_pieces(exchange: Exchange) -> None:
@@ -70,3 +98,7 @@ async def pieces_of_parts(exchange: Exchange, parts: list[str]) -> AsyncGenerato
         ):
             yield piece
             position += 1
+
+
+def _too_much(most: int) -> RequestRefused:
+    return refused(413, f"the files of one key may have {most} bytes together, with pending uploads: delete some first")

@@ -96,7 +96,7 @@ class StoredState:
                     Responses(*of_store),
                     BackgroundResponses(*of_store),
                     Conversations(*of_store),
-                    Files(*of_store),
+                    Files(store),
                     Uploads(*of_store),
                 )
             return self._tables

@@ -17,11 +17,10 @@ from .connection import Connection
 from .dialects.response_fields import compact
 from .exchange import Exchange, Reply
 from .failures import refused
-from .file_contents import free_pieces, pieces_of_file, too_much
-from .items import new_id, page
+from .file_contents import complete_upload, create_upload, free_pieces, pieces_of_file, write_part
+from .items import page
 from .jobs import Job
 from .multipart import Form
-from .stored_state import StoredTables
 
 if TYPE_CHECKING:
     from .store.files import StoredFile
@@ -43,26 +42,13 @@ async def create(exchange: Exchange) -> WireResponse:
     """Keeps an uploaded file; raises `InvalidInputError` for an unknown purpose, and `RequestRefused` for too much."""
     form = await exchange.form()
     upload, purpose = form.upload("file"), checked_purpose(form.text("purpose"))
-    name, seconds = checked_name(upload.name, "file"), _seconds(form)
-    most, owner = exchange.state.settings.limits.stored_bytes, exchange.grant.owner
+    name = checked_name(upload.name, "file")
     media_type = media_type_of(exchange, name, bytes(upload.content[:_HEAD_BYTES]))
-
-    def add(tables: StoredTables) -> StoredFile | None:
-        return tables.files.add(
-            owner,
-            new_id("file-"),
-            bytes(upload.content),
-            name=name,
-            purpose=purpose,
-            media_type=media_type,
-            most=most,
-            seconds=seconds,
-        )
-
-    added = await exchange.state.stored.run(add)
-    if added is None:
-        raise too_much(most)
-    return exchange.answer(shown_file(added), warnings=len(form.others(_FIELDS)))
+    size, seconds = len(upload.content), _seconds(form)
+    made = await create_upload(exchange, name=name, purpose=purpose, media_type=media_type, size=size, seconds=seconds)
+    parts = [await write_part(exchange, made.id, upload.content)] if size else []
+    file = await complete_upload(exchange, made.id, parts, media_type)
+    return exchange.answer(shown_file(file), warnings=len(form.others(_FIELDS)))
 
 
 async def list_all(exchange: Exchange) -> WireResponse:

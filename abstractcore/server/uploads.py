@@ -14,11 +14,11 @@ from .bodies import read_object
 from .dialects.base import text_at
 from .exchange import Exchange
 from .failures import refused
-from .file_contents import free_pieces, pieces_of_parts, too_much, write_part
-from .items import new_id
+from .file_contents import complete_upload, create_upload, free_pieces, pieces_of_parts, write_part
 from .uploaded_files import checked_name, checked_purpose, checked_seconds, media_type_of, shown_file
 
 if TYPE_CHECKING:
+    from .store.files import StoredFile
     from .store.uploads import StoredUpload
 
 _MOST_BYTES: Final = 8 * 1024**3
@@ -34,22 +34,8 @@ async def create(exchange: Exchange) -> WireResponse:
     data = await _object(exchange, _FIELDS)
     name, purpose = checked_name(text_at(data, "filename"), "filename"), checked_purpose(data.get("purpose"))
     size, media_type, seconds = _size(data), _media_type(data), _seconds(data)
-    owner, most = exchange.grant.owner, exchange.state.settings.limits.stored_bytes
-    made = await exchange.state.stored.run(
-        lambda tables: tables.uploads.create(
-            owner,
-            new_id("upload_"),
-            name=name,
-            purpose=purpose,
-            media_type=media_type,
-            size=size,
-            most=most,
-            file_seconds=seconds,
-        )
-    )
-    if made is None:
-        raise too_much(most)
-    return exchange.answer(_shown(made))
+    made = await create_upload(exchange, name=name, purpose=purpose, media_type=media_type, size=size, seconds=seconds)
+    return exchange.answer(_shown(made, "pending"))
 
 
 async def add_part(exchange: Exchange) -> WireResponse:
@@ -77,11 +63,9 @@ async def complete(exchange: Exchange) -> WireResponse:
     if expected is not None and digest.hexdigest() != expected:
         raise InvalidInputError(f"the content has the MD5 {digest.hexdigest()}", path="md5")
 
-    media_type, file = media_type_of(exchange, upload.name, head, upload.media_type), new_id("file-")
-    completed = await exchange.state.stored.run(
-        lambda tables: tables.uploads.complete(owner, id, parts, file, media_type)
-    )
-    return exchange.answer(_shown(completed))
+    media_type = media_type_of(exchange, upload.name, head, upload.media_type)
+    file = await complete_upload(exchange, id, parts, media_type)
+    return exchange.answer(_shown(upload, "completed", file))
 
 
 async def cancel(exchange: Exchange) -> WireResponse:
@@ -89,7 +73,7 @@ async def cancel(exchange: Exchange) -> WireResponse:
     owner, id = exchange.grant.owner, exchange.request.parameters["id"]
     cancelled = await exchange.state.stored.run(lambda tables: tables.uploads.cancel(owner, id))
     await free_pieces(exchange)
-    return exchange.answer(_shown(cancelled))
+    return exchange.answer(_shown(cancelled, "cancelled"))
 
 
 async def _object(exchange: Exchange, known: frozenset[str]) -> Mapping[str, Any]:
@@ -142,7 +126,7 @@ def _md5(data: Mapping[str, Any]) -> str | None:
     return given.lower()
 
 
-def _shown(upload: StoredUpload) -> Mapping[str, Any]:
+def _shown(upload: StoredUpload, status: str, file: StoredFile | None = None) -> Mapping[str, Any]:
     return {
         "id": upload.id,
         "object": "upload",
@@ -151,6 +135,6 @@ def _shown(upload: StoredUpload) -> Mapping[str, Any]:
         "expires_at": int(upload.expires),
         "filename": upload.name,
         "purpose": upload.purpose,
-        "status": upload.status,
-        "file": None if upload.file is None else shown_file(upload.file),
+        "status": status,
+        "file": None if file is None else shown_file(file),
     }

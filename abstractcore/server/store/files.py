@@ -1,4 +1,4 @@
-"""`Files`: files that clients upload once, and name by their ids."""
+"""`Files`: files that clients have uploaded, whole or in parts, and name by their ids."""
 
 from __future__ import annotations
 
@@ -29,41 +29,14 @@ class StoredFile:
 
 
 class Files:
-    """Keeps files until they expire. Each belongs to an owner, and no other one sees it.
+    """Reads and deletes files, which last until they expire. Each belongs to an owner, and no other one sees it.
 
     Every method raises `StoreUnavailable`. `now` returns seconds since the epoch.
     """
 
-    def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
+    def __init__(self, store: Store, now: Callable[[], float] = time.time) -> None:
         self._store = store
-        self._seconds = seconds
         self._now = now
-
-    def add(
-        self,
-        owner: str,
-        id: str,
-        content: bytes,
-        *,
-        name: str,
-        purpose: str,
-        media_type: str,
-        most: int,
-        seconds: float | None = None,
-    ) -> StoredFile | None:
-        """Keeps a file for `seconds`, and removes those that have expired.
-
-        Returns None if the owner's files would have more than `most` bytes with it.
-        """
-        now = self._now()
-        expires = now + min(self._seconds if seconds is None else seconds, self._seconds)
-        stored = StoredFile(id, name, purpose, media_type, len(content), now, expires)
-        with self._store.writing() as connection:
-            begin(connection, owner, now)
-            if used_bytes(connection, owner) + len(content) > most:
-                return None
-            insert_file(connection, owner, stored, content)
-        return stored
 
     def find(self, owner: str, id: str) -> StoredFile | None:
         """Returns a file; None if the owner has none with this id."""
@@ -79,7 +52,9 @@ class Files:
         return {file.id: file for file in found}
 
     def content(self, owner: str, id: str) -> tuple[bytes, list[str]]:
-        """Returns the content of a file, or the parts that have it, in their order; nothing if there is no file."""
+        """Returns the content of a file of an earlier version, and of others the parts that have it, in their order;
+        nothing if there is no file.
+        """
         of_file = (uploads.c.owner == owner) & (uploads.c.file == id)
         with self._store.reading() as connection:
             content = connection.execute(select(files.c.content).where(self._is(owner, id))).scalar()
@@ -125,7 +100,7 @@ def used_bytes(connection: Connection, owner: str) -> int:
     return int(connection.execute(kept).scalar_one() + connection.execute(pending).scalar_one())
 
 
-def insert_file(connection: Connection, owner: str, file: StoredFile, content: bytes) -> None:
-    """Writes the row of a file."""
+def insert_file(connection: Connection, owner: str, file: StoredFile) -> None:
+    """Writes the row of a file, whose content is in the parts of its upload."""
     facts: dict[str, Any] = {column.name: getattr(file, column.name) for column in _FACTS}
-    connection.execute(insert(files).values(owner=owner, content=content, **facts))
+    connection.execute(insert(files).values(owner=owner, content=b"", **facts))

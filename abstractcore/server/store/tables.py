@@ -126,7 +126,7 @@ files = Table(
     Column("expires", Float(53), nullable=False, index=True),
     Column("content", LargeBinary, nullable=False),
 )
-"""Files that clients have uploaded. `content` is empty if it is in the parts of an upload."""
+"""Files that clients have uploaded. Their uploads have the contents; `content` is for files of earlier versions."""
 uploads = Table(
     "abstractcore_uploads",
     metadata,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Final, Literal
+from dataclasses import dataclass
+from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Update, delete, insert, select, update
 
@@ -27,7 +27,7 @@ _MEDIA_TYPE: Final = "application/octet-stream"
 @dataclass(frozen=True, slots=True)
 class StoredUpload:
     """An upload without its parts. `size` is the number of bytes that the file is to have, `media_type` what the client
-    calls it; `file` is there once the upload is completed. Times are in seconds since the epoch.
+    calls it. Times are in seconds since the epoch.
     """
 
     id: str
@@ -37,9 +37,11 @@ class StoredUpload:
     size: int
     created: float
     expires: float
-    file_seconds: float | None = None
-    status: Literal["pending", "completed", "cancelled"] = "pending"
-    file: StoredFile | None = None
+    file_seconds: float | None
+    """How long the file is to last; None for as long as others."""
+
+
+_FACTS: Final = tuple(column for column in uploads.c if column.name not in ("owner", "cancelled", "file", "parts"))
 
 
 class Uploads:
@@ -65,32 +67,20 @@ class Uploads:
         media_type: str,
         size: int,
         most: int,
-        file_seconds: float | None = None,
+        seconds: float | None = None,
     ) -> StoredUpload | None:
-        """Makes an upload. Its file will last for `file_seconds`.
+        """Makes an upload. Its file will last for `seconds`.
 
         Returns None if the owner's files would have more than `most` bytes with it; it reserves nothing.
         """
         now = self._now()
-        made = StoredUpload(id, name, purpose, media_type, size, now, now + min(_SECONDS, self._seconds), file_seconds)
+        made = StoredUpload(id, name, purpose, media_type, size, now, now + min(_SECONDS, self._seconds), seconds)
+        facts: dict[str, Any] = {column.name: getattr(made, column.name) for column in _FACTS}
         with self._store.writing() as connection:
             begin(connection, owner, now)
             if used_bytes(connection, owner) + size > most:
                 return None
-            connection.execute(
-                insert(uploads).values(
-                    id=id,
-                    owner=owner,
-                    name=name,
-                    purpose=purpose,
-                    media_type=media_type,
-                    size=size,
-                    created=now,
-                    expires=made.expires,
-                    file_seconds=file_seconds,
-                    cancelled=False,
-                )
-            )
+            connection.execute(insert(uploads).values(owner=owner, cancelled=False, **facts))
         return made
 
     def begin_part(self, owner: str, id: str, part: str, size: int, most: int) -> bool:
@@ -141,7 +131,7 @@ class Uploads:
         with self._store.writing() as connection:
             return self._checked(connection, owner, id, parts)
 
-    def complete(self, owner: str, id: str, parts: Sequence[str], file: str, media_type: str) -> StoredUpload:
+    def complete(self, owner: str, id: str, parts: Sequence[str], file: str, media_type: str) -> StoredFile:
         """Makes the parts, in this order, the content of a file; raises `InvalidInputError` if they do not complete the
         upload. Its other parts are dropped.
         """
@@ -150,11 +140,11 @@ class Uploads:
             upload = self._checked(connection, owner, id, parts)
             seconds = self._seconds if upload.file_seconds is None else min(upload.file_seconds, self._seconds)
             made = StoredFile(file, upload.name, upload.purpose, media_type, upload.size, now, now + seconds)
-            insert_file(connection, owner, made, b"")
+            insert_file(connection, owner, made)
             completed = update(uploads).where(uploads.c.id == id)
             connection.execute(completed.values(file=file, parts=list(parts)))
             connection.execute(_dropped(upload_parts.c.id.in_(_part_ids(connection, id) - {*parts})))
-        return replace(upload, status="completed", file=made)
+        return made
 
     def cancel(self, owner: str, id: str) -> StoredUpload:
         """Cancels an upload, whose parts are not needed any more."""
@@ -162,7 +152,7 @@ class Uploads:
             upload = self._pending(connection, owner, id)
             connection.execute(update(uploads).where(uploads.c.id == id).values(cancelled=True))
             connection.execute(_dropped(upload_parts.c.upload == id))
-        return replace(upload, status="cancelled")
+        return upload
 
     def _pending(self, connection: Connection, owner: str, id: str) -> StoredUpload:
         """Returns an upload that may be changed until the end of the transaction."""
@@ -175,16 +165,7 @@ class Uploads:
             raise InvalidInputError(f"the upload {id} is completed: its file is {row.file}")
         if row.cancelled:
             raise InvalidInputError(f"the upload {id} was cancelled")
-        return StoredUpload(
-            row.id,
-            row.name,
-            row.purpose,
-            row.media_type,
-            row.size,
-            row.created,
-            row.expires,
-            row.file_seconds,
-        )
+        return StoredUpload(*(getattr(row, column.name) for column in _FACTS))
 
     def _checked(self, connection: Connection, owner: str, id: str, parts: Sequence[str]) -> StoredUpload:
         upload = self._pending(connection, owner, id)

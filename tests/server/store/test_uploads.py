@@ -13,6 +13,7 @@ from abstractcore import InvalidInputError, NotFoundError
 from abstractcore.server.store import Store
 from abstractcore.server.store import uploads as upload_rows
 from abstractcore.server.store.files import Files
+from abstractcore.server.store.tables import files as file_rows
 from abstractcore.server.store.uploads import StoredUpload, Uploads
 from tests.server.store.databases import Clock
 
@@ -22,7 +23,7 @@ FACTS: Any = {"name": "a.bin", "purpose": "user_data", "media_type": "text/plain
 
 @pytest.fixture
 def files(store: Store, clock: Clock) -> Files:
-    return Files(store, 10_000, clock)
+    return Files(store, clock)
 
 
 @pytest.fixture
@@ -46,7 +47,7 @@ def rows(store: Store) -> Callable[[], tuple[int, ...]]:
 def create(
     uploads: Uploads, size: int, id: str = "u1", owner: str = "me", seconds: float | None = None
 ) -> StoredUpload | None:
-    return uploads.create(owner, id, size=size, most=MOST, file_seconds=seconds, **FACTS)
+    return uploads.create(owner, id, size=size, most=MOST, seconds=seconds, **FACTS)
 
 
 def add(uploads: Uploads, part: str, *pieces: bytes, id: str = "u1", owner: str = "me", whole: bool = True) -> bool:
@@ -72,15 +73,14 @@ def content(files: Files, id: str, owner: str = "me") -> bytes:
 def test_file_has_the_parts_in_the_order_of_the_completion(uploads: Uploads, files: Files, clock: Clock):
     made = create(uploads, 8, seconds=5_000)
     assert made is not None
-    assert (made.status, made.expires) == ("pending", clock() + 3600)
+    assert made.expires == clock() + 3600
     for part, pieces in {"p1": (b"c",), "p2": (b"unused",), "p3": (b"ab", b"cd", b"efg")}.items():
         assert add(uploads, part, *pieces)
     clock.time += 60
-    assert uploads.check("me", "u1", ["p3", "p1"]).status == "pending"
-    completed = uploads.complete("me", "u1", ["p3", "p1"], "f1", "text/plain")
-    assert (completed.status, completed.file) == ("completed", files.find("me", "f1"))
-    assert completed.file is not None
-    assert (completed.file.size, completed.file.expires) == (8, clock() + 5_000)
+    assert uploads.check("me", "u1", ["p3", "p1"]) == made
+    file = uploads.complete("me", "u1", ["p3", "p1"], "f1", "text/plain")
+    assert file == files.find("me", "f1")
+    assert (file.size, file.expires) == (8, clock() + 5_000)
     assert content(files, "f1") == b"abcdefgc"
     assert files.content("other", "f1") == (b"", [])
 
@@ -115,7 +115,7 @@ def test_parts_count_until_they_are_cancelled_or_expire(
     assert add(uploads, "p3", b"x" * 40, whole=False)
     assert create(uploads, 1, "u2") is None
     assert create(uploads, 60, "u3", "other") is not None
-    assert uploads.cancel("me", "u1").status == "cancelled"
+    uploads.cancel("me", "u1")
     create(uploads, 60, "u4")
     assert add(uploads, "p4", b"x" * 100, id="u4")
     clock.time += 3600
@@ -127,10 +127,19 @@ def test_parts_count_until_they_are_cancelled_or_expire(
 def test_files_count_with_parts(uploads: Uploads, files: Files):
     create(uploads, 60)
     add(uploads, "p1", b"x" * 60)
-    assert files.add("me", "f1", b"x" * 41, most=MOST, **FACTS) is None
-    uploads.complete("me", "u1", ["p1"], "f2", "text/plain")
-    assert files.add("me", "f1", b"x" * 41, most=MOST, **FACTS) is None
-    assert files.add("me", "f1", b"x" * 40, most=MOST, **FACTS) is not None
+    uploads.complete("me", "u1", ["p1"], "f1", "text/plain")
+    assert create(uploads, 41, "u2") is None
+    assert create(uploads, 40, "u3") is not None
+    assert not add(uploads, "p2", b"x" * 41, id="u3")
+    assert files.delete("me", "f1")
+    assert create(uploads, 100, "u4") is not None
+
+
+def test_content_of_a_file_of_an_earlier_version_is_read(store: Store, files: Files, clock: Clock):
+    with store.writing() as connection:
+        row = {"owner": "me", "id": "f1", "size": 1, "created": clock(), "expires": clock() + 9, "content": b"x"}
+        connection.execute(file_rows.insert().values(**FACTS, **row))
+    assert content(files, "f1") == b"x"
 
 
 def test_upload_that_has_ended_takes_no_parts(uploads: Uploads, clock: Clock):
@@ -195,7 +204,7 @@ def test_other_parts_do_not_complete_an_upload(uploads: Uploads, parts: list[str
     add(uploads, "half", b"x", whole=False)
     with pytest.raises(InvalidInputError, match=message):
         uploads.complete("me", "u1", parts, "f1", "text/plain")
-    assert uploads.complete("me", "u1", ["p1", "p2"], "f1", "text/plain").status == "completed"
+    assert uploads.complete("me", "u1", ["p1", "p2"], "f1", "text/plain").size == 2
 
 
 def test_number_of_parts_is_limited(uploads: Uploads, monkeypatch: pytest.MonkeyPatch):
@@ -213,7 +222,7 @@ def test_of_completions_at_once_one_makes_the_file(uploads: Uploads, rows: Calla
 
     def complete(number: int) -> bool:
         try:
-            return uploads.complete("me", "u1", ["p1"], f"f{number}", "text/plain").status == "completed"
+            return uploads.complete("me", "u1", ["p1"], f"f{number}", "text/plain").size == 1
         except InvalidInputError:
             return False
 
