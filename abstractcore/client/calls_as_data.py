@@ -8,7 +8,7 @@ from .. import schema
 from ..concurrency import drive
 from ..engine import InTime, Pipeline
 from ..lazy_modules import LazyModule
-from ..ports import OperationResult
+from ..ports import Operation, OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall
 from .llm_base import LLMBase
 from .operations import find_operation
@@ -63,20 +63,34 @@ class DataLLM(LLMBase):
             return await pipeline.runtime.call(self._pipelines.plan, prepared.call, prepared.warnings, kind="files")
 
     def operate_call(
-        self, operation: str, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
+        self,
+        operation: str | Operation[Any],
+        call: ModelCall,
+        *,
+        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
     ) -> OperationResult[Any]:
-        """Makes a request of an operation other than chat, such as "count_tokens", for a call given as data.
+        """Makes a request of an operation other than chat, such as "count_tokens" or one of your own, for a call given
+        as data.
 
         Raises `UnsupportedOptionError` for an operation that the provider does not have, and as `run` does.
         """
-        wanted = find_operation(self._pipelines.session.transpiler, operation, EMPTY)
+        wanted = self._operation(operation)
         pending = self._given(call, timeout, stream=False)
         return drive(self._pipelines.sync.operate(wanted, pending.prepare, pending.timeout))
 
     async def aoperate_call(
-        self, operation: str, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
+        self,
+        operation: str | Operation[Any],
+        call: ModelCall,
+        *,
+        timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
     ) -> OperationResult[Any]:
         """The async version of `operate_call`."""
-        wanted = find_operation(self._pipelines.session.transpiler, operation, EMPTY)
+        wanted = self._operation(operation)
         pending = self._given(call, timeout, stream=False)
         return await self._pipelines.asynchronous.operate(wanted, pending.prepare, pending.timeout)
+
+    def _operation(self, given: str | Operation[Any]) -> Operation[Any]:
+        return (
+            given if isinstance(given, Operation) else find_operation(self._pipelines.session.transpiler, given, EMPTY)
+        )

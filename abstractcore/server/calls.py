@@ -9,11 +9,10 @@ from typing import Any
 import jiter
 from pydantic_core import to_json
 
-from ..errors import AbstractCoreError
 from ..schema import CallWarning, GenerateResponse, ModelReply, Rendered, WireResponse
 from .exchange import Exchange, Reply
 from .extension import reply_fields, with_field
-from .jobs import Job, Planned, may_fall_back
+from .jobs import Job, Planned, first_of
 from .json_changes import changed_paths
 from .reasoning import sealed_reply
 from .receipts import RECEIPT_HEADER, digest_of
@@ -84,14 +83,7 @@ async def all_answers(job: Job) -> list[Answered]:
 
 async def _one_answer(job: Job) -> Answered:
     """Returns the answer of the first model that has one."""
-    *others, last = job.served.llms
-    for llm in others:
-        try:
-            return await _called(job, job.planned(llm))
-        except AbstractCoreError as error:
-            if not may_fall_back(error):
-                raise
-    return await _called(job, job.planned(last))
+    return await first_of(job.served.llms, lambda llm: _called(job, job.planned(llm)))
 
 
 async def _called(job: Job, planned: Planned) -> Answered:

@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any, TypeVar, cast
 
 import abstractcore
 
-from ..errors import BadRequestError, ContentFilterError, ContextOverflowError, InvalidInputError, ProviderError
+from ..errors import (
+    AbstractCoreError,
+    BadRequestError,
+    ContentFilterError,
+    ContextOverflowError,
+    InvalidInputError,
+    ProviderError,
+)
 from ..ports import Transpiler
 from ..schema import CallWarning, ModelCall
 from .access import Lease
@@ -22,6 +29,7 @@ from .passthrough import AsRead, Relay
 from .reasoning import has_seals, owned
 from .settlements import not_sent
 
+T = TypeVar("T")
 _TRACE_HEADERS = ("traceparent", "tracestate")
 
 
@@ -184,6 +192,18 @@ def without(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]
             else:
                 del rest[outer]
     return rest
+
+
+async def first_of(llms: Sequence[abstractcore.LLM], call: Callable[[abstractcore.LLM], Awaitable[T]]) -> T:
+    """Returns what `call` returns for the first model that does not fail in a way that lets the next one answer."""
+    *others, last = llms
+    for llm in others:
+        try:
+            return await call(llm)
+        except AbstractCoreError as error:
+            if not may_fall_back(error):
+                raise
+    return await call(last)
 
 
 def may_fall_back(error: Exception) -> bool:

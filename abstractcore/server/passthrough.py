@@ -13,7 +13,7 @@ from typing import Any, cast
 
 import jiter
 
-from ..ports import Answer, Attempt, AttemptNext, Body, Transpiler
+from ..ports import CHAT, Answer, Attempt, AttemptNext, Body, Transpiler
 from ..schema import ModelCall
 from .json_changes import changed_paths
 
@@ -40,7 +40,7 @@ class AsRead:
 
 
 class Relay:
-    """What a call sent and received.
+    """What a call of an operation sent and received.
 
     `request` is the body as the client sent it, `data` the same, parsed. `read` is the call as it was read; without it,
     nothing goes through. `event_ends` may stand after the events of a
@@ -54,11 +54,13 @@ class Relay:
         data: Mapping[str, Any],
         read: AsRead | None = None,
         event_ends: Sequence[bytes] = SSE_ENDS,
+        operation: str = CHAT,
     ) -> None:
         self._request = request
         self._data = data
         self._read = read
         self._ends = event_ends
+        self.operation = operation
         self.sent: bytes | None = None
         self.changed: tuple[str, ...] = ()
         self.is_untouched = False
@@ -134,7 +136,7 @@ class PassThrough:
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
         """Makes an attempt with the relay's body, and lets the relay hear the answer."""
         relay = _current.get()
-        if relay is None or not attempt.operation.is_chat:
+        if relay is None or attempt.operation.name != relay.operation:
             return await next(attempt)
         request = replace(attempt.request, body=relay.body_for(attempt))
         return await next(replace(attempt, request=request, listen=relay.listen))

@@ -85,16 +85,22 @@ class Served:
 
 @contextmanager
 def serving(
-    settings: Settings | None = None, *, access: Access | None = None, services: Services | None = None
+    settings: Settings | None = None,
+    *,
+    access: Access | None = None,
+    services: Services | None = None,
+    vendors: Mapping[str, str] = FORMATS,
 ) -> Generator[Served]:
-    """Runs a server during `with`. Its providers are at the mock vendor, unless the settings say otherwise."""
+    """Runs a server during `with`. Its providers, `vendors` with the paths of their APIs, are at the mock vendor,
+    unless the settings say otherwise.
+    """
     script = Script()
     with ScriptedServer() as vendor:
         settings = settings or Settings()
         settings = replace(settings, server=replace(settings.server, port=0))
         given = services or server_services(settings, environment={}, random=lambda: 0.0)
         llm = create_llm("scripted", replies=script, services=given, max_retries=0)
-        at_vendor = {name: provider_at(vendor, path) for name, path in FORMATS.items()}
+        at_vendor = {name: provider_at(vendor, path) for name, path in vendors.items()}
         settings = replace(settings, providers={**at_vendor, **settings.providers})
         application = Application(settings, models={"scripted": llm}, services=given, access=access)
         with _running(application, settings) as url:

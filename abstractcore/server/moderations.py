@@ -1,0 +1,135 @@
+"""`POST /v1/moderations` (https://platform.openai.com/docs/api-reference/moderations), at providers that have it. The
+bytes of both sides go through: categories and scores are the vendor's own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final, cast
+
+import jiter
+from pydantic_core import to_json
+
+import abstractcore
+
+from ..errors import InvalidInputError, ModelNotFoundError, ServerError
+from ..ports import Operation
+from ..schema import Encoded, Message, ModelCall, Usage, WireRequest, WireResponse
+from .access import Settlement
+from .bodies import read_object
+from .dialects.base import EXTENSION, text_at
+from .exchange import Exchange
+from .failures import refused
+from .jobs import first_of
+from .llms import Served
+from .made_media import timeout_of, unmade
+from .passthrough import Relay, with_model
+from .receipts import RECEIPT_HEADER, digest_of
+from .settlements import estimated, tokens_of_call
+
+_MODERATE: Final = "moderate"
+_MODEL: Final = "model"
+_DEFAULT: Final = "omni-moderation-latest"
+"""The model of OpenAI's API for a request that names none."""
+_OPENAI: Final = ("openai", "openai-responses")
+"""Providers of bare names. OpenAI does not charge for moderation: https://developers.openai.com/api/docs/guides/moderation"""
+_HAVE_IT: Final = (*_OPENAI, "mistral", "openai-compatible")
+"""Providers with OpenAI's endpoint; Mistral's: https://docs.mistral.ai/api/endpoint/classifiers. Of compatible servers
+some have it, others answer with an error.
+"""
+
+
+async def moderate(exchange: Exchange) -> WireResponse:
+    """Answers with the provider's own moderation of texts and images.
+
+    Raises `ModelNotFoundError`, and `RequestRefused` for a model of a provider without the endpoint.
+    """
+    body = exchange.entry.receipt.request = await exchange.body()
+    data = read_object(body, exchange.request.headers)
+    if EXTENSION in data:
+        raise InvalidInputError("moderations have nothing of it: leave it out", path=EXTENSION)
+    text = _text(data.get("input"))
+    message = Message.user(text if text.strip() else _MODERATE)  # a call has a message; images have no text
+    served = _served(exchange, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
+    exchange.grant.check_model(served.name)
+    async with exchange.state.drains.watched(exchange.connection, served.on_disconnect):
+        return await first_of(served.llms, lambda llm: _moderated(exchange, llm, data, message))
+
+
+def _text(given: object) -> str:
+    """Returns the text of an input; raises `InvalidInputError` for what the API has no word for."""
+    if isinstance(given, str):
+        return given
+    if isinstance(given, list) and given:
+        parts = cast("list[Any]", given)
+        if all(isinstance(part, str) for part in parts):
+            return "\n".join(parts)
+        if all(isinstance(part, dict) for part in parts):
+            return "\n".join(str(part.get("text", "")) for part in parts)
+    raise InvalidInputError(
+        "expected a text, a list of texts, or a list of objects of text and image_url", path="input"
+    )
+
+
+def _served(exchange: Exchange, name: str) -> Served:
+    llms = exchange.state.llms
+    usable = ", ".join(each for each in _HAVE_IT if llms.usable(each)) or "none"
+    hint = f"Providers with a moderation endpoint: {', '.join(_HAVE_IT)}; of these set up here: {usable}."
+    try:
+        served = llms.find(name, _OPENAI)
+    except ModelNotFoundError as error:
+        raise ModelNotFoundError(f"{error.message} {hint}") from None
+    for llm in served.llms:
+        if llm.provider not in _HAVE_IT:
+            raise refused(400, f"{llm.provider} has no moderation endpoint. {hint}", path=_MODEL)
+    return served
+
+
+async def _moderated(
+    exchange: Exchange, llm: abstractcore.LLM, data: Mapping[str, Any], message: Message
+) -> WireResponse:
+    """Returns the response of one model."""
+    call = ModelCall(llm.model, (message,), llm.provider, tags=exchange.grant.tags)
+    receipt, name = exchange.entry.receipt, f"{llm.provider}/{llm.model}"
+    relay = Relay(receipt.request, data, operation=_MODERATE)
+    relay.begin()
+    receipt.add(name, relay)
+    operation = _operation(_request_of(receipt.request, data, llm.model), is_free=llm.provider in _OPENAI)
+    lease = await exchange.begin(call)
+    try:
+        result = await llm.aoperate_call(operation, call, timeout=timeout_of(exchange))
+    except Exception as error:
+        await lease.settle(unmade(error))
+        raise
+    except BaseException:
+        await lease.settle(estimated(llm, call, None, "cancelled"))
+        raise
+    await lease.settle(Settlement("done", Usage(tokens_of_call(call), 0), result.cost, result.cost_source, True))
+    headers = {"content-type": "application/json", "x-abstractcore-model": name}
+    if result.cost is not None:
+        headers["x-abstractcore-cost"] = f"{result.cost:f}"
+    headers[RECEIPT_HEADER] = receipt.header(digest_of(result.value))
+    return WireResponse(200, exchange.headers(headers), result.value)
+
+
+def _request_of(body: bytes, data: Mapping[str, Any], model: str) -> bytes:
+    """Returns the client's body with the vendor's name of the model, and otherwise untouched where that is possible."""
+    is_default = _MODEL not in data and model == _DEFAULT
+    return with_model(body, None if is_default else model) or to_json({**data, _MODEL: model})
+
+
+def _operation(body: bytes, *, is_free: bool) -> Operation[bytes]:
+    """Returns the operation whose result is the body of the response. No vendor reports tokens in it."""
+    request = WireRequest("/moderations", {"content-type": "application/json"}, body)
+    return Operation(_MODERATE, lambda call: Encoded(request), _body, is_free=is_free, has_input=False)
+
+
+def _body(response: WireResponse) -> bytes:
+    """Returns the body of a response; raises `ServerError` unless it is a JSON object."""
+    try:
+        is_object = isinstance(jiter.from_json(response.body), dict)
+    except ValueError:
+        is_object = False
+    if not is_object:
+        raise ServerError("the response to a moderation is not a JSON object")
+    return response.body
