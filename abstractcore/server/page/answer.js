@@ -1,10 +1,13 @@
-// An answer as it is streamed: its text, reasoning, tool calls and the field `abstractcore`.
+// An answer as it is streamed: its text, reasoning, tool calls, images, sound and the field `abstractcore`.
 
 export class Answer {
   constructor() {
     this.text = "";
     this.reasoning = "";
     this.calls = [];
+    this.images = []; // URLs
+    this.sound = []; // base64, in pieces that are padded each
+    this.transcript = "";
     this.finish = null;
     this.fields = null;
     this.events = [];
@@ -15,10 +18,14 @@ export class Answer {
     if (data === null) return;
     if (data.abstractcore) this.fields = data.abstractcore;
     for (const choice of data.choices ?? []) {
+      const delta = choice.delta ?? {};
       this.finish = choice.finish_reason ?? this.finish;
-      this.text += choice.delta?.content ?? "";
-      this.reasoning += choice.delta?.reasoning_content ?? choice.delta?.reasoning ?? "";
-      for (const call of choice.delta?.tool_calls ?? []) this.addCall(call);
+      this.text += delta.content ?? "";
+      this.reasoning += delta.reasoning_content ?? delta.reasoning ?? "";
+      for (const call of delta.tool_calls ?? []) this.addCall(call);
+      for (const image of delta.images ?? []) this.images.push(image.image_url.url);
+      if (delta.audio?.data) this.sound.push(delta.audio.data);
+      this.transcript += delta.audio?.transcript ?? "";
     }
   }
 
@@ -29,8 +36,25 @@ export class Answer {
     call.arguments += piece.function?.arguments ?? "";
   }
 
+  // Its complete tool calls: the last one of an answer that was stopped may lack its end.
+  get completeCalls() {
+    return this.finish === null ? [] : this.calls.filter(Boolean);
+  }
+
   // The message with which a conversation goes on; null for an answer without content.
   get message() {
-    return this.text ? { role: "assistant", content: this.text } : null;
+    const content = this.text || this.transcript || null;
+    const calls = this.completeCalls.map(({ id, name, arguments: given }) => ({
+      id,
+      type: "function",
+      function: { name, arguments: given },
+    }));
+    if (!content && !calls.length && !this.images.length) return null;
+    return {
+      role: "assistant",
+      content,
+      ...(calls.length ? { tool_calls: calls } : {}),
+      ...(this.images.length ? { images: this.images.map((url) => ({ type: "image_url", image_url: { url } })) } : {}),
+    };
   }
 }

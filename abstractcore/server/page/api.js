@@ -1,4 +1,4 @@
-// The server's API: its models, and streamed answers of /v1/chat/completions.
+// The server's API: its models, streamed answers of /v1/chat/completions, and whole responses of other routes.
 
 export class ApiError extends Error {
   constructor(message, status) {
@@ -15,13 +15,7 @@ export async function listModels(key) {
 
 // Yields the events of an answer, each as { raw, data }; data is null for the last line, "[DONE]".
 export async function* stream(body, key, signal) {
-  const response = await fetch("/v1/chat/completions", {
-    method: "POST",
-    headers: { ...headersOf(key), "content-type": "application/json" },
-    body: JSON.stringify(body),
-    signal,
-  });
-  if (!response.ok) throw await errorOf(response);
+  const response = await post("/v1/chat/completions", body, key, signal);
   const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
   let rest = "";
   for (;;) {
@@ -37,6 +31,18 @@ export async function* stream(body, key, signal) {
     }
     if (done) return;
   }
+}
+
+// The response to a body of JSON; throws an ApiError for an error.
+export async function post(path, body, key, signal) {
+  const response = await fetch(path, {
+    method: "POST",
+    headers: { ...headersOf(key), "content-type": "application/json" },
+    body: JSON.stringify(body),
+    signal,
+  });
+  if (!response.ok) throw await errorOf(response);
+  return response;
 }
 
 function headersOf(key) {

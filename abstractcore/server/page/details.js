@@ -65,7 +65,7 @@ function callOf(call) {
   return element("div", { class: "decision" }, element("h3", {}, call.name), element("pre", { tabindex: "0" }, call.arguments));
 }
 
-function listOf(facts) {
+export function listOf(facts) {
   const known = Object.entries(facts).filter(([, value]) => value !== null && value !== undefined && value !== "");
   return element("dl", {}, ...known.flatMap(([name, value]) => [element("dt", {}, name), element("dd", {}, String(value))]));
 }

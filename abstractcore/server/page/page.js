@@ -1,36 +1,64 @@
-// The playground: a conversation with a model of this server, and what happens in each call.
+// The playground: a conversation with a model of this server, what the server makes, and what happens in each call.
 
 import { Answer } from "./answer.js";
-import { ApiError, listModels, stream } from "./api.js";
-import { programs, shortened } from "./code.js";
-import { detailsOf } from "./details.js";
+import { ApiError, listModels, post, stream } from "./api.js";
+import { programs, programsOfMade, shortened } from "./code.js";
+import { detailsOf, listOf } from "./details.js";
 import { byId, copyable, element } from "./elements.js";
 import { Files, partOf, preview, Recorder } from "./files.js";
+import { addAnswer, addMessage, showError } from "./log.js";
+import { factsOf, MAKERS } from "./made.js";
+import { forgetFigures } from "./media.js";
+import { PendingCalls } from "./results.js";
 
 const LONGEST_EVENTS = 500;
+const MADE_FACTS = "default, a backend of the server, or BACKEND/MODEL";
 const files = new Files(byId("files"), showError);
 const recorder = new Recorder(byId("record"), files, showError);
 let models = new Map();
+const modelNames = { answer: "default" };
+let kind = "answer";
 let history = [];
+let pending = null;
 let running = null;
 
 async function loadModels() {
   try {
     const listed = await listModels(byId("key").value);
     models = new Map(listed.map((model) => [model.id, model]));
-    byId("models").replaceChildren(...listed.map((model) => element("option", { value: model.id })));
-    showFacts();
+    showModels();
   } catch (error) {
     askForKey(error);
     showError(explained(error));
   }
 }
 
+function showModels() {
+  const names = kind === "answer" ? [...models.keys()] : ["default"];
+  byId("models").replaceChildren(...names.map((name) => element("option", { value: name })));
+  showFacts();
+}
+
+function chooseKind() {
+  modelNames[kind] = byId("model").value;
+  kind = byId("kind").value;
+  byId("model").value = modelNames[kind] ?? "default";
+  byId("prompt").placeholder = MAKERS[kind]?.placeholder ?? "Message";
+  showModels();
+}
+
 function showFacts() {
+  if (kind !== "answer") {
+    byId("facts").textContent = MADE_FACTS;
+    return;
+  }
   const model = models.get(byId("model").value);
   const facts = [];
   if (model?.context_length) facts.push(`${model.context_length.toLocaleString("en")} tokens of context`);
   if (model) facts.push(`takes ${model.architecture.input_modalities.join(", ")}`);
+  const made = (model?.architecture.output_modalities ?? []).filter((each) => each !== "text");
+  if (made.length) facts.push(`makes text, ${made.join(", ")}`);
+  byId("modalities").value = made.length ? `text,${made[0]}` : "";
   if (model?.pricing?.prompt) {
     const price = (name) => `$${(Number(model.pricing[name]) * 1e6).toFixed(2)}`;
     facts.push(`${price("prompt")} in, ${price("completion")} out per million tokens`);
@@ -56,6 +84,8 @@ function options() {
     policy: byId("policy").value,
     temperature: number("temperature", "The temperature"),
     most: number("most", "The number of tokens"),
+    voice: text("voice"),
+    modalities: byId("modalities").value.split(",").filter(Boolean),
     tools,
   };
 }
@@ -63,18 +93,28 @@ function options() {
 function callOf(prompt, chosen) {
   const given = options();
   const content = chosen.length ? [...chosen.map(partOf), ...(prompt ? [{ type: "text", text: prompt }] : [])] : prompt;
-  const message = { role: "user", content };
+  const messages = [...(pending?.messages ?? []), ...(content ? [{ role: "user", content }] : [])];
   const body = {
     model: byId("model").value,
-    messages: [...(given.system ? [{ role: "system", content: given.system }] : []), ...history, message],
+    messages: [...(given.system ? [{ role: "system", content: given.system }] : []), ...history, ...messages],
     ...(given.temperature === null ? {} : { temperature: given.temperature }),
     ...(given.most === null ? {} : { max_tokens: given.most }),
+    ...(given.modalities.length ? { modalities: given.modalities } : {}),
+    ...(given.modalities.includes("audio") ? { audio: { voice: given.voice ?? "alloy", format: "pcm16" } } : {}),
     ...(given.tools ? { tools: given.tools } : {}),
     stream: true,
     stream_options: { include_usage: true },
     abstractcore: given.policy === "auto" ? {} : { media_policy: policyForAll(given.policy) },
   };
-  return { model: body.model, prompt, files: chosen, options: given, body, message };
+  return { model: body.model, prompt, files: chosen, options: given, body, messages };
+}
+
+function madeCallOf(prompt, chosen) {
+  if (chosen.length) throw new Error("Only an answer can be about files: remove them, or choose Answer.");
+  const maker = MAKERS[kind];
+  const model = byId("model").value;
+  const body = maker.body({ model, prompt, voice: options().voice });
+  return { kind, maker, model, prompt, files: [], path: maker.path, body };
 }
 
 function policyForAll(policy) {
@@ -85,93 +125,97 @@ async function send(event) {
   event.preventDefault();
   await files.ready;
   const prompt = byId("prompt").value.trim();
-  if (running || (!prompt && !files.chosen.length)) return;
+  const isAnswer = kind === "answer";
+  const hasContent = prompt || (isAnswer && (files.chosen.length || pending?.areWritten));
+  if (running || !hasContent) return;
   let call;
   try {
-    call = callOf(prompt, files.chosen);
+    call = isAnswer ? callOf(prompt, files.chosen) : madeCallOf(prompt, files.chosen);
   } catch (error) {
     showError(error.message);
     return;
   }
   files.take();
   byId("prompt").value = "";
-  const sent = addMessage("user", "You", prompt, call.files.map(preview));
-  await run(call, sent);
-}
-
-async function run(call, sent) {
-  const answer = new Answer();
-  const turns = history;
-  const shown = addAnswer(call.model);
+  const results = isAnswer && pending ? pending.text : "";
+  const sent = addMessage("user", "You", [results, prompt].filter(Boolean).join("\n"), call.files.map(preview));
   running = new AbortController();
   showRunning(true);
-  showCode(call);
   try {
-    for await (const event of stream(call.body, byId("key").value, running.signal)) {
-      answer.add(event);
-      shown.update(answer);
-    }
-    turns.push(call.message, ...(answer.message ? [answer.message] : []));
-    byId("status").textContent = "The answer is complete.";
-  } catch (error) {
-    if (error.name === "AbortError") {
-      shown.note("Stopped.");
-      if (answer.message) turns.push(call.message, answer.message);
-    } else {
-      askForKey(error);
-      shown.remove(answer);
-      sent.classList.add("failed");
-      byId("prompt").value ||= call.prompt;
-      files.putBack(call.files);
-      showError(explained(error));
-    }
+    await (isAnswer ? answer(call, sent) : make(call, sent));
   } finally {
     running = null;
     showRunning(false);
-    byId("details").replaceChildren(...detailsOf(answer, call));
-    showExchange(call, answer);
   }
 }
 
-function addMessage(kind, who, text, previews = []) {
-  byId("hint").hidden = true;
-  const message = element(
-    "article",
-    { class: `message ${kind}`, "aria-label": who },
-    element("p", { class: "who", "aria-hidden": "true" }, who),
-    text ? element("p", { class: "text" }, text) : null,
-    ...previews,
-  );
-  byId("log").append(message);
-  message.scrollIntoView({ block: "end" });
-  return message;
+async function answer(call, sent) {
+  const received = new Answer();
+  const turns = history;
+  const shown = addAnswer(call.model);
+  showCode(programs(call, ...whereAndHow()));
+  try {
+    for await (const event of stream(call.body, byId("key").value, running.signal)) {
+      received.add(event);
+      shown.update(received);
+    }
+    byId("status").textContent = "The answer is complete.";
+    goOn(turns, call, received, shown);
+  } catch (error) {
+    if (error.name === "AbortError") {
+      if (received.message) goOn(turns, call, received, shown);
+      shown.note("Stopped.");
+    } else {
+      shown.remove(received);
+      failed(error, call, sent);
+    }
+  } finally {
+    byId("details").replaceChildren(...detailsOf(received, call));
+    showExchange(call, received);
+  }
 }
 
-function addAnswer(model) {
-  const text = element("p", { class: "text" });
-  const thought = element("pre", { tabindex: "0" });
-  const reasoning = element("details", { hidden: "" }, element("summary", {}, "Reasoning"), thought);
-  const message = addMessage("assistant", model, "", [reasoning, text]);
-  message.setAttribute("aria-busy", "true");
-  return {
-    update(answer) {
-      const log = byId("log");
-      const isAtEnd = log.scrollHeight - log.scrollTop - log.clientHeight < 80;
-      text.textContent = answer.text || answer.calls.filter(Boolean).map((call) => `${call.name}(${call.arguments})`).join("\n");
-      thought.textContent = answer.reasoning;
-      reasoning.hidden = !answer.reasoning;
-      message.setAttribute("aria-busy", String(answer.finish === null));
-      if (isAtEnd) log.scrollTop = log.scrollHeight;
-    },
-    note(words) {
-      message.append(element("p", { class: "muted" }, words));
-      message.setAttribute("aria-busy", "false");
-    },
-    remove(answer) {
-      if (answer.text) this.note("The answer was cut off by an error.");
-      else message.remove();
-    },
-  };
+// Keeps a turn. The fields for results are those of the last answer only.
+function goOn(turns, call, received, shown) {
+  shown.filesOf(received);
+  turns.push(...call.messages, ...(received.message ? [received.message] : []));
+  if (turns !== history) return; // a new conversation was begun meanwhile
+  pending?.fields.remove();
+  const calls = received.completeCalls;
+  pending = calls.length ? new PendingCalls(calls, shown.resultFields(calls, send)) : null;
+}
+
+async function make(call, sent) {
+  const shown = addAnswer(call.model);
+  const began = performance.now();
+  try {
+    const response = await post(call.path, call.body, byId("key").value, running.signal);
+    shown.files(await call.maker.files(response), call.kind);
+    const facts = factsOf(response, (performance.now() - began) / 1000);
+    byId("status").textContent = "It is complete.";
+    byId("details").replaceChildren(element("h2", {}, "Call"), listOf(facts));
+    byId("exchange").replaceChildren(
+      ...copyable(`POST ${call.path}`, JSON.stringify(call.body, null, 2)),
+      ...copyable("Headers of the response", [...response.headers].map((pair) => pair.join(": ")).join("\n")),
+    );
+    showCode(programsOfMade(call, facts.Model ?? call.model, ...whereAndHow()));
+  } catch (error) {
+    if (error.name === "AbortError") {
+      shown.note("Stopped.");
+    } else {
+      shown.remove();
+      failed(error, call, sent);
+    }
+  }
+}
+
+// Says what went wrong, and gives the message back.
+function failed(error, call, sent) {
+  askForKey(error);
+  sent.classList.add("failed");
+  byId("prompt").value ||= call.prompt;
+  files.putBack(call.files);
+  showError(explained(error));
 }
 
 function showRunning(isRunning) {
@@ -190,16 +234,13 @@ function showExchange(call, answer) {
   );
 }
 
-function showCode(call) {
-  const shown = programs(call, location.origin, Boolean(byId("key").value));
+function showCode(shown) {
   byId("code").replaceChildren(...shown.flatMap(([title, text]) => copyable(title, text)));
 }
 
-function showError(message) {
-  byId("hint").hidden = true;
-  const notice = element("p", { class: "notice error", role: "alert" }, message);
-  byId("log").append(notice);
-  notice.scrollIntoView({ block: "end" });
+// What programs need besides a call: the address of the server, and whether it needs a key.
+function whereAndHow() {
+  return [location.origin, Boolean(byId("key").value)];
 }
 
 function askForKey(error) {
@@ -210,7 +251,7 @@ function askForKey(error) {
 }
 
 function explained(error) {
-  if (!(error instanceof ApiError)) {
+  if (error instanceof TypeError) {
     return `The server cannot be reached: ${error.message}. Look whether abstractcore serve is still running, then send again.`;
   }
   if (error.status === 401) return "This server needs an access key: write it above. To make one: abstractcore keys create NAME";
@@ -220,7 +261,9 @@ function explained(error) {
 function reset() {
   running?.abort();
   history = [];
+  pending = null;
   files.take();
+  forgetFigures();
   byId("log").replaceChildren(byId("hint"));
   byId("hint").hidden = false;
   byId("prompt").focus();
@@ -271,6 +314,7 @@ byId("picker").addEventListener("change", (event) => {
   event.target.value = "";
 });
 byId("record").addEventListener("click", () => recorder.toggle());
+byId("kind").addEventListener("change", chooseKind);
 byId("model").addEventListener("input", showFacts);
 byId("key-field").addEventListener("submit", (event) => {
   event.preventDefault();

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import base64
+import io
 import json
 import shutil
 import threading
+import wave
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,13 +15,13 @@ from typing import Any
 
 import httpx2
 import pytest
-from playwright.sync_api import Browser, Page, Route, expect, sync_playwright
+from playwright.sync_api import Browser, Locator, Page, Route, expect, sync_playwright
 
-from abstractcore import RateLimitError, StreamInterruptedError
+from abstractcore import AudioPart, Blob, ModelReply, RateLimitError, StreamInterruptedError, ToolResult
 from abstractcore.server.access import FixedKeys
 from abstractcore.server.routes import ROUTES
 from abstractcore.testing import ScriptedReply
-from tests.chaos_server import PATIENCE_SECONDS
+from tests.chaos_server import PATIENCE_SECONDS, answer
 from tests.node_packages import installed
 from tests.server.serving import Served, serving
 
@@ -27,6 +30,9 @@ pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not instal
 KEY = "a-key-that-no-program-shows"
 MILLISECONDS = PATIENCE_SECONDS * 1000
 MEDIA = Path(__file__).parents[2] / "media/files"
+WEATHER: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
+PNG = (MEDIA / "small.png").read_bytes()
+SAMPLES = b"\0\1" * 2400
 
 
 @dataclass
@@ -42,7 +48,7 @@ class Opened:
         if files:
             self.page.set_input_files("#picker", list(files))
         self.page.get_by_label("Message", exact=True).fill(prompt)
-        self.page.get_by_role("button", name="Send").click()
+        self.page.get_by_role("button", name="Send", exact=True).click()
 
     def tab(self, name: str) -> str:
         """Opens a tab; returns its text."""
@@ -167,14 +173,10 @@ def test_microphone_is_asked_for_once_and_released(served: Served, browser: Brow
 
 
 def test_tool_calls_and_options_are_sent_and_shown(served: Served, opened: Opened):
-    tool: Any = {
-        "type": "function",
-        "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}},
-    }
     opened.tab("Options")
     opened.page.get_by_label("Instructions for the model").fill("Be brief.")
     opened.page.get_by_label("Temperature").fill("0.5")
-    opened.page.get_by_label("Tools").fill(json.dumps([tool]))
+    opened.page.get_by_label("Tools").fill(json.dumps([WEATHER]))
     served.script(ScriptedReply.tool_call("weather", {"city": "Ulm"}))
     opened.ask("The weather?")
     expect(opened.page.get_by_role("article", name="scripted")).to_contain_text('weather({"city": "Ulm"})')
@@ -186,6 +188,165 @@ def test_tool_calls_and_options_are_sent_and_shown(served: Served, opened: Opene
     assert 'tools=[ToolSpec(**{"name": "weather", ' in library
     for name in ("Python, abstractcore", "Python, openai"):
         compile(opened.page.get_by_role("region", name=name).inner_text(), name, "exec")
+
+
+def test_result_that_a_person_writes_goes_to_the_model(served: Served, opened: Opened):
+    opened.tab("Options")
+    opened.page.get_by_label("Tools").fill(json.dumps([WEATHER]))
+    served.script(ScriptedReply.tool_call("weather", {"city": "Ulm"}), "Take a hat.", "And a scarf.")
+    opened.ask("What to wear?")
+    opened.page.get_by_label("Result of weather").fill("Sun, 31 degrees")
+    opened.page.get_by_role("button", name="Send result").click()
+    expect(opened.page.get_by_role("article", name="scripted").last).to_contain_text("Take a hat.")
+    expect(opened.page.get_by_role("article", name="You").last).to_contain_text("weather: Sun, 31 degrees")
+    expect(opened.page.get_by_label("Result of weather")).to_have_count(0)
+    _, asked, result = served.calls[-1].messages
+    assert (asked.tool_calls[0].name, asked.tool_calls[0].arguments) == ("weather", {"city": "Ulm"})
+    assert isinstance(result.parts[0], ToolResult)
+    assert (result.parts[0].call_id, result.parts[0].as_text) == (asked.tool_calls[0].id, "Sun, 31 degrees")
+    library, _, _ = opened.tab("Code").partition("Python, openai")
+    assert "response = llm.generate(messages=[" in library
+    for name in ("Python, abstractcore", "Python, openai"):
+        compile(opened.page.get_by_role("region", name=name).inner_text(), name, "exec")
+    opened.ask("Anything else?")
+    expect(opened.page.get_by_role("article", name="scripted").last).to_contain_text("And a scarf.")
+    assert [message.role for message in served.calls[-1].messages] == ["user", "assistant", "tool", "assistant", "user"]
+
+
+def test_calls_without_results_are_said_not_to_have_run(served: Served, browser: Browser):
+    opened = opened_at(served.url, browser)
+    opened.page.get_by_label("Model", exact=True).fill("scripted")
+    calls = ScriptedReply.tool_call("weather", {"city": "Ulm"}) + ScriptedReply.tool_call("time")
+    served.script(calls, RateLimitError("slow down"), "Hello.")
+    opened.ask("What to wear?")
+    opened.page.get_by_label("Result of time").fill("noon")
+    opened.page.get_by_role("button", name="Send results").click()
+    expect(opened.page.get_by_role("alert")).to_contain_text("slow down")
+    expect(opened.page.get_by_label("Result of time")).to_have_value("noon")
+    opened.ask("Only greet me.")
+    expect(opened.page.get_by_role("article", name="scripted").last).to_contain_text("Hello.")
+    _, _, *results, asked = served.calls[-1].messages
+    parts = [part for message in results for part in message.parts if isinstance(part, ToolResult)]
+    assert [part.as_text for part in parts] == ["The tool was not run.", "noon"]
+    assert asked.text == "Only greet me."
+    opened.page.context.close()
+
+
+def saved(opened: Opened, name: str, folder: Path) -> bytes:
+    """Saves a file of the last answer by its link."""
+    with opened.page.expect_download() as download:
+        opened.page.get_by_role("link", name=f"Save {name}").click()
+    download.value.save_as(folder / name)
+    return (folder / name).read_bytes()
+
+
+def is_played(article: Locator) -> bool:
+    """Plays the sound of an answer to its end: the browser can decode it."""
+    play = """audio => new Promise((resolve, reject) => {
+        audio.muted = true;
+        audio.addEventListener("ended", () => resolve(true));
+        audio.addEventListener("error", () => reject(audio.error.message));
+        audio.currentTime = Math.max(0, audio.duration - 0.2) || 0;
+        audio.play().catch(reject);
+    })"""
+    return article.locator("audio").evaluate(play)
+
+
+def test_sound_of_an_answer_is_played_and_saved(served: Served, opened: Opened, tmp_path: Path):
+    opened.tab("Options")
+    opened.page.get_by_label("An answer is").select_option("text,audio")
+    opened.page.get_by_label("Voice").fill("coral")
+    sound = AudioPart(Blob.from_bytes(SAMPLES, "audio/pcm"), "Hello Ada.")
+    served.script(ModelReply((sound,)), "You are Ada.")
+    opened.ask("I am Ada.")
+    article = opened.page.get_by_role("article", name="scripted")
+    expect(article).to_contain_text("Hello Ada.")
+    assert is_played(article)
+    assert article.locator("audio").evaluate("audio => audio.duration") == pytest.approx(0.1)
+    with wave.open(io.BytesIO(saved(opened, "sound.wav", tmp_path))) as file:
+        assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, 24_000)
+        assert file.readframes(file.getnframes()) == SAMPLES
+    assert served.calls[-1].modalities == ("text", "audio")
+    request = opened.tab("Exchange")
+    assert '"voice": "coral"' in request
+    assert 'modalities=["text", "audio"]' in opened.tab("Code")
+    opened.ask("Who am I?")
+    expect(article.last).to_contain_text("You are Ada.")
+    assert [message.text for message in served.calls[-1].messages] == ["I am Ada.", "Hello Ada.", "Who am I?"]
+
+
+def made(opened: Opened, kind: str, model: str) -> Locator:
+    """Has something made of a text; returns its article."""
+    opened.page.get_by_label("What is made").select_option(kind)
+    opened.page.get_by_label("Model", exact=True).fill(model)
+    opened.ask("A house")
+    article = opened.page.get_by_role("article", name=model)
+    expect(article).to_have_attribute("aria-busy", "false")
+    return article
+
+
+def programs_of(opened: Opened) -> dict[str, str]:
+    """Returns the programs of the last call by their names; those in Python are Python."""
+    opened.tab("Code")
+    shown = {each.get_attribute("aria-label") or "": each.inner_text() for each in opened.page.locator("pre").all()}
+    for name, program in shown.items():
+        if name.startswith("Python"):
+            compile(program, name, "exec")
+    return shown
+
+
+def test_speech_is_played_and_saved(served: Served, opened: Opened, tmp_path: Path):
+    served.vendor.script(answer(SAMPLES * 10, content_type="audio/pcm"))
+    opened.tab("Options")
+    opened.page.get_by_label("Voice").fill("coral")
+    article = made(opened, "Speech", "tts-1")
+    assert is_played(article)
+    assert len(saved(opened, "speech.mp3", tmp_path)) > 1000
+    (request,) = served.vendor.requests
+    assert {"model": "tts-1", "voice": "coral"}.items() <= json.loads(request.body).items()
+    assert "openai/tts-1" in opened.tab("Details")
+    programs = programs_of(opened)
+    assert 'create_llm(voice_backend="openai")' in programs["Python, abstractcore"]
+    assert 'llm.voice.tts("A house", model="tts-1", voice="coral", format="mp3")' in programs["Python, abstractcore"]
+    assert 'client.audio.speech.create(model="tts-1", input="A house", voice="coral"' in programs["Python, openai"]
+    assert "/v1/audio/speech" in programs["curl"]
+
+
+def test_images_are_shown_and_saved(served: Served, opened: Opened, tmp_path: Path):
+    data = [{"b64_json": base64.b64encode(PNG).decode()}] * 2
+    served.vendor.script(answer({"created": 1, "data": data}))
+    article = made(opened, "Image", "openai/gpt-image-1")
+    assert article.get_by_role("img", name="image 2").evaluate("image => image.decode().then(() => true)")
+    assert saved(opened, "image 1.png", tmp_path) == PNG
+    assert "openai/gpt-image-1" in opened.tab("Details")
+    programs = programs_of(opened)
+    assert 'create_llm(vision_backend="openai")' in programs["Python, abstractcore"]
+    assert 'llm.vision.t2i("A house", model="gpt-image-1")' in programs["Python, abstractcore"]
+    assert "import base64" in programs["Python, openai"]
+
+
+def test_music_is_played_and_saved(opened: Opened, tmp_path: Path):
+    article = made(opened, "Music", "rules")
+    assert is_played(article)
+    assert len(saved(opened, "music.mp3", tmp_path)) > 1000
+    programs = programs_of(opened)
+    assert 'llm.music.t2m("A house", format="mp3")' in programs["Python, abstractcore"]
+    assert "Python, openai" not in programs
+
+
+def test_what_cannot_be_made_is_explained_and_nothing_is_lost(served: Served, browser: Browser):
+    opened = opened_at(served.url, browser)
+    opened.page.get_by_label("What is made").select_option("Image")
+    opened.ask("A house", MEDIA / "scanned_page.png")
+    expect(opened.page.get_by_role("alert")).to_contain_text("Only an answer can be about files")
+    opened.page.get_by_role("button", name="Remove scanned_page.png").click()
+    opened.page.get_by_label("Model", exact=True).fill("nobody/draws")
+    opened.page.get_by_role("button", name="Send", exact=True).click()
+    expect(opened.page.get_by_role("alert").last).to_contain_text("There are: default")
+    expect(opened.page.get_by_label("Message", exact=True)).to_have_value("A house")
+    opened.page.get_by_label("What is made").select_option("Answer")
+    expect(opened.page.get_by_label("Model", exact=True)).to_have_value("default")
+    opened.page.context.close()
 
 
 @pytest.mark.parametrize(
@@ -246,7 +407,7 @@ def test_stop_ends_the_call(served: Served, opened: Opened):
     opened.page.get_by_role("button", name="Stop").click()
     expect(opened.page.get_by_role("article", name="scripted")).to_contain_text("Stopped.")
     may_end.set()
-    expect(opened.page.get_by_role("button", name="Send")).to_be_visible()
+    expect(opened.page.get_by_role("button", name="Send", exact=True)).to_be_visible()
 
 
 def test_texts_never_become_html(served: Served, opened: Opened):
@@ -304,9 +465,11 @@ def test_tabs_are_moved_through_by_keys(opened: Opened):
 def test_page_is_accessible(served: Served, browser: Browser, scheme: str, width: int):
     opened = opened_at(served.url, browser, color_scheme=scheme, viewport={"width": width, "height": 800})
     opened.page.get_by_label("Model", exact=True).fill("scripted")
-    served.script(ScriptedReply.text("A page.", reasoning="It has text."))
+    served.script(ScriptedReply.text("A page.", reasoning="It has text.") + ScriptedReply.tool_call("weather"))
     opened.ask("What is it?", MEDIA / "scanned_page.png")
     expect(opened.page.locator(".decision").first).to_be_visible()
+    served.vendor.script(answer({"created": 1, "data": [{"b64_json": base64.b64encode(PNG).decode()}]}))
+    made(opened, "Image", "openai/gpt-image-1")
     opened.page.evaluate(axe_program())
     for name in ("Details", "Options", "Exchange", "Code"):
         opened.tab(name)
