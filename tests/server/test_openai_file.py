@@ -12,6 +12,7 @@ from typing import Any
 import openai
 import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
+from openai.types import moderation
 
 from abstractcore.server import ServerSettings, Settings
 from abstractcore.server.requests import Request
@@ -31,10 +32,18 @@ OPERATIONS = [
     for method in item
     if (found := Routes().find(Request(method.upper(), f"/v1{path}", "", {}))) is not None and found.handler is not None
 ]
+CATEGORIES = [field.alias or name for name, field in moderation.Categories.model_fields.items()]
+MODERATION: dict[str, Any] = {
+    "flagged": False,
+    "categories": dict.fromkeys(CATEGORIES, False),
+    "category_scores": dict.fromkeys(CATEGORIES, 0.5),
+    "category_applied_input_types": {name: ["text"] for name in CATEGORIES},
+}
 QUESTIONS: dict[str, dict[str, Any]] = {
     "/chat/completions": {"model": "scripted", "messages": [{"role": "user", "content": "hi"}]},
     "/completions": {"model": "scripted", "prompt": "hi"},
     "/images/generations": {"model": "gpt-image-1", "prompt": "a house"},
+    "/moderations": {"model": "omni-moderation-latest", "input": "hi"},
     "/responses": {"model": "scripted", "input": "hi"},
     "/responses/input_tokens": {"model": "scripted", "input": "hi"},
 }
@@ -55,6 +64,8 @@ were sent, to which OpenAI adds fields.
 
 def vendor(request: Sent) -> list[Step]:
     """What the vendor behind the server answers."""
+    if "/moderations" in request.target:
+        return [answer({"id": "modr-1", "model": "omni-moderation-latest", "results": [MODERATION]})]
     if "/images/" in request.target:
         return [answer({"created": 1, "data": [{"b64_json": "iVBORw0KGgo="}]})]
     return [answer(SOUND, content_type="audio/wav") if "/speech" in request.target else completion()]
