@@ -40,7 +40,7 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
     limits = replace(root.table("limits").read(Limits), **_checked(Limits, _LIMITS_PREFIX, environment))
     providers = {name: _provider(table) for name, table in root.table("providers").tables().items()}
     models = {name: _model(table) for name, table in root.table("models").tables().items()}
-    guards = {name: table.read(GuardSettings) for name, table in root.table("guards").tables().items()}
+    guards = {name: _guard(table) for name, table in root.table("guards").tables().items()}
     _check_tls(server, root)
     return Settings(server, limits, providers, models, guards, _keys(server, environment), document if path else None)
 
@@ -69,6 +69,15 @@ def _model(table: Table) -> ModelSettings:
     settings = table.read(ModelSettings)
     if not settings.models:
         raise table.error("expected at least one model", "models")
+    return settings
+
+
+def _guard(table: Table) -> GuardSettings:
+    settings = table.read(GuardSettings)
+    for name in _SECRETS:
+        if name in settings.options:
+            hint = 'Name the variable that holds it, if the guard has such an option: options.api_key_env = "NAME".'
+            raise table.error("no secret belongs into this file", "options", name, hint=hint)
     return settings
 
 

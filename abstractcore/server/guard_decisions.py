@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Iterator
+from dataclasses import dataclass, fields, is_dataclass
+from typing import Any, Literal, cast
+
+from ..schema import ModelCall, ModelReply
 
 Checked = Literal["call", "reply", "stream"]
 """What a guard has looked at."""
@@ -40,3 +43,26 @@ class GuardDecision:
             "changed": list(self.changed),
             "seconds": round(self.seconds, 6),
         }
+
+
+def changed_fields(before: ModelCall | ModelReply, after: ModelCall | ModelReply) -> tuple[str, ...]:
+    """Returns the paths in which two calls or replies differ, as in "messages[0].parts[1].text". Files are not read."""
+    return tuple(_changed(before, after, ""))
+
+
+def _changed(before: Any, after: Any, path: str) -> Iterator[str]:
+    if before is after or before == after:
+        return
+    if is_dataclass(before) and type(before) is type(after):
+        for each in fields(before):
+            if each.compare:
+                inner = f"{path}.{each.name}" if path else each.name
+                yield from _changed(getattr(before, each.name), getattr(after, each.name), inner)
+        return
+    if isinstance(before, tuple) and isinstance(after, tuple):
+        old, new = cast("tuple[Any, ...]", before), cast("tuple[Any, ...]", after)
+        if len(old) == len(new):
+            for index, (one, other) in enumerate(zip(old, new, strict=True)):
+                yield from _changed(one, other, f"{path}[{index}]")
+            return
+    yield path

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import ContentFilterError, ServerError
 from ..ports import Edit, GuardContext, Refusal, TextKind, TextPiece, with_texts
-from ..schema import CallWarning, ModelCall, ModelReply, to_data
+from ..registry import failure_text
+from ..schema import CallWarning, ModelCall, ModelReply
 from .failures import RequestRefused
-from .guard_decisions import Checked, GuardDecision
+from .guard_decisions import Checked, GuardDecision, changed_fields
 from .guards import ConnectedGuard, GuardFailure
-from .json_changes import changed_paths
 from .text_windows import TextWindow, checked_edits, is_text
 
 if TYPE_CHECKING:
@@ -55,9 +55,9 @@ class Guarding:
             if guard.check_call is None:
                 continue
             decision = self.decision(guard, "call")
-            verdict = await self.verdict(guard, decision, guard.check_call, call, partial(_accepted_call, call))
+            verdict = await self.verdict(guard, decision, guard.check_call, call, partial(_accepted_call, call=call))
             if verdict is not None:
-                decision.add_changes(changed_paths(to_data(call), to_data(verdict)))
+                decision.add_changes(changed_fields(call, verdict))
                 call = verdict
             call = call.with_(tags={**call.tags, f"guard.{guard.name}": decision.outcome})
             self.context = replace(self.context, call=call)
@@ -75,10 +75,13 @@ class Guarding:
         if guard.check_reply is None:
             changed = await self.checked_texts(guard, decision, partial(with_texts, reply))
         else:
-            changed = await self.verdict(guard, decision, guard.check_reply, reply, _accepted_reply) or reply
-        if changed == reply:
+            changed = (
+                await self.verdict(guard, decision, guard.check_reply, reply, partial(_accepted_reply, reply=reply))
+                or reply
+            )
+        if changed is reply:
             return reply
-        decision.add_changes(changed_paths(to_data(reply), to_data(changed)))
+        decision.add_changes(changed_fields(reply, changed))
         return changed
 
     async def checked_texts(
@@ -117,10 +120,10 @@ class Guarding:
         decision: GuardDecision,
         check: Callable[..., object],
         subject: object,
-        accept: Callable[[object], T],
+        accept: Callable[[object], T | None],
     ) -> T | None:
-        """Returns what a guard makes of a subject; None if it leaves it, or has failed and may. `accept` raises
-        `GuardFailure` for what is no verdict.
+        """Returns what a guard makes of a subject; None if it leaves it, or has failed and may. `accept` returns what
+        it has changed, None for nothing, and raises `GuardFailure` for what is no verdict.
 
         Raises `RequestRefused` for what it refuses, and if it has failed and may not.
         """
@@ -130,8 +133,8 @@ class Guarding:
             answer = await guard.ask(check, subject, self.context)
             if isinstance(answer, Refusal):
                 raise _refused(guard, decision, answer)
-            accepted = None if answer is None or answer == subject else accept(answer)
-            if accepted and guard.read_only:
+            accepted = None if answer is None else _accepted(accept, answer)
+            if accepted is not None and guard.read_only:
                 raise GuardFailure("it is read_only, and has changed something")
         except GuardFailure as failure:
             self._failed(guard, decision, failure)
@@ -162,16 +165,26 @@ def _refused(guard: ConnectedGuard, decision: GuardDecision, refusal: Refusal) -
     return RequestRefused(400, ContentFilterError(message))
 
 
-def _accepted_call(call: ModelCall, verdict: object) -> ModelCall:
+def _accepted(accept: Callable[[object], T | None], answer: object) -> T | None:
+    """Returns what `accept` makes of an answer, whose class may be the guard's own, and raise anything."""
+    try:
+        return accept(answer)
+    except GuardFailure:
+        raise
+    except Exception as error:
+        raise GuardFailure(failure_text(error)) from error
+
+
+def _accepted_call(verdict: object, call: ModelCall) -> ModelCall | None:
     if not isinstance(verdict, ModelCall):
         raise GuardFailure(f"check_call returned a {type(verdict).__name__}: expected a ModelCall, a Refusal or None")
     changed = [name for name in _FIXED if getattr(verdict, name) != getattr(call, name)]
     if changed:
         raise GuardFailure(f"check_call changed what it cannot: {', '.join(changed)}")
-    return verdict
+    return None if verdict == call else verdict
 
 
-def _accepted_reply(verdict: object) -> ModelReply:
+def _accepted_reply(verdict: object, reply: ModelReply) -> ModelReply | None:
     if not isinstance(verdict, ModelReply):
         raise GuardFailure(f"check_reply returned a {type(verdict).__name__}: expected a ModelReply, a Refusal or None")
-    return verdict
+    return None if verdict == reply else verdict

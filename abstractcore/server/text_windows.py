@@ -81,20 +81,18 @@ class TextWindow:
         return "".join(written)
 
 
-def checked_edits(verdict: object, piece: TextPiece) -> Sequence[Edit]:
-    """Returns the edits that a guard has returned; raises `GuardFailure` for anything else."""
-    if verdict is None:
-        return ()
+def checked_edits(verdict: object, piece: TextPiece) -> Sequence[Edit] | None:
+    """Returns the edits that a guard has returned, None if there are none; raises `GuardFailure` for anything else."""
     if not isinstance(verdict, list | tuple):
         raise GuardFailure(f"check_text returned a {type(verdict).__name__}: expected edits, a Refusal or None")
-    at = 0
+    edits: list[Edit] = []
     for edit in cast("Sequence[object]", verdict):
         if not isinstance(edit, Edit):
             raise GuardFailure(f"check_text returned a list with a {type(edit).__name__}: expected edits")
-        if not _is_valid(edit, at, len(piece.text)):
-            raise GuardFailure(f"check_text returned edits that are not in order, or outside of the text: {edit!r}")
-        at = edit.end
-    return cast("Sequence[Edit]", verdict)
+        if not _is_valid(edit, edits[-1].end if edits else 0, len(piece.text)):
+            raise GuardFailure("check_text returned edits that are not in order, or outside of the text")
+        edits.append(edit)
+    return edits or None
 
 
 def _is_valid(edit: Edit, at: int, length: int) -> bool:

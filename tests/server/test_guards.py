@@ -394,6 +394,32 @@ def test_changes_are_in_the_receipt(served: Served, http: httpx2.Client, audit: 
     assert json.loads(lines[-1])["receipt"]["reply_changed"] == ["blocks[1].text"]
 
 
+def test_responses_in_the_background_are_guarded(served: Served, http: httpx2.Client):
+    def ended(model: str) -> Any:
+        body = {"model": model, "input": f"Write to {ANN}", "background": True}
+        id = http.post("/v1/responses", json=body).json()["id"]
+
+        def response() -> Any:
+            found = http.get(f"/v1/responses/{id}").json()
+            return found if found["status"] not in ("queued", "in_progress") else None
+
+        return wait_until(response)
+
+    served.script(f"To {ANN}.", "A bomb.")
+    completed, refused = ended("emails"), ended("words")
+    assert completed["output"][-1]["content"][0]["text"] == "To [e-mail]."
+    assert refused["status"] == "failed"
+    assert "refused the answer" in refused["error"]["message"]
+    assert "bomb" not in json.dumps(refused)
+
+
+def test_guard_that_cannot_be_made_changes_nothing(served: Served):
+    application, state = served.application, served.application.state
+    with pytest.raises(ConfigurationError, match="no guard is called 'none'"):
+        application.reload(replace(state.settings, guards={"x": GuardSettings("none")}))
+    assert application.state is state
+
+
 def test_model_is_guarded_under_its_own_name_too(served: Served):
     of = served.application.state.guards.of
     assert [guard.name for guard in of(("smart", "words"), None)] == ["words"]
@@ -499,6 +525,20 @@ def raises(error: BaseException) -> Callable[..., Any]:
 
 ENDED = threading.Event()
 ANYTHING: Any = 7
+
+
+class Trap(list[Any]):
+    """Edits that cannot be read."""
+
+    def __iter__(self) -> Iterator[Any]:
+        raise ValueError("x")
+
+    def __eq__(self, other: object) -> bool:
+        raise ValueError("x")
+
+    __hash__ = None
+
+
 FAILURES: dict[str, Callable[..., Any]] = {
     "raises": raises(ValueError("x")),
     "exits": raises(SystemExit(1)),
@@ -509,6 +549,7 @@ FAILURES: dict[str, Callable[..., Any]] = {
     "returns text": always("other"),
     "returns its class": always(Refusal),
     "reason is no text": always(Refusal(ANYTHING)),
+    "cannot be read": always(Trap()),
     "edits outside": always([Edit(0, 10**9, "x")]),
     "hangs": sleeps_async,
 }
@@ -607,6 +648,7 @@ INVALID = [
     ("[guards.a]\nguard = 'emails'\n\non_failure = 'maybe'\n", 4, "'closed' or 'open'"),
     ("[guards.a]\nguard = 'emails'\ntimeout_seconds = 0\n", 3, "at least"),
     ("[guards.a]\nguard = 'emails'\nmodel = 'x'\n", 3, "Did you mean models?"),
+    ("[guards.a]\nguard = 'emails'\noptions.api_key = 'x'\n", 3, "no secret belongs into this file"),
     ("[server]\nport = 1\n[guards.a]\nguard = 'email'\n", 4, "Did you mean emails?"),
     ("[server]\n[guards.a]\nguard = 'words'\n", 2, "KeyError"),
     ("[guards.a]\nguard = 'judge'\n[guards.a.options]\nrule = 'x'\nmodel = 'nowhere/x'\n", 1, "does not exist here"),
