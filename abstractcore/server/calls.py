@@ -96,7 +96,7 @@ async def _called(job: Job, planned: Planned) -> Answered:
     except BaseException:
         await lease.settle(estimated(planned.llm, planned.call, None, "cancelled"))
         raise
-    await lease.settle(settlement_of(response))
+    await lease.settle(settlement_of(planned, response))
     received = reply = response.reply
     if planned.guarding is not None:
         reply = await planned.guarding.reply(received)

@@ -1,4 +1,4 @@
-"""What a call used in the end, for its key's account; of a cancelled one an estimate of what arrived."""
+"""What a call used in the end, for its key's account; an estimate where it was cut off, or its provider counts none."""
 
 from __future__ import annotations
 
@@ -21,8 +21,10 @@ _BYTES_PER_TOKEN = 4
 """Of English text, with the tokenizers of most vendors."""
 
 
-def settlement_of(response: GenerateResponse[Any]) -> Settlement:
-    """Returns the settlement of a call that ended well."""
+def settlement_of(planned: Planned, response: GenerateResponse[Any]) -> Settlement:
+    """Returns the settlement of a call that ended well, with estimates of tokens that its provider has not reported."""
+    if response.usage.input is None or response.usage.output is None:
+        return estimated(planned.llm, planned.call, response.reply, "done")
     return Settlement("done", response.usage, response.cost, response.cost_source)
 
 
@@ -41,8 +43,8 @@ def failed(planned: Planned, error: Exception, partial: ModelReply | None = None
 
 
 def estimated(llm: abstractcore.LLM, call: ModelCall, partial: ModelReply | None, outcome: Outcome) -> Settlement:
-    """Returns the settlement of a call that was cut off: the tokens that the provider has reported, and estimates, at
-    four bytes of text a token, of those that it has not. Files count nothing.
+    """Returns the settlement of a call with the tokens that the provider has reported, and estimates, at four bytes of
+    text a token, of those that it has not. Files count nothing.
     """
     reported = Usage() if partial is None else partial.usage
     written = _bytes_of_reply(partial) if partial is not None else 0

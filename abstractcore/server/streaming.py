@@ -92,7 +92,7 @@ class StreamedAnswer(EventStream):
         except BaseException:
             await lease.settle(estimated(planned.llm, planned.call, stream.partial, "cancelled"))
             raise
-        await lease.settle(settlement_of(response))
+        await lease.settle(settlement_of(planned, response))
 
     async def _pump(self, stream: abstractcore.AsyncStream[None], planned: Planned, number: int, sink: Sink) -> None:
         """Sends the events of each network chunk together, as soon as they arrive."""
