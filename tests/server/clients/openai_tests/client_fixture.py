@@ -59,13 +59,17 @@ class Examples:
         return "/".join(["", kind, *ids])
 
     def _response(self) -> str:
-        return self._client.responses.create(model="scripted", input="hi").id
+        return self._client.responses.create(model="scripted", input="hi", background=True).id
 
     def _conversation(self) -> str:
         return self._client.conversations.create(items=[{"role": "user", "content": "hi"}]).id
 
     def _file(self) -> str:
         return self._client.files.create(file=("a.txt", b"hello"), purpose="user_data").id
+
+    def part_of(self, upload: str) -> str:
+        """Returns the only part of an upload."""
+        return self._client.uploads.parts.create(upload, data=b"hello there.").id
 
     def _upload(self) -> str:
         return self._client.uploads.create(bytes=12, filename="a.txt", mime_type="text/plain", purpose="user_data").id
@@ -85,6 +89,9 @@ class ExampleClient(openai.OpenAI):
         options.url = self.examples.in_path(path)
         if options.url in _LEFT_OUT and isinstance(options.json_data, dict):
             options.json_data = {**_LEFT_OUT[options.url], **cast("dict[str, Any]", options.json_data)}
+        if options.url.endswith("/complete") and isinstance(options.json_data, dict):
+            part = self.examples.part_of(options.url.split("/")[2])
+            options.json_data = {**cast("dict[str, Any]", options.json_data), "part_ids": [part]}
         if options.url in _FILES:
             options.files = _FILES[options.url]
         return super()._prepare_options(options)
