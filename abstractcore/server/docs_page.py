@@ -1,28 +1,20 @@
-"""`/docs`: the routes of this server, each with the page of the API that it is of."""
+"""`/docs`: the routes of this server, each with the page of the API that it is of, and the fields of requests."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Mapping
+from functools import cache
 from html import escape
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 
 from ..schema import WireResponse
 from .exchange import Exchange
 from .playground import HEADERS
+from .route_descriptions import APIS, api_of, fields_of, requests, summary_of
 
-_APIS: Final = {
-    "anthropic": ("Anthropic", "https://platform.claude.com/docs/en/api/messages"),
-    "cohere": ("Cohere", "https://docs.cohere.com/reference/chat"),
-    "gemini": ("Google", "https://ai.google.dev/api/generate-content"),
-    "ollama": ("Ollama", "https://docs.ollama.com/api"),
-    "ollama_generate": ("Ollama", "https://docs.ollama.com/api/generate"),
-    "openai_chat": ("OpenAI", "https://platform.openai.com/docs/api-reference"),
-    "openai_completions": ("OpenAI", "https://platform.openai.com/docs/api-reference/completions"),
-    "openai_responses": ("OpenAI", "https://platform.openai.com/docs/api-reference/responses"),
-}
-_OWN: Final = frozenset(
-    {"/", "/docs", "/health", "/metrics", "/playground/{file}", "/ready", "/v1/audio/music", "/v1/decisions"}
-)
+if TYPE_CHECKING:
+    from .routes import Route
+
 _PAGE: Final = """<!doctype html>
 <html lang="en">
   <head>
@@ -37,14 +29,22 @@ _PAGE: Final = """<!doctype html>
     <main>
       <h1>Routes of this server</h1>
       <p>Clients of these APIs work with their own documentation: only the address is another one. Models are named as
-        in <a href="/v1/models">/v1/models</a>; what a field does with each model is in docs/server.md of AbstractCore.
-        <a href="/">The playground</a> shows each call as a program.</p>
+        in <a href="/v1/models">/v1/models</a>. <a href="/openapi.json">/openapi.json</a> describes all of this for
+        programs, and <a href="/">the playground</a> shows each call as a program.</p>
       <table>
-        <thead><tr><th scope="col">Path</th><th scope="col">Methods</th><th scope="col">API</th></tr></thead>
+        <thead>
+          <tr>
+            <th scope="col">Path</th><th scope="col">Methods</th><th scope="col">Purpose</th><th scope="col">API</th>
+          </tr>
+        </thead>
         <tbody>
 {rows}
         </tbody>
       </table>
+      <h2>Fields of requests</h2>
+      <p>A field is carried: the model gets it, in the words of its own API; the server's: it acts on the field itself;
+        left out, with a warning: only the API's vendor has such a field; or refused: an error with its name.</p>
+{fields}
     </main>
   </body>
 </html>
@@ -53,14 +53,37 @@ _PAGE: Final = """<!doctype html>
 
 async def docs(exchange: Exchange) -> WireResponse:
     """Answers with the page."""
+    return WireResponse(200, {**HEADERS, "content-type": "text/html; charset=utf-8"}, _page())
+
+
+@cache
+def _page() -> bytes:
     from .routes import ROUTES
 
-    rows = "\n".join(_row(route.path, route.methods, route.dialect.name) for route in ROUTES)
-    headers = {**HEADERS, "content-type": "text/html; charset=utf-8"}
-    return WireResponse(200, headers, _PAGE.replace("{rows}", rows).encode())
+    rows = "\n".join(map(_row, ROUTES))
+    fields = "\n".join(_fields(name, schema) for name, schema in requests().schemas.items() if "properties" in schema)
+    return _PAGE.replace("{rows}", rows).replace("{fields}", fields).encode()
 
 
-def _row(path: str, methods: Iterable[str], dialect: str) -> str:
-    name, page = _APIS[dialect]
-    api = "this server's own" if path in _OWN else f'<a href="{page}">{name}</a>'
-    return f"          <tr><td><code>{escape(path)}</code></td><td>{', '.join(methods)}</td><td>{api}</td></tr>"
+def _row(route: Route) -> str:
+    vendor, page = APIS[route.dialect.name]
+    api = api_of(route.path, route.dialect.name)
+    shown = f'<a href="{page}">{vendor}</a>' if api == vendor else "this server's own"
+    path, schema = f"<code>{escape(route.path)}</code>", requests().paths.get(route.path)
+    if schema is not None and "properties" in requests().schemas[schema]:
+        path = f'<a href="#{schema}">{path}</a>'
+    does = "; ".join(dict.fromkeys(map(summary_of, route.methods.values())))
+    return (
+        f"          <tr><td>{path}</td><td>{', '.join(route.methods)}</td><td>{escape(does)}</td><td>{shown}</td></tr>"
+    )
+
+
+def _fields(name: str, schema: Mapping[str, Any]) -> str:
+    """Returns the section of a request: its fields by what becomes of them."""
+    paths = ", ".join(f"<code>{escape(path)}</code>" for path, own in requests().paths.items() if own == name)
+    groups: dict[str, list[str]] = {}
+    for field, text in fields_of(schema):
+        groups.setdefault(text or "the server's", []).append(f"<code>{escape(field)}</code>")
+    rows = "".join(f"<tr><td>{', '.join(fields)}</td><td>{escape(text)}</td></tr>" for text, fields in groups.items())
+    head = '<thead><tr><th scope="col">Fields</th><th scope="col">What becomes of them</th></tr></thead>'
+    return f'      <h3 id="{name}">{paths}</h3>\n      <table>{head}<tbody>{rows}</tbody></table>'

@@ -25,7 +25,8 @@ _CALL_FIELDS = (
     "tool_search",
 )
 """Fields of a call that clients may set."""
-_NAMES = (*_CALL_FIELDS, "timeout")
+NAMES = (*_CALL_FIELDS, "timeout")
+"""Fields of the field `abstractcore`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,9 +49,9 @@ class Extension:
             raise InvalidInputError(f"expected an object, got {type(value).__name__}", path=FIELD)
         given = cast("Mapping[str, Any]", value)
         for name in given:
-            if name not in _NAMES:
-                near = nearest_names(name[:100], _NAMES)
-                hint = did_you_mean(near) if near else f"The names are {', '.join(_NAMES)}."
+            if name not in NAMES:
+                near = nearest_names(name[:100], NAMES)
+                hint = did_you_mean(near) if near else f"The names are {', '.join(NAMES)}."
                 raise InvalidInputError("there is no such field", path=f"{FIELD}.{name[:100]}", hint=hint)
         timeout = given.get("timeout")
         if timeout is not None and not (type(timeout) in (int, float) and timeout > 0):

@@ -297,20 +297,21 @@ def _options(call: ModelCall, dialect: Dialect) -> Any:
 
 
 def _with_field(path: str, name: str) -> dict[str, Any]:
-    plain = _without_field(path, name) or {key: FIELDS[path][key] for key in _required(path)}
+    plain = _without_field(path, name) or {key: FIELDS[path][key] for key in required(path)}
     return _nested({**_flat(plain), name: FIELDS[path][name]})
 
 
 def _without_field(path: str, name: str) -> dict[str, Any] | None:
     """Returns the smallest request without a field, but with what the field needs; None if it is required."""
-    if name in _required(path):
+    if name in required(path):
         return None
     alone = _ALONE.get(name, {}).items()
     beside = {key: FIELDS[path].get(key, value) if value is True else value for key, value in alone}
-    return _nested({**{key: FIELDS[path][key] for key in _required(path)}, **beside})
+    return _nested({**{key: FIELDS[path][key] for key in required(path)}, **beside})
 
 
-def _required(path: str) -> list[str]:
+def required(path: str) -> list[str]:
+    """The fields that each request needs."""
     return [name for name in ("model", "messages", "contents", "prompt", "input") if name in list(FIELDS[path])[:2]]
 
 
