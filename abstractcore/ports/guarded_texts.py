@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from ..schema import (
     EMPTY,
+    HostedToolCall,
     HostedToolResult,
     Message,
     ModelCall,
@@ -29,8 +30,8 @@ def with_texts(holder: H, change: Change) -> H:
     """Returns a call or a reply with `change(text, kind)` for each of its texts in order; `holder` itself if none is
     changed. Of arguments that are JSON, each string is a text.
 
-    With a changed text, its citations and signature are left out, and with one in a reply the metadata of the provider,
-    which may quote it.
+    With a changed text, its citations and signature are left out, and what the provider says besides of a reply, or of
+    a tool that it ran: all of these may quote it.
     """
     if isinstance(holder, ModelReply):
         parts = _parts(holder.parts, change)
@@ -57,14 +58,18 @@ def part_with_texts(part: Part, change: Change) -> Part:
     if isinstance(part, ReasoningPart):
         text = change(part.text, "reasoning") if part.text else ""
         return part if text == part.text else replace(part, text=text, signature=None, redacted_data=None)
-    if isinstance(part, ToolCall):
-        text = _arguments(part, change)
-        return part if text == part.arguments_text else replace(part, arguments_text=text)
-    if isinstance(part, ToolResult | HostedToolResult):
+    if isinstance(part, ToolCall | HostedToolCall):
+        text = _arguments(part.arguments_text, change)
+        changed = part if text == part.arguments_text else replace(part, arguments_text=text)
+    elif isinstance(part, ToolResult | HostedToolResult):
         content = tuple(_text(each, change, "result") if isinstance(each, TextPart) else each for each in part.content)
         same = all(new is old for new, old in zip(content, part.content, strict=True))
-        return part if same else replace(part, content=content)
-    return part
+        changed = part if same else replace(part, content=content)
+    else:
+        return part
+    if changed is not part and isinstance(changed, HostedToolCall | HostedToolResult):
+        return replace(changed, provider_metadata=EMPTY)
+    return changed
 
 
 def _text(part: TextPart, change: Change, kind: TextKind) -> TextPart:
@@ -74,12 +79,24 @@ def _text(part: TextPart, change: Change, kind: TextKind) -> TextPart:
     return replace(part, text=text, citations=()) if text else TextPart("")
 
 
-def _arguments(call: ToolCall, change: Change) -> str:
-    if call.arguments is None:
-        return change(call.arguments_text, "arguments")
-    plain: Any = json.loads(call.arguments_text) if call.arguments_text.strip() else {}
-    changed = _strings(plain, change)
-    return call.arguments_text if changed == plain else json.dumps(changed, ensure_ascii=False)
+def _arguments(text: str, change: Change) -> str:
+    try:
+        plain: Any = json.loads(text, object_pairs_hook=_unique) if text.strip() else {}
+        changed = _strings(plain, change)
+    except (_NotPlainJSONError, json.JSONDecodeError, RecursionError):
+        return change(text, "arguments")
+    return text if changed == plain else json.dumps(changed, ensure_ascii=False)
+
+
+class _NotPlainJSONError(Exception):
+    """A key stands twice in an object: one reader takes its first value, another its last."""
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise _NotPlainJSONError
+    return found
 
 
 def _strings(value: Any, change: Change) -> Any:
