@@ -9,7 +9,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
-from ..errors import AbstractCoreError, BadRequestError, InvalidInputError, RateLimitError, ServerError
+from ..errors import (
+    AbstractCoreError,
+    BadRequestError,
+    ContentFilterError,
+    InvalidInputError,
+    RateLimitError,
+    ServerError,
+)
 from ..schema import ModelCall
 from . import calls
 from .access import Lease
@@ -233,4 +240,5 @@ def _code(error: AbstractCoreError) -> str:
     """Returns the code of an error in a response (`ResponseError` of the package openai)."""
     if isinstance(error, RateLimitError):
         return "rate_limit_exceeded"
-    return "invalid_prompt" if isinstance(error, BadRequestError | InvalidInputError) else "server_error"
+    is_of_request = isinstance(error, BadRequestError | ContentFilterError | InvalidInputError)
+    return "invalid_prompt" if is_of_request else "server_error"

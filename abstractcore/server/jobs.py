@@ -19,6 +19,7 @@ from ..errors import (
 from ..ports import Transpiler
 from ..schema import CallWarning, ModelCall
 from .access import Lease
+from .compactions import with_summaries
 from .dialects.base import Asked, Stamp
 from .exchange import Exchange
 from .extension import Extension
@@ -113,7 +114,7 @@ class Job:
             provider=llm.provider,
             model=llm.model,
             stream=self.asked.stream,
-            messages=owned(call.messages, *origins, own_format=own_format),
+            messages=owned(with_summaries(call.messages, own_format=own_format), *origins, own_format=own_format),
             provider_options=options,
             tags=self.exchange.grant.tags,
             trace_context=self._trace_context(),

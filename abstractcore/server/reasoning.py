@@ -12,7 +12,7 @@ import base64
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 from ..schema import (
     Delta,
@@ -27,12 +27,10 @@ from ..schema import (
     ToolCallStart,
     ToolResult,
 )
+from .seals import BEGINNING, sealed, unsealed
 
 T = TypeVar("T", ReasoningPart, ReasoningEnd)
-_MARK = b"abstractcore:1:"
-"""A multiple of three bytes, so that its base64 is the beginning of that of the whole."""
 _ID_MARK = "_ac1_"
-_SEALED = base64.b64encode(_MARK).decode()
 
 
 class Seal(NamedTuple):
@@ -45,12 +43,12 @@ class Seal(NamedTuple):
 
 def opened(value: str | None) -> Seal | None:
     """Returns what a signature was sealed with; None if it is not sealed."""
-    if value is None or not value.startswith(_SEALED):
+    found = unsealed(value)
+    if not isinstance(found, list):
         return None
     try:
-        found: Any = json.loads(base64.b64decode(value, validate=True)[len(_MARK) :])
-        seal = Seal(*found)
-    except (ValueError, TypeError):
+        seal = Seal(*cast("list[Any]", found))
+    except TypeError:
         return None
     are_texts = all(each is None or isinstance(each, str) for each in seal)  # pyright: ignore[reportUnnecessaryIsInstance]
     return seal if are_texts and seal.origin else None
@@ -58,7 +56,7 @@ def opened(value: str | None) -> Seal | None:
 
 def has_seals(body: bytes) -> bool:
     """Whether a request has something sealed, which its provider must not get as it is."""
-    return _SEALED.encode() in body or _ID_MARK.encode() in body
+    return BEGINNING.encode() in body or _ID_MARK.encode() in body
 
 
 def sealed_reply(reply: ModelReply, origin: str) -> ModelReply:
@@ -96,8 +94,8 @@ def _with_seal(holder: T, origin: str | None) -> T:
     """Returns reasoning with one signature, which holds all: few formats have more than one field."""
     if not origin or (holder.signature is None and holder.redacted_data is None):
         return holder
-    content = json.dumps([origin, holder.signature, holder.redacted_data]).encode()
-    return replace(holder, signature=base64.b64encode(_MARK + content).decode(), redacted_data=None)
+    seal = sealed([origin, holder.signature, holder.redacted_data])
+    return replace(holder, signature=seal, redacted_data=None)
 
 
 class StreamSealer:

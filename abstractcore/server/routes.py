@@ -10,6 +10,7 @@ from urllib.parse import unquote
 
 from . import (
     calls,
+    compacting,
     conversations,
     counting,
     decisions,
@@ -89,6 +90,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/v1/completions", _ANSWER, OPENAI_COMPLETIONS),
     Route("/v1/responses", {"POST": responses.create}, OPENAI_RESPONSES),
     Route("/v1/responses/input_tokens", _COUNT, OPENAI_RESPONSES),
+    Route("/v1/responses/compact", {"POST": compacting.compact_conversation}, OPENAI_RESPONSES),
     Route("/v1/responses/{id}/input_items", {"GET": responses.input_items}, OPENAI_RESPONSES),
     Route("/v1/responses/{id}/cancel", {"POST": responses.cancel}, OPENAI_RESPONSES),
     Route("/v1/responses/{id}", {"GET": responses.read, "DELETE": responses.delete}, OPENAI_RESPONSES),

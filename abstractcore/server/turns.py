@@ -57,6 +57,18 @@ async def turn_of(job: Job) -> Turn | None:
     return Turn(job, keeps, previous, conversation, items, in_background)
 
 
+async def continued(job: Job) -> Job:
+    """Returns the job of a request that stores nothing, which has the items that it continues.
+
+    Raises `RequestRefused` for an id that is not stored here, and for a response that cannot be continued.
+    """
+    previous = _id_at(job.asked.data, _PREVIOUS)
+    context = await _context(job, previous, None)
+    if context is None and previous is not None:
+        raise _unknown(previous, None)
+    return replace(job, asked=_asked(job, context, keeps=False))
+
+
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What is stored of one response: itself, with the `items` of its input, if it `keeps`, and in its conversation.

@@ -79,7 +79,9 @@ def entries(folder: Path, trace_id: str) -> list[dict[str, Any]]:
     return [line for line in lines if line["trace_id"] == trace_id]
 
 
-def test_response_is_queued_and_polled(served: Served, client: openai.OpenAI, accounts: Accounts, folder: Path):
+def test_response_is_queued_and_polled(
+    served: Served, client: openai.OpenAI, http: httpx2.Client, accounts: Accounts, folder: Path
+):
     gate = served.vendor.gate()
     served.vendor.script(gate, completion("Bonjour"))
     raw = client.responses.with_raw_response.create(
@@ -105,7 +107,7 @@ def test_response_is_queued_and_polled(served: Served, client: openai.OpenAI, ac
     assert (last["calls"], last["input_tokens"], last["output_tokens"]) == (1, 3, 2)
     assert (last["background"], last["model"], last["route"]) == ("completed", MODEL, "/v1/responses")
     wait_until((folder / "receipts" / trace_id / "receipt.json").is_file)
-    body = httpx2.get(f"{served.url}/v1/responses/{made.id}", trust_env=False).content
+    body = http.get(f"/v1/responses/{made.id}").content
     findings = ReceiptFolder(folder / "receipts").verify(trace_id, reply=body)
     assert [finding.what for finding in findings if not finding.agrees] == []
     items = list(client.responses.input_items.list(made.id))
@@ -331,7 +333,11 @@ def test_responses_that_run_when_the_server_ends_have_failed(tmp_path: Path, fol
         with openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0) as client:
             id = client.responses.create(model=MODEL, input="hi", background=True).id
     assert accounts.wait().outcome == "cancelled"
-    with serving(settings, access=accounts) as served, httpx2.Client(base_url=served.url, trust_env=False) as http:
-        found = http.get(f"/v1/responses/{id}").json()
-    assert found["status"] == "failed"
-    assert "the server ended" in found["error"]["message"]
+    with (
+        serving(settings, access=accounts) as served,
+        openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0) as client,
+    ):
+        found = client.responses.retrieve(id)
+    assert found.status == "failed"
+    assert found.error is not None
+    assert "the server ended" in found.error.message

@@ -29,6 +29,7 @@ _LEFT_OUT: dict[str, dict[str, Any]] = {
     "/images/edits": {"model": "gpt-image-1"},
     "/images/generations": {"model": "gpt-image-1"},
     "/responses": {"input": "hi"},
+    "/responses/compact": {"input": "hi"},
     "/responses/input_tokens": {"input": "hi"},
 }
 """Fields without which a request asks nothing, and a model that draws quickly."""
