@@ -214,3 +214,11 @@ def test_database_that_is_down_refuses_all_or_keeps_known_keys(tmp_path: Path, d
         assert refused.headers["retry-after"] == "5"
         assert ask(served, known).status_code == status
     store.close()
+
+
+@pytest.mark.parametrize("length", [2**63 - 1, 10**30])
+def test_tokens_beyond_what_a_database_can_count_are_no_failure(served: Served, keys: Keys, length: int):
+    secret = keys.create(f"requests-{length}", limits=KeyLimits(requests_per_minute=3)).secret
+    served.script(*[ScriptedReply.text("hello", usage=Usage(length, length))] * 3)
+    statuses = [ask(served, secret, max_tokens=length).status_code for _ in range(4)]
+    assert statuses == [200, 200, 200, 429]

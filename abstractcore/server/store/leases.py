@@ -16,6 +16,8 @@ from .tables import keys, leases
 
 WINDOW_SECONDS = 60.0
 """How long a call counts: its request from its begin, its tokens from its end."""
+_MOST_TOKENS = 10**12
+"""What one call can count: numbers of clients and vendors have no end, those of databases have."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class Leases:
 
         A call that needs more tokens than the limit is let in while no others count.
         """
-        reserved = tokens if limits.tokens_per_minute is None else min(tokens, limits.tokens_per_minute)
+        most = _MOST_TOKENS if limits.tokens_per_minute is None else limits.tokens_per_minute
+        reserved = min(tokens, most)
         with self._store.writing() as connection:
             connection.execute(select(keys.c.name).where(keys.c.name == name).with_for_update())
             now = self._now()
@@ -61,7 +64,7 @@ class Leases:
         """Ends a lease: its call used `tokens`."""
         with self._store.writing() as connection:
             ended = update(leases).where(leases.c.id == lease)
-            connection.execute(ended.values(settled=self._now(), tokens=tokens))
+            connection.execute(ended.values(settled=self._now(), tokens=min(tokens, _MOST_TOKENS)))
 
     def free(self, process: str) -> None:
         """Ends the leases of a process that was killed: its calls count as if they had used what they reserved."""
