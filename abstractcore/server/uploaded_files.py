@@ -79,17 +79,14 @@ class _Content:
     async def send_to(self, connection: Connection) -> None:
         """Sends the content; raises `NotFoundError`, which cuts the response off, if the file is deleted meanwhile."""
         left = self._file.size
-        await connection.start(
-            200,
-            self._exchange.headers(
-                {
-                    "content-type": _UNKNOWN_TYPE,
-                    "content-length": str(left),
-                    "content-disposition": "attachment",
-                    "content-security-policy": "sandbox",
-                    "x-content-type-options": "nosniff",
-                }
-            ),
+        connection.stream_head = self._exchange.headers(
+            {
+                "content-type": _UNKNOWN_TYPE,
+                "content-length": str(left),
+                "content-disposition": "attachment",
+                "content-security-policy": "sandbox",
+                "x-content-type-options": "nosniff",
+            }
         )
         async with self._exchange.state.drains.watched(connection, "cancel"):
             async for piece in pieces_of_file(self._exchange, self._file.id):

@@ -204,6 +204,16 @@ def _events(response: httpx2.Response) -> Iterator[dict[str, Any]]:
     return (json.loads(line[6:]) for line in response.iter_lines() if line.startswith("data: "))
 
 
+def test_parts_of_an_upload_may_go_to_any_process(served: Served):
+    with ExitStack() as stack:
+        first, second = served.clients(stack).values()
+        facts = {"bytes": 4, "filename": "a.txt", "mime_type": "text/plain", "purpose": "user_data"}
+        path = f"/v1/uploads/{first.post('/v1/uploads', json=facts).json()['id']}"
+        parts = [http.post(f"{path}/parts", files={"data": b"ab"}).json()["id"] for http in (first, second)]
+        completed = second.post(f"{path}/complete", json={"part_ids": parts}).json()
+        assert first.get(f"/v1/files/{completed['file']['id']}/content").content == b"abab"
+
+
 def test_killed_process_is_counted_and_replaced_and_its_leases_are_freed(served: Served):
     deaths = served.metric("worker_deaths_total")
     with ExitStack() as stack:
