@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import ssl
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -18,6 +19,7 @@ import pytest
 import trustme
 
 from abstractcore.server import Limits, ServerSettings, Settings
+from abstractcore.server.multipart import FRAMING_BYTES
 from tests.chaos_server import LAST_CHUNK, PATIENCE_SECONDS, chunk, completion, delta, stream_head
 from tests.server.serving import Served, serving
 from tests.server.test_process import ASK, LAST_PIECE
@@ -37,8 +39,15 @@ def running() -> Iterator[Served]:
 @pytest.fixture(scope="module")
 def proxied(running: Served) -> Iterator[httpx2.Client]:
     """A client that reaches the server through nginx."""
+    with through_nginx(running.url) as client:
+        yield client
+
+
+@contextmanager
+def through_nginx(url: str, changes: Mapping[str, str] | None = None) -> Generator[httpx2.Client]:
+    """Runs nginx during `with`, with texts of its file replaced as `changes` says; yields a client that it serves."""
     authority = trustme.CA()
-    with nginx(running.url, authority) as address:
+    with nginx(url, authority, changes or {}) as address:
         context = ssl.create_default_context()
         authority.configure_trust(context)
         transport = httpx2.HTTPTransport(uds=str(address), verify=context)
@@ -47,7 +56,7 @@ def proxied(running: Served) -> Iterator[httpx2.Client]:
 
 
 @contextmanager
-def nginx(url: str, authority: trustme.CA) -> Generator[Path]:
+def nginx(url: str, authority: trustme.CA, changes: Mapping[str, str]) -> Generator[Path]:
     """Runs nginx with the file of the deployment during `with`; yields its Unix socket."""
     program = shutil.which("nginx", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
     if program is None:
@@ -55,7 +64,7 @@ def nginx(url: str, authority: trustme.CA) -> Generator[Path]:
     # The name of a socket is short: not in pytest's folder.
     with tempfile.TemporaryDirectory(prefix="nginx-") as name:
         folder = Path(name)
-        configuration = _configuration(folder, url, authority)
+        configuration = _configuration(folder, url, authority, changes)
         command = [program, "-p", name, "-c", configuration, "-e", folder / "errors.log"]
         checked = subprocess.run([*command, "-t"], capture_output=True, text=True, check=False)
         assert checked.returncode == 0, checked.stderr
@@ -70,7 +79,7 @@ def nginx(url: str, authority: trustme.CA) -> Generator[Path]:
                 assert time.monotonic() < deadline, "nginx did not end"
 
 
-def _configuration(folder: Path, url: str, authority: trustme.CA) -> Path:
+def _configuration(folder: Path, url: str, authority: trustme.CA, changes: Mapping[str, str]) -> Path:
     """Writes the configuration, with addresses and files of the test in place of those of the deployment."""
     certificate = authority.issue_cert(NAME)
     certificate.private_key_pem.write_to_path(folder / "key.pem")
@@ -81,6 +90,7 @@ def _configuration(folder: Path, url: str, authority: trustme.CA) -> Path:
         "listen 443 ssl": f"listen unix:{folder}/nginx.sock ssl",
         f"/etc/ssl/certs/{NAME}.pem": str(folder / "cert.pem"),
         f"/etc/ssl/private/{NAME}.key": str(folder / "key.pem"),
+        **changes,
     }.items():
         assert written in site
         site = site.replace(written, ours)
@@ -96,15 +106,34 @@ def _configuration(folder: Path, url: str, authority: trustme.CA) -> Path:
     return main
 
 
-def test_stream_goes_through_nginx_as_it_comes(served: Served, proxied: httpx2.Client):
+@pytest.mark.parametrize(
+    "buffering",
+    ["proxy_buffering off; proxy_ignore_headers X-Accel-Buffering;", "proxy_buffering on;"],
+    ids=["by the configuration alone", "by the server's header alone"],
+)
+def test_stream_goes_through_nginx_as_it_comes(served: Served, buffering: str):
+    """Each of the two is enough: with neither, nginx keeps the first piece until the stream ends."""
     gate = served.vendor.gate()
     served.vendor.script(stream_head(), chunk(delta("Bon")), gate, LAST_PIECE, LAST_CHUNK)
-    with proxied.stream("POST", "/v1/chat/completions", json=ASK) as response:
+    with (
+        through_nginx(served.url, {"proxy_buffering off;": buffering}) as proxied,
+        proxied.stream("POST", "/v1/chat/completions", json=ASK) as response,
+    ):
         pieces = response.iter_bytes()
         seen = next(pieces)
         assert b"Bon" in seen  # though the vendor has not sent the rest
         gate.open()
         assert b"jour" in seen + b"".join(pieces)
+
+
+def test_nginx_lets_the_largest_form_in(proxied: httpx2.Client):
+    most = re.search(r"client_max_body_size (\d+)m;", (DEPLOYMENT / "nginx.conf").read_text())
+    assert most
+    assert int(most[1]) * 1024**2 >= Limits().body_bytes + FRAMING_BYTES
+    content = b"x" * (BODY_BYTES - len("vision"))
+    assert proxied.post("/v1/files", data={"purpose": "vision"}, files={"file": content}).json()["bytes"] == len(
+        content
+    )
 
 
 def test_errors_through_nginx_are_those_of_the_server(served: Served, proxied: httpx2.Client):
