@@ -21,6 +21,7 @@ from abstractcore.server.process import listening_socket
 from abstractcore.server.store import KeyLimits, Keys, Store
 from abstractcore.server.workers import Workers, WorkerStart
 from tests.chaos_server import HANG, LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, chunk, completion, delta, stream_head
+from tests.server.postgresql import running_postgresql
 from tests.server.test_process import ASK, LAST_PIECE, Process, started, wait_until_refused
 
 WORKERS = 2
@@ -92,7 +93,7 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @contextmanager
-def serving(vendor: ScriptedServer, database: str, folder: Path) -> Generator[Served]:
+def serving(vendor: ScriptedServer, database: str, folder: Path, down: str = "closed") -> Generator[Served]:
     """Runs a server of two processes during `with`."""
     store = Store(database)
     keys, prefix = Keys(store), folder.name
@@ -101,7 +102,7 @@ def serving(vendor: ScriptedServer, database: str, folder: Path) -> Generator[Se
     store.close()
     config = folder / "server.toml"
     config.write_text(
-        f'[server]\ndatabase = "{database}"\n[limits]\ndrain_seconds = 20\n'
+        f'[server]\ndatabase = "{database}"\ndatabase_down = "{down}"\n[limits]\ndrain_seconds = 20\n'
         f'[providers.openai-compatible]\nbase_url = "{vendor.url}/v1"\noptions.max_retries = 0\n'
     )
     with started("--config", str(config), "--workers", str(WORKERS)) as process:
@@ -283,6 +284,40 @@ def test_second_sigterm_ends_all_processes_at_once(ending: Served):
             with pytest.raises(httpx2.TransportError):
                 list(pieces)
     assert ending.process.end() == 0
+
+
+def test_database_that_is_down_is_closed_or_open_in_all_processes(vendor: ScriptedServer, tmp_path: Path):
+    (tmp_path / "closed").mkdir()
+    (tmp_path / "open").mkdir()
+    with (
+        running_postgresql() as postgresql,
+        serving(vendor, postgresql.url, tmp_path / "closed") as closed,
+        serving(vendor, postgresql.url, tmp_path / "open", "open") as opened,
+        ExitStack() as stack,
+    ):
+        refusing = closed.clients(stack, "requests").values()
+        answering = opened.clients(stack, "requests")
+        postgresql.stop()
+        for http in refusing:
+            refused = http.post(PATH, json=WHOLE)
+            assert (refused.status_code, refused.headers["retry-after"]) == (503, "5")
+            assert http.get("/health").status_code == 200
+        for http in [*answering.values()] * LIMIT:  # beyond the limit of the key, which nothing counts now
+            vendor.script(completion("hi"))
+            assert http.post(PATH, json=WHOLE).status_code == 200
+            assert http.post("/v1/conversations", json={}).status_code == 503
+        with opened.http("parallel") as unseen:
+            assert unseen.post(PATH, json=WHOLE).status_code == 503
+
+        (killed, _), (_, other) = answering.items()
+        os.kill(killed, signal.SIGKILL)
+        opened.process.wait_for_line("the database of keys cannot be used")
+        vendor.script(completion("alone"))
+        assert other.post(PATH, json=WHOLE).status_code == 200
+        postgresql.start()
+        until(lambda: other.post("/v1/conversations", json={}).status_code == 200)
+        until(lambda: opened.metric("workers") == WORKERS)
+        assert [http.post("/v1/conversations", json={}).status_code for http in refusing] == [200] * WORKERS
 
 
 def test_processes_end_when_the_one_that_watches_them_was_killed(ending: Served):
