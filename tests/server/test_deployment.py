@@ -48,8 +48,7 @@ def through_nginx(url: str, changes: Mapping[str, str] | None = None) -> Generat
     """Runs nginx during `with`, with texts of its file replaced as `changes` says; yields a client that it serves."""
     authority = trustme.CA()
     with nginx(url, authority, changes or {}) as address:
-        context = ssl.create_default_context()
-        authority.configure_trust(context)
+        context = ssl.create_default_context(cadata=authority.cert_pem.bytes().decode())
         transport = httpx2.HTTPTransport(uds=str(address), verify=context)
         with httpx2.Client(transport=transport, base_url=f"https://{NAME}", timeout=PATIENCE_SECONDS) as client:
             yield client
