@@ -6,11 +6,14 @@ import json
 from collections.abc import Sequence
 from dataclasses import replace
 
+from pydantic_core import to_json
+
 from ...errors import AbstractCoreError
 from ...ports import StreamRenderer, Transpiler
-from ...schema import Delta, ModelReply, Rendered
+from ...schema import Delta, ImagePart, ModelReply, PartDelta, Rendered, ReplyStart
 from ..requests import Request
 from .base import EXTENSION, Asked, Dialect, Stamp, StampedRenderer, count_at, flag_at, object_at
+from .chat_images import images_field, is_shown, rendered_with_images
 from .sums import summed
 
 _DONE = b"data: [DONE]\n\n"
@@ -35,7 +38,7 @@ class OpenAIChatDialect(Dialect):
 
     def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
         """Returns a `chat.completion`, with a choice for each reply and the sum of their tokens."""
-        rendered = [transpiler.render(self.stamped(reply, stamp)) for reply in replies]
+        rendered = [rendered_with_images(transpiler, self.stamped(reply, stamp)) for reply in replies]
         if len(rendered) == 1:
             return rendered[0]
         warnings = tuple(warning for each in rendered for warning in each.warnings)
@@ -72,9 +75,20 @@ class ChoiceRenderer(StampedRenderer):
         self._created = b'"created":%d,"model"' % created
         self._choice = b'"choices":[{"index":%d,' % choice if choice else b""
         self._wants_usage = wants_usage
+        self._head: dict[str, object] = {
+            "id": id,
+            "object": "chat.completion.chunk",
+            "created": created,
+            "model": "",
+        }
+        self._number = choice
 
     def feed(self, delta: Delta) -> bytes:
         """Returns the chunk of a delta."""
+        if isinstance(delta, PartDelta) and is_shown(delta.part):
+            return self._image(delta.part)
+        if isinstance(delta, ReplyStart):
+            self._head |= {"id": delta.id or self._id, "model": delta.model or ""}
         return self._marked(super().feed(delta))
 
     def finish(self) -> bytes:
@@ -84,6 +98,10 @@ class ChoiceRenderer(StampedRenderer):
     def error(self, error: AbstractCoreError) -> bytes:
         """Returns the error as an event."""
         return super().error(error)
+
+    def _image(self, image: ImagePart) -> bytes:
+        choice = {"index": self._number, "delta": {"images": images_field([image])}, "finish_reason": None}
+        return b"data: " + to_json({**self._head, "choices": [choice]}) + b"\n\n"
 
     def _marked(self, chunks: bytes) -> bytes:
         """Returns chunks with the time and the choice. The renderer knows neither; quotes within texts are escaped, so

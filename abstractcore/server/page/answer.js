@@ -41,20 +41,18 @@ export class Answer {
     return this.finish === null ? [] : this.calls.filter(Boolean);
   }
 
-  // The message with which a conversation goes on; null for an answer without content.
-  get message() {
+  // The messages with which a conversation goes on. The API has no images in answers: they go back as the user's.
+  get messages() {
     const content = this.text || this.transcript || null;
     const calls = this.completeCalls.map(({ id, name, arguments: given }) => ({
       id,
       type: "function",
       function: { name, arguments: given },
     }));
-    if (!content && !calls.length && !this.images.length) return null;
-    return {
-      role: "assistant",
-      content,
-      ...(calls.length ? { tool_calls: calls } : {}),
-      ...(this.images.length ? { images: this.images.map((url) => ({ type: "image_url", image_url: { url } })) } : {}),
-    };
+    const images = calls.length ? [] : this.images.filter((url) => url.startsWith("data:"));
+    const messages = [];
+    if (content || calls.length) messages.push({ role: "assistant", content, ...(calls.length ? { tool_calls: calls } : {}) });
+    if (images.length) messages.push({ role: "user", content: images.map((url) => ({ type: "image_url", image_url: { url } })) });
+    return messages;
   }
 }

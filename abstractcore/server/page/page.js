@@ -18,6 +18,7 @@ const recorder = new Recorder(byId("record"), files, showError);
 let models = new Map();
 const modelNames = { answer: "default" };
 let kind = "answer";
+let areModalitiesChosen = false; // for the model, by the user
 let history = [];
 let pending = null;
 let running = null;
@@ -58,7 +59,7 @@ function showFacts() {
   if (model) facts.push(`takes ${model.architecture.input_modalities.join(", ")}`);
   const made = (model?.architecture.output_modalities ?? []).filter((each) => each !== "text");
   if (made.length) facts.push(`makes text, ${made.join(", ")}`);
-  byId("modalities").value = made.length ? `text,${made[0]}` : "";
+  if (!areModalitiesChosen) byId("modalities").value = made.length ? `text,${made[0]}` : "";
   if (model?.pricing?.prompt) {
     const price = (name) => `$${(Number(model.pricing[name]) * 1e6).toFixed(2)}`;
     facts.push(`${price("prompt")} in, ${price("completion")} out per million tokens`);
@@ -163,7 +164,7 @@ async function answer(call, sent) {
     goOn(turns, call, received, shown);
   } catch (error) {
     if (error.name === "AbortError") {
-      if (received.message) goOn(turns, call, received, shown);
+      if (received.messages.length) goOn(turns, call, received, shown);
       shown.note("Stopped.");
     } else {
       shown.remove(received);
@@ -178,7 +179,7 @@ async function answer(call, sent) {
 // Keeps a turn. The fields for results are those of the last answer only.
 function goOn(turns, call, received, shown) {
   shown.filesOf(received);
-  turns.push(...call.messages, ...(received.message ? [received.message] : []));
+  turns.push(...call.messages, ...received.messages);
   if (turns !== history) return; // a new conversation was begun meanwhile
   pending?.fields.remove();
   const calls = received.completeCalls;
@@ -315,7 +316,13 @@ byId("picker").addEventListener("change", (event) => {
 });
 byId("record").addEventListener("click", () => recorder.toggle());
 byId("kind").addEventListener("change", chooseKind);
-byId("model").addEventListener("input", showFacts);
+byId("model").addEventListener("input", () => {
+  areModalitiesChosen = false;
+  showFacts();
+});
+byId("modalities").addEventListener("change", () => {
+  areModalitiesChosen = true;
+});
 byId("key-field").addEventListener("submit", (event) => {
   event.preventDefault();
   loadModels();

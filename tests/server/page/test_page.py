@@ -17,7 +17,16 @@ import httpx2
 import pytest
 from playwright.sync_api import Browser, Locator, Page, Route, expect, sync_playwright
 
-from abstractcore import AudioPart, Blob, ModelReply, RateLimitError, StreamInterruptedError, ToolResult
+from abstractcore import (
+    AudioPart,
+    Blob,
+    ImagePart,
+    ModelReply,
+    RateLimitError,
+    StreamInterruptedError,
+    TextPart,
+    ToolResult,
+)
 from abstractcore.server.access import FixedKeys
 from abstractcore.server.routes import ROUTES
 from abstractcore.testing import ScriptedReply
@@ -273,6 +282,22 @@ def test_sound_of_an_answer_is_played_and_saved(served: Served, opened: Opened, 
     opened.ask("Who am I?")
     expect(article.last).to_contain_text("You are Ada.")
     assert [message.text for message in served.calls[-1].messages] == ["I am Ada.", "Hello Ada.", "Who am I?"]
+
+
+def test_images_of_an_answer_are_shown_saved_and_seen_by_the_next_call(served: Served, opened: Opened, tmp_path: Path):
+    opened.tab("Options")
+    opened.page.get_by_label("An answer is").select_option("text,image")
+    image = ImagePart(Blob.from_bytes(PNG, "image/png"))
+    served.script(ModelReply((TextPart("A square:"), image)), "Larger than what?")
+    opened.ask("Draw a square.")
+    article = opened.page.get_by_role("article", name="scripted")
+    assert article.get_by_role("img", name="image").evaluate("image => image.decode().then(() => true)")
+    assert saved(opened, "image.png", tmp_path) == PNG
+    assert served.calls[-1].modalities == ("text", "image")
+    opened.ask("Larger!")
+    expect(article.last).to_contain_text("Larger than what?")
+    assert '"url": "data:image/png;base64,' in opened.tab("Exchange")
+    assert "image/png" in opened.tab("Details")
 
 
 def made(opened: Opened, kind: str, model: str) -> Locator:
