@@ -413,6 +413,14 @@ def test_responses_in_the_background_are_guarded(served: Served, http: httpx2.Cl
     assert "bomb" not in json.dumps(refused)
 
 
+def test_conversation_that_is_compacted_is_guarded(served: Served, http: httpx2.Client):
+    served.script("They write mails.")
+    body = {"model": "emails", "input": [{"role": "user", "content": f"Write to {ANN}"}]}
+    assert http.post("/v1/responses/compact", json=body).status_code == 200
+    assert "Write to [e-mail]" in served.call.messages[-1].text
+    assert ANN not in str(served.call)
+
+
 def test_guard_that_cannot_be_made_changes_nothing(served: Served):
     application, state = served.application, served.application.state
     with pytest.raises(ConfigurationError, match="no guard is called 'none'"):
