@@ -36,17 +36,19 @@ async def generate(exchange: Exchange) -> WireResponse:
 
 
 async def edit(exchange: Exchange) -> WireResponse:
-    """Answers with an image that was changed as a text says."""
+    """Answers with an image that was changed as a text says; raises `UnsupportedOptionError` for a mask, and what is
+    asked for beside it, that the backend does not take.
+    """
     form = await exchange.form()
     data = _fields(form)
     maker = exchange.state.makers.find("vision", _model(data))
     prompt, options = text_at(data, "prompt"), _options(data, maker)
     image = bytes(form.upload("image").content)
-    masks = form.uploads("mask")
-    mask = bytes(masks[0].content) if masks else None
+    if form.uploads("mask"):  # without it, places would be changed that the client wants to keep
+        options |= {"mask": bytes(form.upload("mask").content), "strict": True}
     vision = maker.llm.vision
     result = await made(
-        exchange, maker, prompt, lambda: vision.ai2i(prompt, image, mask=mask, timeout=timeout_of(exchange), **options)
+        exchange, maker, prompt, lambda: vision.ai2i(prompt, image, timeout=timeout_of(exchange), **options)
     )
     return _response(exchange, result, data)
 
@@ -65,14 +67,16 @@ def _fields(form: Form) -> dict[str, Any]:
 
 
 def _options(data: Mapping[str, Any], maker: Maker) -> dict[str, Any]:
-    size = data.get("size") or "auto"
-    match = _SIZE.fullmatch(size) if isinstance(size, str) else None
-    if match is None and size != "auto":
+    asked = data.get("size") or "auto"
+    match = _SIZE.fullmatch(asked) if isinstance(asked, str) else None
+    if match is None and asked != "auto":
         raise InvalidInputError('expected a size as "1024x1024", or "auto"', path="size")
     if data.get("response_format") not in (None, "b64_json"):
         raise InvalidInputError("images are sent as b64_json: this server keeps none at a URL", path="response_format")
     width, height = (int(match[1]), int(match[2])) if match else (None, None)
-    given = {"width": width, "height": height, "count": count_at(data, "n"), "format": data.get("output_format")}
+    count = count_at(data, "n")
+    size = {"width": width, "height": height}
+    given = {**size, "count": count if count > 1 else None, "format": data.get("output_format")}
     return {name: value for name, value in {**given, "model": maker.model}.items() if value is not None}
 
 
