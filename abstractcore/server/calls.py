@@ -91,6 +91,7 @@ async def _called(job: Job, planned: Planned) -> Answered:
     try:
         response = await planned.llm.arun(planned.call, timeout=job.timeout)
     except Exception as error:
+        planned.relay.fail()
         await lease.settle(failed(planned, error))
         raise
     except BaseException:

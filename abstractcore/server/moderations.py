@@ -99,6 +99,7 @@ async def _moderated(
     try:
         result = await llm.aoperate_call(operation, call, timeout=timeout_of(exchange))
     except Exception as error:
+        relay.fail()
         await lease.settle(unmade(error))
         raise
     except BaseException:

@@ -45,7 +45,8 @@ class Relay:
     `request` is the body as the client sent it, `data` the same, parsed. `read` is the call as it was read; without it,
     nothing goes through. `event_ends` may stand after the events of a
     stream. `sent` is the body that the provider got, None if no request was made by this server's own models; `changed`
-    the paths in which it differs from the client's. `is_untouched` is set once the client's own bytes were sent.
+    the paths in which it differs from the client's. `is_untouched` is set once the client's own bytes were sent;
+    `has_failed` if the call had no whole answer.
     """
 
     def __init__(
@@ -64,6 +65,7 @@ class Relay:
         self.sent: bytes | None = None
         self.changed: tuple[str, ...] = ()
         self.is_untouched = False
+        self.has_failed = False
         self._received: list[bytes] = []
         self._next = 0
         self._rest = b""
@@ -97,6 +99,11 @@ class Relay:
     def received(self) -> bytes:
         """The provider's answer, as far as it has arrived."""
         return b"".join(self._received)
+
+    def fail(self) -> None:
+        """Forgets what has arrived: an error of a provider may repeat its key."""
+        self.has_failed = True
+        self._received = []
 
     def take_events(self) -> bytes:
         """Returns the whole events that have arrived since the last time: between them, a heartbeat may be sent, and an

@@ -67,11 +67,11 @@ class Receipt:
     def data(self, reply: str | None, *, is_begun: bool = False) -> dict[str, Any]:
         """Returns the receipt as JSON data: SHA-256 of the bodies, and for each call the paths of JSON in which its
         request differs from the client's, and those in which guards have changed the reply, if they have. The replies
-        of a call that has begun only are not known.
+        of a call that has begun only are not known; one that failed has none.
         """
         calls: list[dict[str, Any]] = [
             {"model": model, "request": digest_of(sent), "changed": list(relay.changed)}
-            | ({} if is_begun else {"reply": digest_of(relay.received)})
+            | ({} if is_begun or relay.has_failed else {"reply": digest_of(relay.received)})
             for model, relay, sent in self.calls
         ]
         changes = {"reply_changed": [*self.reply_changes]} if self.reply_changes else {}
@@ -105,7 +105,8 @@ class ReceiptFolder:
 
     def save(self, trace_id: str, receipt: Receipt, reply: bytes) -> None:
         """Writes a receipt; raises `OSError`."""
-        of_calls = (body for _, relay, sent in receipt.calls for body in (sent, relay.received))
+        replies = (relay.received for _, relay, _ in receipt.calls if not relay.has_failed)
+        of_calls = (*(sent for _, _, sent in receipt.calls), *replies)
         folder = self._folder / trace_id
         folder.mkdir(parents=True, mode=0o700)
         for body in (receipt.request, reply, *of_calls):
@@ -136,14 +137,16 @@ def _findings(folder: Path, data: dict[str, Any], request: bytes | None, reply: 
     if request is not None:
         yield Finding("request of the client", digest_of(request) == data["request"])
     for call in data["calls"]:
-        sent, answered = _body(folder, call["request"]), _body(folder, call["reply"])
+        sent = _body(folder, call["request"])
         yield _kept(f"request as sent to {call['model']}", sent, _same(sent, received, "the client's bytes"))
         if received is not None and sent is not None:
             changed = list(changed_paths(jiter.from_json(received), jiter.from_json(sent)))
             yield Finding("changed paths", changed == call["changed"], ", ".join(changed) or "none")
-        yield _kept(f"reply of {call['model']}", answered)
+        if "reply" in call:
+            yield _kept(f"reply of {call['model']}", _body(folder, call["reply"]))
     written = _body(folder, data["reply"])
-    last = _body(folder, data["calls"][-1]["reply"]) if data["calls"] else None
+    replies = [call["reply"] for call in data["calls"] if "reply" in call]
+    last = _body(folder, replies[-1]) if replies else None
     changed = data.get("reply_changed", [])
     note = f"guards changed {', '.join(changed)}" if changed else _same(written, last, "the provider's bytes")
     yield _kept("reply as sent", written, note)

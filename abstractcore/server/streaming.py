@@ -87,6 +87,7 @@ class StreamedAnswer(EventStream):
                 await self._pump(stream, planned, number, sink)
             response = stream.response
         except Exception as error:
+            planned.relay.fail()
             await lease.settle(failed(planned, error, stream.partial))
             raise
         except BaseException:
