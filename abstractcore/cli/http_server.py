@@ -35,11 +35,14 @@ class ServeOptions:
     hosts: tuple[str, ...] = ()
     workers: int | None = None
     check: bool = False
+    check_mcp: bool = False
     quiet: bool = False
 
 
 def serve(options: ServeOptions) -> None:
-    """Serves clients until SIGINT or SIGTERM; with `check`, only reads the settings."""
+    """Serves clients until SIGINT or SIGTERM; with `check`, only reads the settings, with
+    `check_mcp` it also tries the MCP servers.
+    """
     with reported():
         _check_installed()
         from ..server import Application
@@ -50,7 +53,10 @@ def serve(options: ServeOptions) -> None:
         settings = _settings(options)
         application = Application(settings, access=stored_keys(settings))
         application.state.llms.check()
-        if options.check:
+        application.state.mcp.check()
+        if options.check_mcp:
+            application.state.mcp.try_all()
+        if options.check or options.check_mcp:
             note("the configuration is valid")
             return
         with listening_socket(settings.server, is_open=application.state.access.is_open) as listening:

@@ -23,6 +23,9 @@ def serve(
         int | None, typer.Option(min=1, max=256, help="The number of processes that answer; default: 1.")
     ] = None,
     check: Annotated[bool, typer.Option("--check", help="Check the configuration, and end.")] = False,
+    check_mcp: Annotated[
+        bool, typer.Option("--check-mcp", help="Check the configuration, start its MCP servers, and end.")
+    ] = False,
     quiet: given.Quiet = False,
 ) -> None:
     """Serve models to clients of OpenAI's, Anthropic's, Google's, Cohere's and Ollama's APIs.
@@ -38,4 +41,4 @@ def serve(
     from .http_server import ServeOptions
     from .http_server import serve as run
 
-    run(ServeOptions(config, host, port, tuple(allow_host or ()), workers, check, quiet))
+    run(ServeOptions(config, host, port, tuple(allow_host or ()), workers, check, check_mcp, quiet))

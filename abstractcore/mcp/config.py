@@ -53,6 +53,19 @@ def servers_of(
     return made
 
 
+def expanded(text: str, environment: Mapping[str, str]) -> str:
+    """Returns a text with the variables that it names, as in `${NAME}`; raises `TypeError` for one that is not set."""
+
+    def variable(match: re.Match[str]) -> str:
+        default: str | None = match[2]
+        found = environment.get(match[1], default)
+        if found is None:
+            raise TypeError(f"the environment variable {match[1]} is not set")
+        return found
+
+    return _VARIABLE.sub(variable, text)
+
+
 class _Reader:
     """Reads the servers of one file."""
 
@@ -132,15 +145,7 @@ class _Reader:
         """Returns a text with the variables that it names."""
         if not isinstance(value, str):
             raise TypeError(f"expected text, got {shown(value)}")
-
-        def variable(match: re.Match[str]) -> str:
-            default: str | None = match[2]
-            found = self._environment.get(match[1], default)
-            if found is None:
-                raise TypeError(f"the environment variable {match[1]} is not set")
-            return found
-
-        return _VARIABLE.sub(variable, value)
+        return expanded(value, self._environment)
 
     def texts(self, value: Any) -> list[str]:
         if not isinstance(value, list):

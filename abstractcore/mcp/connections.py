@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from .sampling import Sampler
 
 T = TypeVar("T")
+_log = logging.getLogger("abstractcore")
 for _logger in ("mcp", "client"):  # the SDK's, which would print tracebacks on stderr where no logging is set up
     logging.getLogger(_logger).addHandler(logging.NullHandler())
 _MOST_PAGES = 100
@@ -88,7 +89,8 @@ class Connection:
     """A client of one server in one event loop, with one identity (its headers).
 
     `open` returns a new transport, or a server object of the SDK, with what is known of it. `secrets` are removed from
-    errors, which may quote what the server was sent, or printed. Without a `sampler` sampling is not offered.
+    errors, which may quote what the server was sent, or printed; without `quotes_output` the log has what it printed.
+    Without a `sampler` sampling is not offered.
     """
 
     def __init__(
@@ -99,8 +101,11 @@ class Connection:
         connect_timeout: float,
         secrets: Secrets | None = None,
         sampler: Sampler | None = None,
+        *,
+        quotes_output: bool = True,
     ) -> None:
         self._server = server
+        self._quotes_output = quotes_output
         self._open = open
         self._secrets = Secrets() if secrets is None else secrets
         self._mode = mode
@@ -357,7 +362,11 @@ class Connection:
         return error
 
     def _described(self, notes: TransportNotes) -> str:
-        return self._secrets.text(notes.described())
+        text = self._secrets.text(notes.described())
+        if text and not self._quotes_output:
+            _log.warning("the MCP server %s: %s", self._server, text)
+            return ""
+        return text
 
     def _shown(self, error: BaseException) -> str:
         """Returns the message of the first error in groups of them, on one line."""

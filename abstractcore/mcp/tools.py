@@ -108,6 +108,8 @@ class MCPTools(ToolServerBase["connections.Connection"]):
         self._sampler = _sampler(sampling, self._name)
         self._choices = ToolChoices()
         self._latest = _NOTHING_LISTED
+        self.quotes_output = True
+        """Whether errors quote the last lines that a program printed; if not, they are logged."""
 
     @classmethod
     def from_file(cls, path: str | os.PathLike[str], *, environment: Mapping[str, str] | None = None) -> list[MCPTools]:
@@ -184,7 +186,15 @@ class MCPTools(ToolServerBase["connections.Connection"]):
         from .connections import Connection
 
         opened = partial(self._address.opened, headers, self._max_message_bytes)
-        return Connection(self._name, opened, self._mode, self._connect_timeout, secrets, self._sampler)
+        return Connection(
+            self._name,
+            opened,
+            self._mode,
+            self._connect_timeout,
+            secrets,
+            self._sampler,
+            quotes_output=self.quotes_output,
+        )
 
     async def definitions(
         self, connection: connections.Connection

@@ -33,6 +33,7 @@ from .routes import Found, Routes, dialect_of_path
 from .settings import Settings
 from .shared_folder import SharedFolder
 from .stored_state import StoredState
+from .tools.servers import MCPServers
 from .trace_ids import begin_request, new_trace_id, next_trace_id
 
 _NO_GRANT = Grant(models=())
@@ -67,6 +68,7 @@ class Application:
         self._stored = StoredState(_database_of_state(first, shared), first.limits.stored_seconds)
         self._backgrounds = Backgrounds(self._stored, shared)
         self.state = self._made(first)
+        self._loop: asyncio.AbstractEventLoop | None = None
 
     def _made(self, settings: Settings) -> State:
         services = self._given_services or server_services(settings)
@@ -86,6 +88,7 @@ class Application:
             self._metrics,
             self._stored,
             self._backgrounds,
+            MCPServers(settings, services.environment),
         )
 
     def reload(self, settings: Settings) -> None:
@@ -93,9 +96,12 @@ class Application:
         it accepts of a connection, stays as it is. Raises `ConfigurationError`, and changes nothing, for models or
         providers that cannot be used.
         """
-        state = self._made(settings)
+        state, before = self._made(settings), self.state
         state.llms.check()
+        state.mcp.check()
         self.state = state
+        if self._loop is not None:
+            asyncio.run_coroutine_threadsafe(before.mcp.retire(), self._loop)
 
     def stop(self) -> None:
         """Lets `/ready` report that the server is being stopped."""
@@ -114,11 +120,13 @@ class Application:
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         with suppress(asyncio.CancelledError):  # of a server that ends at once
             await receive()
+            self._loop = asyncio.get_running_loop()
             await self._backgrounds.begin()
             await send({"type": "lifespan.startup.complete"})
             async with self._metrics.kept_saved():
                 await receive()
                 await self._backgrounds.close()
+            await self.state.mcp.close()
             if self._given_services is None:
                 await asyncio.to_thread(self.state.services.close)
             await asyncio.to_thread(self._stored.close)

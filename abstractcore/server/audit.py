@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 import time
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any
@@ -20,6 +20,16 @@ from .receipts import Receipt
 GONE = 499
 """The status of a request whose client left before the response began."""
 _log = logging.getLogger("abstractcore.server")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolRun:
+    """A call of the tool `tool` of an MCP server that this server has run; how it ended, after how many seconds."""
+
+    server: str
+    tool: str
+    outcome: str
+    seconds: float
 
 
 @dataclass(slots=True)
@@ -42,6 +52,7 @@ class Entry:
     cost: Decimal | None = Decimal(0)
     estimated: bool = False
     background: str | None = None
+    tools: list[ToolRun] = field(default_factory=list[ToolRun])
     receipt: Receipt = field(default_factory=Receipt)
     decisions: list[GuardDecision] = field(default_factory=list[GuardDecision])
     is_written: bool = False
@@ -79,6 +90,7 @@ class Entry:
             "trace_id": self.trace_id,
             **({} if self.background is None else {"background": self.background}),
             **({"guards": [decision.data() for decision in self.decisions]} if self.decisions else {}),
+            **({"tools": [asdict(each) for each in self.tools]} if self.tools else {}),
             **({"receipt": self.receipt.data(reply)} if self.receipt.calls else {}),
         }
 

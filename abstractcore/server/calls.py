@@ -16,14 +16,15 @@ from .jobs import Job, Planned, first_of
 from .json_changes import changed_paths
 from .reasoning import sealed_reply
 from .receipts import RECEIPT_HEADER, digest_of
-from .settlements import estimated, failed, settlement_of
+from .settlements import cancelled, failed, settlement_of
 from .streaming import StreamedAnswer
+from .tools.jobs import with_attached_tools
 from .uploaded_files import with_contents
 
 
 async def answer(exchange: Exchange) -> Reply:
     """Answers a request with the reply of a model, whole or streamed."""
-    return await answered(await read(exchange))
+    return await answered(await with_attached_tools(await read(exchange)))
 
 
 async def read(exchange: Exchange) -> Job:
@@ -45,8 +46,8 @@ async def answered(job: Job) -> Reply:
 
 @dataclass(frozen=True, slots=True)
 class Answered:
-    """One answer, and the call that it is of. `received` is the reply of the model, `reply` what its guards have left
-    of it.
+    """One answer, and the call that it is of. `received` is the reply of all its rounds, `reply` what the guards
+    have left of it.
     """
 
     planned: Planned
@@ -89,16 +90,20 @@ async def _one_answer(job: Job) -> Answered:
 async def _called(job: Job, planned: Planned) -> Answered:
     lease, planned = await job.begin(planned)
     try:
-        response = await planned.llm.arun(planned.call, timeout=job.timeout)
+        if planned.rounds is None:
+            response = await planned.llm.arun(planned.call, timeout=job.timeout)
+            received = response.reply
+        else:
+            response, received = await planned.rounds.response(planned.llm, planned.call, job.timeout)
     except Exception as error:
         planned.relay.fail()
         await lease.settle(failed(planned, error))
         raise
-    except BaseException:
-        await lease.settle(estimated(planned.llm, planned.call, None, "cancelled"))
+    except BaseException as error:
+        await lease.settle(cancelled(planned, error))
         raise
     await lease.settle(settlement_of(planned, response))
-    received = reply = response.reply
+    reply = received
     if planned.guarding is not None:
         reply = await planned.guarding.reply(received)
     return Answered(planned, response, received, reply)
@@ -141,7 +146,8 @@ async def whole(job: Job, answers: list[Answered]) -> WireResponse:
         headers["x-abstractcore-warnings"] = str(len(warnings))
     body = rendered.body
     if job.extension.is_given:
-        body = with_field(body, to_json(reply_fields(first.response, warnings, name, decisions)))
+        rounds = first.planned.rounds
+        body = with_field(body, to_json(reply_fields(first.response, warnings, name, decisions, rounds)))
     if job.keep is not None:
         body = await job.keep(body)
     headers[RECEIPT_HEADER] = job.exchange.entry.receipt.header(digest_of(body))

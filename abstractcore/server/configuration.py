@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,13 +15,15 @@ from .access import check_key
 from .limits import Limits
 from .settings import GuardSettings, ModelSettings, ProviderSettings, ServerSettings, Settings
 from .tables import Table, from_environment
+from .tools.settings import MCPSettings
 
 CONFIG_VARIABLE = "ABSTRACTCORE_SERVER_CONFIG"
 _SERVER_PREFIX = "ABSTRACTCORE_SERVER"
 _LIMITS_PREFIX = "ABSTRACTCORE_SERVER_LIMITS"
-_TABLES = ("server", "limits", "providers", "models", "guards")
+_TABLES = ("server", "limits", "providers", "models", "guards", "mcp")
 _SECRETS = ("api_key", "access_token", "credentials")
 _EMPTY = Document("the environment", "")
+_LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 
 
 def read_settings(file: str | None, environment: Mapping[str, str], given: Mapping[str, Any] | None = None) -> Settings:
@@ -41,8 +44,10 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
     providers = {name: _provider(table) for name, table in root.table("providers").tables().items()}
     models = {name: _model(table) for name, table in root.table("models").tables().items()}
     guards = {name: _guard(table) for name, table in root.table("guards").tables().items()}
+    mcp = {name: _mcp_server(name, table) for name, table in root.table("mcp").tables().items()}
     _check_tls(server, root)
-    return Settings(server, limits, providers, models, guards, _keys(server, environment), document if path else None)
+    keys = _keys(server, environment)
+    return Settings(server, limits, providers, models, guards, mcp, keys, document if path else None)
 
 
 def _checked(cls: type[Any], prefix: str, environment: Mapping[str, str]) -> dict[str, Any]:
@@ -78,6 +83,17 @@ def _guard(table: Table) -> GuardSettings:
         if name in settings.options:
             hint = 'Name the variable that holds it, if the guard has such an option: options.api_key_env = "NAME".'
             raise table.error("no secret belongs into this file", "options", name, hint=hint)
+    return settings
+
+
+def _mcp_server(name: str, table: Table) -> MCPSettings:
+    if not _LABEL.fullmatch(name):
+        hint = "Clients name it: 1 to 40 letters, digits, '_' and '-', the first one a letter."
+        raise table.error("it cannot be the name of an MCP server", hint=hint)
+    settings = table.read(MCPSettings)
+    problem = settings.problem()
+    if problem is not None:
+        raise table.error(problem.message, *problem.names, hint=problem.hint)
     return settings
 
 

@@ -27,6 +27,7 @@ from .multipart import FRAMING_BYTES, Form, read_form
 from .requests import Request
 from .settings import Settings
 from .stored_state import StoredState
+from .tools.servers import MCPServers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,7 @@ class State:
     metrics: Metrics
     stored: StoredState
     backgrounds: Backgrounds
+    mcp: MCPServers
     formats: dict[str, Transpiler] = field(default_factory=dict[str, Transpiler])
 
     @property

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidInputError
 from ..registry import did_you_mean, nearest_names
 from ..schema import CallWarning, GenerateResponse, ModelCall, SchemaError, to_data
 from .guard_decisions import GuardDecision
+
+if TYPE_CHECKING:
+    from .tools.rounds import ToolRounds
 
 FIELD = "abstractcore"
 _CALL_FIELDS = (
@@ -79,10 +82,12 @@ def reply_fields(
     warnings: tuple[CallWarning, ...],
     name: str,
     decisions: Sequence[GuardDecision] = (),
+    rounds: ToolRounds | None = None,
 ) -> dict[str, Any]:
-    """Returns the field of a reply: who answered, what it cost, what happened to files, what guards decided, and all
-    warnings.
+    """Returns the field of a reply: who answered, what it cost, what happened to files, what guards decided, which
+    tools the server has run, and all warnings.
     """
+    tools = {} if rounds is None else {"tools": rounds.runs(response.tool_steps)}
     return {
         "trace_id": response.trace_id,
         "model": name,
@@ -94,6 +99,7 @@ def reply_fields(
         "usage": to_data(response.usage),
         "media": [to_data(decision) for decision in response.media],
         **({"guards": [decision.data() for decision in decisions]} if decisions else {}),
+        **tools,
         "warnings": [to_data(warning) for warning in warnings],
     }
 

@@ -8,8 +8,6 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol, TypeAlias, TypeVar, cast
 
-import abstractcore
-
 from ..ports.guarded_texts import part_with_texts
 from ..schema import (
     EMPTY,
@@ -44,12 +42,20 @@ _Item: TypeAlias = Delta | bytes
 """A delta, or the bytes that the provider has sent for the deltas before them."""
 
 
+class EventSource(Protocol):
+    """The stream of a call, or of all its rounds."""
+
+    async def read(self) -> Sequence[StreamEvent]:
+        """Returns the next events; none at the end."""
+        ...
+
+
 class GuardedStream:
     """The deltas of an answer that may be sent, read as those of `stream`. With `is_read_only`, its guards change
     nothing: the provider's bytes may be passed on, by `take_events`.
     """
 
-    def __init__(self, stream: abstractcore.AsyncStream[None], relay: Relay, guarding: Guarding) -> None:
+    def __init__(self, stream: EventSource, relay: Relay, guarding: Guarding) -> None:
         self._stream = stream
         self._relay = relay
         asked = [guard for guard in guarding.guards if guard.check_text is not None or guard.check_reply is not None]

@@ -17,7 +17,7 @@ from ..errors import (
     ProviderError,
 )
 from ..ports import Transpiler
-from ..schema import CallWarning, ModelCall
+from ..schema import CallWarning, ModelCall, ToolLoop
 from .access import Lease
 from .compactions import with_summaries
 from .dialects.base import Asked, Stamp
@@ -29,6 +29,10 @@ from .llms import Served
 from .passthrough import AsRead, Relay
 from .reasoning import has_seals, owned
 from .settlements import not_sent
+from .tools.items import ItemParts
+from .tools.merging import NoParts
+from .tools.offers import Offer, names_of
+from .tools.rounds import ToolRounds
 
 T = TypeVar("T")
 _TRACE_HEADERS = ("traceparent", "tracestate")
@@ -38,7 +42,8 @@ _TRACE_HEADERS = ("traceparent", "tracestate")
 class Planned:
     """The call of one model. `transpiler` renders its reply: the model's own wire format, if the client speaks it
     (`own_format`), else the client's. `warnings` are those of reading the request. `relay` has the bytes of the call,
-    `guarding` the guards that have checked it, None if there are none.
+    `guarding` the guards that have checked it, None if there are none. `rounds` are those of a call whose tools the
+    server runs.
     """
 
     llm: abstractcore.LLM
@@ -48,6 +53,7 @@ class Planned:
     warnings: tuple[CallWarning, ...]
     relay: Relay
     guarding: Guarding | None = None
+    rounds: ToolRounds | None = None
 
     @property
     def origin(self) -> str:
@@ -58,7 +64,7 @@ class Planned:
 @dataclass(frozen=True, slots=True)
 class Job:
     """What one request asks for, of whom, and how. `keep` stores the answer, or the end of its stream, before it is
-    sent; returns it as it is to be sent.
+    sent; returns it as it is to be sent. `offer` are the tools that the server runs.
     """
 
     exchange: Exchange
@@ -66,6 +72,7 @@ class Job:
     extension: Extension
     served: Served
     keep: Callable[[bytes], Awaitable[bytes]] | None = None
+    offer: Offer | None = None
 
     @classmethod
     def of(cls, exchange: Exchange, asked: Asked) -> Job:
@@ -126,14 +133,34 @@ class Job:
             self.exchange.dialect.event_ends,
         )
         warnings = (*parsed.warnings, *left_out)
-        return Planned(llm, self.extension.apply(call), transpiler, own_format, warnings, relay)
+        planned = Planned(llm, self.extension.apply(call), transpiler, own_format, warnings, relay)
+        return planned if self.offer is None else self._with_tools(planned, self.offer, parsed.call)
+
+    def _with_tools(self, planned: Planned, offer: Offer, parsed: ModelCall) -> Planned:
+        """Returns the call with the tools that the server runs."""
+        if parsed.provider_options.get(parsed.provider, {}).get("tools") or _runs_elsewhere(parsed):
+            if offer.is_shown:
+                raise InvalidInputError("tools of these types cannot be combined with MCP servers", path="tools")
+            message = "the tools of MCP servers are left out: the request has tools of a type that is not a function"
+            warning = CallWarning("tool_left_out", "tools", message)
+            return replace(planned, warnings=(*planned.warnings, warning))
+        call = planned.call
+        tools = offer.named(names_of(call))
+        parts = NoParts()
+        if offer.is_shown:
+            parts = ItemParts(parsed.provider, planned.origin, tools, offer.listings, offer.approvals)
+        exchange = self.exchange
+        rounds = ToolRounds(offer, tools, names_of(call), parts, exchange.state.settings.limits, exchange.entry)
+        call = call.with_(tools=(*call.tools, *(each.tool.spec for each in tools.values())))
+        return replace(planned, call=call, warnings=(*planned.warnings, *offer.warnings), rounds=rounds)
 
     @property
     def _is_plain(self) -> bool:
         """Whether neither the request has, nor the answer needs, anything of the server's own."""
         asked = self.asked
         has_own = self.extension.is_given or has_seals(asked.wire.body)
-        return asked.choices == 1 and not asked.is_list and not asked.is_changed and not has_own
+        is_asked_once = asked.choices == 1 and not asked.is_list and self.offer is None
+        return is_asked_once and not asked.is_changed and not has_own
 
     async def begin(self, planned: Planned) -> tuple[Lease, Planned]:
         """Lets a call in, before it is made by this task, and returns it as its guards have left it.
@@ -181,6 +208,11 @@ class Job:
         return {name: headers[name] for name in _TRACE_HEADERS if name in headers}
 
 
+def _runs_elsewhere(call: ModelCall) -> bool:
+    """Whether the client itself runs a tool that is not a function."""
+    return any(tool.kind == "computer_use" for tool in call.hosted_tools)
+
+
 def without(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
     """Returns options without those of these names, of which some are of objects, as in "config.count"."""
     rest = {name: value for name, value in options.items() if name not in names}
@@ -208,7 +240,12 @@ async def first_of(llms: Sequence[abstractcore.LLM], call: Callable[[abstractcor
 
 
 def may_fall_back(error: Exception) -> bool:
-    """Whether another model may answer what one failed to: not what is wrong with the request itself."""
+    """Whether another model may answer what one failed to: not what is wrong with the request itself, and not after a
+    tool has run.
+    """
+    loop = getattr(error, "loop", None)
+    if isinstance(loop, ToolLoop) and loop.steps:
+        return False
     if isinstance(error, ContextOverflowError):
         return True
     return isinstance(error, ProviderError) and not isinstance(error, BadRequestError | ContentFilterError)

@@ -45,3 +45,15 @@ class Limits:
     """How many bytes the files of one key, or of all clients without keys, may have together, with pending uploads."""
     drains: int = _least(1, 64)
     """How many calls may go on without their clients at once. Others are cancelled."""
+    tools: int = _least(1, 128)
+    """How many tools of MCP servers a model is offered at once."""
+    tool_rounds: int = _least(1, 16)
+    """How many replies of a model may call tools of MCP servers in one request."""
+    tool_calls: int = _least(0, 64)
+    """How many calls of tools of MCP servers run in one request."""
+    tool_seconds: float = _least(0.001, 60.0)
+    """How long a call of such a tool may take."""
+    tool_result_chars: int = _least(200, 50_000)
+    """How many characters of the text of such a tool a model gets: longer ones are shortened in the middle."""
+    tool_message_bytes: int = _least(1024, 16 * 1024 * 1024)
+    """The largest message of an MCP server. One that sends a larger one is ended."""

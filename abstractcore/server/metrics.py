@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _OTHER = "other"
 _MOST_MODELS = 200
 """How many models have counts of their own: others, and paths that no route has, count as "other"."""
+_MOST_TOOLS = 1000
+"""How many tools, by server and outcome, have counts of their own."""
 _TYPE = "text/plain; version=0.0.4; charset=utf-8"
 _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 """Upper limits of the durations of requests, in seconds."""
@@ -37,6 +39,7 @@ _FAMILIES = {
     "calls_total": ("counter", "Calls of models."),
     "tokens_total": ("counter", "Tokens of calls."),
     "guard_decisions_total": ("counter", "Decisions of guards."),
+    "tool_calls_total": ("counter", "Calls of tools of MCP servers."),
     "cost_dollars_total": ("counter", "What calls cost, as far as it is known."),
 }
 _log = logging.getLogger("abstractcore.server")
@@ -55,6 +58,7 @@ class Metrics:
         self._calls: Counter[str] = Counter()
         self._cost: dict[str, float] = {}
         self._decisions: Counter[tuple[str, str, str]] = Counter()
+        self._tools: Counter[tuple[str, str, str]] = Counter()
         self._buckets: Counter[float] = Counter()
         self._seconds = 0.0
 
@@ -69,6 +73,10 @@ class Metrics:
         """Counts the calls of a request, or of what it began in the background, and the decisions of their guards."""
         for decision in entry.decisions:
             self._decisions[decision.guard, decision.checked, decision.outcome] += 1
+        for each in entry.tools:
+            key = (each.server, each.tool, each.outcome)
+            is_known = key in self._tools or len(self._tools) < _MOST_TOOLS
+            self._tools[key if is_known else (each.server, _OTHER, each.outcome)] += 1
         if entry.calls and entry.model is not None:
             is_known = entry.model in self._calls or len(self._calls) < _MOST_MODELS
             model = entry.model if is_known else _OTHER
@@ -131,6 +139,10 @@ class Metrics:
             "calls_total": {_labels([("model", model)]): count for model, count in self._calls.items()},
             "tokens_total": tokens,
             "guard_decisions_total": decisions,
+            "tool_calls_total": {
+                _labels(zip(("server", "tool", "outcome"), key, strict=True)): count
+                for key, count in self._tools.items()
+            },
             "cost_dollars_total": {_labels([("model", model)]): dollars for model, dollars in self._cost.items()},
         }
 

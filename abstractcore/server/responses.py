@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..errors import InvalidInputError, NotFoundError
@@ -12,6 +13,7 @@ from .exchange import Exchange, Reply
 from .failures import refused
 from .followed import FollowedResponse
 from .items import page
+from .tools.jobs import with_requested_tools
 from .turns import found_response, turn_of
 
 if TYPE_CHECKING:
@@ -23,7 +25,8 @@ async def create(exchange: Exchange) -> Reply:
     job = await calls.read(exchange)
     turn = await turn_of(job)
     if turn is None:
-        return await calls.answered(job)
+        return await calls.answered(await with_requested_tools(job))
+    turn = replace(turn, job=await with_requested_tools(turn.job))
     return await made_in_background(turn) if turn.in_background else await calls.answered(turn.kept_job)
 
 

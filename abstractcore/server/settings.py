@@ -11,6 +11,7 @@ from ..errors import ConfigurationError
 from ..schema import EMPTY
 from .limits import Limits
 from .toml_places import place_of
+from .tools.settings import MCPSettings
 
 OnDisconnect = Literal["cancel", "drain"]
 """What happens to a call whose client has left: it is cancelled, or goes on to its end."""
@@ -116,6 +117,7 @@ class Settings:
     providers: Mapping[str, ProviderSettings] = _NOTHING
     models: Mapping[str, ModelSettings] = _NOTHING
     guards: Mapping[str, GuardSettings] = _NOTHING
+    mcp: Mapping[str, MCPSettings] = _NOTHING
     keys: tuple[str, ...] = field(default=(), repr=False)
     document: Document | None = field(default=None, repr=False, compare=False)
 

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 import abstractcore
 
 from ..errors import AbstractCoreError
-from ..schema import GenerateResponse, ModelCall, ModelReply, Outcome, ReasoningPart, TextPart, ToolCall, Usage
+from ..schema import (
+    GenerateResponse,
+    ModelCall,
+    ModelReply,
+    Outcome,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolLoop,
+    Usage,
+)
 from .access import Settlement
 
 if TYPE_CHECKING:
@@ -35,11 +45,30 @@ def not_sent(error: BaseException) -> Settlement:
 
 def failed(planned: Planned, error: Exception, partial: ModelReply | None = None) -> Settlement:
     """Returns the settlement of a call that failed: it costs nothing if nothing of an answer arrived."""
+    after_rounds = _of_rounds(error, "failed")
+    if after_rounds is not None:
+        return after_rounds
     if partial is None and isinstance(error, AbstractCoreError):
         partial = error.partial
     if partial is None or not partial.parts:
         return not_sent(error)
     return estimated(planned.llm, planned.call, partial, "failed")
+
+
+def cancelled(planned: Planned, error: BaseException, partial: ModelReply | None = None) -> Settlement:
+    """Returns the settlement of a call that was cancelled."""
+    after_rounds = _of_rounds(error, "cancelled")
+    return after_rounds or estimated(planned.llm, planned.call, partial, "cancelled")
+
+
+def _of_rounds(error: BaseException, outcome: Outcome) -> Settlement | None:
+    """Returns the settlement of a call whose tools the server runs, after its first round: what all rounds have used
+    that the provider has reported.
+    """
+    loop = getattr(error, "loop", None)
+    if not isinstance(loop, ToolLoop) or not loop.usage.input:
+        return None
+    return Settlement(outcome, loop.usage, loop.cost, "estimate" if loop.cost is not None else None, True)
 
 
 def estimated(llm: abstractcore.LLM, call: ModelCall, partial: ModelReply | None, outcome: Outcome) -> Settlement:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from typing import cast
+from typing import TypeAlias, cast
 
 from pydantic_core import to_json
 
@@ -20,7 +20,10 @@ from .guarded_streams import GuardedStream
 from .jobs import Job, Planned, may_fall_back
 from .reasoning import StreamSealer
 from .receipts import RECEIPT_HEADER
-from .settlements import estimated, failed, settlement_of
+from .settlements import cancelled, failed, settlement_of
+from .tools.rounds import RoundsStream
+
+_Stream: TypeAlias = "abstractcore.AsyncStream[None] | RoundsStream"
 
 
 class StreamedAnswer(EventStream):
@@ -81,7 +84,7 @@ class StreamedAnswer(EventStream):
     async def _stream(self, planned: Planned, number: int, sink: Sink) -> None:
         """Streams a call, and settles it however it ends."""
         lease, planned = await self._job.begin(planned)
-        stream = planned.llm.astream_call(planned.call, timeout=self._job.timeout)
+        stream = _opened(planned, self._job.timeout)
         try:
             async with stream:
                 await self._pump(stream, planned, number, sink)
@@ -90,12 +93,12 @@ class StreamedAnswer(EventStream):
             planned.relay.fail()
             await lease.settle(failed(planned, error, stream.partial))
             raise
-        except BaseException:
-            await lease.settle(estimated(planned.llm, planned.call, stream.partial, "cancelled"))
+        except BaseException as error:
+            await lease.settle(cancelled(planned, error, stream.partial))
             raise
         await lease.settle(settlement_of(planned, response))
 
-    async def _pump(self, stream: abstractcore.AsyncStream[None], planned: Planned, number: int, sink: Sink) -> None:
+    async def _pump(self, stream: _Stream, planned: Planned, number: int, sink: Sink) -> None:
         """Sends the events of each network chunk together, as soon as they arrive."""
         guarded = None if planned.guarding is None else GuardedStream(stream, planned.relay, planned.guarding)
         source = stream if guarded is None else guarded
@@ -121,15 +124,22 @@ class StreamedAnswer(EventStream):
         elif job.extension.is_given and job.asked.choices == 1:
             self._add_fields(stream, planned, renderer)
 
-    def _add_fields(self, stream: abstractcore.AsyncStream[None], planned: Planned, renderer: StreamRenderer) -> None:
+    def _add_fields(self, stream: _Stream, planned: Planned, renderer: StreamRenderer) -> None:
         """Puts the field `abstractcore` into the last object of the stream."""
         response = stream.response
         name = f"{response.provider}/{response.model}"
         guarding = planned.guarding
         decisions, more = ((), ()) if guarding is None else (guarding.decisions, guarding.warnings)
-        fields = reply_fields(response, (*planned.warnings, *response.warnings, *more), name, decisions)
+        fields = reply_fields(response, (*planned.warnings, *response.warnings, *more), name, decisions, planned.rounds)
         self._tail = with_field(self._tail + self._dialect.finish([renderer]), to_json(fields))
         self._is_complete = True
+
+
+def _opened(planned: Planned, timeout: float) -> _Stream:
+    """Returns the stream of a call, or of all its rounds."""
+    if planned.rounds is None:
+        return planned.llm.astream_call(planned.call, timeout=timeout)
+    return planned.rounds.stream(planned.llm, planned.call, timeout)
 
 
 def _rendered(batch: Sequence[StreamEvent], renderer: StreamRenderer, sealer: StreamSealer | None) -> bytes:

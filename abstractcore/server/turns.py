@@ -15,6 +15,7 @@ from .failures import RequestRefused, refused
 from .items import Item, stored_items
 from .jobs import Job
 from .stored_state import StoredTables
+from .tools.requests import uses_tools
 
 if TYPE_CHECKING:
     from .exchange import Exchange
@@ -33,11 +34,12 @@ async def turn_of(job: Job) -> Turn | None:
 
     Models of OpenAI's own API have a store of their own. Ids that are not stored here are sent to it, and it keeps
     answers for `"store": true`; without the field it is told to keep none, and they are stored here. What is made in
-    the background is this server's in any case.
+    the background is this server's in any case, and so is what has tools that this server runs.
 
     Raises `RequestRefused` for an id that nobody knows, and for a response that cannot be continued.
     """
-    data, own_format = job.asked.data, job.has_own_format
+    data = job.asked.data
+    own_format = job.has_own_format and not uses_tools(data)
     previous, conversation = _id_at(data, _PREVIOUS), _id_at(data, _CONVERSATION)
     if previous is not None and conversation is not None:
         raise InvalidInputError(f"it cannot be given together with {_CONVERSATION}", path=_PREVIOUS)

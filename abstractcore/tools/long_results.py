@@ -45,14 +45,28 @@ def shortened_step(step: ToolStep, most: int, artifacts: Callable[[], ArtifactSt
     except ArtifactError as error:
         lost = f"the whole result of {step.call.name} could not be stored: {error.message}"
         warnings = (*warnings, CallWarning("result_not_stored", "", lost))
-    tail = most // _TAIL_SHARE
-    head = most - tail
-    way = f' To read them: {READ_RESULT.name}(id="{step.call.id}", offset={head})' if artifact is not None else ""
-    note = f"\n[{len(whole) - most:,} of {len(whole):,} characters left out here.{way}]\n"
+    way = (
+        f' To read them: {READ_RESULT.name}(id="{step.call.id}", offset={_head(most)})' if artifact is not None else ""
+    )
     media = tuple(part for part in step.result.content if not isinstance(part, TextPart))
-    content = (TextPart(f"{whole[:head]}{note}{whole[-tail:]}"), *media)
+    content = (TextPart(shortened(whole, most, way)), *media)
     result = ToolResult(step.result.call_id, content, step.result.is_error)
     return replace(step, result=result, artifact=artifact, warnings=warnings)
+
+
+def shortened(text: str, most: int, way: str = "") -> str:
+    """Returns the head and the tail of a text that is longer than `most` characters, with a note between them. `way` is
+    a sentence, after a blank, that says how to read what is left out.
+    """
+    if len(text) <= most:
+        return text
+    head = _head(most)
+    note = f"\n[{len(text) - most:,} of {len(text):,} characters left out here.{way}]\n"
+    return f"{text[:head]}{note}{text[head - most :]}"
+
+
+def _head(most: int) -> int:
+    return most - most // _TAIL_SHARE
 
 
 def page_of_result(text: str, offset: int, most: int) -> str:

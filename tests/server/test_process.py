@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import signal
@@ -25,7 +26,9 @@ from tests.chaos_server import (
     ScriptedServer,
     chunk,
     completion,
+    completion_body,
     delta,
+    raw_answer,
     stream_head,
 )
 
@@ -186,3 +189,51 @@ def test_other_machines_are_refused_without_a_key():
     failed = check("--host", "0.0.0.0", "--port", "0")
     assert failed.returncode == 2
     assert "ABSTRACTCORE_SERVER_KEY" in failed.stderr
+
+
+def tool_call_completion() -> bytes:
+    """A chat completion that calls the tool `ask`."""
+    body = completion_body("", "tool_calls")
+    call = {"id": "call_1", "type": "function", "function": {"name": "ask", "arguments": "{}"}}
+    body["choices"][0]["message"]["tool_calls"] = [call]
+    return raw_answer(json.dumps(body).encode())
+
+
+def test_mcp_servers_are_shared_replaced_and_ended(config: Path, server: ScriptedServer):
+    hostile = Path(__file__).parents[1] / "core" / "mcp" / "hostile.py"
+    config.write_text(
+        config.read_text()
+        + f'[mcp.stubborn]\ncommand = "{sys.executable}"\nargs = ["{hostile}", "ignore_signals"]\n'
+        + f'approval = "never"\nattached = ["*"]\nconnect_seconds = {PATIENCE_SECONDS}\n'
+    )
+    ask = {"model": "openai-compatible/m", "messages": [{"role": "user", "content": "hi"}]}
+
+    def started_by_a_call() -> int:
+        """Makes a call; returns the process that ran its tool."""
+        server.script(tool_call_completion())
+        server.script(completion("done"))
+        answer = http.post(f"{process.url}/v1/chat/completions", json=ask).json()
+        assert answer["choices"][0]["message"]["content"] == "done"
+        return int(json.loads(server.requests[-1].body)["messages"][-1]["content"])
+
+    with started("--config", str(config)) as process, httpx2.Client(trust_env=False, timeout=PATIENCE_SECONDS) as http:
+        first = started_by_a_call()
+        process.signal(signal.SIGHUP)
+        process.wait_for_line("the configuration was reloaded")
+        wait_until_ended(first)
+        second = started_by_a_call()
+        assert second != first
+        process.signal(signal.SIGTERM)
+        assert process.end() == 0
+        wait_until_ended(second)
+
+
+def wait_until_ended(pid: int) -> None:
+    """Returns when a process has ended."""
+    deadline = time.monotonic() + PATIENCE_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            os.kill(pid, 0)
+        except ProcessLookupError:
+            return
+    raise AssertionError("the process still runs")

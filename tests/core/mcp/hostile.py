@@ -100,6 +100,10 @@ def surrogate(id: Any) -> None:
     send({"id": id, "result": text("\ud800 right")})
 
 
+def never_answer(id: Any) -> None:
+    """Does nothing."""
+
+
 def change_tools(id: Any) -> None:
     names.append("more")
     send({"method": "notifications/tools/list_changed"})
@@ -111,7 +115,7 @@ WAYS: dict[str, Callable[[Any], None]] = {
     each.__name__: each
     for each in (
         *(answer_another_id, answer_twice, flood, flood_errors, die_amid, close_output, trickle, ignore_signals, fork),
-        *(null_result, strange, surrogate, change_tools),
+        *(null_result, strange, surrogate, change_tools, never_answer),
     )
 }
 
@@ -160,7 +164,7 @@ def main(way: str, version: str | None = None) -> None:
     """Answers until the input ends."""
     capabilities = {"tools": dict[str, Any]()}
     for line in sys.stdin:
-        message = json.loads(line)
+        message: dict[str, Any] = json.loads(line)
         method, id = message.get("method"), message.get("id")
         if method == "initialize":
             spoken = message["params"]["protocolVersion"]
@@ -171,7 +175,7 @@ def main(way: str, version: str | None = None) -> None:
         elif method == "tools/list" and way == "mute":
             continue
         elif method == "tools/list":
-            page = tools(way, (message.get("params") or {}).get("cursor"))
+            page = tools(way, message.get("params", {}).get("cursor"))
             send({"id": id, "result": page if version is None else {**MODERN, **page}})
         elif method == "tools/call":
             WAYS[way](id)

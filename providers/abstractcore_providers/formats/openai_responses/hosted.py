@@ -23,11 +23,12 @@ from abstractcore.schema import (
 
 from ...common.json_reading import Object, as_object, as_objects, text_of
 
+MCP_CALL = "mcp_call"
 _QUESTIONS = {
     "code_interpreter_call": ("code_interpreter", ("code",)),
     "file_search_call": ("file_search", ("queries",)),
     "image_generation_call": ("image_generation", ()),
-    "mcp_call": ("mcp", ("arguments",)),
+    MCP_CALL: ("mcp", ("arguments",)),
     "web_search_call": ("web_search", ("action",)),
 }
 """The tool of each type of item, and the fields of its call."""
@@ -36,6 +37,12 @@ _ANSWERS = ("outputs", "results", "output", "result", "error")
 _NEEDED = {"code_interpreter_call": "outputs", "image_generation_call": "result"}
 """Results that are in the item even if they are empty."""
 HOSTED_TYPES = frozenset(_QUESTIONS)
+
+
+def item_type(call: HostedToolCall, provider: str) -> object:
+    """Returns the type of the item of a provider's call; None if it is of another one."""
+    asked = call.provider_metadata.get(provider)
+    return asked.get("type") if isinstance(asked, Mapping) else None
 
 
 def read_hosted(item: Object, provider: str) -> list[Part]:
@@ -71,11 +78,11 @@ def _joined(asked: Object, given: Object) -> Object:
 
 
 def _name(item: Object, kind: str) -> str:
-    return text_of(item, "name") or "mcp" if kind == "mcp_call" else _QUESTIONS[kind][0]
+    return text_of(item, "name") or "mcp" if kind == MCP_CALL else _QUESTIONS[kind][0]
 
 
 def _arguments(item: Object, kind: str) -> str:
-    if kind == "mcp_call":
+    if kind == MCP_CALL:
         return text_of(item, "arguments") or ""
     asked = {name: item[name] for name in _QUESTIONS[kind][1] if item.get(name) is not None}
     return json.dumps(asked, ensure_ascii=False)

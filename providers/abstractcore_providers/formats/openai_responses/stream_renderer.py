@@ -35,10 +35,12 @@ from ...common.item_options import fields_for
 from ...common.json_reading import Object, as_object, text_of
 from ...common.openai_errors import error_words
 from .client_tools import called_tool, client_item
-from .hosted import write_hosted
+from .hosted import MCP_CALL, item_type, write_hosted
 from .items import opaque_item
 from .output import Shown, output_item, output_text, shown
 from .render import response_head, response_object
+
+_LIST_TOOLS = "mcp_list_tools"
 
 
 @dataclass(slots=True)
@@ -71,6 +73,8 @@ class ResponsesRenderer:
         self._actions: dict[int, _Block] = {}
         """Calls of built-in tools, whose items are sent complete."""
         self._held: HostedToolCall | None = None
+        self._mcp_calls: dict[str, tuple[int, HostedToolCall]] = {}
+        """Calls of MCP servers that run, with the numbers of their items, by their ids."""
 
     def feed(self, delta: Delta) -> bytes:
         """Returns the events of one delta; empty for those without a counterpart."""
@@ -83,6 +87,7 @@ class ResponsesRenderer:
     def finish(self) -> bytes:
         """Returns the whole response."""
         ends = b"".join(self._end(block, None, None) for block in list(self._blocks)) + self._release(None)
+        ends += b"".join(self._mcp_ended(id, None) for id in list(self._mcp_calls))
         response = response_object(accumulate(self._deltas), self._provider, [])
         return ends + self._event(f"response.{response['status']}", response=response)
 
@@ -212,6 +217,10 @@ class ResponsesRenderer:
 
     def _whole(self, part: Part) -> bytes:
         """Returns a complete part: an item of the provider's own."""
+        if isinstance(part, HostedToolCall) and item_type(part, self._provider) == MCP_CALL:
+            return self._mcp_began(part)
+        if isinstance(part, HostedToolResult) and part.call_id in self._mcp_calls:
+            return self._mcp_ended(part.call_id, part)
         if isinstance(part, HostedToolCall):
             self._held = part
         elif isinstance(part, OpaquePart) and part.provider == self._provider:
@@ -229,10 +238,44 @@ class ResponsesRenderer:
         item = write_hosted(call, result, self._provider) or write_hosted(call, None, self._provider)
         return b"" if item is None else self._item(item)
 
+    def _mcp_began(self, call: HostedToolCall) -> bytes:
+        """Returns the beginning of a call of an MCP server; one that has begun already is replaced."""
+        begun = self._mcp_calls.get(call.id)
+        self._mcp_calls[call.id] = (self._items if begun is None else begun[0], call)
+        item = write_hosted(call, None, self._provider)
+        if begun is not None or item is None:
+            return b""
+        number = self._items
+        self._items += 1
+        position = {"item_id": call.id, "output_index": number}
+        started = {**item, "status": "in_progress", "arguments": ""}
+        return b"".join(
+            (
+                self._event("response.output_item.added", output_index=number, item=started),
+                self._event("response.mcp_call.in_progress", **position),
+                self._event("response.mcp_call_arguments.delta", **position, delta=call.arguments_text),
+                self._event("response.mcp_call_arguments.done", **position, arguments=call.arguments_text),
+            )
+        )
+
+    def _mcp_ended(self, id: str, result: HostedToolResult | None) -> bytes:
+        number, call = self._mcp_calls.pop(id)
+        item = write_hosted(call, result, self._provider) or write_hosted(call, None, self._provider)
+        if item is None:
+            return b""
+        ending = "failed" if item.get("error") is not None or item.get("status") == "failed" else "completed"
+        ended = self._event(f"response.mcp_call.{ending}", item_id=id, output_index=number)
+        return ended + self._event("response.output_item.done", output_index=number, item=item)
+
     def _item(self, item: Object) -> bytes:
         number = self._items
         self._items += 1
         added = self._event("response.output_item.added", output_index=number, item=item)
+        if item.get("type") == _LIST_TOOLS:
+            position = {"item_id": item.get("id"), "output_index": number}
+            ending = "completed" if item.get("error") is None else "failed"
+            added += self._event(f"response.{_LIST_TOOLS}.in_progress", **position)
+            added += self._event(f"response.{_LIST_TOOLS}.{ending}", **position)
         return added + self._event("response.output_item.done", output_index=number, item=item)
 
     def _position(self, block: _Block, **index: int) -> Object:

@@ -1,0 +1,190 @@
+"""`MCPServers`: the MCP servers of the configuration, which all calls of this process share."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ...errors import InvalidInputError, MissingExtraError, ServerError, ToolFailed, ToolServerError
+from ...mcp.config import expanded
+from ...ports import ToolContext
+from ...schema import CallWarning, TextPart, ToolCall, ToolResult
+from ...tools.long_results import shortened
+from ...tools.results import content_of
+from ...tools.tool import Tool
+from ..access import Grant
+from ..failures import RequestRefused
+from .settings import ApprovalRule, MCPSettings, matches
+
+if TYPE_CHECKING:
+    from ...mcp import MCPTools
+    from ..settings import Settings
+
+_log = logging.getLogger("abstractcore.server")
+
+
+@dataclass(frozen=True, slots=True)
+class ServedTool:
+    """A tool of the server `server`, with the `name` that the server gives it, and the rule for its calls."""
+
+    server: str
+    name: str
+    tool: Tool[..., Any]
+    rule: ApprovalRule
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The tools of one server that may be called, with warnings; `error` says why there are none."""
+
+    server: str
+    tools: tuple[ServedTool, ...] = ()
+    warnings: tuple[CallWarning, ...] = ()
+    error: str | None = None
+
+
+class MCPServers:
+    """Starts or connects a server when its tools are first used. `environment` has the variables that the configuration
+    names.
+    """
+
+    def __init__(self, settings: Settings, environment: Mapping[str, str]) -> None:
+        self._settings = settings
+        self._environment = environment
+        self._made: dict[str, MCPTools] = {}
+        self._uses = 0
+        self._is_retired = False
+
+    def check(self) -> None:
+        """Raises `ConfigurationError`, with its line, for a server that cannot be used. Starts none."""
+        for name in self._settings.mcp:
+            try:
+                self._tools(name)
+            except (InvalidInputError, MissingExtraError) as error:
+                raise self._settings.error(error.message, "mcp", name, hint=error.hint) from None
+
+    def try_all(self) -> None:
+        """Starts all servers, lists their tools, and ends them; raises `ConfigurationError` for one that fails."""
+        asyncio.run(self._try_all())
+
+    async def _try_all(self) -> None:
+        try:
+            for name in self._settings.mcp:
+                try:
+                    await self._tools(name).served_tools(None)
+                except ToolServerError as error:
+                    raise self._settings.error(error.message, "mcp", name) from None
+        finally:
+            await self.close()
+
+    def names_for(self, grant: Grant, model: str) -> list[str]:
+        """Returns the names of the servers that a client may use with a model."""
+        return [name for name, each in self._settings.mcp.items() if each.is_for(grant.key_id, model)]
+
+    def attached_to(self, grant: Grant, model: str) -> list[str]:
+        """Returns the names of the servers whose tools every call of a model gets."""
+        servers = self._settings.mcp
+        return [name for name in self.names_for(grant, model) if matches(model, servers[name].attached)]
+
+    async def listings(self, names: Sequence[str]) -> list[Listing]:
+        """Returns the tools of servers, which are asked at once. Raises `RequestRefused` for a required one that cannot
+        be reached.
+        """
+        return list(await asyncio.gather(*map(self._listing, names)))
+
+    async def _listing(self, name: str) -> Listing:
+        settings = self._settings.mcp[name]
+        try:
+            async with self.used():
+                served = await self._tools(name).served_tools(None)
+        except ToolServerError as error:
+            _log.warning("%s", error.message)
+            problem = f"the MCP server {name!r} cannot be used at the moment"
+            if settings.required:
+                raise RequestRefused(502, ServerError(f"{problem}; the log of this server has the reason")) from None
+            return Listing(name, warnings=(CallWarning("tool_server_failed", f"tools.{name}", problem),), error=problem)
+        found = (ServedTool(name, tool.name, self._bounded(name, tool), _rule(settings, tool)) for tool in served.tools)
+        return Listing(name, tuple(each for each in found if each.rule != "deny"), served.warnings)
+
+    @asynccontextmanager
+    async def used(self) -> AsyncGenerator[None]:
+        """In its body, servers that were retired go on."""
+        self._uses += 1
+        try:
+            yield
+        finally:
+            self._uses -= 1
+            await self._close_if_unused()
+
+    async def retire(self) -> None:
+        """Ends the servers as soon as no call uses them: others have taken their place."""
+        self._is_retired = True
+        await self._close_if_unused()
+
+    async def _close_if_unused(self) -> None:
+        if self._is_retired and not self._uses:
+            await self.close()
+
+    async def close(self) -> None:
+        """Ends all servers."""
+        await asyncio.gather(*(each.aclose() for each in self._made.values()))
+
+    def _tools(self, name: str) -> MCPTools:
+        """Returns the tools of a server, which is not connected yet; raises `InvalidInputError`."""
+        if name not in self._made:
+            self._made[name] = self._new(name, self._settings.mcp[name])
+        return self._made[name]
+
+    def _new(self, name: str, settings: MCPSettings) -> MCPTools:
+        from ...mcp import MCPTools
+
+        options: dict[str, Any] = {}
+        if settings.command is not None:
+            options["command"] = [settings.command, *map(self._expanded, settings.args)]
+            options["env"] = {key: self._expanded(value) for key, value in settings.env.items()}
+            options["cwd"] = settings.cwd
+        else:
+            options["url"] = self._expanded(settings.url or "")
+            options["headers"] = {key: self._expanded(value) for key, value in settings.headers.items()}
+        most = self._settings.limits.tool_message_bytes
+        tools = MCPTools(name=name, connect_timeout=settings.connect_seconds, max_message_bytes=most, **options)
+        tools.quotes_output = False  # what programs print is for the log, not for clients
+        if settings.only:
+            tools = tools.only(*settings.only)
+        return tools.without(*settings.without)
+
+    def _expanded(self, text: str) -> str:
+        try:
+            return expanded(text, self._environment)
+        except TypeError as error:
+            raise InvalidInputError(str(error)) from None
+
+    def _bounded(self, server: str, tool: Tool[..., Any]) -> Tool[..., Any]:
+        """Returns a tool whose text is shortened, and whose errors say nothing of this machine."""
+        most = self._settings.limits.tool_result_chars
+
+        async def run(call: ToolCall, context: ToolContext[Any]) -> ToolResult:
+            try:
+                content = content_of(await tool.function(call, context))
+            except ToolServerError as error:
+                _log.warning("%s", error.message)
+                raise ToolFailed(f"the server {server} cannot be reached") from None
+            texts = [part.text for part in content.parts if isinstance(part, TextPart)]
+            parts = content.parts
+            if sum(map(len, texts)) > most:
+                media = (part for part in parts if not isinstance(part, TextPart))
+                parts = (TextPart(shortened("\n".join(texts), most)), *media)
+            return ToolResult(call.id, parts, content.is_error)
+
+        run.__qualname__ = f"{server}.{tool.name}"
+        return Tool[..., Any].of(tool.spec, run, is_trusted=tool.is_trusted)
+
+
+def _rule(settings: MCPSettings, tool: Tool[..., Any]) -> ApprovalRule:
+    """Returns the rule for a tool: one whose definition has changed since it was first seen needs approval."""
+    rule = settings.rule(tool.name)
+    return "always" if rule == "never" and not tool.is_trusted else rule

@@ -1,0 +1,508 @@
+"""Tools of MCP servers that the server runs, with the openai package as the client, and real MCP servers."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import anthropic
+import httpx2
+import openai
+import pytest
+from openai.types.responses import Response
+
+from abstractcore import ConfigurationError, Usage
+from abstractcore.server import Settings, read_settings
+from abstractcore.server.access import FixedKeys
+from abstractcore.server.limits import Limits
+from abstractcore.server.settings import ModelSettings, ServerSettings
+from abstractcore.server.tools.servers import MCPServers
+from abstractcore.server.tools.settings import MCPSettings
+from abstractcore.testing import ScriptedReply
+from tests.chaos_server import PATIENCE_SECONDS, raw_answer
+from tests.server.serving import Served, serving
+
+SERVERS = Path(__file__).parents[1] / "core" / "mcp"
+RULES = {"pri*": "never", "fail": "never", "die": "never", "large": "never", "wait": "deny", "order": "never"}
+TOOLS: Any = [{"type": "mcp", "server_label": "shop"}]
+PRICE = ScriptedReply.tool_call("price", {"item": "tea"})
+FUNCTION: Any = {"type": "function", "name": "weather", "parameters": {"type": "object", "properties": {}}}
+KEYS = ("first-key-0123456789", "other-key-0123456789")
+
+
+def python(file: str, *args: str, **more: Any) -> MCPSettings:
+    """A server that is a file of the tests of MCP."""
+    program: dict[str, Any] = {"command": sys.executable, "args": (str(SERVERS / file), *args)}
+    program |= {"approval": "never", "connect_seconds": PATIENCE_SECONDS, **more}
+    return MCPSettings(**program)
+
+
+def settings(audit: Path) -> Settings:
+    servers = {
+        "shop": python("shop.py", approval=RULES, attached=("chatty",), keys=("key1",)),
+        "many": python("hostile.py", "many"),
+        "mute": python("hostile.py", "mute", connect_seconds=0.5),
+        "absent": MCPSettings(command="/no/such/program", required=False, attached=("hopeful",)),
+        "dying": python("hostile.py", "die_amid"),
+        "flooding": python("hostile.py", "flood_errors"),
+        "vast": python("hostile.py", "surrogate", models=("openai/*",)),
+    }
+    groups = {name: ModelSettings(("scripted",)) for name in ("chatty", "hopeful")}
+    return Settings(
+        ServerSettings(audit_log=str(audit)), Limits(tool_rounds=3, tool_result_chars=1000), models=groups, mcp=servers
+    )
+
+
+@pytest.fixture(scope="module")
+def audit(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("audit") / "audit.jsonl"
+
+
+@pytest.fixture(scope="module")
+def running(audit: Path) -> Iterator[Served]:
+    with serving(settings(audit), access=FixedKeys(KEYS)) as served:
+        yield served
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[Any]:
+    with openai.OpenAI(base_url=f"{served.url}/v1", api_key=KEYS[0], max_retries=0) as client:
+        yield client
+
+
+def kinds(response: Response) -> list[str]:
+    return [item.type for item in response.output]
+
+
+def approval(request: str, *, approve: bool, **more: str) -> Any:
+    return [{"type": "mcp_approval_response", "approval_request_id": request, "approve": approve, **more}]
+
+
+def lines(served: Served) -> list[tuple[str, str]]:
+    """The roles and texts of the messages of the last call, with calls and results in words."""
+    parts: list[tuple[str, Any]] = [
+        (message.role, part) for message in served.calls[-1].messages for part in message.parts
+    ]
+    words = {"text": "text", "tool_call": "arguments_text", "tool_result": "as_text"}
+    return [(role, getattr(part, words[part.type])) for role, part in parts]
+
+
+def test_tool_is_listed_called_and_its_result_is_read(served: Served, client: Any, audit: Path):
+    served.script(
+        ScriptedReply.text("Let me see.", usage=Usage(7, 3)) + PRICE, ScriptedReply.text("300.", usage=Usage(9, 1))
+    )
+    made = client.responses.create(model="scripted", input="What does tea cost?", tools=TOOLS)
+    listed, text, call, answer = made.output
+    assert listed.type == "mcp_list_tools"
+    assert listed.id.startswith("mcpl_")
+    named = {tool.name: tool for tool in listed.tools}
+    assert named["price"].description == "The price of an item in cents."
+    assert named["price"].annotations == {"read_only": True}
+    assert named["price"].input_schema["required"] == ["item"]
+    assert "wait" not in named
+    assert call.type == "mcp_call"
+    assert (call.server_label, call.name, call.status) == ("shop", "price", "completed")
+    assert (json.loads(call.arguments), call.output, call.error) == ({"item": "tea"}, "300", None)
+    assert (text.type, answer.type, made.status, made.output_text) == (
+        "message",
+        "message",
+        "completed",
+        "Let me see.300.",
+    )
+    assert made.usage is not None
+    assert (made.usage.input_tokens, made.usage.output_tokens) == (16, 4)
+    assert made.tools[0].to_dict() == TOOLS[0]
+    assert lines(served)[-1] == ("tool", "300")
+    entry = json.loads(audit.read_text().splitlines()[-1])
+    assert [(each["server"], each["tool"], each["outcome"]) for each in entry["tools"]] == [("shop", "price", "done")]
+    assert entry["input_tokens"] == 16
+
+
+def test_stream_has_the_events_of_the_vendor(served: Served, client: Any):
+    served.script(ScriptedReply.text("Let me see.") + PRICE, "300.")
+    with client.responses.stream(model="scripted", input="What does tea cost?", tools=TOOLS) as stream:
+        events = list(stream)
+        final = stream.get_final_response()
+    seen = [event.type for event in events]
+    assert [type for type in seen if "mcp" in type] == [
+        "response.mcp_list_tools.in_progress",
+        "response.mcp_list_tools.completed",
+        "response.mcp_call.in_progress",
+        "response.mcp_call_arguments.delta",
+        "response.mcp_call_arguments.done",
+        "response.mcp_call.completed",
+    ]
+    assert (seen.count("response.created"), seen.count("response.completed")) == (1, 1)
+    done = [event for event in events if event.type == "response.output_item.done"]
+    assert [event.output_index for event in done] == [0, 1, 2, 3]
+    assert [event.item.id for event in done] == [item.id for item in final.output]
+    assert done[2].item.to_dict() == final.output[2].to_dict()
+    assert kinds(final) == ["mcp_list_tools", "message", "mcp_call", "message"]
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+    assert kinds(client.responses.retrieve(final.id)) == kinds(final)
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_call_waits_for_approval_and_is_run_in_the_next_response(served: Served, client: Any, *, streamed: bool):
+    def create(**request: Any) -> Response:
+        if not streamed:
+            return client.responses.create(model="scripted", tools=TOOLS, **request)
+        with client.responses.stream(model="scripted", tools=TOOLS, **request) as stream:
+            return stream.until_done().get_final_response()
+
+    served.script(ScriptedReply.tool_call("pack", {"count": 2}), "Packed.", "Bye.")
+    first = create(input="Pack two.")
+    request = first.output[-1]
+    assert kinds(first) == ["mcp_list_tools", "mcp_approval_request"]
+    assert request.type == "mcp_approval_request"
+    assert (request.server_label, request.name, json.loads(request.arguments)) == ("shop", "pack", {"count": 2})
+    second = create(input=approval(request.id, approve=True), previous_response_id=first.id)
+    call = second.output[0]
+    assert kinds(second) == ["mcp_call", "message"]
+    assert call.type == "mcp_call"
+    assert (call.approval_request_id, call.output) == (request.id, "packed")
+    create(input="Thanks.", previous_response_id=second.id)
+    assert lines(served) == [
+        ("user", "Pack two."),
+        ("assistant", '{"count": 2}'),
+        ("tool", "packed"),
+        ("assistant", "Packed."),
+        ("user", "Thanks."),
+    ]
+
+
+def test_denied_call_is_not_run_and_the_model_reads_why(served: Served, client: Any):
+    served.script(ScriptedReply.tool_call("pack", {"count": 2}), "As you wish.", "Bye.")
+    first = client.responses.create(model="scripted", input="Pack two.", tools=TOOLS)
+    answer = approval(first.output[-1].id, approve=False, reason="too many")
+    second = client.responses.create(model="scripted", input=answer, tools=TOOLS, previous_response_id=first.id)
+    assert kinds(second) == ["message"]
+    assert lines(served)[-1] == ("tool", "not run: denied: too many")
+    client.responses.create(model="scripted", input="Thanks.", tools=TOOLS, previous_response_id=second.id)
+    assert lines(served)[2] == ("tool", "not run: the call was not approved")
+
+
+def test_approval_works_without_stored_responses(served: Served, client: Any):
+    served.script(ScriptedReply.tool_call("pack", {"count": 1}) + ScriptedReply.tool_call("weather", {}), "Packed.")
+    tools = [*TOOLS, FUNCTION]
+    first = client.responses.create(model="scripted", input="Pack one.", tools=tools, store=False)
+    items: Any = [item.to_dict() for item in first.output]
+    assert kinds(first) == ["mcp_list_tools", "function_call", "mcp_approval_request"]
+    request, function = first.output[2], first.output[1]
+    assert function.type == "function_call"
+    answers = approval(request.id or "", approve=True)
+    given: Any = [{"role": "user", "content": "Pack one."}, *items, *answers]
+    with pytest.raises(openai.BadRequestError, match="has no function_call_output"):
+        client.responses.create(model="scripted", input=given, tools=tools, store=False)
+    given.append({"type": "function_call_output", "call_id": function.call_id, "output": "sun"})
+    second = client.responses.create(model="scripted", input=given, tools=tools, store=False)
+    assert kinds(second) == ["mcp_call", "message"]
+    assert {text for role, text in lines(served) if role == "tool"} == {"packed", "sun"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem", "param"),
+    [
+        ({"input": approval("mcpr_unknown", approve=True)}, "no mcp_approval_request", "input[0].approval_request_id"),
+        (
+            {"tools": [{**TOOLS[0], "server_url": "http://127.0.0.1:1/"}]},
+            "own configuration only",
+            "tools[0].server_url",
+        ),
+        ({"tools": [{**TOOLS[0], "headers": {"a": "b"}}]}, "sends its own", "tools[0].headers"),
+        ({"tools": [{**TOOLS[0], "require_approval": "maybe"}]}, "expected 'always'", "tools[0].require_approval"),
+        ({"tools": [{**TOOLS[0], "allowed_tools": [1]}]}, "names of tools", "tools[0].allowed_tools"),
+        ({"tools": [{**TOOLS[0], "surprise": 1}]}, "no such field", "tools[0].surprise"),
+        ({"tools": [*TOOLS, *TOOLS]}, "same server_label", "tools[1].server_label"),
+        ({"tools": [*TOOLS, {"type": "custom", "name": "x"}]}, "cannot be combined", "tools"),
+        ({"tools": [{"type": "mcp", "server_label": "many"}]}, "10,000 tools", "tools.allowed_tools"),
+        ({"tool_choice": {"type": "mcp", "server_label": "shop", "name": "wait"}}, "not offer", "tool_choice.name"),
+        ({"max_tool_calls": "many"}, "positive whole number", "max_tool_calls"),
+    ],
+)
+def test_wrong_request_is_refused_before_the_model_is_called(
+    served: Served, client: Any, changes: dict[str, Any], problem: str, param: str
+):
+    with pytest.raises(openai.BadRequestError, match=problem) as failed:
+        client.responses.create(**{"model": "scripted", "input": "hi", "tools": TOOLS, **changes})
+    assert failed.value.param == param
+    assert not served.calls
+
+
+def test_server_is_for_some_keys_and_models(served: Served, client: Any):
+    other = client.with_options(api_key=KEYS[1])
+    for who, label in ((other, "shop"), (client, "vast"), (client, "shoq")):
+        with pytest.raises(openai.PermissionDeniedError, match=f"there is no MCP server '{label}'"):
+            who.responses.create(model="scripted", input="hi", tools=[{"type": "mcp", "server_label": label}])
+
+
+def test_client_may_choose_tools_and_tighten_approval(served: Served, client: Any):
+    served.script(PRICE)
+    tools: Any = [
+        {
+            **TOOLS[0],
+            "allowed_tools": {"tool_names": ["price", "pack"], "read_only": True},
+            "require_approval": {"never": {"tool_names": ["pack"]}},
+        }
+    ]
+    choice: Any = {"type": "mcp", "server_label": "shop", "name": "price"}
+    made = client.responses.create(model="scripted", input="hi", tools=tools, tool_choice=choice)
+    assert [tool.name for tool in served.call.tools] == ["price"]
+    assert served.call.tool_choice is not None
+    assert served.call.tool_choice.tool == "price"
+    assert kinds(made) == ["mcp_list_tools", "mcp_approval_request"]
+    relaxed: Any = [{**TOOLS[0], "require_approval": "never", "allowed_tools": ["pack"]}]
+    served.script(ScriptedReply.tool_call("pack", {"count": 1}))
+    made = client.responses.create(model="scripted", input="hi", tools=relaxed)
+    assert kinds(made)[-1] == "mcp_approval_request"
+
+
+def test_name_of_a_function_of_the_client_stays_its_own(served: Served, client: Any):
+    served.script(ScriptedReply.tool_call("shop_price", {"item": "tea"}), ScriptedReply.tool_call("price", {}))
+    made = client.responses.create(model="scripted", input="hi", tools=[*TOOLS, {**FUNCTION, "name": "price"}])
+    assert kinds(made) == ["mcp_list_tools", "mcp_call", "function_call"]
+    call = made.output[1]
+    assert call.type == "mcp_call"
+    assert (call.name, call.output) == ("price", "300")
+
+
+@pytest.mark.parametrize(
+    ("label", "tool", "arguments", "problem"),
+    [
+        ("shop", "fail", {}, "sold out"),
+        ("shop", "price", {"item": 7}, "item"),
+        ("shop", "die", {}, "was lost while the call ran; it may have taken effect"),
+        ("dying", "ask", {}, "was lost while the call ran"),
+        ("shop", "order", {"item": "tea"}, "asks the user a question"),
+    ],
+)
+def test_failure_of_a_tool_is_an_error_that_the_model_reads(
+    served: Served, client: Any, label: str, tool: str, arguments: dict[str, Any], problem: str
+):
+    served.script(ScriptedReply.tool_call(tool, arguments), "Sorry.")
+    made = client.responses.create(
+        model="scripted",
+        input="hi",
+        tools=[{"type": "mcp", "server_label": label}],
+    )
+    assert made.output_text == "Sorry."
+    assert problem in lines(served)[-1][1]
+    for secret in ("out of stock", "exit code", "Traceback", sys.executable):
+        assert secret not in made.to_json()
+    call = made.output[1]
+    if call.type == "mcp_call":
+        assert call.status == "failed"
+        assert call.error is not None
+        assert call.error.type == "mcp_tool_execution_error"
+        assert problem in json.dumps(call.error.content)
+
+
+def test_long_results_are_shortened_and_floods_are_read(served: Served, client: Any):
+    served.script(ScriptedReply.tool_call("large", {"size": 50_000}), "Long.")
+    made = client.responses.create(model="scripted", input="hi", tools=TOOLS)
+    call = made.output[1]
+    assert call.type == "mcp_call"
+    assert call.output is not None
+    assert len(call.output) < 1200
+    assert "49,000 of 50,000 characters left out" in call.output
+    served.script(ScriptedReply.tool_call("ask", {}), "Right.")
+    made = client.responses.create(
+        model="scripted",
+        input="hi",
+        tools=[{"type": "mcp", "server_label": "flooding"}],
+    )
+    assert kinds(made) == ["mcp_list_tools", "mcp_call", "message"]
+
+
+def test_server_that_cannot_be_used_is_an_error_without_details(served: Served, client: Any):
+    with pytest.raises(openai.InternalServerError, match="'mute' cannot be used at the moment") as failed:
+        client.responses.create(model="scripted", input="hi", tools=[{"type": "mcp", "server_label": "mute"}])
+    assert failed.value.status_code == 502
+    served.script("Alone.")
+    tools: Any = [{"type": "mcp", "server_label": "absent"}]
+    with client.responses.stream(model="scripted", input="hi", tools=tools) as stream:
+        events = list(stream)
+        made = stream.get_final_response()
+    assert "response.mcp_list_tools.failed" in [event.type for event in events]
+    listed = made.output[0]
+    assert listed.type == "mcp_list_tools"
+    assert (listed.tools, listed.error) == ([], "the MCP server 'absent' cannot be used at the moment")
+
+
+def test_rounds_are_limited(served: Served, client: Any):
+    served.script(PRICE, PRICE, PRICE, "Enough.")
+    made = client.responses.create(model="scripted", input="hi", tools=TOOLS)
+    assert made.output_text == "Enough."
+    assert served.calls[-1].tool_choice is not None
+    assert served.calls[-1].tool_choice.mode == "none"
+    served.script(PRICE, PRICE, "Enough.")
+    made = client.responses.create(model="scripted", input="hi", tools=TOOLS, max_tool_calls=1)
+    assert kinds(made) == ["mcp_list_tools", "mcp_call", "message"]
+
+
+def test_attached_tools_are_run_within_a_chat(served: Served, client: Any):
+    served.script(
+        ScriptedReply.text("Let me see. ", usage=Usage(7, 3)) + PRICE, ScriptedReply.text("300.", usage=Usage(9, 1))
+    )
+    body: Any = {"model": "chatty", "messages": [{"role": "user", "content": "tea?"}]}
+    made = client.chat.completions.create(**body, extra_body={"abstractcore": {}})
+    (choice,) = made.choices
+    assert (choice.message.content, choice.message.tool_calls, choice.finish_reason) == (
+        "Let me see. 300.",
+        None,
+        "stop",
+    )
+    assert made.usage is not None
+    assert (made.usage.prompt_tokens, made.usage.completion_tokens) == (16, 4)
+    (run,) = made.model_extra["abstractcore"]["tools"]
+    assert (run["server"], run["tool"], run["outcome"]) == ("shop", "price", "done")
+    offered = [tool.name for tool in served.calls[0].tools]
+    assert "price" in offered
+    assert "pack" not in offered  # its calls would need an approval
+    served.script(ScriptedReply.text("Let me see. ") + PRICE, "300.")
+    chunks = list(client.chat.completions.create(**body, stream=True, extra_body={"abstractcore": {}}))
+    assert "".join(chunk.choices[0].delta.content or "" for chunk in chunks if chunk.choices) == "Let me see. 300."
+    ends = [chunk.choices[0].finish_reason for chunk in chunks if chunk.choices]
+    assert [end for end in ends if end] == ["stop"]
+    assert not any(chunk.choices and chunk.choices[0].delta.tool_calls for chunk in chunks)
+    assert '"tool": "price"' in json.dumps([chunk.to_dict() for chunk in chunks])
+
+
+@pytest.mark.parametrize("streamed", [False, True])
+def test_calls_of_the_clients_own_tools_go_back_to_it(served: Served, *, streamed: bool):
+    served.script(PRICE, ScriptedReply.tool_call("price", {"item": "milk"}) + ScriptedReply.tool_call("weather", {}))
+    tool: Any = {"name": "weather", "input_schema": {"type": "object", "properties": {}}}
+    body: Any = {
+        "model": "chatty",
+        "max_tokens": 100,
+        "messages": [{"role": "user", "content": "tea?"}],
+        "tools": [tool],
+    }
+    client: Any
+    with anthropic.Anthropic(base_url=served.url, api_key=KEYS[0], max_retries=0) as client:
+        if streamed:
+            with client.messages.stream(**body) as stream:
+                made = stream.get_final_message()
+        else:
+            made = client.messages.create(**body)
+    assert [(block.type, getattr(block, "name", "")) for block in made.content] == [("tool_use", "weather")]
+    assert made.stop_reason == "tool_use"
+
+
+USER = {"role": "user", "content": "tea?"}
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/completions", {"model": "chatty", "prompt": "tea?"}),
+        ("/v1beta/models/chatty:generateContent", {"contents": [{"role": "user", "parts": [{"text": "tea?"}]}]}),
+        ("/v1beta/models/chatty:streamGenerateContent", {"contents": [{"role": "user", "parts": [{"text": "tea?"}]}]}),
+        ("/v2/chat", {"model": "chatty", "messages": [USER]}),
+        ("/v2/chat", {"model": "chatty", "messages": [USER], "stream": True}),
+        ("/api/chat", {"model": "chatty", "messages": [USER], "stream": False}),
+        ("/api/chat", {"model": "chatty", "messages": [USER]}),
+        ("/api/generate", {"model": "chatty", "prompt": "tea?"}),
+        ("/v1/messages", {"model": "chatty", "messages": [USER], "max_tokens": 100, "stream": True}),
+    ],
+)
+def test_attached_tools_are_run_for_clients_of_all_apis(
+    served: Served, http: httpx2.Client, path: str, body: dict[str, Any]
+):
+    served.script(PRICE, "Cheap.")
+    answer = http.post(path, json=body, headers={"authorization": f"Bearer {KEYS[0]}"})
+    assert answer.status_code == 200
+    assert "Cheap" in answer.text
+    assert "price" not in answer.text
+    assert lines(served)[-1] == ("tool", "300")
+
+
+def test_response_in_the_background_runs_tools(served: Served, client: Any):
+    served.script(PRICE, "300.")
+    made = client.responses.create(model="scripted", input="tea?", tools=TOOLS, background=True, stream=True)
+    events = list(made)
+    assert events[-1].type == "response.completed"
+    assert kinds(events[-1].response) == ["mcp_list_tools", "mcp_call", "message"]
+    assert [event.sequence_number for event in events] == list(range(len(events)))
+
+
+def test_tool_that_never_answers_is_timed_out_and_its_server_serves_on():
+    servers = {"silent": python("hostile.py", "never_answer")}
+    with (
+        serving(Settings(limits=Limits(tool_seconds=0.2), mcp=servers)) as served,
+        openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0) as client,
+    ):
+        responses: Any = client.responses
+        for _ in range(2):
+            served.script(ScriptedReply.tool_call("ask", {}), "Sorry.")
+            tools: Any = [{"type": "mcp", "server_label": "silent"}]
+            call = responses.create(model="scripted", input="hi", tools=tools).output[1]
+            assert (call.type, call.status) == ("mcp_call", "failed")
+            assert "did not finish in 0.2 s" in json.dumps(call.error.content)
+
+
+def test_optional_server_that_is_away_leaves_a_warning(served: Served, client: Any):
+    served.script("Alone.")
+    made = client.chat.completions.create(
+        model="hopeful", messages=[{"role": "user", "content": "hi"}], extra_body={"abstractcore": {}}
+    )
+    assert made.choices[0].message.content == "Alone."
+    (warning,) = made.model_extra["abstractcore"]["warnings"]
+    assert warning["code"] == "tool_server_failed"
+    assert "/no/such" not in made.to_json()
+
+
+def test_vendors_own_servers_go_to_the_vendor(served: Served, client: Any):
+    reply: dict[str, Any] = {"id": "resp_1", "object": "response", "status": "completed", "model": "m", "output": []}
+    served.vendor.script(raw_answer(json.dumps(reply).encode()))
+    tool: Any = {"type": "mcp", "server_label": "remote", "server_url": "https://mcp.example/"}
+    client.responses.create(model="openai-responses/gpt-5.4", input="hi", tools=[tool], store=False)
+    assert json.loads(served.vendor.requests[-1].body)["tools"] == [tool]
+    with pytest.raises(openai.BadRequestError, match="has this label"):
+        client.responses.create(
+            model="openai-responses/gpt-5.4",
+            input="hi",
+            tools=[{**tool, "server_label": "shop"}],
+        )
+
+
+def test_metrics_count_calls_of_tools(served: Served, client: Any, http: httpx2.Client):
+    served.script(PRICE, "300.")
+    client.responses.create(model="scripted", input="tea?", tools=TOOLS)
+    text = http.get("/metrics", headers={"authorization": f"Bearer {KEYS[0]}"}).text
+    assert 'abstractcore_tool_calls_total{server="shop",tool="price",outcome="done"}' in text
+
+
+@pytest.mark.parametrize(
+    ("text", "problem"),
+    [
+        ("[mcp.shop]\nonly = ['a']", "server.toml:1:1: mcp.shop: expected one of command and url"),
+        ("[mcp.shop]\ncommand = 'x'\nurl = 'https://x.example'", "expected one of command and url"),
+        (
+            "[mcp.shop]\nurl = 'https://x.example'\nargs = ['a']",
+            "server.toml:3:1: mcp.shop.args: it is for servers with",
+        ),
+        (
+            "[mcp.shop]\ncommand = 'x'\n[mcp.shop.approval]\n'a' = 'ask'",
+            "server.toml:4:1: mcp.shop.approval.a: expected",
+        ),
+        ("[mcp.shop]\ncommand = 'x'\napproval = 'ask'", "server.toml:3:1: mcp.shop.approval: expected 'never' or"),
+        ("[mcp.shop]\ncommand = 'x'\n[mcp.shop.env]\nMY_KEY = 'k'", "server.toml:4:1: mcp.shop.env.MY_KEY: no secret"),
+        ("[mcp.'a b']\ncommand = 'x'", "cannot be the name of an MCP server"),
+        (
+            "[mcp.shop]\ncomand = 'x'",
+            "server.toml:2:1: mcp.shop.comand: there is no such setting. Did you mean command?",
+        ),
+        ("[mcp.shop]\nurl = '${NOT_SET}'", "server.toml:1:1: mcp.shop: the environment variable NOT_SET is not set"),
+        ("[mcp.shop]\nurl = 'ftp://x'", "server.toml:1:1: mcp.shop: url: expected an http or https URL"),
+    ],
+)
+def test_wrong_table_is_an_error_with_its_line(tmp_path: Path, text: str, problem: str):
+    file = tmp_path / "server.toml"
+    file.write_text(text, encoding="utf-8")
+    with pytest.raises(ConfigurationError) as failed:
+        MCPServers(read_settings(str(file), {}), {}).check()
+    assert problem in str(failed.value)
