@@ -5,7 +5,8 @@ from __future__ import annotations
 import asyncio
 import json
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 _OPTIONS = "background_options"
 _NOT_SENT = ("background", _OPTIONS, "store")
 """Fields that no provider gets: it makes the response as any other one, and keeps nothing."""
+_RETRY_SECONDS = (1.0, 2.0, 4.0, 8.0)
 _BEGINS = ("response.created", "response.queued", "response.in_progress")
 _log = logging.getLogger("abstractcore.server")
 
@@ -50,10 +52,6 @@ async def made_in_background(turn: Turn) -> Reply:
     """
     job = await with_contents(turn.job)
     exchange = job.exchange
-    backgrounds, most = exchange.state.backgrounds, exchange.state.settings.limits.backgrounds
-    if len(backgrounds) >= most:
-        message = f"the server makes {most} responses in the background, and no more at once"
-        raise RateLimitError(message, retry_after=1)
     response = BackgroundResponse(turn, job)
     await response.begin()
     if job.asked.stream:
@@ -116,10 +114,12 @@ class BackgroundResponse:
         from .store.responses import StoredResponse
 
         stored = StoredResponse(self.body, self._turn.items, self._turn.previous)
-        owner, process = self.key[0], self._state.backgrounds.process
-        await self._stored.run(lambda tables: tables.background.begin(owner, stored, process, _BEGINS[:2]))
+        owner, backgrounds = self.key[0], self._state.backgrounds
         self._begun = asyncio.get_running_loop().create_future()
-        self._state.backgrounds.add(self.key, self._run)
+        with backgrounds.place(self._state.settings.limits.backgrounds):
+            begun = (owner, stored, backgrounds.process, _BEGINS[:2])
+            await self._stored.run(lambda tables: tables.background.begin(*begun))
+            backgrounds.add(self.key, self._run)
         await self._begun
 
     async def call_begins(self) -> None:
@@ -145,7 +145,7 @@ class BackgroundResponse:
                 fields = {"abstractcore": event["abstractcore"]} if "abstractcore" in event else {}
                 self._final = {**response, **fields}
         if events:
-            if not await self._stored.run(lambda tables: tables.background.append(self.key, events)):
+            if not await self._kept(lambda tables: tables.background.append(self.key, events)):
                 raise asyncio.CancelledError  # it was cancelled or deleted: the call ends as a cancelled one
             self._running.tell()
 
@@ -208,9 +208,17 @@ class BackgroundResponse:
                 tables.conversations.append(self.key[0], turn.conversation, items)
             return tables.background.change(self.key, changes, f"response.{status}", ends=True)
 
-        ended = await self._stored.run(end)
+        ended = await self._kept(end)
         self.body = {**self.body, **changes}
         return status if ended else "cancelled"
+
+    async def _kept(self, work: Callable[[StoredTables], bool]) -> bool:
+        """Returns what `work` does with the store. Tried again while it is down: an answer may have been paid."""
+        for seconds in _RETRY_SECONDS:
+            with suppress(RequestRefused):
+                return await self._stored.run(work)
+            await asyncio.sleep(seconds)
+        return await self._stored.run(work)
 
     async def _account(self, status: str) -> None:
         """Counts what the response has used, in an entry of its own."""

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Callable, Coroutine
-from contextlib import suppress
+from collections.abc import Callable, Coroutine, Generator
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from ..errors import RateLimitError
 from .failures import RequestRefused
 
 if TYPE_CHECKING:
@@ -52,11 +53,21 @@ class Backgrounds:
         self._shared = shared
         self.process = uuid4().hex[:12] if shared is None else shared.process
         self._running: dict[Key, Running] = {}
+        self._beginning = 0
         self._watch: asyncio.Task[None] | None = None
         self._stops_at: float | None = None
 
-    def __len__(self) -> int:
-        return len(self._running)
+    @contextmanager
+    def place(self, most: int) -> Generator[None]:
+        """Holds a place for a response that is about to begin; raises `RateLimitError` if `most` are being made."""
+        if len(self._running) + self._beginning >= most:
+            message = f"the server makes {most} responses in the background, and no more at once"
+            raise RateLimitError(message, retry_after=1)
+        self._beginning += 1
+        try:
+            yield
+        finally:
+            self._beginning -= 1
 
     async def begin(self) -> None:
         """Lets the responses of processes that have died fail."""

@@ -15,8 +15,10 @@ import pytest
 from openai.types.responses import Response
 
 from abstractcore import AuthenticationError, RateLimitError
-from abstractcore.server import Limits, ServerSettings, Settings
+from abstractcore.server import Limits, ServerSettings, Settings, background_response
 from abstractcore.server.receipts import ReceiptFolder
+from abstractcore.server.store import StoreUnavailable
+from abstractcore.server.store.background import BackgroundResponses
 from tests.chaos_server import (
     DONE,
     HANG,
@@ -322,6 +324,24 @@ def test_wrong_requests_are_refused(http: httpx2.Client, body: dict[str, Any], m
     response = http.post("/v1/responses", json={"model": "scripted", "input": "hi", **body})
     assert response.status_code == 400, response.text
     assert message in response.json()["error"]["message"]
+
+
+def test_end_that_cannot_be_stored_at_first_is_stored_later(
+    served: Served, client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch
+):
+    change, failures = BackgroundResponses.change, [StoreUnavailable("down")]
+
+    def down(*arguments: Any, **options: Any) -> bool:
+        if options.get("ends") and failures:
+            raise failures.pop()
+        return change(*arguments, **options)
+
+    monkeypatch.setattr(BackgroundResponses, "change", down)
+    monkeypatch.setattr(background_response, "_RETRY_SECONDS", (0.0,))
+    served.script("Hello Ada.")
+    made = client.responses.create(model="scripted", input="I am Ada.", background=True)
+    assert polled(client, made.id).output_text == "Hello Ada."
+    assert failures == []
 
 
 def test_responses_that_run_when_the_server_ends_have_failed(tmp_path: Path, folder: Path):
