@@ -16,6 +16,7 @@ from ..schema.parts import ImagePart
 from .bodies import read_object
 from .dialects.base import count_at, text_at
 from .exchange import Exchange
+from .failures import refused
 from .llms import DEFAULT
 from .made_media import headers_of, made, timeout_of
 from .makers import Maker
@@ -29,7 +30,7 @@ async def generate(exchange: Exchange) -> WireResponse:
     """Answers with images of a text."""
     data = read_object(await exchange.body(), exchange.request.headers)
     maker = exchange.state.makers.find("vision", _model(data))
-    prompt, options = text_at(data, "prompt"), _options(data, maker)
+    prompt, options = text_at(data, "prompt"), _options(exchange, data, maker)
     vision = maker.llm.vision
     result = await made(exchange, maker, prompt, lambda: vision.at2i(prompt, timeout=timeout_of(exchange), **options))
     return _response(exchange, result, data)
@@ -42,7 +43,7 @@ async def edit(exchange: Exchange) -> WireResponse:
     form = await exchange.form()
     data = _fields(form)
     maker = exchange.state.makers.find("vision", _model(data))
-    prompt, options = text_at(data, "prompt"), _options(data, maker)
+    prompt, options = text_at(data, "prompt"), _options(exchange, data, maker)
     image = bytes(form.upload("image").content)
     if form.uploads("mask"):  # without it, places would be changed that the client wants to keep
         options |= {"mask": bytes(form.upload("mask").content), "strict": True}
@@ -66,7 +67,7 @@ def _fields(form: Form) -> dict[str, Any]:
     return data
 
 
-def _options(data: Mapping[str, Any], maker: Maker) -> dict[str, Any]:
+def _options(exchange: Exchange, data: Mapping[str, Any], maker: Maker) -> dict[str, Any]:
     asked = data.get("size") or "auto"
     match = _SIZE.fullmatch(asked) if isinstance(asked, str) else None
     if match is None and asked != "auto":
@@ -74,7 +75,9 @@ def _options(data: Mapping[str, Any], maker: Maker) -> dict[str, Any]:
     if data.get("response_format") not in (None, "b64_json"):
         raise InvalidInputError("images are sent as b64_json: this server keeps none at a URL", path="response_format")
     width, height = (int(match[1]), int(match[2])) if match else (None, None)
-    count = count_at(data, "n")
+    count, most = count_at(data, "n"), exchange.state.settings.limits.choices
+    if count > most:
+        raise refused(400, f"at most {most} images can be requested at once", path="n")
     size = {"width": width, "height": height}
     given = {**size, "count": count if count > 1 else None, "format": data.get("output_format")}
     return {name: value for name, value in {**given, "model": maker.model}.items() if value is not None}

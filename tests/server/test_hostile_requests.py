@@ -17,7 +17,7 @@ import pytest
 
 from abstractcore.server import Limits, ServerSettings, Settings
 from abstractcore.server.routes import ROUTES
-from tests.chaos_server import Request, Step, answer, chunk, completion, delta, stream_head
+from tests.chaos_server import HANG, PATIENCE_SECONDS, Request, Step, answer, chunk, completion, delta, stream_head
 from tests.documents import ROOT
 from tests.server.serving import VENDOR_KEY, Served, serving
 
@@ -192,6 +192,33 @@ def test_picture_that_is_a_bomb_is_an_error_of_the_client(served: Served, http: 
     assert http.get("/health").status_code == 200
 
 
+@pytest.mark.parametrize(
+    ("path", "fields", "name"),
+    [
+        ("/v1/chat/completions", {**CHAT, "model": "scripted", "n": 10**9}, "n"),
+        ("/v1/images/generations", {"model": "drawing", "prompt": "x", "n": 10**9}, "n"),
+        ("/v1/images/generations", {"model": "drawing", "prompt": "x", "size": "99999x99999"}, "size"),
+        ("/v1/images/generations", {"model": "drawing", "prompt": "x", "size": "1" * 5000 + "x1"}, "size"),
+        ("/v1/audio/music", {"model": "rules", "prompt": "x", "seconds": 1e300}, "seconds"),
+        ("/v1/audio/music", {"model": "rules", "prompt": "x", "seconds": 3, "tempo": 10**9}, "tempo"),
+    ],
+)
+def test_numbers_are_within_ranges(http: httpx2.Client, path: str, fields: dict[str, Any], name: str):
+    response = http.post(path, json=fields)
+    assert (response.status_code, response.json()["error"]["param"]) == (400, name)
+
+
+@pytest.mark.parametrize("path", ["/v1/files", "/v1/conversations/{id}/items", "/v1/responses/{id}/input_items"])
+def test_lengths_of_lists_are_within_ranges(served: Served, http: httpx2.Client, path: str):
+    served.script("hello")
+    kind = path.split("/")[2]
+    body = {"model": "scripted", "input": "hi"} if kind == "responses" else {}
+    made = "" if kind == "files" else http.post(f"/v1/{kind}", json=body).json()["id"]
+    for limit in ("0", "-1", "1" * 5000, "x", "1e3"):
+        response = http.get(path.replace("{id}", made), params={"limit": limit})
+        assert (response.status_code, response.json()["error"]["param"]) == (400, "limit"), limit
+
+
 def test_client_that_reads_nothing_ends_the_call_of_the_vendor():
     with serving(Settings(limits=Limits(head_seconds=0.2))) as served:
         served.vendor.script(stream_head(), *[chunk(delta("x" * 1_000_000))] * 200)
@@ -204,6 +231,18 @@ def test_client_that_reads_nothing_ends_the_call_of_the_vendor():
             served.vendor.wait_for(
                 lambda: served.vendor.requests[0].connection.closed_at, "the end of the vendor's call"
             )
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_vendor_that_falls_silent_is_an_error_when_the_time_of_a_call_is_over(stream: bool):
+    with serving(Settings(limits=Limits(call_seconds=0.3))) as served, httpx2.Client(trust_env=False) as client:
+        begun = [stream_head(), chunk(delta("hello"))] if stream else []
+        served.vendor.script(*begun, HANG)
+        body = {**CHAT, "model": "openai-compatible/m", "stream": stream}
+        response = client.post(f"{served.url}/v1/chat/completions", json=body, timeout=PATIENCE_SECONDS)
+        assert response.status_code == (200 if stream else 408)
+        assert '"error":' in response.text
+        served.vendor.wait_for(lambda: served.vendor.requests[0].connection.closed_at, "the end of the vendor's call")
 
 
 def test_client_that_ends_its_side_after_a_request_ends_the_call(served: Served, http: httpx2.Client):
