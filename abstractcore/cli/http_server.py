@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from ..server import Application, Settings
     from ..server.workers import WorkerStart
 
-_PACKAGES = ("httptools", "sqlalchemy", "uvicorn")
+_PACKAGES = ("httptools", "sqlalchemy", "uvicorn", "websockets")
 _log = logging.getLogger("abstractcore.server")
 
 

@@ -20,7 +20,7 @@ from .connection import ClientGone, Connection, Receive, Send
 from .dialects import Dialect
 from .draining import Drains
 from .exchange import Exchange, Reply, State
-from .failures import RequestRefused, refused, shown_error
+from .failures import RequestRefused, refused, shown_error, with_code
 from .fetching import NoDownloads
 from .guards import Guards
 from .hosts import Hosts
@@ -35,6 +35,7 @@ from .shared_folder import SharedFolder
 from .stored_state import StoredState
 from .tools.servers import MCPServers
 from .trace_ids import begin_request, new_trace_id, next_trace_id
+from .websockets import WebSockets
 
 _NO_GRANT = Grant(models=())
 _LONGEST_METHOD = 20
@@ -69,6 +70,7 @@ class Application:
         self._backgrounds = Backgrounds(self._stored, shared)
         self.state = self._made(first)
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.websockets = WebSockets(self._http)
 
     def _made(self, settings: Settings) -> State:
         services = self._given_services or server_services(settings)
@@ -115,7 +117,7 @@ class Application:
         elif scope["type"] == "lifespan":
             await self._lifespan(receive, send)
         else:
-            await send({"type": "websocket.close", "code": 1008})
+            await self.websockets.serve(scope, receive, send)
 
     async def _lifespan(self, receive: Receive, send: Send) -> None:
         with suppress(asyncio.CancelledError):  # of a server that ends at once
@@ -209,11 +211,13 @@ def _access_of(settings: Settings | None) -> Access | None:
 def _failure(error: Exception, request: Request, state: State, dialect: Dialect) -> WireResponse:
     """Returns the response for an error, in the client's dialect."""
     shown = shown_error(error, request.trace_id, state.hidden)
-    status = error.status if isinstance(error, RequestRefused) else None
-    response = dialect.failure(state.format(dialect.format), shown, status)
+    refusal = error if isinstance(error, RequestRefused) else RequestRefused(None, shown)
+    response = dialect.failure(state.format(dialect.format), shown, refusal.status)
+    if refusal.code is not None:
+        response = replace(response, body=with_code(response.body, refusal.code))
     headers = {
         **response.headers,
-        **(error.headers if isinstance(error, RequestRefused) else {}),
+        **refusal.headers,
         dialect.id_header: request.trace_id,
         "x-abstractcore-trace-id": request.trace_id,
     }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
 Message: TypeAlias = MutableMapping[str, Any]
@@ -47,6 +47,8 @@ class Connection:
         """The headers of a streamed response, which are sent before its first part."""
         self.last_sent = 0.0
         """The time of the event loop at which something was last sent."""
+        self.generates = True
+        """Whether a model is to answer: over WebSocket, a request may be a mere preparation."""
 
     @property
     def is_sending(self) -> bool:
@@ -87,6 +89,17 @@ class Connection:
     def _ends(self) -> None:
         if self.before_end is not None:
             self.before_end()
+
+    def kept_items(self, id: str) -> Sequence[Mapping[str, Any]] | None:
+        """Returns the items that a response which continues this one begins with; None if the connection has not kept
+        them. HTTP keeps nothing.
+        """
+        return None
+
+    def keep_items(self, context: Sequence[Mapping[str, Any]], given: object, size: int) -> None:
+        """Keeps what a request continues, and the `input` that it gives, for a response that continues it: together
+        they have `size` bytes.
+        """
 
     async def until_gone(self) -> None:
         """Returns when the client has closed its connection. The body must have been read."""

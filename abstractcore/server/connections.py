@@ -52,6 +52,14 @@ def limited_connections(limits: Limits) -> type[asyncio.Protocol]:
             self._timer.cancel()
             super().connection_lost(exc)
 
+        def _should_upgrade(self) -> bool:
+            """Whether a request is the handshake of a WebSocket connection, and no response is being sent before."""
+            return super()._should_upgrade() and self.scope["method"] == "GET" and self.is_waiting
+
+        def handle_websocket_upgrade(self) -> None:
+            self._timer.cancel()
+            super().handle_websocket_upgrade()
+
         @property
         def is_waiting(self) -> bool:
             """Whether no request is being answered."""

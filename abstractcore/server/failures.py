@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import re
 from collections.abc import Sequence
@@ -39,20 +40,29 @@ _SHOWN = (*_OF_REQUEST, errors.ProviderError, errors.OutputValidationError, erro
 
 
 class RequestRefused(Exception):  # noqa: N818 - a response, whose error is in it
-    """A request that the server itself refuses, with a status of its own: `error` is the reason, `headers` are added
-    to the response.
+    """A request that the server itself refuses, with a status of its own, and a code that clients of OpenAI's API know:
+    `error` is the reason, `headers` are added to the response.
     """
 
-    def __init__(self, status: int, error: AbstractCoreError, **headers: str) -> None:
+    def __init__(
+        self, status: int | None, error: AbstractCoreError, *, code: str | None = None, **headers: str
+    ) -> None:
         super().__init__(error.message)
         self.status = status
+        self.code = code
         self.error = error
         self.headers = {name.replace("_", "-"): value for name, value in headers.items()}
 
 
-def refused(status: int, message: str, *, path: str = "", **headers: str) -> RequestRefused:
+def refused(status: int, message: str, *, path: str = "", code: str | None = None, **headers: str) -> RequestRefused:
     """Returns the refusal of an invalid request."""
-    return RequestRefused(status, errors.InvalidInputError(message, path=path), **headers)
+    return RequestRefused(status, errors.InvalidInputError(message, path=path), code=code, **headers)
+
+
+def with_code(body: bytes, code: str) -> bytes:
+    """Returns the body of an error of OpenAI's API with a code that no error of a provider has."""
+    error = json.loads(body)["error"]
+    return json.dumps({"error": {**error, "code": code}}).encode()
 
 
 def shown_error(error: BaseException, trace_id: str, hidden: Sequence[str] = ()) -> AbstractCoreError:

@@ -24,6 +24,10 @@ class Limits:
     """How long the head of a first request may take to arrive, and how long a client may read nothing of a response."""
     connections: int = _least(1, 4096)
     """How many connections may be open. Beyond, the one that has been idle longest is closed."""
+    websockets: int = _least(1, 256)
+    """How many WebSocket connections may be open. Beyond, the one that has been idle longest is closed."""
+    websocket_seconds: float = _least(0.001, 3600.0)
+    """How long a WebSocket connection may be open; a response that is being made is sent to its end."""
     requests: int = _least(1, 1024)
     """How many requests are answered at once. Others get status 429."""
     choices: int = _least(1, 8)

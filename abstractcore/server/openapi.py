@@ -17,6 +17,7 @@ from .. import __version__
 from ..schema import WireResponse
 from .exchange import Exchange, Handler
 from .route_descriptions import APIS, OWN, api_of, requests, summary_of
+from .websockets import open_websocket
 
 if TYPE_CHECKING:
     from .routes import Route
@@ -43,6 +44,7 @@ _ANSWERS: Final[Mapping[str, str]] = {
     "/v1/files/{id}/content": "application/octet-stream",
 }
 """Content types of answers that are not JSON."""
+_WEBSOCKET: Final = {"description": "A WebSocket connection."}
 _TEXT: Final = {"type": "string"}
 _OPTIONAL: Final = {"type": ["string", "null"]}
 
@@ -114,7 +116,10 @@ def _operation(route: Route, method: str, handler: Handler) -> dict[str, Any]:
         "summary": summary_of(handler),
         "tags": [api_of(route.path, route.dialect.name)],
         "parameters": [{"name": name, "in": "query", "schema": _TEXT} for name in query],
-        "responses": {"200": _answer(route, method), "default": {"$ref": f"#/components/responses/{vendor}Error"}},
+        "responses": {
+            **({"101": _WEBSOCKET} if handler is open_websocket else {"200": _answer(route, method)}),
+            "default": {"$ref": f"#/components/responses/{vendor}Error"},
+        },
     }
     schema = requests().paths.get(route.path)
     if schema is not None and method == "POST":

@@ -18,6 +18,7 @@ from .application import Application
 from .connections import limited_connections
 from .control import Control
 from .settings import ServerSettings
+from .websocket_connections import PING_SECONDS, limited_websockets
 
 
 def listening_socket(settings: ServerSettings, *, is_open: bool) -> socket.socket:
@@ -73,7 +74,11 @@ class GracefulServer(uvicorn.Server):
                 application,
                 http=limited_connections(settings.limits),
                 loop="auto",
-                ws="none",
+                ws=limited_websockets(settings.limits),
+                ws_max_size=settings.limits.body_bytes,
+                ws_per_message_deflate=False,
+                ws_ping_interval=PING_SECONDS,
+                ws_ping_timeout=settings.limits.head_seconds,
                 lifespan="on",
                 log_config=None,
                 access_log=False,
@@ -92,6 +97,11 @@ class GracefulServer(uvicorn.Server):
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload)
         if self._control is not None:
             self._control.attach(self)
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """Waits for running requests; WebSocket connections end after theirs."""
+        self._application.websockets.stop()
+        await super().shutdown(sockets)
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Stops the server: at the second signal at once, whatever is running."""

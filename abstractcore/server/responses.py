@@ -15,6 +15,7 @@ from .followed import FollowedResponse
 from .items import page
 from .tools.jobs import with_requested_tools
 from .turns import found_response, turn_of
+from .warm_up import WarmUp
 
 if TYPE_CHECKING:
     from .store.responses import StoredResponse
@@ -25,9 +26,13 @@ async def create(exchange: Exchange) -> Reply:
     job = await calls.read(exchange)
     turn = await turn_of(job)
     if turn is None:
-        return await calls.answered(await with_requested_tools(job))
-    turn = replace(turn, job=await with_requested_tools(turn.job))
-    return await made_in_background(turn) if turn.in_background else await calls.answered(turn.kept_job)
+        job = await with_requested_tools(job)
+    else:
+        turn = replace(turn, job=await with_requested_tools(turn.job))
+        if turn.in_background:
+            return await made_in_background(turn)
+        job = turn.kept_job
+    return await calls.answered(job) if exchange.connection.generates else WarmUp(job)
 
 
 async def read(exchange: Exchange) -> Reply:

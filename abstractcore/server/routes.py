@@ -43,6 +43,7 @@ from .dialects import (
 )
 from .exchange import Handler
 from .requests import Request
+from .websockets import open_websocket
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
@@ -88,7 +89,7 @@ ROUTES: tuple[Route, ...] = (
     Route("/playground/{file}", {"GET": playground.file, "HEAD": playground.file}, OPENAI_CHAT, is_open=True),
     Route("/v1/chat/completions", _ANSWER, OPENAI_CHAT),
     Route("/v1/completions", _ANSWER, OPENAI_COMPLETIONS),
-    Route("/v1/responses", {"POST": responses.create}, OPENAI_RESPONSES),
+    Route("/v1/responses", {"GET": open_websocket, "POST": responses.create}, OPENAI_RESPONSES),
     Route("/v1/responses/input_tokens", _COUNT, OPENAI_RESPONSES),
     Route("/v1/responses/compact", {"POST": compacting.compact_conversation}, OPENAI_RESPONSES),
     Route("/v1/responses/{id}/input_items", {"GET": responses.input_items}, OPENAI_RESPONSES),

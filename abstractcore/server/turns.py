@@ -52,10 +52,13 @@ async def turn_of(job: Job) -> Turn | None:
         if own_format and not in_background:
             return None
         raise _unknown(previous, conversation)
-    if own_format and context is None and not keeps:
+    is_vendors = own_format and context is None and not keeps
+    if not is_vendors:
+        job = replace(job, asked=_asked(job, context, keeps=keeps))
+    job.exchange.connection.keep_items(context or (), data.get("input", []), len(job.asked.wire.body))
+    if is_vendors:
         return None
     items = stored_items(data.get("input", []), "input")
-    job = replace(job, asked=_asked(job, context, keeps=keeps))
     return Turn(job, keeps, previous, conversation, items, in_background)
 
 
@@ -118,6 +121,9 @@ async def _context(job: Job, previous: str | None, conversation: str | None) -> 
     """Returns the items that a request continues; None for none, and if they are not stored here."""
     stored, owner = job.exchange.state.stored, job.exchange.grant.owner
     if previous is not None:
+        kept = job.exchange.connection.kept_items(previous)
+        if kept is not None:
+            return kept
         await _check_ended(job, previous)
         return await stored.run(lambda tables: tables.responses.context(owner, previous))
     if conversation is not None:
@@ -176,7 +182,9 @@ def _unknown(previous: str | None, conversation: str | None) -> RequestRefused:
         ("response", previous, _PREVIOUS) if previous is not None else ("conversation", conversation, _CONVERSATION)
     )
     message = f"there is no {what} {str(id)[:100]!r} here: it was not stored, has expired, or was deleted"
-    return refused(404 if path == _CONVERSATION else 400, message, path=path)
+    if path == _CONVERSATION:
+        return refused(404, message, path=path)
+    return refused(400, message, path=path, code="previous_response_not_found")
 
 
 def _last_response(events: bytes) -> Mapping[str, Any] | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import shutil
@@ -17,6 +18,7 @@ from pathlib import Path
 import httpx2
 import pytest
 import trustme
+from websockets.sync.client import unix_connect
 
 from abstractcore.server import Limits, ServerSettings, Settings
 from abstractcore.server.multipart import FRAMING_BYTES
@@ -34,6 +36,14 @@ def running() -> Iterator[Served]:
     settings = Settings(ServerSettings(hosts=(NAME,)), Limits(body_bytes=BODY_BYTES))
     with serving(settings) as served:
         yield served
+
+
+@pytest.fixture(scope="module")
+def served_by_nginx(running: Served) -> Iterator[tuple[Path, ssl.SSLContext]]:
+    """The socket of an nginx in front of the server, and what its clients trust."""
+    authority = trustme.CA()
+    with nginx(running.url, authority, {}) as address:
+        yield address, ssl.create_default_context(cadata=authority.cert_pem.bytes().decode())
 
 
 @pytest.fixture(scope="module")
@@ -133,6 +143,15 @@ def test_nginx_lets_the_largest_form_in(proxied: httpx2.Client):
     assert proxied.post("/v1/files", data={"purpose": "vision"}, files={"file": content}).json()["bytes"] == len(
         content
     )
+
+
+def test_websocket_connection_goes_through_nginx(served: Served, served_by_nginx: tuple[Path, ssl.SSLContext]):
+    path, context = served_by_nginx
+    served.script("Bonjour.")
+    with unix_connect(str(path), f"wss://{NAME}/v1/responses", ssl=context, proxy=None) as connection:
+        connection.send(json.dumps({"type": "response.create", "model": "scripted", "input": "hi"}))
+        while json.loads(connection.recv(PATIENCE_SECONDS))["type"] != "response.completed":
+            pass
 
 
 def test_errors_through_nginx_are_those_of_the_server(served: Served, proxied: httpx2.Client):

@@ -16,6 +16,8 @@ from pathlib import Path
 import httpx2
 import openai
 import pytest
+from websockets.exceptions import ConnectionClosedOK
+from websockets.sync.client import connect
 
 from abstractcore.stores.models import FileModelStore
 from tests.chaos_server import (
@@ -119,6 +121,30 @@ def test_sigterm_lets_streams_end(config: Path, server: ScriptedServer):
             wait_until_refused(process.url)
             gate.open()
             assert b"jour" in seen + b"".join(pieces)
+        assert process.end() == 0
+
+
+def test_sigterm_lets_a_response_over_websocket_end(config: Path, server: ScriptedServer):
+    gate = server.gate()
+    server.script(stream_head(), chunk(delta("Bon")), gate, LAST_PIECE, LAST_CHUNK)
+    ask = {"type": "response.create", "model": "openai-compatible/m", "input": "hi"}
+    with started("--config", str(config)) as process:
+        address = f"{process.url.replace('http', 'ws')}/v1/responses"
+        with connect(address, proxy=None) as idle, connect(address, proxy=None) as busy:
+            busy.send(json.dumps(ask))
+            events = [json.loads(busy.recv(PATIENCE_SECONDS))]
+            while events[-1]["type"] != "response.output_text.delta":
+                events.append(json.loads(busy.recv(PATIENCE_SECONDS)))
+            process.signal(signal.SIGTERM)
+            with pytest.raises(ConnectionClosedOK) as closed:
+                idle.recv(PATIENCE_SECONDS)
+            assert closed.value.rcvd is not None
+            assert closed.value.rcvd.code == 1001
+            gate.open()
+            with pytest.raises(ConnectionClosedOK):
+                while True:
+                    events.append(json.loads(busy.recv(PATIENCE_SECONDS)))
+        assert events[-1]["type"] == "response.completed"
         assert process.end() == 0
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import subprocess
 from pathlib import Path
 from typing import Any
 
+import httpx2
 import pytest
 
 from abstractcore.testing import ScriptedReply
@@ -53,10 +55,27 @@ def run_agent(work: Path, *command: str | Path, **variables: str) -> list[dict[s
     return [json.loads(line) for line in done.stdout.splitlines() if line.startswith("{")]
 
 
-def test_codex(served: Served, work: Path):
+def handshakes(http: httpx2.Client) -> float:
+    """How many WebSocket connections were accepted."""
+    found = re.search(
+        r'abstractcore_requests_total\{route="/v1/responses",status="101"\} (\S+)', http.get("/metrics").text
+    )
+    return float(found[1]) if found else 0.0
+
+
+@pytest.mark.parametrize("websockets", ["false", "true"])
+def test_codex(served: Served, work: Path, http: httpx2.Client, websockets: str):
     served.script(ScriptedReply.tool_call("exec_command", {"cmd": "printf hello > hello.txt && echo written"}), DONE)
-    provider = f'{{name="local", base_url="{served.url}/v1", wire_api="responses", env_key="SERVER_KEY"}}'
-    options = ('model="scripted"', 'model_provider="local"', f"model_providers.local={provider}")
+    provider = {
+        "name": '"local"',
+        "base_url": f'"{served.url}/v1"',
+        "wire_api": '"responses"',
+        "env_key": '"SERVER_KEY"',
+        "supports_websockets": websockets,
+    }
+    table = f"{{{', '.join(f'{name}={value}' for name, value in provider.items())}}}"
+    options = ('model="scripted"', 'model_provider="local"', f"model_providers.local={table}")
+    before = handshakes(http)
     events = run_agent(
         work,
         NODE,
@@ -72,6 +91,7 @@ def test_codex(served: Served, work: Path):
     assert said == [DONE]
     (usage,) = [event["usage"] for event in events if event["type"] == "turn.completed"]
     assert usage["input_tokens"] > 0
+    assert (handshakes(http) > before) == (websockets == "true")
 
 
 def test_opencode(served: Served, work: Path):

@@ -1,0 +1,232 @@
+"""`WebSockets`: the WebSocket connections of clients, over which they ask for one response after the other."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple, TypeAlias
+
+from ..errors import AccessDeniedError, OverloadedError, RateLimitError
+from .connection import Connection, Message, Receive, Send
+from .dialects.response_fields import compact
+from .exchange import Exchange, Reply
+from .failures import RequestRefused, refused
+from .limits import Limits
+from .recent_responses import RecentResponses
+from .websocket_turns import TurnConnection, TurnRequest
+
+Answer: TypeAlias = Callable[[Mapping[str, Any], Connection], Awaitable[None]]
+
+_MOST_WAITING = 16
+"""How many messages may wait for the response to another one."""
+_MOST_STREAMS = 32
+"""How many names of streams a connection may use (https://developers.openai.com/api/docs/guides/websocket-mode)."""
+_OF_HANDSHAKE = ("connection", "content-", "origin", "sec-websocket-", "transfer-encoding", "upgrade")
+"""How the names of headers begin that are about the handshake alone."""
+
+
+class _End(NamedTuple):
+    """Why a connection ends. `code` is that of its close frame (RFC 6455, 7.4.1)."""
+
+    code: int
+    reason: str = ""
+    error: str | None = None
+    """The code of an error that is sent before."""
+
+
+_GONE = _End(1005)
+_EXPIRED = _End(1000, "the connection is too old", "websocket_connection_limit_reached")
+_STOPPING = _End(1001, "the server is being stopped")
+_REPLACED = _End(1013, "the server has too many connections, and this one was idle")
+_FLOODED = _End(1008, "too many messages wait for an answer")
+_REVOKED = _End(1008, "the key is not valid any more")
+
+
+class WebSockets:
+    """The open connections.
+
+    `answer` answers a request of an ASGI scope. The handshake is one, and so is each message: access, limits, metrics,
+    receipts and the audit log are those of every request.
+    """
+
+    def __init__(self, answer: Answer) -> None:
+        self._answer = answer
+        self._open: set[Socket] = set()
+        self._is_stopping = False
+
+    async def serve(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answers a handshake, and then the messages of the connection (ASGI)."""
+        await receive()  # websocket.connect
+        handshake = Handshake(receive, send, self)
+        await self._answer({**scope, "method": "GET"}, handshake)
+        if handshake.accepted is not None:
+            socket = Socket(scope, receive, send, handshake.accepted, self._answer)
+            self._open.add(socket)
+            if self._is_stopping:
+                socket.end(_STOPPING)
+            try:
+                await socket.serve()
+            finally:
+                self._open.discard(socket)
+
+    def make_room(self, limits: Limits) -> None:
+        """Makes room for one more connection: at the limit, the one that has been idle longest is closed.
+
+        Raises `RateLimitError` if responses are made over all of them, and `OverloadedError` while the server is being
+        stopped.
+        """
+        if self._is_stopping:
+            raise OverloadedError("the server is being stopped")
+        staying = [each for each in self._open if not each.is_ending]
+        if len(staying) >= limits.websockets:
+            idle = [each for each in staying if each.idle_since is not None]
+            if not idle:
+                raise RateLimitError("the server has as many WebSocket connections as it may", retry_after=1)
+            min(idle, key=lambda each: each.idle_since or 0.0).end(_REPLACED)
+
+    def stop(self) -> None:
+        """Closes all connections, each when the response that is being made has ended."""
+        self._is_stopping = True
+        for socket in self._open:
+            socket.end(_STOPPING)
+
+
+class Handshake(Connection):
+    """Answers the handshake of a connection: with a response if it is refused. `accepted` are the limits of one that
+    was accepted.
+    """
+
+    def __init__(self, receive: Receive, send: Send, sockets: WebSockets) -> None:
+        async def receive_http() -> Message:
+            return {"type": (await receive())["type"].replace("websocket.", "http.")}
+
+        async def send_http(message: Message) -> None:
+            await send({**message, "type": f"websocket.{message['type']}"})
+
+        super().__init__(receive_http, send_http)
+        self._accept = send
+        self._sockets = sockets
+        self.accepted: Limits | None = None
+
+    async def accept(self, exchange: Exchange) -> None:
+        """Accepts the connection; raises as `WebSockets.make_room`."""
+        limits = exchange.state.settings.limits
+        self._sockets.make_room(limits)
+        self.started, self.status = True, 101
+        self._ends()
+        raw = [(name.encode(), value.encode()) for name, value in exchange.headers().items()]
+        await self._accept({"type": "websocket.accept", "headers": raw})
+        self.accepted = limits
+
+
+async def open_websocket(exchange: Exchange) -> Reply:
+    """Accepts a WebSocket connection. Raises `RequestRefused` for another request than its handshake, and for a web
+    page of another site: browsers send those with the rights of whoever is looking at it.
+    """
+    if not isinstance(exchange.connection, Handshake):
+        raise refused(426, "GET is for WebSocket connections; a request for a response is a POST", upgrade="websocket")
+    origin = exchange.request.headers.get("origin")
+    if origin is not None and origin.partition("://")[2].lower() != exchange.request.headers.get("host", "").lower():
+        raise RequestRefused(403, AccessDeniedError("pages of other sites may not connect to this server (Origin)"))
+    return _Accepted(exchange)
+
+
+class _Accepted:
+    """The answer to a handshake."""
+
+    def __init__(self, exchange: Exchange) -> None:
+        self._exchange = exchange
+
+    async def send_to(self, connection: Connection) -> None:
+        """Accepts the connection."""
+        assert isinstance(connection, Handshake)
+        await connection.accept(self._exchange)
+
+
+class Socket:
+    """One connection. Its messages are answered one after the other, in the order of their arrival."""
+
+    def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send, limits: Limits, answer: Answer) -> None:
+        headers = [each for each in scope["headers"] if not each[0].decode("latin-1").lower().startswith(_OF_HANDSHAKE)]
+        self._scope = {**scope, "method": "POST", "headers": headers}
+        self._receive = receive
+        self._send = send
+        self._limits = limits
+        self._answer = answer
+        self._waiting: asyncio.Queue[TurnRequest | None] = asyncio.Queue()
+        self._waiting_bytes = 0
+        self._gone = asyncio.Event()
+        self._end: _End | None = None
+        self._recent = RecentResponses(limits.body_bytes)
+        self._streams: set[str] = set()
+        self.idle_since: float | None = asyncio.get_running_loop().time()
+        """The time of the event loop since when no response is being made; None while one is."""
+
+    @property
+    def is_ending(self) -> bool:
+        """Whether the connection is being closed."""
+        return self._end is not None
+
+    def end(self, end: _End) -> None:
+        """Closes the connection when the response that is being made has ended."""
+        if self._end is None:
+            self._end = end
+            self._waiting.put_nowait(None)
+
+    async def serve(self) -> None:
+        """Answers all messages, and closes the connection."""
+        loop = asyncio.get_running_loop()
+        timer = loop.call_later(self._limits.websocket_seconds, self.end, _EXPIRED)
+        reader = asyncio.create_task(self._read())
+        try:
+            while (request := await self._waiting.get()) is not None and not self.is_ending:
+                self._waiting_bytes -= len(request.body)
+                self.idle_since = None
+                await self._turn(request)
+                self.idle_since = loop.time()
+            await self._close()
+        finally:
+            timer.cancel()
+            reader.cancel()
+
+    async def _read(self) -> None:
+        """Reads messages, also while a response is being made: only so it is known that the client has left."""
+        try:
+            while (message := await self._receive())["type"] == "websocket.receive":
+                request, waiting = TurnRequest.of(message), self._waiting.qsize()
+                self._waiting_bytes += len(request.body)
+                if waiting >= _MOST_WAITING or (waiting and self._waiting_bytes > self._limits.body_bytes):
+                    self.end(_FLOODED)
+                    return
+                self._waiting.put_nowait(request)
+        finally:
+            self.end(_GONE)
+            self._gone.set()
+
+    async def _turn(self, request: TurnRequest) -> None:
+        if request.stream_id is not None and request.stream_id not in self._streams:
+            if len(self._streams) == _MOST_STREAMS:
+                message, code = f"a connection has at most {_MOST_STREAMS} streams", "websocket_stream_limit_reached"
+                request.problem = refused(400, message, path="stream_id", code=code)
+            else:
+                self._streams.add(request.stream_id)
+        connection = TurnConnection(request, self._say, self._gone, self._recent)
+        await self._answer(self._scope, connection)
+        if connection.status == 401:
+            self.end(_REVOKED)
+
+    async def _say(self, text: str) -> None:
+        if self._end is not _GONE:
+            await self._send({"type": "websocket.send", "text": text})
+
+    async def _close(self) -> None:
+        end = self._end
+        if end is None or end is _GONE:
+            return
+        with suppress(OSError):  # the client has left meanwhile
+            if end.error is not None:
+                message = f"a connection may be open for {self._limits.websocket_seconds:g} seconds: open a new one"
+                error = {"type": "invalid_request_error", "code": end.error, "message": message, "param": None}
+                await self._say(compact({"type": "error", "status": 400, "error": error}).decode())
+            await self._send({"type": "websocket.close", "code": end.code, "reason": end.reason})
