@@ -275,7 +275,7 @@ GARBAGE: dict[str, tuple[str | bytes, str]] = {
     "no type": ("{}", "expected 'response.create', got 'None'"),
     "unknown type": ('{"type":"session.update"}', "session.update"),
     "steering": ('{"type":"response.steer","previous_response_id":"r","input":"x"}', "response.steer"),
-    "no model": ('{"type":"response.create","input":"hi"}', "model"),
+    "model": ('{"type":"response.create","model":7,"input":"hi"}', "model"),
     "no input": ('{"type":"response.create","model":"scripted"}', "input"),
     "input": ('{"type":"response.create","model":"scripted","input":[7]}', "expected an object"),
     "background": ('{"type":"response.create","model":"scripted","input":"hi","background":true}', "background"),
