@@ -469,6 +469,71 @@ def test_vendors_own_servers_go_to_the_vendor(served: Served, client: Any):
         )
 
 
+def test_model_of_the_apis_own_vendor_gets_functions_and_stores_nothing(served: Served, client: Any):
+    def output(*items: Any) -> bytes:
+        usage = {"input_tokens": 5, "output_tokens": 2, "total_tokens": 7}
+        body: dict[str, Any] = {"id": "resp_v", "object": "response", "status": "completed", "model": "gpt-5.4"}
+        return raw_answer(json.dumps({**body, "output": items, "usage": usage}).encode())
+
+    thought = {"type": "reasoning", "id": "rs_v", "summary": [], "encrypted_content": "secret"}
+    arguments = '{"item": "tea"}'
+    called = {"type": "function_call", "id": "fc_v", "call_id": "call_v", "name": "price", "arguments": arguments}
+    text = {"type": "output_text", "text": "300.", "annotations": []}
+    said = {"type": "message", "id": "msg_v", "role": "assistant", "status": "completed", "content": [text]}
+    served.vendor.script(output(thought, called))
+    served.vendor.script(output(said))
+    request: Any = {"model": "openai-responses/gpt-5.4", "tools": TOOLS, "store": True}
+    made = client.responses.create(input="tea?", **request)
+    assert kinds(made) == ["mcp_list_tools", "reasoning", "mcp_call", "message"]
+    assert (made.store, made.usage.total_tokens) == (True, 14)
+    first, second = (json.loads(each.body) for each in served.vendor.requests)
+    assert {tool["type"] for tool in first["tools"]} == {"function"}
+    assert (first["store"], second["store"]) == (False, False)
+    assert [item.get("type", "message") for item in second["input"]] == [
+        "message",
+        "reasoning",
+        "function_call",
+        "function_call_output",
+    ]
+    served.vendor.script(output(said))
+    client.responses.create(input="And now?", previous_response_id=made.id, **request)
+    items = json.loads(served.vendor.requests[-1].body)["input"]
+    assert [item.get("type", "message") for item in items] == [
+        "message",
+        "reasoning",
+        "function_call",
+        "function_call_output",
+        "message",
+        "message",
+    ]
+    assert items[1]["encrypted_content"] == "secret"
+    assert items[2]["arguments"] == arguments
+
+
+def test_signed_call_comes_back_with_its_signature(served: Served, client: Any):
+    call = {"functionCall": {"name": "pack", "args": {"count": 1}}, "thoughtSignature": "c2lnbmVk"}
+
+    def answer(*parts: Any) -> bytes:
+        usage = {"promptTokenCount": 5, "candidatesTokenCount": 2, "totalTokenCount": 7}
+        candidate = {"content": {"role": "model", "parts": parts}, "finishReason": "STOP", "index": 0}
+        return raw_answer(json.dumps({"candidates": [candidate], "usageMetadata": usage}).encode())
+
+    request: Any = {"model": "google/gemini-3.1-pro-preview", "tools": TOOLS}
+    served.vendor.script(answer(call))
+    first = client.responses.create(input="Pack one.", **request)
+    assert kinds(first) == ["mcp_list_tools", "mcp_approval_request"]
+    served.vendor.script(answer({"text": "Packed."}))
+    given = approval(first.output[-1].id, approve=True)
+    second = client.responses.create(input=given, previous_response_id=first.id, **request)
+    assert kinds(second) == ["mcp_call", "message"]
+    served.vendor.script(answer({"text": "Bye."}))
+    client.responses.create(input="Thanks.", previous_response_id=second.id, **request)
+    for sent in served.vendor.requests[1:]:
+        parts = [part for content in json.loads(sent.body)["contents"] for part in content["parts"]]
+        (again,) = (part for part in parts if "functionCall" in part)
+        assert again["thoughtSignature"] == "c2lnbmVk"
+
+
 def test_metrics_count_calls_of_tools(served: Served, client: Any, http: httpx2.Client):
     served.script(PRICE, "300.")
     client.responses.create(model="scripted", input="tea?", tools=TOOLS)
