@@ -33,6 +33,7 @@ from .routes import Found, Routes, dialect_of_path
 from .settings import Settings
 from .shared_folder import SharedFolder
 from .stored_state import StoredState
+from .tools.approved_calls import ApprovedCalls
 from .tools.servers import MCPServers
 from .trace_ids import begin_request, new_trace_id, next_trace_id
 from .websockets import WebSockets
@@ -68,6 +69,7 @@ class Application:
         first = settings or Settings()
         self._stored = StoredState(_database_of_state(first, shared), first.limits.stored_seconds)
         self._backgrounds = Backgrounds(self._stored, shared)
+        self._approved = ApprovedCalls()
         self.state = self._made(first)
         self._loop: asyncio.AbstractEventLoop | None = None
         self.websockets = WebSockets(self._http)
@@ -90,7 +92,7 @@ class Application:
             self._metrics,
             self._stored,
             self._backgrounds,
-            MCPServers(settings, services.environment),
+            MCPServers(settings, services.environment, self._approved),
         )
 
     def reload(self, settings: Settings) -> None:

@@ -174,6 +174,23 @@ def test_call_waits_for_approval_and_is_run_in_the_next_response(served: Served,
     ]
 
 
+def test_approval_that_is_sent_again_does_not_run_the_call_again(served: Served, client: Any, audit: Path):
+    served.script(ScriptedReply.tool_call("restock", {}), "There.", "There again.")
+    first = client.responses.create(model="scripted", input="More.", tools=TOOLS)
+    request: Any = {"input": approval(first.output[-1].id, approve=True), "previous_response_id": first.id}
+    made = [client.responses.create(model="scripted", tools=TOOLS, **request).output[0] for _ in range(2)]
+    assert [call.output for call in made] == ["there is tea"] * 2
+    assert made[0].approval_request_id == made[1].approval_request_id
+    served.script(ScriptedReply.tool_call("die", {}), "Gone.")
+    tools: Any = [{**TOOLS[0], "require_approval": "always"}]
+    first = client.responses.create(model="scripted", input="Die.", tools=tools)
+    request = {"input": approval(first.output[-1].id, approve=True), "previous_response_id": first.id}
+    gone = client.responses.create(model="scripted", tools=tools, **request)
+    assert gone.output[0].status == "failed"
+    served.script("Gone.")
+    assert client.responses.create(model="scripted", tools=tools, **request).output[0].status == "failed"
+
+
 def test_denied_call_is_not_run_and_the_model_reads_why(served: Served, client: Any):
     served.script(ScriptedReply.tool_call("pack", {"count": 2}), "As you wish.", "Bye.")
     first = client.responses.create(model="scripted", input="Pack two.", tools=TOOLS)
@@ -475,11 +492,17 @@ def test_model_of_the_apis_own_vendor_gets_functions_and_stores_nothing(served: 
         body: dict[str, Any] = {"id": "resp_v", "object": "response", "status": "completed", "model": "gpt-5.4"}
         return raw_answer(json.dumps({**body, "output": items, "usage": usage}).encode())
 
-    thought = {"type": "reasoning", "id": "rs_v", "summary": [], "encrypted_content": "secret"}
+    thought: dict[str, Any] = {"type": "reasoning", "id": "rs_v", "summary": [], "encrypted_content": "secret"}
     arguments = '{"item": "tea"}'
     called = {"type": "function_call", "id": "fc_v", "call_id": "call_v", "name": "price", "arguments": arguments}
-    text = {"type": "output_text", "text": "300.", "annotations": []}
-    said = {"type": "message", "id": "msg_v", "role": "assistant", "status": "completed", "content": [text]}
+    text: dict[str, Any] = {"type": "output_text", "text": "300.", "annotations": []}
+    said: dict[str, Any] = {
+        "type": "message",
+        "id": "msg_v",
+        "role": "assistant",
+        "status": "completed",
+        "content": [text],
+    }
     served.vendor.script(output(thought, called))
     served.vendor.script(output(said))
     request: Any = {"model": "openai-responses/gpt-5.4", "tools": TOOLS, "store": True}

@@ -15,14 +15,18 @@ from ...schema import (
     ToolResult,
     ToolSpec,
 )
+from .approved_calls import ApprovedCalls
 from .offers import Approval
 
 _INPUT = "input"
 
 
-def resumed(id: str, call: ModelCall, approvals: Mapping[str, Approval]) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
+def resumed(
+    id: str, call: ModelCall, approvals: Mapping[str, Approval], approved: ApprovedCalls
+) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
     """Returns a loop with an id, and the answers to its pending calls: those of the last reply in the messages of
-    `call`, which have an approval or, as the client's own, a result. Without approvals the loop is a new one.
+    `call`, which have an approval or, as the client's own, a result. One of the `approved` calls is not run again.
+    Without approvals the loop is a new one.
 
     Raises `InvalidInputError` for calls without an answer, and for messages after them.
     """
@@ -47,7 +51,9 @@ def resumed(id: str, call: ModelCall, approvals: Mapping[str, Approval]) -> tupl
         status="suspended",
         needs_approval=True,
     )
-    return loop, tuple(_answer(each, approvals, results) for each in waiting)
+    given = [_result(each, results) for each in waiting if each.call.id not in approvals]
+    decided = [each for each in waiting if each.call.id in approvals]
+    return loop, (*given, *(_decision(each, approvals[each.call.id], approved) for each in decided))
 
 
 def _decided(parts: tuple[object, ...], approvals: Mapping[str, Approval]) -> list[ToolCall]:
@@ -61,12 +67,14 @@ def _pending(
     return PendingCall(call, reason, tool=specs.get(call.name), loop=loop)
 
 
-def _answer(pending: PendingCall, approvals: Mapping[str, Approval], results: Mapping[str, ToolResult]) -> ToolAnswer:
-    id = pending.call.id
-    approval, result = approvals.get(id), results.get(id)
-    if approval is not None:
-        return pending.allow() if approval.is_given else pending.deny(approval.reason)
+def _result(pending: PendingCall, results: Mapping[str, ToolResult]) -> ToolAnswer:
+    """Returns the client's result of a call of its own function."""
+    result = results.get(pending.call.id)
     if result is None:
-        problem = f"the call {id[:100]!r} of {pending.call.name[:100]!r} has no function_call_output"
+        problem = f"the call {pending.call.id[:100]!r} of {pending.call.name[:100]!r} has no function_call_output"
         raise InvalidInputError(problem, path=_INPUT)
     return pending.result(*result.content, is_error=result.is_error)
+
+
+def _decision(pending: PendingCall, approval: Approval, approved: ApprovedCalls) -> ToolAnswer:
+    return approved.answer(approval.request, pending) if approval.is_given else pending.deny(approval.reason)

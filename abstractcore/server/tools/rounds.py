@@ -53,7 +53,7 @@ class ToolRounds:
     ) -> tuple[GenerateResponse[None], ModelReply]:
         """Returns the response of all rounds, and the reply for the client. Raises as `llm.arun` does."""
         async with self.offer.servers.used():
-            loop, answers = resumed(next_trace_id(), call, self.offer.approvals)
+            loop, answers = resumed(next_trace_id(), call, self.offer.approvals, self.offer.servers.approved)
             response = await llm.aresume(
                 loop, answers, tools=self._runnable, run_tools=self._policy, timeout=timeout, deps=None
             )
@@ -73,7 +73,7 @@ class ToolRounds:
     ) -> tuple[abstractcore.AsyncStream[None], MergedReply]:
         """Returns the stream of the loop, which `stack` closes, and what merges it."""
         await stack.enter_async_context(self.offer.servers.used())
-        loop, answers = resumed(next_trace_id(), call, self.offer.approvals)
+        loop, answers = resumed(next_trace_id(), call, self.offer.approvals, self.offer.servers.approved)
         stream = await llm.aresume(
             loop, answers, tools=self._runnable, run_tools=self._policy, timeout=timeout, stream=True
         )
@@ -108,7 +108,9 @@ class ToolRounds:
         return self.offer.decide(pending, self.tools)
 
     def _note(self, event: ToolEvent) -> None:
-        """Notes a call that has ended in the entry of its request."""
+        """Notes a call that has ended in the entry of its request, and its result if the client has approved it."""
+        if isinstance(event, ToolEnded) and (approval := self.offer.approvals.get(event.step.call.id)) is not None:
+            self.offer.servers.approved.keep(approval.request, event.step.result)
         if isinstance(event, ToolEnded) and event.step.call.name in self.tools:
             self.entry.tools.append(self._run_of(event.step))
 

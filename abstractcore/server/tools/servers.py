@@ -18,6 +18,7 @@ from ...tools.results import content_of
 from ...tools.tool import Tool
 from ..access import Grant
 from ..failures import RequestRefused
+from .approved_calls import ApprovedCalls
 from .settings import ApprovalRule, MCPSettings, matches
 
 if TYPE_CHECKING:
@@ -49,10 +50,13 @@ class Listing:
 
 class MCPServers:
     """Starts or connects a server when its tools are first used. `environment` has the variables that the configuration
-    names.
+    names. `approved` are the calls that clients have approved, also before the configuration was read again.
     """
 
-    def __init__(self, settings: Settings, environment: Mapping[str, str]) -> None:
+    def __init__(
+        self, settings: Settings, environment: Mapping[str, str], approved: ApprovedCalls | None = None
+    ) -> None:
+        self.approved = approved or ApprovedCalls()
         self._settings = settings
         self._environment = environment
         self._made: dict[str, MCPTools] = {}
