@@ -8,8 +8,8 @@ from typing import Any, Literal, cast
 
 from ..schema import ModelCall, ModelReply
 
-Checked = Literal["call", "reply", "stream"]
-"""What a guard has looked at."""
+Checked = Literal["call", "result", "reply", "stream"]
+"""What a guard has looked at: a call; one with the result of a tool that the server ran; a reply, or a stream."""
 GuardOutcome = Literal["allowed", "changed", "refused", "failed_open", "failed_closed"]
 """A guard that fails, or takes too long, lets a call go on (open), or refuses it (closed)."""
 

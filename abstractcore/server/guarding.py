@@ -9,10 +9,10 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import ContentFilterError, ServerError
+from ..errors import ContentFilterError, ServerError, ToolFailed
 from ..ports import Edit, GuardContext, Refusal, TextKind, TextPiece, with_texts
 from ..registry import failure_text
-from ..schema import CallWarning, ModelCall, ModelReply
+from ..schema import CallWarning, Message, ModelCall, ModelReply, ToolCall, ToolResult
 from .failures import RequestRefused
 from .guard_decisions import Checked, GuardDecision, changed_fields
 from .guards import ConnectedGuard, GuardFailure
@@ -25,6 +25,7 @@ T = TypeVar("T")
 _LONGEST_REASON = 500
 _FIXED = ("provider", "model", "stream")
 """What a guard cannot change of a call: it was let in as one of this model."""
+_WORDS = {"call": "request", "result": "result of the tool"}
 _log = logging.getLogger("abstractcore.server")
 
 
@@ -62,6 +63,26 @@ class Guarding:
             call = call.with_(tags={**call.tags, f"guard.{guard.name}": decision.outcome})
             self.context = replace(self.context, call=call)
         return call
+
+    async def result(self, tool_call: ToolCall, result: ToolResult) -> ToolResult:
+        """Returns the result of a tool that the server ran as the model may read it: guards see the call that it would
+        be sent with. Raises `ToolFailed`, which the model reads, for one that a guard refuses.
+        """
+        conversation = (*self.context.call.messages, Message.assistant(tool_call), Message.tool(result))
+        call = self.context.call.with_(messages=conversation)
+        for guard in self.guards:
+            if guard.check_call is None:
+                continue
+            accept = partial(_accepted_result, call=call)
+            decision = self.decision(guard, "result")
+            try:
+                verdict = await self.verdict(guard, decision, guard.check_call, call, accept)
+            except RequestRefused as error:
+                raise ToolFailed(error.error.message) from None
+            if verdict is not None:
+                decision.add_changes(changed_fields(call, verdict))
+                call = verdict
+        return _result_of(call) or result
 
     async def reply(self, reply: ModelReply) -> ModelReply:
         """Returns a whole reply as the client may have it, itself if nothing was changed; raises `RequestRefused`."""
@@ -160,7 +181,7 @@ def _refused(guard: ConnectedGuard, decision: GuardDecision, refusal: Refusal) -
     if not is_text(refusal.reason):
         raise GuardFailure("it returned a Refusal whose reason is no text")
     decision.outcome = "refused"
-    what = "request" if decision.checked == "call" else "answer"
+    what = _WORDS.get(decision.checked, "answer")
     message = f"the guard {guard.name!r} refused the {what}: {refusal.reason[:_LONGEST_REASON]}"
     return RequestRefused(400, ContentFilterError(message))
 
@@ -182,6 +203,20 @@ def _accepted_call(verdict: object, call: ModelCall) -> ModelCall | None:
     if changed:
         raise GuardFailure(f"check_call changed what it cannot: {', '.join(changed)}")
     return None if verdict == call else verdict
+
+
+def _accepted_result(verdict: object, call: ModelCall) -> ModelCall | None:
+    accepted = _accepted_call(verdict, call)
+    before, after = _result_of(call), None if accepted is None else _result_of(accepted)
+    if accepted is not None and (before is None or after is None or before.call_id != after.call_id):
+        raise GuardFailure("check_call removed the result of a tool")
+    return accepted
+
+
+def _result_of(call: ModelCall) -> ToolResult | None:
+    """Returns the result of the tool that ran last."""
+    last = call.messages[-1].parts[-1]
+    return last if isinstance(last, ToolResult) else None
 
 
 def _accepted_reply(verdict: object, reply: ModelReply) -> ModelReply | None:

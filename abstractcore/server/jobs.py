@@ -183,7 +183,9 @@ class Job:
         if not guards:
             return planned
         guarding = Guarding(guards, self, planned)
-        return replace(planned, call=await guarding.call(planned.call), guarding=guarding)
+        call = await guarding.call(planned.call)
+        rounds = None if planned.rounds is None else planned.rounds.guarded(guarding)
+        return replace(planned, call=call, guarding=guarding, rounds=rounds)
 
     def _options(
         self, call: ModelCall, provider: str, own_format: bool

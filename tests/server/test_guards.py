@@ -21,8 +21,8 @@ import openai
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from abstractcore import ConfigurationError, ModelCall, ModelReply, ReasoningPart, TextPart, Usage
-from abstractcore.ports import Edit, GuardContext, Refusal, TextPiece
+from abstractcore import ConfigurationError, ModelCall, ModelReply, ReasoningPart, TextPart, ToolResult, Usage
+from abstractcore.ports import Edit, GuardContext, Refusal, TextPiece, with_texts
 from abstractcore.server import (
     Application,
     GuardSettings,
@@ -33,6 +33,7 @@ from abstractcore.server import (
     read_settings,
     server_services,
 )
+from abstractcore.server.tools.settings import MCPSettings
 from abstractcore.testing import ScriptedReply
 from tests.chaos_server import DONE, LAST_CHUNK, USAGE, chunk, completion_body, delta, raw_answer, stream_head, streamed
 from tests.leftovers import wait_until
@@ -40,6 +41,7 @@ from tests.server.accounts import Accounts
 from tests.server.serving import Served, serving
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin_guards" / "plugin_guards.py"
+SHOP = Path(__file__).parents[1] / "core" / "mcp" / "shop.py"
 ANN = "ann@example.org"
 SAID = [{"role": "user", "content": f"Write to {ANN}"}]
 REQUESTS: dict[str, dict[str, Any]] = {
@@ -118,6 +120,7 @@ def running(accounts: Accounts, audit: Path) -> Generator[Served]:
         "emails": GuardSettings("emails", models=("emails", "mail-*")),
         "words": GuardSettings("words", models=("words",), options={"words": ["bomb"]}),
         "judge": GuardSettings("judge", models=("judge",), options={"model": "scripted", "rule": "Be kind."}),
+        "tools": GuardSettings("calls", models=("tools",)),
         "of bob": GuardSettings("calls", keys=("bob",)),
     }
     for name, double in DOUBLES.items():
@@ -131,8 +134,13 @@ def running(accounts: Accounts, audit: Path) -> Generator[Served]:
     names = [*guards, *(f"{name}-vendor" for name in DOUBLES)]
     models = {name: ModelSettings(("openai-compatible/m-1" if "vendor" in name else "scripted",)) for name in names}
     models["mail-vendor"] = ModelSettings(("openai-compatible/m-1",))
+    shop = MCPSettings(command=sys.executable, args=(str(SHOP),), approval="never", attached=("tools",))
     settings = Settings(
-        ServerSettings(audit_log=str(audit)), Limits(heartbeat_seconds=30), models=models, guards=guards
+        ServerSettings(audit_log=str(audit)),
+        Limits(heartbeat_seconds=30),
+        models=models,
+        guards=guards,
+        mcp={"shop": shop},
     )
     services = server_services(settings, environment={}, random=lambda: 0.0)
     assert services.registry.add_plugin("guards", example).error is None
@@ -419,6 +427,30 @@ def test_conversation_that_is_compacted_is_guarded(served: Served, http: httpx2.
     assert http.post("/v1/responses/compact", json=body).status_code == 200
     assert "Write to [e-mail]" in served.call.messages[-1].text
     assert ANN not in str(served.call)
+
+
+@pytest.mark.parametrize("stream", [False, True])
+@pytest.mark.parametrize("verdict", ["changed", "refused", "removed"])
+def test_results_of_tools_are_guarded_before_the_model_has_them(
+    served: Served, http: httpx2.Client, verdict: str, stream: bool
+):
+    def check(call: ModelCall, context: GuardContext) -> Any:
+        if call.messages[-1].role != "tool":
+            return None
+        if verdict == "removed":
+            return call.with_(messages=call.messages[:1])
+        return Refusal("no prices") if verdict == "refused" else with_texts(call, lambda text, kind: "(hidden)")
+
+    DOUBLES["calls"].do = check
+    served.script(ScriptedReply.tool_call("price", {"item": "tea"}), "I see.")
+    response = ask(http, "tools", stream=stream)
+    assert "I see." in "".join(streamed_texts(response)) if stream else response.text
+    (result,) = served.calls[-1].messages[-1].parts
+    assert isinstance(result, ToolResult)
+    read = {"changed": "(hidden)", "refused": "refused the result of the tool: no prices", "removed": "failed"}
+    assert read[verdict] in result.as_text
+    assert "300" not in result.as_text
+    assert served.calls[-1].messages[0].text == f"Write to {ANN}"
 
 
 def test_guard_that_cannot_be_made_changes_nothing(served: Served):

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import abstractcore
 
+from ...ports import ToolContext
 from ...schema import (
     Delta,
     GenerateResponse,
@@ -17,12 +18,15 @@ from ...schema import (
     ModelReply,
     PendingCall,
     StreamEvent,
+    ToolCall,
     ToolEnded,
     ToolEvent,
+    ToolResult,
     ToolStep,
     accumulate,
     deltas_of,
 )
+from ...tools.tool import Tool
 from ..audit import Entry, ToolRun
 from ..limits import Limits
 from ..trace_ids import next_trace_id
@@ -30,6 +34,9 @@ from .merging import CallParts, MergedReply
 from .offers import Offer
 from .resuming import resumed
 from .servers import ServedTool
+
+if TYPE_CHECKING:
+    from ..guarding import Guarding
 
 _NEVER_KEPT = 1_000_000_000
 """Results are shortened before the loop has them, which would keep the whole text on the disk."""
@@ -79,6 +86,11 @@ class ToolRounds:
         )
         return await stack.enter_async_context(stream), self._merged(call)
 
+    def guarded(self, guarding: Guarding) -> ToolRounds:
+        """Returns these rounds with tools whose results the guards of the call see before the model."""
+        tools = {name: replace(each, tool=_guarded(each.tool, guarding)) for name, each in self.tools.items()}
+        return replace(self, tools=tools)
+
     def runs(self, steps: Sequence[ToolStep]) -> list[dict[str, Any]]:
         """Returns the calls of tools of the server, as JSON data."""
         return [asdict(self._run_of(step)) for step in steps if step.call.name in self.tools]
@@ -116,6 +128,14 @@ class ToolRounds:
 
     def _merged(self, call: ModelCall) -> MergedReply:
         return MergedReply(self.own_tools, self.parts, call.model)
+
+
+def _guarded(tool: Tool[..., Any], guarding: Guarding) -> Tool[..., Any]:
+    async def run(call: ToolCall, context: ToolContext[Any]) -> ToolResult:
+        return await guarding.result(call, await tool.function(call, context))
+
+    run.__qualname__ = tool.function.__qualname__
+    return Tool[..., Any].of(tool.spec, run, is_trusted=tool.is_trusted)
 
 
 class RoundsStream:
