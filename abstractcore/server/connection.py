@@ -67,7 +67,7 @@ class Connection:
         """Sends the head of a response."""
         self.started = True
         self.status = status
-        raw = [(name.encode("latin-1"), value.encode("latin-1", "replace")) for name, value in headers.items()]
+        raw = [(name.encode("latin-1"), _header_value(value)) for name, value in headers.items()]
         await self._send({"type": "http.response.start", "status": status, "headers": raw})
 
     async def write(self, data: bytes, *, more: bool = True) -> None:
@@ -106,3 +106,10 @@ class Connection:
         while (await self.receive())["type"] != "http.disconnect":
             pass
         self.gone = True
+
+
+def _header_value(value: str) -> bytes:
+    """Returns a value as bytes. What a header cannot hold, as line breaks in the name of a model, becomes "?"."""
+    if not value.isprintable():
+        value = "".join(each if each.isprintable() else "?" for each in value)
+    return value.encode("latin-1", "replace")

@@ -164,7 +164,7 @@ class LLMs:
         """Whether clients may call a model. Of the models on this machine only the default one and configured ones:
         others would be downloaded, or read from a path.
         """
-        if not _is_plain(model):
+        if not is_plain(model):
             return False
         allowed = self._of_provider(provider).models
         if allowed:
@@ -273,7 +273,7 @@ class LLMs:
         )
 
 
-def _is_plain(model: str) -> bool:
+def is_plain(model: str) -> bool:
     """Whether a name can be a part of an address without meaning another one."""
     return (
         0 < len(model) <= _LONGEST_NAME

@@ -11,7 +11,7 @@ from ..errors import ModelNotFoundError
 from ..ports.capabilities import CapabilityName
 from ..registry import did_you_mean, nearest_names
 from ..stores.models import PACKAGED_MODELS
-from .llms import DEFAULT, LLMs
+from .llms import DEFAULT, LLMs, is_plain
 from .settings import Settings
 
 _VENDOR = "openai"
@@ -47,9 +47,9 @@ class Makers:
             return Maker(capability, self._llms.default, None, DEFAULT)
         backend, _, model = name.partition("/")
         known = self.names(capability)
-        if backend in known:
+        if backend in known and is_plain(name):
             return Maker(capability, self._with(capability, backend), model or None, name)
-        if _VENDOR in known and "/" not in name and self._llms.usable(_VENDOR):
+        if _VENDOR in known and "/" not in name and is_plain(name) and self._llms.usable(_VENDOR):
             return Maker(capability, self._with(capability, _VENDOR), name, f"{_VENDOR}/{name}")
         near = nearest_names(name[:200], [DEFAULT, *known])
         hint = did_you_mean(near) if near else f"There are: {', '.join([DEFAULT, *known])}."

@@ -17,7 +17,18 @@ import pytest
 
 from abstractcore.server import Limits, ServerSettings, Settings
 from abstractcore.server.routes import ROUTES
-from tests.chaos_server import HANG, PATIENCE_SECONDS, Request, Step, answer, chunk, completion, delta, stream_head
+from tests.chaos_server import (
+    HANG,
+    PATIENCE_SECONDS,
+    Request,
+    Step,
+    answer,
+    chunk,
+    completion,
+    completion_body,
+    delta,
+    stream_head,
+)
 from tests.documents import ROOT
 from tests.server.serving import VENDOR_KEY, Served, serving
 
@@ -94,6 +105,22 @@ def test_no_field_of_a_form_changes_where_the_vendor_is_called(served: Served, h
     (request,) = served.vendor.requests
     assert request.headers["authorization"] == f"Bearer {VENDOR_KEY}"
     assert b"evil" not in request.body
+
+
+@pytest.mark.parametrize(
+    "path", ["/v1/audio/speech", "/v1/chat/completions", "/v1/images/generations", "/v1/moderations"]
+)
+def test_name_of_a_model_cannot_be_a_header(served: Served, http: httpx2.Client, path: str):
+    for name in ("a\r\nx-evil: 1", "openai/a\nb", "a\0", "openai/\x7f", "a\u2028b"):
+        assert http.post(path, json={**BODIES[path], "model": name}).status_code == 404, name
+    assert not served.vendor.requests
+
+
+def test_name_that_a_vendor_gives_its_model_cannot_be_a_header(served: Served, http: httpx2.Client):
+    served.vendor.script(answer({**completion_body(), "model": "m\r\nx-evil: 1"}))
+    response = http.post("/v1/chat/completions", json=BODIES["/v1/chat/completions"])
+    assert response.headers["x-abstractcore-model"] == "openai/m??x-evil: 1"
+    assert "x-evil" not in response.headers
 
 
 WITH_IDS = sorted({route.path for route in ROUTES if "{" in route.path})
