@@ -211,6 +211,15 @@ def test_check_ends_with_the_line_of_what_is_wrong(config: Path):
     assert "Did you mean port?" in failed.stderr
 
 
+def test_check_says_which_mcp_server_cannot_be_started(tmp_path: Path):
+    file = tmp_path / "server.toml"
+    file.write_text('[mcp.absent]\ncommand = "/no/such"\n')
+    assert check("--check", "--config", str(file)).returncode == 0
+    failed = check("--check-mcp", "--config", str(file))
+    assert failed.returncode == 2
+    assert "server.toml:1:1: mcp.absent: the MCP server absent cannot be reached" in failed.stderr
+
+
 def test_other_machines_are_refused_without_a_key():
     failed = check("--host", "0.0.0.0", "--port", "0")
     assert failed.returncode == 2
