@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import socket
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
@@ -355,8 +356,11 @@ HANDSHAKES: dict[str, tuple[str, dict[str, str], int]] = {
 
 
 @pytest.mark.parametrize("name", HANDSHAKES)
-def test_handshake_is_refused_with_a_status(served: Served, accounts: Keyed, name: str, folder: Path):
+def test_handshake_is_refused_with_a_status(
+    served: Served, accounts: Keyed, name: str, folder: Path, caplog: pytest.LogCaptureFixture
+):
     accounts.key = "right"
+    caplog.set_level(logging.INFO)
     path, headers, status = HANDSHAKES[name]
     with pytest.raises(InvalidStatus) as refused, raw_handshake(served, path, headers):
         pass
@@ -364,6 +368,7 @@ def test_handshake_is_refused_with_a_status(served: Served, accounts: Keyed, nam
     assert response.status_code == status
     assert json.loads(response.body)["error"]["message"]
     assert response.headers["x-request-id"] == last_entry(folder)["trace_id"]
+    assert "api_key" not in caplog.text  # uvicorn would log the URL
 
 
 @contextmanager
