@@ -37,7 +37,7 @@ from tests.server.serving import Served, serving
 CHROMIUM = shutil.which("chromium")
 pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
 KEY = "a-key-that-no-program-shows"
-MILLISECONDS = PATIENCE_SECONDS * 1000
+MILLISECONDS = 4 * PATIENCE_SECONDS * 1000  # the first image that is read loads models: long on a busy machine
 MEDIA = Path(__file__).parents[2] / "media/files"
 WEATHER: Any = {"type": "function", "function": {"name": "weather", "parameters": {"type": "object", "properties": {}}}}
 PNG = (MEDIA / "small.png").read_bytes()
