@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import os
+import socket
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from weakref import finalize
 
 import aiohttp
@@ -116,7 +118,10 @@ class AiohttpBody:
         connection = self._response.connection
         if self._process == os.getpid() and connection is not None and connection.transport is not None:
             self._aborted = True
-            shut_down(connection.transport.get_extra_info("socket"))
+            used: socket.socket = connection.transport.get_extra_info("socket")
+            # Of uvloop's sockets only the descriptor is of use: they have no `shutdown`.
+            with suppress(OSError), socket.socket(fileno=os.dup(used.fileno())) as same:
+                shut_down(same)
 
 
 def _arrived(content: aiohttp.StreamReader) -> bytes:

@@ -177,6 +177,12 @@ def closed(served: Served) -> None:
     served.vendor.assert_closed_promptly(left, connection.number)
 
 
+def test_a_stream_whose_vendor_leaves_the_body_open_ends_all_the_same(served: Served, http: httpx2.Client):
+    served.vendor.script(stream_head(), chunk(delta("Bon") + delta(finish_reason="stop") + DONE), HANG)
+    with begun(http, "/v1/chat/completions") as response:
+        assert texts(response.read()) == ["Bon"]
+
+
 def test_a_client_that_leaves_closes_the_connection_to_the_vendor(
     served: Served, http: httpx2.Client, accounts: Accounts
 ):
