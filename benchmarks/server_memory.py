@@ -49,7 +49,7 @@ def memory(setup: Setup) -> list[Row]:
 async def _measured(clients: int, requests: int) -> list[Row]:
     _allow_files(4 * clients)
     vendor = await asyncio.get_running_loop().create_server(_Vendor, "127.0.0.1", 0)
-    async with vendor, asyncio.timeout(_PATIENCE_SECONDS + requests / 100):
+    async with vendor, asyncio.timeout(_PATIENCE_SECONDS + requests / 20):
         with _server(vendor.sockets[0].getsockname()[1]) as (process, port):
             await _ask_often(port, 500)
             before = _megabytes(process)
