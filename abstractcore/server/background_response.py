@@ -181,7 +181,8 @@ class BackgroundResponse:
     async def _take_back(self, error: Exception) -> None:
         """Removes a response whose request is refused."""
         try:
-            await self._stored.run(lambda tables: tables.responses.delete(*self.key))
+            with suppress(RequestRefused):  # which was logged, and it will expire
+                await self._stored.run(lambda tables: tables.responses.delete(*self.key))
         finally:
             self._begun.set_exception(error)
 
@@ -202,13 +203,9 @@ class BackgroundResponse:
         status: str = changes["status"]
         turn = self._turn
 
-        def end(tables: StoredTables) -> bool:
-            if turn.conversation is not None and status != "failed":
-                items = [*turn.items, *changes["output"]]
-                tables.conversations.append(self.key[0], turn.conversation, items)
-            return tables.background.change(self.key, changes, f"response.{status}", ends=True)
-
-        ended = await self._kept(end)
+        items = [] if status == "failed" else [*turn.items, *changes["output"]]
+        end = (self.key, changes, f"response.{status}", turn.conversation, items)
+        ended = await self._kept(lambda tables: tables.background.end(*end))
         self.body = {**self.body, **changes}
         return status if ended else "cancelled"
 

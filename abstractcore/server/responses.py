@@ -74,7 +74,7 @@ async def cancel(exchange: Exchange) -> WireResponse:
     key, changes = _key(exchange), {"status": "cancelled"}
     # Clients know no event of a cancelled response: this one ends their streams, and its response has the status.
     type = "response.incomplete"
-    await exchange.state.stored.run(lambda tables: tables.background.change(key, changes, type, ends=True))
+    await exchange.state.stored.run(lambda tables: tables.background.end(key, changes, type))
     exchange.state.backgrounds.cancel(key)
     return exchange.answer((await _found(exchange)).body)
 

@@ -329,19 +329,21 @@ def test_wrong_requests_are_refused(http: httpx2.Client, body: dict[str, Any], m
 def test_end_that_cannot_be_stored_at_first_is_stored_later(
     served: Served, client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch
 ):
-    change, failures = BackgroundResponses.change, [StoreUnavailable("down")]
+    end, failures = BackgroundResponses.end, [StoreUnavailable("down")]
 
-    def down(*arguments: Any, **options: Any) -> bool:
-        if options.get("ends") and failures:
+    def down(*arguments: Any) -> bool:
+        if failures:
             raise failures.pop()
-        return change(*arguments, **options)
+        return end(*arguments)
 
-    monkeypatch.setattr(BackgroundResponses, "change", down)
+    monkeypatch.setattr(BackgroundResponses, "end", down)
     monkeypatch.setattr(background_response, "_RETRY_SECONDS", (0.0,))
     served.script("Hello Ada.")
-    made = client.responses.create(model="scripted", input="I am Ada.", background=True)
+    conversation = client.conversations.create()
+    made = client.responses.create(model="scripted", input="I am Ada.", conversation=conversation.id, background=True)
     assert polled(client, made.id).output_text == "Hello Ada."
     assert failures == []
+    assert len(client.conversations.items.list(conversation.id).data) == 2
 
 
 def test_responses_that_run_when_the_server_ends_have_failed(tmp_path: Path, folder: Path):

@@ -9,7 +9,8 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, insert, select, update
 
-from .responses import StoredResponse, put
+from .conversations import append_items
+from .responses import Item, StoredResponse, put
 from .store import Store
 from .tables import background_responses, response_events, responses
 
@@ -80,13 +81,29 @@ class BackgroundResponses:
                 _append(connection, key, count, events)
             return count is not None
 
-    def change(self, key: Key, changes: Mapping[str, Any], type: str, *, ends: bool = False) -> bool:
-        """Changes fields of a response, with an event of `type` that holds it, the last one if it `ends`.
+    def change(self, key: Key, changes: Mapping[str, Any], type: str) -> bool:
+        """Changes fields of a response, with an event of `type` that holds it.
 
         Returns False, and changes nothing, if it has ended or was deleted.
         """
         with self._store.writing() as connection:
-            return self._change(connection, key, changes, type, ends=ends)
+            return self._change(connection, key, changes, type, ends=False)
+
+    def end(
+        self,
+        key: Key,
+        changes: Mapping[str, Any],
+        type: str,
+        conversation: str | None = None,
+        items: Sequence[Item] = (),
+    ) -> bool:
+        """Ends a response as `change` changes one, and adds `items` to a conversation: both, or neither."""
+        now = self._now()
+        with self._store.writing() as connection:
+            has_ended = self._change(connection, key, changes, type, ends=True)
+            if has_ended and conversation is not None:
+                append_items(connection, (key[0], conversation), items, now, self._seconds)
+            return has_ended
 
     def keep_alive(self, keys: Collection[Key]) -> set[Key]:
         """Says that responses are still being made; returns those of them that have not ended."""

@@ -47,12 +47,12 @@ class Conversations:
     def find(self, owner: str, id: str) -> Conversation | None:
         """Returns a conversation; None if the owner has none with this id."""
         with self._store.reading() as connection:
-            return self._read(connection, owner, id)
+            return _read(connection, owner, id, self._now())
 
     def change(self, owner: str, id: str, metadata: Mapping[str, str]) -> Conversation | None:
         """Replaces the metadata of a conversation; returns None if there is none."""
         with self._store.writing() as connection:
-            found = self._read(connection, owner, id)
+            found = _read(connection, owner, id, self._now())
             if found is None:
                 return None
             changed = update(conversations).where(conversations.c.id == id)
@@ -62,7 +62,7 @@ class Conversations:
     def delete(self, owner: str, id: str) -> bool:
         """Removes a conversation with its items; returns whether there was one."""
         with self._store.writing() as connection:
-            if self._read(connection, owner, id) is None:
+            if _read(connection, owner, id, self._now()) is None:
                 return False
             connection.execute(delete(conversations).where(conversations.c.id == id))
             return True
@@ -70,7 +70,7 @@ class Conversations:
     def items(self, owner: str, id: str) -> list[Item] | None:
         """Returns the items of a conversation in their order; None if there is no such conversation."""
         with self._store.reading() as connection:
-            if self._read(connection, owner, id) is None:
+            if _read(connection, owner, id, self._now()) is None:
                 return None
             asked = select(conversation_items.c.item).where(conversation_items.c.conversation == id)
             return list(connection.execute(asked.order_by(conversation_items.c.position)).scalars())
@@ -78,29 +78,39 @@ class Conversations:
     def append(self, owner: str, id: str, items: Sequence[Item]) -> bool:
         """Adds items at the end; returns whether there is such a conversation. Each item has its id."""
         with self._store.writing() as connection:
-            asked = select(conversations.c.id).where(conversations.c.id == id).with_for_update()
-            connection.execute(asked)
-            if self._read(connection, owner, id) is None:
-                return False
-            _append(connection, id, items)
-            lasting = update(conversations).where(conversations.c.id == id)
-            connection.execute(lasting.values(expires=self._now() + self._seconds))
-            return True
+            return append_items(connection, (owner, id), items, self._now(), self._seconds)
 
     def delete_item(self, owner: str, id: str, item: str) -> Conversation | None:
         """Removes an item; returns its conversation, None if there is no such item."""
         with self._store.writing() as connection:
-            found = self._read(connection, owner, id)
+            found = _read(connection, owner, id, self._now())
             named = (conversation_items.c.conversation == id) & (conversation_items.c.id == item)
             if found is None or connection.execute(delete(conversation_items).where(named)).rowcount == 0:
                 return None
             return found
 
-    def _read(self, connection: Connection, owner: str, id: str) -> Conversation | None:
-        table = conversations.c
-        asked = (table.id == id) & (table.owner == owner) & (table.expires > self._now())
-        row: Any = connection.execute(select(conversations).where(asked)).first()
-        return None if row is None else Conversation(row.id, row.created, row.metadata)
+
+def append_items(
+    connection: Connection, key: tuple[str, str], items: Sequence[Item], now: float, seconds: float
+) -> bool:
+    """Adds items to the conversation with an owner and an id, which then expires after `seconds`; returns whether there
+    is one.
+    """
+    owner, id = key
+    connection.execute(select(conversations.c.id).where(conversations.c.id == id).with_for_update())
+    if _read(connection, owner, id, now) is None:
+        return False
+    _append(connection, id, items)
+    lasting = update(conversations).where(conversations.c.id == id)
+    connection.execute(lasting.values(expires=now + seconds))
+    return True
+
+
+def _read(connection: Connection, owner: str, id: str, now: float) -> Conversation | None:
+    table = conversations.c
+    asked = (table.id == id) & (table.owner == owner) & (table.expires > now)
+    row: Any = connection.execute(select(conversations).where(asked)).first()
+    return None if row is None else Conversation(row.id, row.created, row.metadata)
 
 
 def _append(connection: Connection, id: str, items: Sequence[Item]) -> None:

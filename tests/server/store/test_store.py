@@ -302,8 +302,8 @@ def _status(store: Store, clock: Clock) -> str:
 def test_response_in_the_background_ends_once(background: BackgroundResponses, store: Store, clock: Clock):
     assert background.change(KEY, {"status": "in_progress"}, "response.in_progress")
     assert background.append(KEY, [{"type": "a", "sequence_number": 70, "delta": "x"}, {"type": "b"}])
-    assert background.change(KEY, {"status": "cancelled"}, "response.incomplete", ends=True)
-    assert not background.change(KEY, {"status": "completed"}, "response.completed", ends=True)
+    assert background.end(KEY, {"status": "cancelled"}, "response.incomplete")
+    assert not background.end(KEY, {"status": "completed"}, "response.completed")
     assert not background.append(KEY, [{"type": "c"}])
     assert _status(store, clock) == "cancelled"
     page = background.events(KEY, 0)
@@ -322,7 +322,7 @@ def test_response_in_the_background_ends_once(background: BackgroundResponses, s
 
 def test_many_events_are_read_in_pages(background: BackgroundResponses):
     background.append(KEY, [{"type": "a"}] * 1200)
-    background.change(KEY, {"status": "completed"}, "response.completed", ends=True)
+    background.end(KEY, {"status": "completed"}, "response.completed")
     after, numbers = -1, list[int]()
     while (page := background.events(KEY, after)) is not None and not page.has_ended:
         numbers += [event["sequence_number"] for event in page.events]
@@ -356,7 +356,7 @@ def test_responses_of_processes_that_died_fail(background: BackgroundResponses, 
 def test_events_go_a_while_after_the_end_and_with_the_response(
     background: BackgroundResponses, store: Store, clock: Clock
 ):
-    background.change(KEY, {"status": "completed"}, "response.completed", ends=True)
+    background.end(KEY, {"status": "completed"}, "response.completed")
     clock.time += EVENT_SECONDS
     background.begin("bob", StoredResponse({"id": "resp_2"}, []), "one", ["response.created"])
     assert background.events(KEY, -1) is None
