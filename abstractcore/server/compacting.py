@@ -10,7 +10,7 @@ from typing import Any, cast
 from ..errors import InvalidInputError, ServerError
 from ..schema import HostedToolResult, Message, Part, ReasoningPart, TextPart, ToolCall, ToolResult, WireResponse
 from . import calls
-from .compactions import compaction
+from .compactions import compaction, with_summaries
 from .dialects.response_fields import compact
 from .exchange import Exchange
 from .items import Item, stored_items
@@ -64,7 +64,8 @@ async def compact_conversation(exchange: Exchange) -> WireResponse:
 def _summarizing(job: Job) -> Job:
     """Returns the job of summarizing a conversation."""
     data = cast("dict[str, Any]", json.loads(job.asked.wire.body))
-    messages = job.planned(job.served.llms[0]).call.messages
+    # A vendor's compaction cannot be written as text, also for the vendor's own models.
+    messages = with_summaries(job.planned(job.served.llms[0]).call.messages, own_format=False)
     kept = {name: value for name, value in data.items() if name not in _REPLACED}
     body = compact({**kept, "instructions": _TASK, "input": _transcript(messages)})
     wire = replace(job.asked.wire, body=body)

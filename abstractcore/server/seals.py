@@ -27,5 +27,5 @@ def unsealed(value: object) -> Any:
         return None
     try:
         return json.loads(base64.b64decode(value, validate=True)[len(_MARK) :])
-    except ValueError:
+    except (ValueError, RecursionError):
         return None

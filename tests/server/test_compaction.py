@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Iterator
 from typing import Any
@@ -127,9 +128,10 @@ def test_compaction_of_the_vendor_goes_to_its_own_models_alone(served: Served, h
     served.vendor.script(raw_answer(json.dumps(reply).encode()))
     assert http.post("/v1/responses", json={"model": "openai-responses/gpt-5.4", **body}).status_code == 200
     assert json.loads(served.vendor.requests[0].body)["input"][0] == item
-    refused = http.post("/v1/responses", json={"model": "scripted", **body})
-    assert refused.status_code == 400
-    assert "only the vendor's models can read" in refused.json()["error"]["message"]
+    for path, model in (("", "scripted"), ("/compact", "scripted"), ("/compact", "openai-responses/gpt-5.4")):
+        refused = http.post(f"/v1/responses{path}", json={"model": model, **body})
+        assert refused.status_code == 400
+        assert "only the vendor's models can read" in refused.json()["error"]["message"]
 
 
 def test_answer_has_its_cost_and_a_receipt(served: Served, http: httpx2.Client):
@@ -161,12 +163,10 @@ def test_wrong_requests_are_refused(
     assert (response.status_code, message in response.json()["error"]["message"]) == (status, True), response.text
 
 
-@pytest.mark.parametrize(
-    "content", ["YWJzdHJhY3Rjb3JlOjE6", "YWJzdHJhY3Rjb3JlOjE6W10=", "YWJzdHJhY3Rjb3JlOjE6eyJzdW1tYXJ5IjogN30="]
-)
+@pytest.mark.parametrize("content", ["", "[]", '{"summary": 7}', "[" * 3000])
 def test_broken_seal_is_no_summary(http: httpx2.Client, content: str):
-    """The mark of a seal, and then nothing, a list, and a summary that is a number."""
-    item = {"type": "compaction", "id": "cmp_1", "encrypted_content": content}
+    seal = base64.b64encode(b"abstractcore:1:" + content.encode()).decode()
+    item = {"type": "compaction", "id": "cmp_1", "encrypted_content": seal}
     response = http.post("/v1/responses", json={"model": "scripted", "input": [item]})
     assert response.status_code == 400
 
