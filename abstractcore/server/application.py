@@ -36,7 +36,7 @@ from .stored_state import StoredState
 from .tools.approved_calls import ApprovedCalls
 from .tools.servers import MCPServers
 from .trace_ids import begin_request, new_trace_id, next_trace_id
-from .websockets import WebSockets
+from .websockets import Handshake, WebSockets, open_websocket
 
 _NO_GRANT = Grant(models=())
 _LONGEST_METHOD = 20
@@ -187,6 +187,9 @@ class Application:
         if found.handler is None:
             allowed = ", ".join(found.route.methods)
             raise refused(405, f"{request.method} is not allowed here: use {allowed}", allow=allowed)
+        if isinstance(connection, Handshake) and found.handler is not open_websocket:
+            # uvicorn would collect the whole response in memory before it sends it.
+            raise refused(400, "there are no WebSocket connections at this path")
         if self._metrics.running > state.settings.limits.requests and not found.route.is_open:
             raise RateLimitError("the server is answering as many requests as it may", retry_after=1)
         return await found.handler(

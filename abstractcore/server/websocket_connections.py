@@ -12,8 +12,11 @@ from .limits import Limits
 
 PING_SECONDS = 20.0
 """After how long a client is asked whether it is there."""
+_FAULTS_OF_CLIENTS = ("ASGI callable returned without completing handshake", "Invalid UTF-8 sequence")
+"""How uvicorn's errors begin for refused handshakes and broken text."""
 _log = logging.getLogger("abstractcore.server.websockets")
-_log.setLevel(logging.ERROR)  # uvicorn logs whole URLs, in which a key may be, and a traceback for broken text
+_log.setLevel(logging.ERROR)  # uvicorn logs whole URLs, in which a key may be
+_log.addFilter(lambda line: not line.getMessage().startswith(_FAULTS_OF_CLIENTS))
 
 
 def limited_websockets(limits: Limits) -> type[asyncio.Protocol]:
@@ -24,7 +27,8 @@ def limited_websockets(limits: Limits) -> type[asyncio.Protocol]:
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
-            self.logger = _log
+            self.logger = self.conn.logger = _log
+            self.conn.debug = False  # else it logs headers, with keys
             self._timer: asyncio.TimerHandle | None = None
 
         def data_received(self, data: bytes) -> None:

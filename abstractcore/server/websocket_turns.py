@@ -110,6 +110,11 @@ class TurnConnection(Connection):
     async def _unused(self, message: Message) -> None:
         raise AssertionError(message["type"])
 
+    @property
+    def is_let_in(self) -> bool:
+        """Whether the key of the request was valid: only then its body is read."""
+        return self._is_read
+
     def kept_items(self, id: str) -> Sequence[Item] | None:
         """Returns the items that a response which continues this one begins with; None if it is not kept here."""
         return self._recent.items(id)

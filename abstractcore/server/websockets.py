@@ -213,7 +213,7 @@ class Socket:
                 self._streams.add(request.stream_id)
         connection = TurnConnection(request, self._say, self._gone, self._recent)
         await self._answer(self._scope, connection)
-        if connection.status == 401:
+        if connection.status == 401 and not connection.is_let_in:  # else it is the key of a provider
             self.end(_REVOKED)
 
     async def _say(self, text: str) -> None:
