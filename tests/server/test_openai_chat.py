@@ -56,7 +56,7 @@ def test_images_of_answers_are_a_field_of_the_message(served: Served, client: op
     image = ImagePart(Blob.from_bytes(PNG, "image/png"))
     reply = ModelReply((TextPart("A square:"), image, image), usage=Usage(7, 3))
     kept = ModelReply((TextPart("Elsewhere."), ImagePart(Blob.from_provider_file("p", "f", "image/png"))))
-    served.script(reply, reply, kept)
+    served.script(reply, reply, reply, kept)
     create: Any = client.chat.completions.create
     asked: Any = {"model": "scripted", "messages": [{"role": "user", "content": "draw"}]}
     url = f"data:image/png;base64,{base64.b64encode(PNG).decode()}"
@@ -68,6 +68,9 @@ def test_images_of_answers_are_a_field_of_the_message(served: Served, client: op
     images = [each for chunk in chunks for each in getattr(chunk.choices[0].delta, "images", [])]
     assert [(each["type"], each["image_url"]["url"]) for each in images] == [("image_url", url)] * 2
     assert len({(chunk.id, chunk.created, chunk.model, chunk.object) for chunk in chunks}) == 1
+    with client.chat.completions.stream(**asked) as stream:
+        joined: Any = stream.get_final_completion().choices[0].message
+    assert joined.images == message.images
     elsewhere = create(**asked, extra_body={"abstractcore": {}})
     assert elsewhere.choices[0].message.content == "Elsewhere."
     assert "image" in str(elsewhere.abstractcore["warnings"])

@@ -34,9 +34,12 @@ def is_shown(part: Part) -> TypeGuard[ImagePart]:
     return isinstance(part, ImagePart) and part.blob.form in ("bytes", "file", "url")
 
 
-def images_field(images: Sequence[ImagePart]) -> list[dict[str, object]]:
-    """Returns images as the field has them: each as a data URL, or at its own URL."""
-    return [{"type": "image_url", "image_url": {"url": _url(image)}, "index": i} for i, image in enumerate(images)]
+def images_field(images: Sequence[ImagePart], first: int = 0) -> list[dict[str, object]]:
+    """Returns images as the field has them, each as a data URL, or at its own URL, and with its index from `first`."""
+    return [
+        {"type": "image_url", "image_url": {"url": _url(image)}, "index": index}
+        for index, image in enumerate(images, first)
+    ]
 
 
 def _url(image: ImagePart) -> str:

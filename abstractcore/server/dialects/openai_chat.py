@@ -82,6 +82,7 @@ class ChoiceRenderer(StampedRenderer):
             "model": "",
         }
         self._number = choice
+        self._images = 0
 
     def feed(self, delta: Delta) -> bytes:
         """Returns the chunk of a delta."""
@@ -100,7 +101,9 @@ class ChoiceRenderer(StampedRenderer):
         return super().error(error)
 
     def _image(self, image: ImagePart) -> bytes:
-        choice = {"index": self._number, "delta": {"images": images_field([image])}, "finish_reason": None}
+        images = images_field([image], self._images)
+        self._images += 1
+        choice = {"index": self._number, "delta": {"images": images}, "finish_reason": None}
         return b"data: " + to_json({**self._head, "choices": [choice]}) + b"\n\n"
 
     def _marked(self, chunks: bytes) -> bytes:
