@@ -13,6 +13,8 @@ from .store import Store, lock
 from .tables import files, upload_parts, upload_pieces, uploads
 
 _FACTS = tuple(column for column in files.c if column.name not in ("owner", "content"))
+_MOST_PARAMETERS = 10_000
+"""How many values one statement has: PostgreSQL takes 65,535, SQLite 32,766 or what it was built for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,9 +48,12 @@ class Files:
 
     def find_all(self, owner: str, ids: Collection[str]) -> dict[str, StoredFile]:
         """Returns files by their ids; those that the owner has not are left out."""
-        lasting = (files.c.owner == owner) & files.c.id.in_(ids) & (files.c.expires > self._now())
+        named, found = [*ids], list[StoredFile]()
+        lasting = (files.c.owner == owner) & (files.c.expires > self._now())
         with self._store.reading() as connection:
-            found = [StoredFile(*row) for row in connection.execute(select(*_FACTS).where(lasting))]
+            for start in range(0, len(named), _MOST_PARAMETERS):
+                some = files.c.id.in_(named[start : start + _MOST_PARAMETERS])
+                found += (StoredFile(*row) for row in connection.execute(select(*_FACTS).where(lasting, some)))
         return {file.id: file for file in found}
 
     def content(self, owner: str, id: str) -> tuple[bytes, list[str]]:

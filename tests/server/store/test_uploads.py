@@ -85,6 +85,14 @@ def test_file_has_the_parts_in_the_order_of_the_completion(uploads: Uploads, fil
     assert files.content("other", "f1") == (b"", [])
 
 
+def test_files_are_found_among_more_ids_than_a_statement_takes(uploads: Uploads, files: Files):
+    assert create(uploads, 0)
+    file = uploads.complete("me", "u1", [], "f1", "text/plain")
+    ids = [f"file-{number}" for number in range(70_000)]
+    assert files.find_all("me", [*ids, "f1"]) == {"f1": file}
+    assert files.find_all("other", ["f1"]) == files.find_all("me", []) == {}
+
+
 def test_file_outlasts_its_upload_and_takes_everything_with_it(
     uploads: Uploads, files: Files, clock: Clock, rows: Callable[[], tuple[int, ...]]
 ):
