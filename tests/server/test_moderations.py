@@ -107,6 +107,29 @@ def test_bytes_go_through(served: Served, http: httpx2.Client, body: bytes, sent
     assert response.headers["x-abstractcore-cost"] == "0"
 
 
+@pytest.mark.parametrize(
+    ("body", "sent"),
+    [
+        (
+            b'{"model":"openai/gpt-5.4","input":"x","model":"omni-moderation-latest"}',
+            b'{"model":"omni-moderation-latest","input":"x"}',
+        ),
+        (b'{"input":"a","input":"b"}', b'{"input":"b","model":"omni-moderation-latest"}'),
+        (
+            b'{"input":[{"type":"text","text":"a","t\\u0065xt":"b"}]}',
+            b'{"input":[{"type":"text","text":"b"}],"model":"omni-moderation-latest"}',
+        ),
+    ],
+)
+def test_key_that_stands_twice_is_sent_once_as_it_was_checked(
+    served: Served, http: httpx2.Client, body: bytes, sent: bytes
+):
+    served.vendor.script(raw_answer(REPLY))
+    response = http.post("/v1/moderations", content=body, headers={"content-type": "application/json"})
+    assert response.headers["x-abstractcore-model"] == "openai/omni-moderation-latest"
+    assert [request.body for request in served.vendor.requests] == [sent]
+
+
 def test_client_of_mistral_gets_the_categories_of_mistral(served: Served):
     served.vendor.script(answer(OF_MISTRAL))
     with Mistral(server_url=served.url, api_key="client-key") as client:
