@@ -80,6 +80,9 @@ function options() {
   } catch (error) {
     throw new Error(`The tools are not JSON: ${error.message}`);
   }
+  if (tools !== null && !(Array.isArray(tools) && tools.every((tool) => tool !== null && typeof tool === "object"))) {
+    throw new Error('The tools are not a list of objects: write [{"type": "function", "function": {...}}].');
+  }
   return {
     system: text("system"),
     policy: byId("policy").value,

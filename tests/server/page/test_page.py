@@ -376,7 +376,12 @@ def test_what_cannot_be_made_is_explained_and_nothing_is_lost(served: Served, br
 
 @pytest.mark.parametrize(
     ("label", "value", "message"),
-    [("Temperature", "hot", "The temperature is not a number: hot"), ("Tools", "[", "The tools are not JSON")],
+    [
+        ("Temperature", "hot", "The temperature is not a number: hot"),
+        ("Tools", "[", "The tools are not JSON"),
+        ("Tools", json.dumps(WEATHER), "The tools are not a list of objects"),
+        ("Tools", "[null]", "The tools are not a list of objects"),
+    ],
 )
 def test_wrong_options_are_named_and_nothing_is_lost(
     served: Served, opened: Opened, label: str, value: str, message: str
