@@ -8,7 +8,17 @@ from dataclasses import replace
 from typing import Any, cast
 
 from ..errors import InvalidInputError, ServerError
-from ..schema import HostedToolResult, Message, Part, ReasoningPart, TextPart, ToolCall, ToolResult, WireResponse
+from ..schema import (
+    HostedToolCall,
+    HostedToolResult,
+    Message,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+    WireResponse,
+)
 from . import calls
 from .compactions import compaction, with_summaries
 from .dialects.response_fields import compact
@@ -84,7 +94,7 @@ def _parts(parts: Iterable[Part]) -> str:
 def _part(part: Part) -> str:
     if isinstance(part, TextPart):
         return part.text
-    if isinstance(part, ToolCall):
+    if isinstance(part, ToolCall | HostedToolCall):
         return f"(calls {part.name} with {part.arguments_text})"
     if isinstance(part, ToolResult | HostedToolResult):
         return _parts(part.content)
@@ -96,8 +106,10 @@ def _is_of_user(item: Item) -> bool:
 
 
 def _text(response: Mapping[str, Any]) -> str:
-    """Returns the text of a response; raises `ServerError` for one without."""
+    """Returns the text of a response; raises `ServerError` for one without, or without its end."""
     parts = (part for item in response["output"] for part in item.get("content") or ())
+    if response["status"] != "completed":
+        raise ServerError("the model's summary has no end: try again, or another model")
     text = "".join(part.get("text") or "" for part in parts if part.get("type") == "output_text")
     if not text.strip():
         raise ServerError("the model has written no summary: try again, or another model")

@@ -76,6 +76,16 @@ def test_compaction_has_the_users_messages_and_one_item_with_a_summary(served: S
     ]
 
 
+def test_calls_of_mcp_servers_are_in_the_conversation(served: Served, client: openai.OpenAI):
+    served.script(SUMMARY)
+    fields = {"id": "mcp_1", "server_label": "shop", "name": "get_price", "arguments": '{"item":"tea"}'}
+    call: Any = {"type": "mcp_call", **fields, "output": "7 francs"}
+    client.responses.compact(model="scripted", input=[{"role": "user", "content": "The price?"}, call])
+    text = served.call.messages[-1].text
+    assert 'get_price with {"item":"tea"}' in text
+    assert "7 francs" in text
+
+
 def test_conversation_goes_on_from_the_summary_and_is_stored(
     served: Served, client: openai.OpenAI, compacted: CompactedResponse
 ):
@@ -153,12 +163,15 @@ def test_answer_has_its_cost_and_a_receipt(served: Served, http: httpx2.Client):
         ({"input": "hi", "previous_response_id": "resp_none"}, 400, "there is no response 'resp_none'"),
         ({"input": "hi", "model": "nothing/at-all"}, 404, "does not exist here"),
         ({"input": "hi"}, 500, "has written no summary"),
+        ({"input": "hi", "model": "openai-compatible/m"}, 500, "summary has no end"),
     ],
 )
 def test_wrong_requests_are_refused(
     served: Served, http: httpx2.Client, body: dict[str, Any], status: int, message: str
 ):
     served.script(" ")
+    if body.get("model") == "openai-compatible/m":
+        served.vendor.script(completion(SUMMARY, finish_reason="length"))
     response = http.post("/v1/responses/compact", json={"model": "scripted", **body})
     assert (response.status_code, message in response.json()["error"]["message"]) == (status, True), response.text
 
