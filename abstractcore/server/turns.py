@@ -47,7 +47,8 @@ async def turn_of(job: Job) -> Turn | None:
     if in_background and not flag_at(data, _STORE, True):
         raise refused(400, "a response in the background has to be stored", path=_BACKGROUND)
     keeps = in_background or (flag_at(data, _STORE, True) and not (own_format and _STORE in data))
-    context = await _context(job, previous, conversation)
+    kept = None if previous is None else job.exchange.connection.kept_items(previous)
+    context = kept if kept is not None else await _context(job, previous, conversation)
     if context is None and (previous is not None or conversation is not None):
         if own_format and not in_background:
             return None
@@ -59,7 +60,7 @@ async def turn_of(job: Job) -> Turn | None:
     if is_vendors:
         return None
     items = stored_items(data.get("input", []), "input")
-    return Turn(job, keeps, previous, conversation, items, in_background)
+    return Turn(job, keeps, previous, conversation, items, kept or (), in_background)
 
 
 async def continued(job: Job) -> Job:
@@ -77,7 +78,7 @@ async def continued(job: Job) -> Job:
 @dataclass(frozen=True, slots=True)
 class Turn:
     """What is stored of one response: itself, with the `items` of its input, if it `keeps`, and in its conversation.
-    `job` has the items that it continues.
+    `job` has the items that it continues, `kept` are those of them that its connection has kept.
     """
 
     job: Job
@@ -85,6 +86,7 @@ class Turn:
     previous: str | None
     conversation: str | None
     items: Sequence[Item]
+    kept: Sequence[Item] = ()
     in_background: bool = False
 
     @property
@@ -112,7 +114,10 @@ class Turn:
 
         owner = self.job.exchange.grant.owner
         if self.keeps:
-            tables.responses.add(owner, StoredResponse(response, self.items, self.previous))
+            items, previous = self.items, self.previous
+            if previous is not None and self.kept and tables.responses.find(owner, previous) is None:
+                items, previous = [*self.kept, *items], None  # the connection will not keep them for long
+            tables.responses.add(owner, StoredResponse(response, items, previous))
         if self.conversation is not None:
             tables.conversations.append(owner, self.conversation, [*self.items, *response["output"]])
 
@@ -121,9 +126,6 @@ async def _context(job: Job, previous: str | None, conversation: str | None) -> 
     """Returns the items that a request continues; None for none, and if they are not stored here."""
     stored, owner = job.exchange.state.stored, job.exchange.grant.owner
     if previous is not None:
-        kept = job.exchange.connection.kept_items(previous)
-        if kept is not None:
-            return kept
         await _check_ended(job, previous)
         return await stored.run(lambda tables: tables.responses.context(owner, previous))
     if conversation is not None:

@@ -241,6 +241,17 @@ def test_stored_responses_and_conversations_are_continued(served: Served, client
     assert len(list(client.conversations.items.list(conversation.id))) == 2
 
 
+def test_stored_response_that_continues_one_of_the_connection_is_continued_elsewhere(
+    served: Served, client: openai.OpenAI
+):
+    served.script("Hello Ada.", "Ada.", "Ada!")
+    with connected(served) as connection:
+        first = asked(connection, input="I am Ada.")[-1]["response"]["id"]
+        second = asked(connection, input="Who?", previous_response_id=first, store=True)[-1]["response"]["id"]
+    client.responses.create(model="scripted", input="And?", previous_response_id=second)
+    assert texts(served) == ["I am Ada.", "Hello Ada.", "Who?", "Ada.", "And?"]
+
+
 def test_warm_up_generates_nothing_and_is_continued(served: Served):
     served.script("Hello.")
     with connected(served) as connection:
