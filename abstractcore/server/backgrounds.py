@@ -101,9 +101,13 @@ class Backgrounds:
 
     async def close(self) -> None:
         """Waits until the responses have ended, as long as `stop` has said; those that have not fail."""
+        if self._running:
+            await self._end_all()
+        if self._watch is not None:
+            self._watch.cancel()
+
+    async def _end_all(self) -> None:
         running = list(self._running.values())
-        if not running:
-            return
         left = 0.0 if self._stops_at is None else max(0.0, self._stops_at - time.monotonic())
         tasks = [each.task for each in running]
         await asyncio.wait(tasks, timeout=left)

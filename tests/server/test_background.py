@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Generator, Iterator
 from pathlib import Path
@@ -16,9 +17,11 @@ from openai.types.responses import Response
 
 from abstractcore import AuthenticationError, RateLimitError
 from abstractcore.server import Limits, ServerSettings, Settings, background_response
+from abstractcore.server.backgrounds import Backgrounds, Running
 from abstractcore.server.receipts import ReceiptFolder
 from abstractcore.server.store import StoreUnavailable
 from abstractcore.server.store.background import BackgroundResponses
+from abstractcore.server.stored_state import StoredState
 from tests.chaos_server import (
     DONE,
     HANG,
@@ -302,6 +305,22 @@ def test_request_whose_call_is_not_let_in_is_refused(
     response = http.post("/v1/responses", json={"model": "scripted", "input": "hi", "background": True})
     assert response.status_code == expected
     assert http.get(f"/v1/responses/resp_{response.headers['x-request-id']}").status_code == 404
+
+
+def test_no_task_outlives_the_responses():
+    async def work(running: Running) -> None:
+        running.is_ending = True
+
+    async def closed() -> set[Any]:
+        stored = StoredState(None, 1.0)
+        backgrounds = Backgrounds(stored, None)
+        backgrounds.add(("", "resp_1"), work)
+        await backgrounds.close()
+        stored.close()
+        await asyncio.sleep(0)
+        return asyncio.all_tasks() - {asyncio.current_task()}
+
+    assert asyncio.run(closed()) == set()
 
 
 @pytest.mark.parametrize(
