@@ -150,7 +150,8 @@ class Job:
         if offer.is_shown:
             parts = ItemParts(parsed.provider, planned.origin, tools, offer.listings, offer.approvals)
         exchange = self.exchange
-        rounds = ToolRounds(offer, tools, names_of(call), parts, exchange.state.settings.limits, exchange.entry)
+        limits, owner = exchange.state.settings.limits, exchange.grant.owner
+        rounds = ToolRounds(offer, tools, names_of(call), parts, limits, exchange.entry, owner)
         call = call.with_(tools=(*call.tools, *(each.tool.spec for each in tools.values())))
         return replace(planned, call=call, warnings=(*planned.warnings, *offer.warnings), rounds=rounds)
 

@@ -14,11 +14,12 @@ import openai
 import pytest
 from openai.types.responses import Response
 
-from abstractcore import ConfigurationError, Usage
+from abstractcore import ConfigurationError, PendingCall, TextPart, ToolCall, ToolResult, Usage
 from abstractcore.server import Settings, read_settings
 from abstractcore.server.access import FixedKeys
 from abstractcore.server.limits import Limits
 from abstractcore.server.settings import ModelSettings, ServerSettings
+from abstractcore.server.tools.approved_calls import ApprovedCalls
 from abstractcore.server.tools.servers import MCPServers
 from abstractcore.server.tools.settings import MCPSettings
 from abstractcore.testing import ScriptedReply
@@ -30,6 +31,13 @@ RULES = {"pri*": "never", "fail": "never", "die": "never", "large": "never", "wa
 TOOLS: Any = [{"type": "mcp", "server_label": "shop"}]
 PRICE = ScriptedReply.tool_call("price", {"item": "tea"})
 FUNCTION: Any = {"type": "function", "name": "weather", "parameters": {"type": "object", "properties": {}}}
+QUESTION: Any = {
+    "type": "mcp_approval_request",
+    "id": "mcpr_1",
+    "server_label": "shop",
+    "name": "pack",
+    "arguments": '{"count": 1}',
+}
 KEYS = ("first-key-0123456789", "other-key-0123456789")
 
 
@@ -189,6 +197,47 @@ def test_approval_that_is_sent_again_does_not_run_the_call_again(served: Served,
     assert gone.output[0].status == "failed"
     served.script("Gone.")
     assert client.responses.create(model="scripted", tools=tools, **request).output[0].status == "failed"
+
+
+def test_result_of_an_approved_call_is_for_its_own_client_and_arguments(served: Served, client: Any):
+    tools: Any = [{**TOOLS[0], "require_approval": "always"}]
+
+    def output(item: str) -> str:
+        question = {**QUESTION, "name": "price", "arguments": json.dumps({"item": item})}
+        served.script("Done.")
+        given: Any = [{"role": "user", "content": "?"}, question, *approval("mcpr_1", approve=True)]
+        made = client.responses.create(model="scripted", input=given, tools=tools, store=False)
+        return next(item.output for item in made.output if item.type == "mcp_call")
+
+    assert [output("tea"), output("milk"), output("tea")] == ["300", "400", "300"]
+    approved, pending = ApprovedCalls(), PendingCall(ToolCall("mcpr_1", "price", "{}"), "approval")
+    assert approved.answer("ann", "mcpr_1", pending) == pending.allow()
+    approved.keep("ann", "mcpr_1", pending.call, ToolResult("mcpr_1", (TextPart("a secret"),)))
+    assert approved.answer("ann", "mcpr_1", pending) == pending.result("a secret")
+    assert approved.answer("bob", "mcpr_1", pending) == pending.allow()
+
+
+@pytest.mark.parametrize("tools", [TOOLS, []])
+@pytest.mark.parametrize(
+    ("items", "param"),
+    [
+        ([{**QUESTION, "id": None}], "input[0].id"),
+        ([{name: value for name, value in QUESTION.items() if name != "id"}], "input[0].id"),
+        ([{**QUESTION, "server_label": ["shop"]}], "input[0]"),
+        ([{**QUESTION, "type": "mcp_call", "server_label": [1]}], "input[0]"),
+        ([{**QUESTION, "type": "mcp_call", "id": None}], "input[0].id"),
+        ([QUESTION, {**approval("", approve=True)[0], "approval_request_id": ["mcpr_1"]}], "input[1]"),
+        ([QUESTION, QUESTION, *approval("mcpr_1", approve=True)], "input[0]"),
+        ([QUESTION, *approval("mcpr_1", approve=True)], "input"),
+    ],
+)
+def test_malformed_items_are_refused_with_their_place(
+    http: httpx2.Client, items: list[Any], param: str, tools: list[Any]
+):
+    body = {"model": "scripted", "input": items, "tools": tools, "store": False}
+    refused = http.post("/v1/responses", json=body, headers={"authorization": f"Bearer {KEYS[0]}"})
+    assert refused.status_code == 400
+    assert refused.json()["error"]["param"].startswith(param)
 
 
 def test_denied_call_is_not_run_and_the_model_reads_why(served: Served, client: Any):

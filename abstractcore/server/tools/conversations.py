@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 from ...errors import InvalidInputError
@@ -15,27 +15,31 @@ from .servers import ServedTool
 _KINDS = (MCP_CALL, LIST_TOOLS, REQUEST)
 _DENIED = "not run: the call was not approved"
 _NOT_AN_ITEM: Item = {}
+_TEXTS = dict.fromkeys(_KINDS, ("id", "server_label")) | {RESPONSE: ("approval_request_id",)}
+"""The fields by which items of these types are known again."""
 
 
 class Conversation:
     """The items of a request, of which those of the servers `labels` are this server's own.
 
-    With `is_strict`, an answer to a question that is not among the items is refused, with `InvalidInputError`.
+    Raises `InvalidInputError` for items without the texts by which they are known again and, with `is_strict`, for an
+    answer to a question that is not among the items.
     """
 
     def __init__(self, items: Sequence[object], labels: Collection[str], *, is_strict: bool) -> None:
         self._items = [cast("Item", item) if isinstance(item, dict) else _NOT_AN_ITEM for item in items]
         self._given = items
+        _check_texts(self._items)
         self._labels = labels
         self._requests = {
-            str(item.get("id")): item for item in self._items if item.get("type") == REQUEST and self._is_ours(item)
+            item["id"]: item for item in self._items if item.get("type") == REQUEST and self._is_ours(item)
         }
         self._answers = self._read_answers(is_strict=is_strict)
         done = (item.get("approval_request_id") for item in self._items if item.get("type") == MCP_CALL)
         self._done = {id for id in done if isinstance(id, str)}
 
     def _is_ours(self, item: Item) -> bool:
-        return item.get("server_label") in self._labels
+        return item["server_label"] in self._labels
 
     def _read_answers(self, *, is_strict: bool) -> dict[str, tuple[int, Approval]]:
         """Returns the answers to questions, by the ids of these, with the place of each."""
@@ -43,9 +47,9 @@ class Conversation:
         for index, item in enumerate(self._items):
             if item.get("type") != RESPONSE:
                 continue
-            id, approve, reason = item.get("approval_request_id"), item.get("approve"), item.get("reason")
+            id, approve, reason = item["approval_request_id"], item.get("approve"), item.get("reason")
             path = f"input[{index}]"
-            if not isinstance(id, str) or id not in self._requests:
+            if id not in self._requests:
                 if is_strict:
                     problem = "it is the id of no mcp_approval_request of this conversation"
                     raise InvalidInputError(problem, path=f"{path}.approval_request_id")
@@ -85,19 +89,27 @@ class Conversation:
         found: list[Any] = []
         for index, (given, item) in enumerate(zip(self._given, self._items, strict=True)):
             kind = item.get("type")
-            if kind == RESPONSE and item.get("approval_request_id") in self._requests:
+            if kind == RESPONSE and item["approval_request_id"] in self._requests:
                 continue
             if kind not in _KINDS or not self._is_ours(item):
                 found.append(given)
             elif kind == MCP_CALL:
                 found += _pair(item, names, _output(item))
             elif kind == REQUEST and item["id"] not in self._done:
-                if opened_id(str(item["id"]))[0] in waiting:
+                if opened_id(item["id"])[0] in waiting:
                     _check_offered(item, names, index)
                     found.append(_function_call(item, names))
                 else:
                     found += _pair(item, names, _DENIED)
         return found
+
+
+def _check_texts(items: Iterable[Item]) -> None:
+    for index, item in enumerate(items):
+        kind = item.get("type")
+        for name in _TEXTS.get(kind, ()) if isinstance(kind, str) else ():
+            if not isinstance(item.get(name), str):
+                raise InvalidInputError("expected a text", path=f"input[{index}].{name}")
 
 
 def _is_of_model(item: Item) -> bool:

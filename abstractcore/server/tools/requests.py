@@ -59,7 +59,7 @@ def refuse_addresses(tools: Sequence[object], ours: Collection[str], *, are_allo
         if not are_allowed:
             message = "this server connects to MCP servers of its own configuration only: name one by its server_label"
             raise refused(400, message, path=f"tools[{index}].{name}")
-        if given.get("server_label") in ours:
+        if str(given.get("server_label")) in ours:
             message = f"a server of the configuration has this label: give another one, or leave out {name}"
             raise refused(400, message, path=f"tools[{index}].server_label")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from ...errors import InvalidInputError
 from ...schema import (
@@ -15,24 +15,29 @@ from ...schema import (
     ToolResult,
     ToolSpec,
 )
-from .approved_calls import ApprovedCalls
 from .offers import Approval
 
 _INPUT = "input"
 
 
 def resumed(
-    id: str, call: ModelCall, approvals: Mapping[str, Approval], approved: ApprovedCalls
+    id: str,
+    call: ModelCall,
+    approvals: Mapping[str, Approval],
+    approved: Callable[[str, PendingCall], ToolAnswer],
 ) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
     """Returns a loop with an id, and the answers to its pending calls: those of the last reply in the messages of
-    `call`, which have an approval or, as the client's own, a result. One of the `approved` calls is not run again.
-    Without approvals the loop is a new one.
+    `call`, which have an approval or, as the client's own, a result. `approved` returns how one goes on that the
+    client has approved. Without approvals the loop is a new one.
 
     Raises `InvalidInputError` for calls without an answer, and for messages after them.
     """
     if not approvals:
         return ToolLoop(id, call), ()
-    index = max(number for number, message in enumerate(call.messages) if _decided(message.parts, approvals))
+    found = [number for number, message in enumerate(call.messages) if _decided(message.parts, approvals)]
+    if not found or not found[-1]:
+        raise InvalidInputError("expected the call that was answered, and the messages before it", path=_INPUT)
+    index = found[-1]
     after = call.messages[index + 1 :]
     if any(message.role != "tool" for message in after):
         problem = "a message cannot follow an approval in the same request"
@@ -76,5 +81,7 @@ def _result(pending: PendingCall, results: Mapping[str, ToolResult]) -> ToolAnsw
     return pending.result(*result.content, is_error=result.is_error)
 
 
-def _decision(pending: PendingCall, approval: Approval, approved: ApprovedCalls) -> ToolAnswer:
-    return approved.answer(approval.request, pending) if approval.is_given else pending.deny(approval.reason)
+def _decision(
+    pending: PendingCall, approval: Approval, approved: Callable[[str, PendingCall], ToolAnswer]
+) -> ToolAnswer:
+    return approved(approval.request, pending) if approval.is_given else pending.deny(approval.reason)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -18,9 +19,11 @@ from ...schema import (
     ModelReply,
     PendingCall,
     StreamEvent,
+    ToolAnswer,
     ToolCall,
     ToolEnded,
     ToolEvent,
+    ToolLoop,
     ToolResult,
     ToolStep,
     accumulate,
@@ -45,7 +48,7 @@ _NEVER_KEPT = 1_000_000_000
 @dataclass(frozen=True, slots=True)
 class ToolRounds:
     """The rounds of one call: `tools` are those that the server runs, by the names that the model has for them,
-    `own_tools` the names of the client's. `parts` are what the client is shown of its calls.
+    `own_tools` the names of the client's. `parts` are what the client, `owner`, is shown of its calls.
     """
 
     offer: Offer
@@ -54,13 +57,14 @@ class ToolRounds:
     parts: CallParts
     limits: Limits
     entry: Entry
+    owner: str
 
     async def response(
         self, llm: abstractcore.LLM, call: ModelCall, timeout: float
     ) -> tuple[GenerateResponse[None], ModelReply]:
         """Returns the response of all rounds, and the reply for the client. Raises as `llm.arun` does."""
         async with self.offer.servers.used():
-            loop, answers = resumed(next_trace_id(), call, self.offer.approvals, self.offer.servers.approved)
+            loop, answers = self._begun(call)
             response = await llm.aresume(
                 loop, answers, tools=self._runnable, run_tools=self._policy, timeout=timeout, deps=None
             )
@@ -80,11 +84,15 @@ class ToolRounds:
     ) -> tuple[abstractcore.AsyncStream[None], MergedReply]:
         """Returns the stream of the loop, which `stack` closes, and what merges it."""
         await stack.enter_async_context(self.offer.servers.used())
-        loop, answers = resumed(next_trace_id(), call, self.offer.approvals, self.offer.servers.approved)
+        loop, answers = self._begun(call)
         stream = await llm.aresume(
             loop, answers, tools=self._runnable, run_tools=self._policy, timeout=timeout, stream=True
         )
         return await stack.enter_async_context(stream), self._merged(call)
+
+    def _begun(self, call: ModelCall) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
+        approved = partial(self.offer.servers.approved.answer, self.owner)
+        return resumed(next_trace_id(), call, self.offer.approvals, approved)
 
     def guarded(self, guarding: Guarding) -> ToolRounds:
         """Returns these rounds with tools whose results the guards of the call see before the model."""
@@ -122,7 +130,8 @@ class ToolRounds:
     def _note(self, event: ToolEvent) -> None:
         """Notes a call that has ended in the entry of its request, and its result if the client has approved it."""
         if isinstance(event, ToolEnded) and (approval := self.offer.approvals.get(event.step.call.id)) is not None:
-            self.offer.servers.approved.keep(approval.request, event.step.result)
+            step = event.step
+            self.offer.servers.approved.keep(self.owner, approval.request, step.call, step.result)
         if isinstance(event, ToolEnded) and event.step.call.name in self.tools:
             self.entry.tools.append(self._run_of(event.step))
 
