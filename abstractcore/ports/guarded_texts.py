@@ -28,7 +28,7 @@ H = TypeVar("H", ModelCall, ModelReply)
 
 def with_texts(holder: H, change: Change) -> H:
     """Returns a call or a reply with `change(text, kind)` for each of its texts in order; `holder` itself if none is
-    changed. Of arguments that are JSON, each string is a text.
+    changed. Of arguments that are JSON, each string is a text, and each name in an object.
 
     With a changed text, its citations and signature are left out, and what the provider says besides of a reply, or of
     a tool that it ran: all of these may quote it.
@@ -105,5 +105,6 @@ def _strings(value: Any, change: Change) -> Any:
     if isinstance(value, list):
         return [_strings(item, change) for item in cast("list[Any]", value)]
     if isinstance(value, Mapping):
-        return {name: _strings(item, change) for name, item in cast("Mapping[str, Any]", value).items()}
+        items = cast("Mapping[str, Any]", value).items()
+        return {_strings(name, change): _strings(item, change) for name, item in items}
     return value

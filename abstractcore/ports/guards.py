@@ -9,7 +9,8 @@ from typing import Literal, Protocol, TypeAlias, runtime_checkable
 from ..schema import ModelCall, ModelReply
 
 TextKind = Literal["text", "reasoning", "arguments", "result"]
-"""What a text is of: what was said, reasoning, a string in the arguments of a tool call, or the result of a tool."""
+"""What a text is of: what was said, reasoning, a string or a name in the arguments of a tool call, or the result of a
+tool."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,7 +64,7 @@ def test_all_texts_of_a_call_are_changed():
 def test_what_may_quote_a_changed_text_of_a_reply_goes_with_it():
     reasoning, text, call, odd, hosted, result, opaque = with_texts(REPLY, hidden).parts
     assert (reasoning, text) == (ReasoningPart("<reasoning>"), TextPart("<text>"))
-    assert call == ToolCall("1", "t", '{"secret": "<arguments>"}', signature="g")
+    assert call == ToolCall("1", "t", '{"<arguments>": "<arguments>"}', signature="g")
     assert odd == ToolCall("2", "t", "not <arguments> JSON")
     assert hosted == HostedToolCall("3", "search", '{"q": "<arguments>"}')
     assert (result, opaque) == (HostedToolResult("3", (TextPart("<result>"),)), REPLY.parts[-1])
