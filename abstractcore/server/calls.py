@@ -67,6 +67,8 @@ class Answered:
 
     def sealed(self, reply: ModelReply) -> ModelReply:
         """Returns a reply as the client may have it."""
+        if self.planned.rounds is not None:
+            reply = self.planned.rounds.shown(reply)
         return reply if self.planned.own_format else sealed_reply(reply, self.planned.origin)
 
 

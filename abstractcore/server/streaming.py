@@ -21,7 +21,7 @@ from .jobs import Job, Planned, may_fall_back
 from .reasoning import StreamSealer
 from .receipts import RECEIPT_HEADER
 from .settlements import cancelled, failed, settlement_of
-from .tools.rounds import RoundsStream
+from .tools.rounds import RoundsStream, ToolRounds
 
 _Stream: TypeAlias = "abstractcore.AsyncStream[None] | RoundsStream"
 
@@ -111,7 +111,7 @@ class StreamedAnswer(EventStream):
         relay = planned.relay if guarded is None else guarded
         is_untouched = planned.relay.is_untouched and (guarded is None or guarded.is_read_only)
         while batch:
-            data = relay.take_events() if is_untouched else _rendered(batch, renderer, sealer)
+            data = relay.take_events() if is_untouched else _rendered(batch, renderer, sealer, planned.rounds)
             if job.extension.is_given and isinstance(batch[-1], ReplyEnd):
                 self._tail += data
             elif data:
@@ -142,6 +142,10 @@ def _opened(planned: Planned, timeout: float) -> _Stream:
     return planned.rounds.stream(planned.llm, planned.call, timeout)
 
 
-def _rendered(batch: Sequence[StreamEvent], renderer: StreamRenderer, sealer: StreamSealer | None) -> bytes:
+def _rendered(
+    batch: Sequence[StreamEvent], renderer: StreamRenderer, sealer: StreamSealer | None, rounds: ToolRounds | None
+) -> bytes:
     deltas = cast("Sequence[Delta]", batch)  # a call given as data has no tools that run here, and no events of them
+    if rounds is not None:
+        deltas = [*map(rounds.shown_delta, deltas)]
     return b"".join(map(renderer.feed, deltas if sealer is None else sealer.sealed(deltas)))

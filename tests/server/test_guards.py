@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 import importlib.util
 import json
+import re
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
@@ -451,6 +452,36 @@ def test_results_of_tools_are_guarded_before_the_model_has_them(
     assert read[verdict] in result.as_text
     assert "300" not in result.as_text
     assert served.calls[-1].messages[0].text == f"Write to {ANN}"
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_items_of_calls_that_the_server_ran_are_changed_and_stay(served: Served, http: httpx2.Client, stream: bool):
+    def respond(input: Any, model: str, rule: str, **more: Any) -> Any:
+        tools = [{"type": "mcp", "server_label": "shop", "require_approval": rule}]
+        body = {"model": model, "input": input, "tools": tools, "stream": stream, **more}
+        response = http.post("/v1/responses", json=body)
+        assert "sold out" not in response.text
+        assert '"300"' not in response.text
+        events = [line[6:] for line in response.text.splitlines() if line.startswith("data: ")]
+        return json.loads(events[-1])["response"] if stream else response.json()
+
+    def hide(piece: TextPiece, context: GuardContext) -> list[Edit]:
+        return [Edit(*found.span(), "[x]") for found in re.finditer("sold out|300", piece.text)]
+
+    DOUBLES["texts"].do = hide
+    fail, price = ScriptedReply.tool_call("fail", {}), ScriptedReply.tool_call("price", {"item": "tea"})
+    served.script(fail, price, "There.")
+    failed, called = respond("?", "texts-closed", "never")["output"][1:3]
+    assert failed["error"]["content"][0]["text"] == "Error executing tool fail: [x]"
+    assert (called["status"], called["output"]) == ("completed", "[x]")
+    served.script(price, "There.", "Bye.")
+    first = respond("?", "texts-closed", "always")
+    answer = {"type": "mcp_approval_response", "approval_request_id": first["output"][-1]["id"], "approve": True}
+    second = respond([answer], "texts-closed", "always", previous_response_id=first["id"])
+    assert second["output"][0]["output"] == "[x]"
+    respond("Thanks.", "texts-closed", "always", previous_response_id=second["id"])
+    results = [part for message in served.calls[-1].messages for part in message.parts if isinstance(part, ToolResult)]
+    assert [result.as_text for result in results] == ["[x]"]
 
 
 def test_guard_that_cannot_be_made_changes_nothing(served: Served):

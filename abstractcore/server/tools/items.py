@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from ...schema import (
@@ -18,7 +19,7 @@ from ...schema import (
     ToolCall,
     ToolStep,
 )
-from ..items import new_id
+from ..items import Item, new_id
 from ..reasoning import sealed_id
 from .offers import Approval
 from .servers import Listing, ServedTool
@@ -47,6 +48,8 @@ class ItemParts:
         self._listings = listings
         self._approvals = approvals
         self._ids: dict[str, str] = {}
+        self._items: dict[str, Item] = {}
+        """The items of calls without their texts, by the ids of items."""
 
     def begin(self) -> list[Part]:
         """Returns the list of tools of each server that the conversation has none of yet."""
@@ -61,16 +64,21 @@ class ItemParts:
         call = step.call
         if call.name not in self._tools or step.outcome in _NOT_RUN:
             return None
-        text = _text(step.result.content)
-        content: tuple[ContentPart, ...] = ()
-        if step.result.is_error:
-            error = {"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": text}]}
-            given: dict[str, Any] = {"error": error}
-        else:
-            given = {"output": text}
-            content = (TextPart(text),)
         hosted = self._call(call, "failed" if step.result.is_error else "completed")
-        return hosted, HostedToolResult(hosted.id, content, {self._provider: given})
+        return hosted, HostedToolResult(hosted.id, (TextPart(_text(step.result.content)),))
+
+    def shown(self, part: Part) -> Part:
+        """Returns a part, of which guards may have changed the texts, as the wire format writes it."""
+        if isinstance(part, HostedToolCall) and part.id in self._items:
+            item = {**self._items[part.id], "arguments": part.arguments_text}
+            return replace(part, provider_metadata={self._provider: item})
+        if isinstance(part, HostedToolResult) and part.call_id in self._items:
+            text = _text(part.content)
+            if self._items[part.call_id]["status"] == "failed":
+                error = {"type": "mcp_tool_execution_error", "content": [{"type": "text", "text": text}]}
+                return HostedToolResult(part.call_id, (), {self._provider: {"error": error}})
+            return HostedToolResult(part.call_id, (TextPart(text),), {self._provider: {"output": text}})
+        return part
 
     def waiting(self, pending: PendingCall) -> ToolCall | None:
         """Returns the question about a call that waits for approval."""
@@ -89,16 +97,9 @@ class ItemParts:
             self._ids[call.id] = self._new_id("mcp_", call)
         id = self._ids[call.id]
         request = {"approval_request_id": self._approvals[call.id].request} if call.id in self._approvals else {}
-        item = {
-            "id": id,
-            "type": MCP_CALL,
-            "server_label": tool.server,
-            "name": tool.name,
-            "arguments": call.arguments_text,
-            "status": status,
-            **request,
-        }
-        return HostedToolCall(id, tool.name, call.arguments_text, {self._provider: item})
+        item = {"id": id, "type": MCP_CALL, "server_label": tool.server, "name": tool.name, "status": status}
+        self._items[id] = {**item, **request}
+        return HostedToolCall(id, tool.name, call.arguments_text)
 
     def _new_id(self, prefix: str, call: ToolCall) -> str:
         id = new_id(prefix)

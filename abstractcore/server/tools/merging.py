@@ -49,6 +49,10 @@ class CallParts(Protocol):
         """Returns the question about a call that waits."""
         ...
 
+    def shown(self, part: Part) -> Part:
+        """Returns a part, of which guards may have changed the texts, as the wire format writes it."""
+        ...
+
 
 class NoParts:
     """The client is shown nothing."""
@@ -65,6 +69,10 @@ class NoParts:
 
     def waiting(self, pending: PendingCall) -> None:
         """Returns nothing."""
+
+    def shown(self, part: Part) -> Part:
+        """Returns the part."""
+        return part
 
 
 class MergedReply:

@@ -17,6 +17,7 @@ from ...schema import (
     GenerateResponse,
     ModelCall,
     ModelReply,
+    PartDelta,
     PendingCall,
     StreamEvent,
     ToolAnswer,
@@ -98,6 +99,14 @@ class ToolRounds:
         """Returns these rounds with tools whose results the guards of the call see before the model."""
         tools = {name: replace(each, tool=_guarded(each.tool, guarding)) for name, each in self.tools.items()}
         return replace(self, tools=tools)
+
+    def shown(self, reply: ModelReply) -> ModelReply:
+        """Returns a reply, of which guards may have changed the texts, as the client's wire format writes it."""
+        return replace(reply, parts=tuple(map(self.parts.shown, reply.parts)))
+
+    def shown_delta(self, delta: Delta) -> Delta:
+        """Returns a delta, as `shown` does a reply."""
+        return replace(delta, part=self.parts.shown(delta.part)) if isinstance(delta, PartDelta) else delta
 
     def runs(self, steps: Sequence[ToolStep]) -> list[dict[str, Any]]:
         """Returns the calls of tools of the server, as JSON data."""
