@@ -264,6 +264,14 @@ def test_warm_up_generates_nothing_and_is_continued(served: Served):
     assert texts(served) == ["I am Ada."]
 
 
+def test_warm_up_of_a_wrong_request_is_refused(served: Served):
+    with connected(served) as connection:
+        wrong: list[Any] = [{"role": "user", "content": [{"type": "nonsense"}]}]
+        status, error = failed(connection, input=wrong, generate=False)
+        assert (status, error["param"]) == (400, "input[0].content[0].type")
+        assert failed(connection, max_output_tokens="x", generate=False)[1]["param"] == "max_output_tokens"
+
+
 def test_requests_wait_for_each_other(served: Served):
     served.script("one", "two", "three")
     with connected(served) as connection:
