@@ -102,7 +102,10 @@ def test_tool_is_listed_called_and_its_result_is_read(served: Served, client: An
     served.script(
         ScriptedReply.text("Let me see.", usage=Usage(7, 3)) + PRICE, ScriptedReply.text("300.", usage=Usage(9, 1))
     )
-    made = client.responses.create(model="scripted", input="What does tea cost?", tools=TOOLS)
+    made = client.responses.create(
+        model="scripted", input="What does tea cost?", tools=TOOLS, extra_body={"abstractcore": {}}
+    )
+    assert made.abstractcore["warnings"] == []
     listed, text, call, answer = made.output
     assert listed.type == "mcp_list_tools"
     assert listed.id.startswith("mcpl_")

@@ -51,11 +51,33 @@ async def with_requested_tools(job: Job) -> Job:
     if items:
         body["input"] = conversation.written(names)
     if offer is not None:
-        body["tools"] = [tool for tool in tools if not is_ours(tool)]
+        body = _without_ours(body)
         body |= {"store": False, "tool_choice": _tool_choice(body.get("tool_choice"), names)}
-        body.pop(_MOST, None)
     wire = replace(asked.wire, body=compact(body))
     return replace(job, asked=replace(asked, wire=wire, is_changed=True), offer=offer)
+
+
+def without_requested_tools(job: Job) -> Job:
+    """Returns the job of a request of the Responses API without the MCP servers that it asks for, which are not asked
+    for their tools. Raises as `with_requested_tools` does for a server that the client may not use.
+    """
+    asked, exchange = job.asked, job.exchange
+    tools = _list_at(asked.data, "tools")
+    refuse_addresses(tools, exchange.state.settings.mcp, are_allowed=job.has_own_format)
+    if not uses_tools(asked.data):
+        return job
+    read_wanted(tools, exchange.state.mcp.names_for(exchange.grant, job.served.name))
+    body: dict[str, Any] = jiter.from_json(asked.wire.body)
+    body = _without_ours(body)
+    body.pop("tool_choice", None)
+    return replace(job, asked=replace(asked, wire=replace(asked.wire, body=compact(body)), is_changed=True))
+
+
+def _without_ours(body: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a request without the MCP servers of this server, and how many of their tools may be called."""
+    rest = {name: value for name, value in body.items() if name not in ("tools", _MOST)}
+    tools = [tool for tool in body["tools"] if not is_ours(tool)]
+    return {**rest, "tools": tools} if tools else rest
 
 
 async def _offer(job: Job, conversation: Conversation, tools: list[Any]) -> Offer:
