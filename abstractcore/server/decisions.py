@@ -15,6 +15,7 @@ from .fetching import NoDownloads
 from .jobs import Job
 from .requests import Request
 from .settlements import COSTS_NOTHING
+from .tools.jobs import without_requested_tools
 from .turns import turn_of
 from .uploaded_files import with_contents
 
@@ -33,7 +34,7 @@ async def decide(exchange: Exchange) -> WireResponse:
     job = Job.of(exchange, exchange.dialect.read(exchange.request, body))
     if exchange.dialect is OPENAI_RESPONSES:
         turn = await turn_of(job)
-        job = job if turn is None else turn.job
+        job = without_requested_tools(job if turn is None else turn.job)
     job = await with_contents(job)
     async with exchange.state.drains.watched(exchange.connection, "cancel"):
         return exchange.answer(await _decisions(job))

@@ -13,6 +13,7 @@ import openai
 import pytest
 
 from abstractcore.server import Grant, ModelSettings, Settings
+from abstractcore.server.tools.settings import MCPSettings
 from tests.documents import ROOT
 from tests.server.accounts import Accounts
 from tests.server.serving import Served, serving
@@ -20,7 +21,10 @@ from tests.server.serving import Served, serving
 RECEIPT = base64.b64encode((ROOT / "examples/media/receipt.jpg").read_bytes()).decode()
 INVOICE = ROOT / "examples/media/invoice.pdf"
 IMAGE: dict[str, Any] = {"type": "image_url", "image_url": {"url": f"data:image/jpeg;base64,{RECEIPT}"}}
-GROUP = Settings(models={"readers": ModelSettings(("cohere/command-a-03-2025", "openai/gpt-4.1"))})
+GROUP = Settings(
+    models={"readers": ModelSettings(("cohere/command-a-03-2025", "openai/gpt-4.1"))},
+    mcp={"shop": MCPSettings(command="/no/such/program")},
+)
 
 
 @pytest.fixture(scope="module")
@@ -129,6 +133,22 @@ def test_missing_package_is_a_warning(client: openai.OpenAI, monkeypatch: pytest
     (warning,) = found["warnings"]
     assert (warning["code"], warning["path"]) == ("missing_package", "messages[0].parts[0]")
     assert "pip install pypdf" in warning["message"]
+
+
+def test_mcp_servers_of_the_server_are_checked_and_not_asked(client: openai.OpenAI):
+    shop: dict[str, Any] = {"type": "mcp", "server_label": "shop"}
+    weather: dict[str, Any] = {
+        "type": "function",
+        "name": "weather",
+        "parameters": {"type": "object", "properties": {}},
+    }
+    body: dict[str, Any] = {"model": "scripted", "input": "hi", "max_tool_calls": 2, "tool_choice": "required"}
+    for tools in ([shop], [shop, weather]):
+        assert decided(client, **body, tools=tools)["warnings"] == []
+    with pytest.raises(openai.PermissionDeniedError, match="there is no MCP server 'shpo'"):
+        decided(client, **body, tools=[{**shop, "server_label": "shpo"}])
+    with pytest.raises(openai.BadRequestError, match="of its own configuration only"):
+        decided(client, **body, tools=[{**shop, "server_url": "https://example.com"}])
 
 
 @pytest.mark.parametrize(
