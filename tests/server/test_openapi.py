@@ -12,7 +12,7 @@ from jsonschema import Draft202012Validator
 
 from abstractcore import InvalidInputError
 from abstractcore.registry import Registry
-from abstractcore.server import FixedKeys, images, music, speech, transcriptions, uploads
+from abstractcore.server import FixedKeys, images, music, speech, transcriptions, uploaded_files, uploads
 from abstractcore.server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES, Dialect
 from abstractcore.server.openapi import ERRORS
 from abstractcore.server.route_descriptions import APIS, requests
@@ -60,6 +60,7 @@ def test_schemas_are_those_of_the_fields():
         ("/v1/audio/music", vars(music)["_FIELDS"]),
         ("/v1/images/edits", vars(images)["_FIELDS"]),
         ("/v1/images/generations", vars(images)["_FIELDS"] - {"image", "mask"}),
+        ("/v1/files", frozenset(vars(uploaded_files)["_FIELDS"])),
         ("/v1/uploads", vars(uploads)["_FIELDS"]),
         ("/v1/uploads/{id}/complete", vars(uploads)["_FIELDS_OF_COMPLETION"]),
     ],
