@@ -31,6 +31,7 @@ _SECONDS: Final = (3600, 2_592_000)
 _UNKNOWN_TYPE: Final = "application/octet-stream"
 _ID: Final = "file_id"
 _FORMATS: Final = ("openai_chat", "openai_responses")
+_IMAGES: Final = ("input_image", "computer_screenshot")
 _MESSAGES: Final = ("input", "messages")
 _LONGEST_NAME: Final = 255
 _CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x1f\x7f]")
@@ -151,11 +152,11 @@ def _objects(value: object) -> list[dict[str, Any]]:
 
 
 def _fill(part: dict[str, Any], file: StoredFile, content: str) -> None:
-    """Puts the content of a file, in base64, into a part of a message: an image of the Responses API, or a file of both
-    APIs.
+    """Puts the content of a file, in base64, into a part of a message: an image or a screenshot of the Responses API,
+    or a file of both APIs.
     """
     url = f"data:{file.media_type};base64,{content}"
-    if part.get("type") == "input_image":
+    if part.get("type") in _IMAGES:
         part["image_url"] = url
     else:
         part["file_data"] = url

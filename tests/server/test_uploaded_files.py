@@ -76,6 +76,20 @@ def test_content_decides_what_an_image_is(served: Served, http: httpx2.Client, c
     assert part["image_url"]["url"].startswith("data:image/png;base64,iVBOR")
 
 
+def test_screenshot_of_a_computer_is_an_image(served: Served, http: httpx2.Client, client: openai.OpenAI):
+    """`ResponseComputerToolCallOutputScreenshotParam` of the openai package has a `file_id` or an `image_url`."""
+    made = client.files.create(file=("screen.png", PAGE.read_bytes()), purpose="vision")
+    call = {"type": "computer_call", "id": "cu_1", "call_id": "call_1", "action": {"type": "screenshot"}}
+    screenshot = {"type": "computer_screenshot", "file_id": made.id}
+    output = {"type": "computer_call_output", "call_id": "call_1", "output": screenshot}
+    served.vendor.script(completion("A page."))
+    body = {"model": "openai-responses/gpt-5.4", "input": [{"role": "user", "content": "hi"}, call, output]}
+    http.post("/v1/responses", json=body)
+    (request,) = served.vendor.requests
+    assert b'"computer_screenshot"' in request.body
+    assert b'"image_url":"data:image/png;base64,iVBOR' in request.body
+
+
 def test_ids_that_are_not_known_here_are_the_vendors(served: Served, http: httpx2.Client):
     served.vendor.script(completion("A page."))
     content = [{"type": "file", "file": {"file_id": "file-theirs"}}]
