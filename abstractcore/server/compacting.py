@@ -38,7 +38,6 @@ Write the summary, and nothing else."""
 _REPLACED = frozenset(
     {
         "background",
-        "conversation",
         "include",
         "input",
         "instructions",
@@ -60,7 +59,10 @@ async def compact_conversation(exchange: Exchange) -> WireResponse:
 
     Raises what is wrong with the request.
     """
-    job = await continued(await calls.read(exchange))
+    job = await calls.read(exchange)
+    if job.asked.data.get("conversation") is not None:
+        raise InvalidInputError("a conversation cannot be compacted: send its items as input", path="conversation")
+    job = await continued(job)
     items = stored_items(json.loads(job.asked.wire.body).get("input"), "input")
     if not items:
         raise InvalidInputError("expected at least one item", path="input")

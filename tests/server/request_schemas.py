@@ -118,7 +118,7 @@ OWN: Mapping[str, Own] = {
     "/v1/uploads/{id}/parts": Own(1, {"data": b""}, is_form=True),
     "/v1/uploads/{id}/complete": Own(1, {"part_ids": ["part_1"], "md5": "d41d8cd98f00b204e9800998ecf8427e"}),
     "/v1/responses/compact": Own(
-        1, {"model": "default", "input": None, "previous_response_id": "resp_1", "conversation": None}
+        1, {"model": "default", "input": None, "instructions": "Be brief.", "previous_response_id": "resp_1"}
     ),
     "/v1/conversations": Own(0, {**_ITEMS, "metadata": {"a": "b"}}),
     "/v1/conversations/{id}": Own(1, {"metadata": {"a": "b"}}),
