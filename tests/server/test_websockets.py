@@ -334,6 +334,16 @@ def test_number_of_streams_is_limited(served: Served):
         assert asked(connection, stream_id="s0", generate=False)[-1]["stream_id"] == "s0"
 
 
+def test_broken_text_closes_its_connection_and_is_not_logged(served: Served, caplog: pytest.LogCaptureFixture):
+    with connected(served) as connection:
+        connection.socket.sendall(b"\x81\x81\0\0\0\0\xff")  # a text message that is not UTF-8
+        with pytest.raises(ConnectionClosed) as closed:
+            connection.recv(PATIENCE_SECONDS)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1007
+    assert "UTF-8" not in caplog.text
+
+
 def test_large_message_closes_its_connection(served: Served):
     with connected(served) as connection:
         connection.send(iter(["x" * (BODY_BYTES // 2 + 1)] * 2))  # fragments
