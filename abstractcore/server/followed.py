@@ -47,15 +47,16 @@ class FollowedResponse(EventStream):
                 self._after = page.events[-1]["sequence_number"]
                 await sink.write(b"".join(map(event_bytes, page.events)))
             elif not has_ended:
-                await self._wait(news)
+                await self._wait(news, is_made_here=running is not None)
         await sink.write(b"", more=False)
 
-    async def _wait(self, news: asyncio.Event) -> None:
+    async def _wait(self, news: asyncio.Event, *, is_made_here: bool) -> None:
         with suppress(TimeoutError):
             async with asyncio.timeout(_POLL_SECONDS):
                 await news.wait()
                 return
-        await self._exchange.state.stored.run(lambda tables: tables.background.free_expired(self._key))
+        if not is_made_here:
+            await self._exchange.state.stored.run(lambda tables: tables.background.free_expired(self._key))
 
     def _head(self) -> Mapping[str, str]:
         return {"content-type": "text/event-stream; charset=utf-8"}

@@ -144,10 +144,11 @@ async def _check_ended(job: Job, previous: str) -> None:
 async def found_response(exchange: Exchange, id: str) -> StoredResponse | None:
     """Returns a stored response; None if the client has none with this id. One whose process has ended has failed."""
     key = (exchange.grant.owner, id)
+    is_made_here = exchange.state.backgrounds.find(key) is not None
 
     def find(tables: StoredTables) -> StoredResponse | None:
         found = tables.responses.find(*key)
-        if found is None or found.body.get("status") not in UNENDED:
+        if found is None or is_made_here or found.body.get("status") not in UNENDED:
             return found
         tables.background.free_expired(key)
         return tables.responses.find(*key)

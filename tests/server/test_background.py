@@ -19,7 +19,7 @@ from abstractcore import AuthenticationError, RateLimitError
 from abstractcore.server import Limits, ServerSettings, Settings, background_response
 from abstractcore.server.backgrounds import Backgrounds, Running
 from abstractcore.server.receipts import ReceiptFolder
-from abstractcore.server.store import StoreUnavailable
+from abstractcore.server.store import StoreUnavailable, background
 from abstractcore.server.store.background import BackgroundResponses
 from abstractcore.server.stored_state import StoredState
 from tests.chaos_server import (
@@ -307,6 +307,20 @@ def test_request_whose_call_is_not_let_in_is_refused(
     response = http.post("/v1/responses", json={"model": "scripted", "input": "hi", "background": True})
     assert response.status_code == expected
     assert http.get(f"/v1/responses/resp_{response.headers['x-request-id']}").status_code == 404
+
+
+def test_response_that_this_process_makes_has_not_failed_after_the_database_was_down(
+    served: Served, client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(background, "ALIVE_SECONDS", -1.0)  # no sign of life could be stored for long
+    gate = served.vendor.gate()
+    served.vendor.script(stream_head(), gate, LAST, LAST_CHUNK)
+    with client.responses.create(model=MODEL, input="hi", background=True, stream=True) as stream:
+        events: Iterator[Any] = iter(stream)
+        id: str = next(events).response.id
+        assert client.responses.retrieve(id).status == "in_progress"
+        gate.open()
+        assert list(events)[-1].type == "response.completed"
 
 
 def test_no_task_outlives_the_responses():
