@@ -269,7 +269,7 @@ class LLMs:
     def _not_set_up(self, name: str, provider: str) -> ModelNotFoundError:
         return ModelNotFoundError(
             f"the model {name[:_LONGEST_NAME]!r} cannot be used: {provider!r} is not set up on this server. "
-            f"The server needs its key in the environment, or [providers.{provider}] in its configuration"
+            f"The server needs its key in the environment, or [providers.{provider}] in its configuration."
         )
 
 

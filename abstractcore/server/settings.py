@@ -79,8 +79,8 @@ class ServerSettings:
     port: int = field(default=8000, metadata={"least": 0, "most": 65535})
     """The port; 0 is any free one."""
     workers: int = field(default=1, metadata={"least": 1, "most": 256})
-    """How many processes answer. Of `[limits]`, `connections`, `websockets`, `requests` and `drains` hold for each of
-    them."""
+    """How many processes answer. Of `[limits]`, `connections`, `websockets`, `requests`, `backgrounds` and `drains`
+    hold for each of them."""
     hosts: tuple[str, ...] = ()
     """Names by which clients reach the server, beside its address and those of this machine."""
     keys_env: tuple[str, ...] = ("ABSTRACTCORE_SERVER_KEY",)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Collection
+from dataclasses import asdict
 from typing import Any
 
 import anthropic.types.message_create_params
@@ -20,12 +21,22 @@ import openai.types.uploads.part_create_params
 import pytest
 from ollama._types import ChatRequest, GenerateRequest
 
+from abstractcore.server.limits import Limits
 from tests.server.fields import FIELDS, PAGE, outcome, page
 from tests.server.serving import Served
 
 
 def test_page_is_what_the_formats_do():
     assert PAGE.read_text(encoding="utf-8") == page(), "run: make docs"
+
+
+def test_page_has_every_limit_with_its_default():
+    text = PAGE.read_text(encoding="utf-8")
+    section = text.partition("\n## Limits\n")[2].partition("\n## ")[0]
+    named: dict[str, int] = {}
+    for names, defaults in re.findall(r"^\| (`.+?`) \| ([\d, ]+) \|", section, re.MULTILINE):
+        named |= zip(re.findall(r"`(\w+)`", names), map(int, defaults.split(", ")), strict=True)
+    assert named == asdict(Limits())
 
 
 def _annotations(params: Any) -> Collection[str]:
