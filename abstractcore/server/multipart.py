@@ -74,20 +74,20 @@ def read_form(body: bytes, headers: Mapping[str, str]) -> Form:
     if kind != b"multipart/form-data" or not boundary:
         raise refused(415, "send multipart/form-data with a boundary here")
     reader = _FormReader()
-    parser = MultipartParser(
-        boundary,
-        {
-            "on_part_begin": reader.begin,
-            "on_header_field": reader.header_name,
-            "on_header_value": reader.header_value,
-            "on_header_end": reader.header_end,
-            "on_headers_finished": reader.headers_end,
-            "on_part_data": reader.data,
-            "on_part_end": reader.end,
-            "on_end": reader.finish,
-        },
-    )
     try:
+        parser = MultipartParser(
+            boundary,
+            {
+                "on_part_begin": reader.begin,
+                "on_header_field": reader.header_name,
+                "on_header_value": reader.header_value,
+                "on_header_end": reader.header_end,
+                "on_headers_finished": reader.headers_end,
+                "on_part_data": reader.data,
+                "on_part_end": reader.end,
+                "on_end": reader.finish,
+            },
+        )
         parser.write(body)
         parser.finalize()
     except FormParserError as error:

@@ -217,6 +217,12 @@ def test_other_content_types_are_refused(http: httpx2.Client, pending: str):
         assert "application/json" in error(http.post(path, data={"part_ids": "x"}), 415)["message"]
 
 
+def test_boundary_that_is_too_long_is_refused(http: httpx2.Client, pending: str):
+    headers = {"content-type": f"multipart/form-data; boundary={'x' * 10_000}"}
+    refused = error(http.post(f"{pending}/parts", content=b"x", headers=headers), 400)
+    assert "the form cannot be read" in refused["message"]
+
+
 @pytest.mark.parametrize(
     ("body", "param"),
     [
