@@ -39,6 +39,10 @@ def limited_websockets(limits: Limits) -> type[asyncio.Protocol]:
             elif self._timer is None:
                 self._timer = self.loop.call_later(limits.body_seconds, self.transport.abort)
 
+        def send_receive_event_to_app(self) -> None:
+            self._stop_timer()  # the message is complete
+            super().send_receive_event_to_app()
+
         def connection_lost(self, exc: Exception | None) -> None:
             self._stop_timer()
             super().connection_lost(exc)

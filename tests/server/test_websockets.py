@@ -16,12 +16,15 @@ from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, get_args
+from unittest.mock import Mock
 
 import httpx2
 import openai
 import pytest
+import uvicorn
 from openai.resources.responses.responses import ResponsesConnection
 from openai.types.responses import ResponsesServerEvent
+from uvicorn.server import ServerState
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
@@ -29,6 +32,7 @@ from abstractcore import AuthenticationError, CallRecord, OverloadedError, RateL
 from abstractcore.server import Grant, Limits, ServerSettings, Settings
 from abstractcore.server.connection import Connection
 from abstractcore.server.receipts import ReceiptFolder
+from abstractcore.server.websocket_connections import limited_websockets
 from abstractcore.server.websockets import Socket
 from abstractcore.testing import ScriptedReply
 from tests.chaos_server import CUT, DONE, HANG, LAST_CHUNK, PATIENCE_SECONDS, chunk, delta, failure, stream_head
@@ -603,6 +607,54 @@ def test_slow_message_ends_its_connection():
         connection.socket.sendall(b"\x81\xfe\x40\x00maskdata")  # four bytes of a text message of 16 kB
         with pytest.raises(ConnectionClosed):
             connection.recv(PATIENCE_SECONDS)
+
+
+class Timers:
+    """An event loop that keeps the timers for messages."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self.found: list[asyncio.TimerHandle] = []
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._loop, name)
+
+    def call_later(self, seconds: float, work: Any, *arguments: Any) -> asyncio.TimerHandle:
+        timer = self._loop.call_later(seconds, work, *arguments)
+        if seconds == PATIENCE_SECONDS:
+            self.found.append(timer)
+        return timer
+
+
+def test_each_message_has_its_own_time():
+    """The data that ends a message begins the next one."""
+
+    async def accept(scope: Any, receive: Any, send: Any) -> None:
+        await send({"type": "websocket.accept"})
+        is_open.set()
+        await asyncio.Future()
+
+    async def timers_of_messages() -> list[bool]:
+        timers, transport = Timers(), Mock()
+        transport.is_closing.return_value = False
+        transport.get_extra_info.return_value = None
+        config = uvicorn.Config(accept, log_config=None)
+        config.load()
+        protocol: Any = limited_websockets(Limits(body_seconds=PATIENCE_SECONDS))
+        protocol = protocol(config, ServerState(), {}, timers)
+        protocol.connection_made(transport)
+        protocol.data_received(
+            b"GET / HTTP/1.1\r\nHost: a\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n"
+            b"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
+        )
+        await is_open.wait()
+        message = b"\x81\x82\0\0\0\0{}"
+        protocol.data_received(message[:4])
+        protocol.data_received(message[4:] + message[:4])
+        return [timer.cancelled() for timer in timers.found]
+
+    is_open = asyncio.Event()
+    assert asyncio.run(timers_of_messages()) == [True, False]
 
 
 def test_old_connection_ends_after_its_response():
