@@ -218,7 +218,7 @@ class MCPTools(ToolServerBase["connections.Connection"]):
 
     def _choosing(self, **changes: Any) -> MCPTools:
         made = copy.copy(self)
-        made._latest = _NOTHING_LISTED
+        made._latest, made._made = _NOTHING_LISTED, ([], ())
         made._choices = replace(self._choices, **changes)
         return made
 

@@ -68,6 +68,7 @@ class ToolServerBase(ABC, Generic[C]):
         self._timeout = timeout
         self._pins = Pins(name, pins)
         self._secrets = Secrets(credentials_of(credentials))
+        self._made: tuple[list[tuple[Definition, bool]], tuple[Tool[..., Any], ...]] = [], ()
         self._pools: LoopLocal[ConnectionPool[C]] = LoopLocal(ConnectionPool[C], ConnectionPool[C].close)
 
     @abstractmethod
@@ -111,7 +112,7 @@ class ToolServerBase(ABC, Generic[C]):
                 raise
             pool.note_failure(identity, error)
             return ServedTools(warnings=(self._left_out(error),))
-        return ServedTools(tuple(self._tool(each) for each in definitions), warnings)
+        return ServedTools(self._tools(definitions), warnings)
 
     def list_tools(self) -> list[ToolSpec]:
         """Returns the tools as the model would be given them; raises `ToolServerError`."""
@@ -172,7 +173,16 @@ class ToolServerBase(ABC, Generic[C]):
         async with self._connection(await self._identity(deps)) as connection:
             yield connection
 
-    def _tool(self, definition: Definition) -> Tool[..., Any]:
+    def _tools(self, definitions: Sequence[Definition]) -> tuple[Tool[..., Any], ...]:
+        """Returns the tools of definitions, which are made once: a server may have thousands."""
+        now = [(each, self._pins.trusts(each)) for each in definitions]
+        made_of, tools = self._made
+        if made_of != now:
+            tools = tuple(self._tool(each, is_trusted=is_trusted) for each, is_trusted in now)
+            self._made = now, tools
+        return tools
+
+    def _tool(self, definition: Definition, *, is_trusted: bool) -> Tool[..., Any]:
         """Returns a tool that calls the server."""
 
         async def run(call: ToolCall, context: ToolContext[Any]) -> Any:
@@ -181,7 +191,6 @@ class ToolServerBase(ABC, Generic[C]):
             async with self._connection(await self._identity(context.deps)) as connection:
                 return await self.run_call(connection, definition, call, context)
 
-        is_trusted = self._pins.trusts(definition)
         run.__qualname__ = f"{self._name}.{definition.name}"
         return self.offered(Tool[..., Any].of(definition.spec, run, is_trusted=is_trusted, timeout=self._timeout))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sys
 from collections.abc import Iterator
@@ -20,7 +21,7 @@ from abstractcore.server.access import FixedKeys
 from abstractcore.server.limits import Limits
 from abstractcore.server.settings import ModelSettings, ServerSettings
 from abstractcore.server.tools.approved_calls import ApprovedCalls
-from abstractcore.server.tools.servers import MCPServers
+from abstractcore.server.tools.servers import Listing, MCPServers
 from abstractcore.server.tools.settings import MCPSettings
 from abstractcore.testing import ScriptedReply
 from tests.chaos_server import PATIENCE_SECONDS, raw_answer
@@ -607,6 +608,20 @@ def test_signed_call_comes_back_with_its_signature(served: Served, client: Any):
         parts = [part for content in json.loads(sent.body)["contents"] for part in content["parts"]]
         (again,) = (part for part in parts if "functionCall" in part)
         assert again["thoughtSignature"] == "c2lnbmVk"
+
+
+def test_tools_are_made_once_as_long_as_they_stay_the_same():
+    async def listings() -> list[Listing]:
+        servers = MCPServers(Settings(mcp={"shop": python("shop.py", approval=RULES)}), {})
+        try:
+            return [listing for _ in range(2) for listing in await servers.listings(["shop"])]
+        finally:
+            await servers.close()
+
+    first, again = asyncio.run(listings())
+    assert again is first
+    rules = {each.name: each.rule for each in first.tools}
+    assert (rules["price"], rules["pack"], "wait" in rules) == ("never", "always", False)
 
 
 def test_metrics_count_calls_of_tools(served: Served, client: Any, http: httpx2.Client):

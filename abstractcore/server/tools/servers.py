@@ -13,6 +13,7 @@ from ...errors import InvalidInputError, MissingExtraError, ServerError, ToolFai
 from ...mcp.config import expanded
 from ...ports import ToolContext
 from ...schema import CallWarning, TextPart, ToolCall, ToolResult
+from ...tools import ServedTools
 from ...tools.long_results import shortened
 from ...tools.results import content_of
 from ...tools.tool import Tool
@@ -60,6 +61,8 @@ class MCPServers:
         self._settings = settings
         self._environment = environment
         self._made: dict[str, MCPTools] = {}
+        self._latest: dict[str, tuple[ServedTools, Listing]] = {}
+        """The last listing of each server, and what it was made of."""
         self._uses = 0
         self._is_retired = False
 
@@ -111,8 +114,16 @@ class MCPServers:
             if settings.required:
                 raise RequestRefused(502, ServerError(f"{problem}; the log of this server has the reason")) from None
             return Listing(name, warnings=(CallWarning("tool_server_failed", f"tools.{name}", problem),), error=problem)
-        found = (ServedTool(name, tool.name, self._bounded(name, tool), _rule(settings, tool)) for tool in served.tools)
-        return Listing(name, tuple(each for each in found if each.rule != "deny"), served.warnings)
+        made_of, listing = self._latest.get(name, (None, None))
+        if listing is None or made_of != served:
+            listing = self._listed(name, settings, served)
+            self._latest[name] = served, listing
+        return listing
+
+    def _listed(self, name: str, settings: MCPSettings, served: ServedTools) -> Listing:
+        offered = (tool for tool in served.tools if _rule(settings, tool) != "deny")
+        tools = (ServedTool(name, tool.name, self._bounded(name, tool), _rule(settings, tool)) for tool in offered)
+        return Listing(name, tuple(tools), served.warnings)
 
     @asynccontextmanager
     async def used(self) -> AsyncGenerator[None]:
