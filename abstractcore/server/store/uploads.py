@@ -21,7 +21,6 @@ MOST_PARTS: Final = 10_000
 _FREED_BY_WRITE: Final = 2
 _FREED_AT_ONCE: Final = 8
 _SECONDS: Final = 3600.0
-_MEDIA_TYPE: Final = "application/octet-stream"
 
 
 @dataclass(frozen=True, slots=True)
