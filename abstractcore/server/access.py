@@ -138,12 +138,14 @@ def digest_of(key: str) -> bytes:
     return hashlib.sha256(key.encode("utf-8", "surrogatepass")).digest()
 
 
-def check_key(key: str) -> None:
-    """Raises `InvalidInputError` for a key that is short, or that a header cannot hold."""
+def check_key(key: str, source: str = "keys") -> None:
+    """Raises `InvalidInputError` for a key that is short, or that a header cannot hold; the error names its
+    `source`.
+    """
     if len(key) < _SHORTEST_KEY or not key.isascii() or not key.isprintable() or " " in key:
         raise InvalidInputError(
             f"a key needs at least {_SHORTEST_KEY} characters, which are ASCII without spaces",
-            path="keys",
+            path=source,
             hint='To make one: python -c "import secrets; print(secrets.token_urlsafe(32))"',
         )
 

@@ -105,7 +105,7 @@ def _check_tls(server: ServerSettings, root: Table) -> None:
 
 def _keys(server: ServerSettings, environment: Mapping[str, str]) -> tuple[str, ...]:
     """Returns the keys of the environment; raises `InvalidInputError` for an invalid one."""
-    keys = tuple(environment[name].strip() for name in server.keys_env if environment.get(name, "").strip())
-    for key in keys:
-        check_key(key)
-    return keys
+    keys = {name: environment[name].strip() for name in server.keys_env if environment.get(name, "").strip()}
+    for name, key in keys.items():
+        check_key(key, name)
+    return tuple(keys.values())

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.server import Application, Settings, read_settings, server_services
+from tests.server.fields import PAGE
 
 WHOLE = """
 [server]
@@ -63,6 +66,20 @@ def test_whole_file_is_read(tmp_path: Path):
     assert settings.models["fast"].models == ("openai/gpt-5.4-mini",)
     assert settings.models["smart one"].models == ("openai/gpt-5.4", "openai/gpt-4.1")
     checked(settings, {"MY_OPENAI_KEY": "sk-0123456789"})
+
+
+def test_tables_in_the_documentation_are_valid(tmp_path: Path):
+    blocks = re.findall(r"^```toml\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
+    settings = read(tmp_path, "".join(blocks), {"SHOP_TOKEN": "t", "SEARCH_KEY": "k"})
+    assert settings.providers.keys() == {"openai", "vllm", "mistral"}
+    assert settings.mcp.keys() == {"shop", "search"}
+    assert settings.guards.keys() == {"privacy", "words", "kind"}
+    checked(replace(settings, mcp={}, guards={}), {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY})
+
+
+def test_a_short_key_is_an_error_with_the_name_of_its_variable(tmp_path: Path):
+    with pytest.raises(InvalidInputError, match=r"^MY_KEY: a key needs at least 16 characters"):
+        read(tmp_path, WHOLE, {"MY_KEY": "secret"})
 
 
 def test_keys_are_not_shown():

@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Collection
-from dataclasses import asdict
+from dataclasses import asdict, fields
 from typing import Any
 
 import anthropic.types.message_create_params
@@ -22,6 +22,8 @@ import pytest
 from ollama._types import ChatRequest, GenerateRequest
 
 from abstractcore.server.limits import Limits
+from abstractcore.server.settings import GuardSettings, ModelSettings, ProviderSettings, ServerSettings
+from abstractcore.server.tools.settings import MCPSettings
 from tests.server.fields import FIELDS, PAGE, outcome, page
 from tests.server.serving import Served
 
@@ -37,6 +39,15 @@ def test_page_has_every_limit_with_its_default():
     for names, defaults in re.findall(r"^\| (`.+?`) \| ([\d, ]+) \|", section, re.MULTILINE):
         named |= zip(re.findall(r"`(\w+)`", names), map(int, defaults.split(", ")), strict=True)
     assert named == asdict(Limits())
+
+
+@pytest.mark.parametrize("table", [ServerSettings, ProviderSettings, ModelSettings, GuardSettings, MCPSettings])
+def test_page_has_every_setting(table: Any):
+    text = PAGE.read_text(encoding="utf-8")
+    missing = [
+        each.name for each in fields(table) if not re.search(rf"(?m)`{each.name}`|\b{each.name}(\.\w+)? = ", text)
+    ]
+    assert missing == []
 
 
 def _annotations(params: Any) -> Collection[str]:
