@@ -183,6 +183,7 @@ class Job:
         guards = exchange.state.guards.of((self.served.name, planned.origin), exchange.grant.key_id)
         if not guards:
             return planned
+        planned.relay.is_guarded = any(guard.check_call is not None for guard in guards)
         guarding = Guarding(guards, self, planned)
         call = await guarding.call(planned.call)
         rounds = None if planned.rounds is None else planned.rounds.guarded(guarding)

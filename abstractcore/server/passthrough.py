@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -46,7 +46,8 @@ class Relay:
     nothing goes through. `event_ends` may stand after the events of a
     stream. `sent` is the body that the provider got, None if no request was made by this server's own models; `changed`
     the paths in which it differs from the client's. `is_untouched` is set once the client's own bytes were sent;
-    `has_failed` if the call had no whole answer.
+    `has_failed` if the call had no whole answer. With `is_guarded`, guards have checked the call: a request with texts
+    that the call has not, and they were not shown, is not sent as it is.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Relay:
         self.changed: tuple[str, ...] = ()
         self.is_untouched = False
         self.has_failed = False
+        self.is_guarded = False
         self._received: list[bytes] = []
         self._next = 0
         self._rest = b""
@@ -81,6 +83,8 @@ class Relay:
         passed = None
         if self._read is not None and self._read.is_sent_by(attempt) and not _adds_options(self._data, wanted):
             passed = with_model(self._request, wanted.get(_MODEL))
+        if self.is_guarded and not {*_texts({**self._data, _MODEL: None})} <= {*_texts(wanted)}:
+            passed = None
         self.is_untouched = passed is not None
         if passed is None:
             self.sent, self.changed = encoded, changed_paths(self._data, wanted)
@@ -135,6 +139,18 @@ def _adds_options(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
         ):
             return True
     return False
+
+
+def _texts(value: object, name: str = "") -> Iterator[str]:
+    """Yields the texts in JSON data; types are no texts, since a text and a list of one part are the same call."""
+    if isinstance(value, Mapping):
+        for inner, item in cast("Mapping[str, object]", value).items():
+            yield from _texts(item, inner)
+    elif isinstance(value, list):
+        for item in cast("list[object]", value):
+            yield from _texts(item)
+    elif isinstance(value, str) and name != "type":
+        yield value
 
 
 class PassThrough:

@@ -366,6 +366,19 @@ def test_bytes_go_through_a_guard_that_looks(served: Served, http: httpx2.Client
     assert seen[0].text == "hello"
 
 
+def test_text_that_no_guard_was_shown_is_not_sent(served: Served, http: httpx2.Client):
+    tool: dict[str, Any] = {"type": "function", "function": {"name": "f", "parameters": {}}}
+    part = {"type": "text", "text": "hello"}
+    for given, is_sent_on in ((tool, True), ({**tool, "unknown": ANN}, False)):
+        messages = [{"role": "user", "content": [part]}]
+        body: dict[str, Any] = {"model": "looks-vendor", "messages": messages, "tools": [given]}
+        served.vendor.script(raw_answer(json.dumps(completion_body("hello")).encode()))
+        assert http.post("/v1/chat/completions", json=body).status_code == 200
+        sent = served.vendor.requests[-1].body
+        assert ANN.encode() not in sent
+        assert (json.loads(sent) == {**body, "model": "m-1"}) is is_sent_on
+
+
 def test_looking_guard_holds_bytes_back_and_may_refuse(served: Served, http: httpx2.Client):
     DOUBLES["looks"].do = when(lambda text: "bomb" in text, Refusal("no"))
     gate = served.vendor.gate()
