@@ -82,20 +82,22 @@ def _text(part: TextPart, change: Change, kind: TextKind) -> TextPart:
 def _arguments(text: str, change: Change) -> str:
     try:
         plain: Any = json.loads(text, object_pairs_hook=_unique) if text.strip() else {}
+    except (ValueError, RecursionError):
+        return change(text, "arguments")
+    try:
         changed = _strings(plain, change)
-    except (_NotPlainJSONError, json.JSONDecodeError, RecursionError):
+    except RecursionError:
         return change(text, "arguments")
     return text if changed == plain else json.dumps(changed, ensure_ascii=False)
 
 
-class _NotPlainJSONError(Exception):
-    """A key stands twice in an object: one reader takes its first value, another its last."""
-
-
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Returns an object; raises `ValueError` for a key that stands twice: one reader takes its first value, another its
+    last.
+    """
     found = dict(pairs)
     if len(found) < len(pairs):
-        raise _NotPlainJSONError
+        raise ValueError("a key stands twice in an object")
     return found
 
 

@@ -54,11 +54,11 @@ class GuardContext:
     call: ModelCall
 
 
-CallVerdict: TypeAlias = "ModelCall | Refusal | None"
+CallVerdict: TypeAlias = ModelCall | Refusal | None
 """A changed call, a refusal, or None to allow the call as it is."""
-ReplyVerdict: TypeAlias = "ModelReply | Refusal | None"
+ReplyVerdict: TypeAlias = ModelReply | Refusal | None
 """A changed reply, a refusal, or None to allow the reply as it is."""
-TextVerdict: TypeAlias = "Sequence[Edit] | Refusal | None"
+TextVerdict: TypeAlias = Sequence[Edit] | Refusal | None
 """Changes of a piece in order, a refusal, or None to allow the piece as it is."""
 
 

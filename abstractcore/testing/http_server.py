@@ -172,6 +172,7 @@ class ScriptedServer:
 
     def assert_closed_promptly(self, since: float, number: int = 0) -> None:
         """Raises `AssertionError` unless the client closes the connection within `PROMPTLY_SECONDS` of `since`."""
+        self.wait_for(lambda: len(self.connections) > number, f"connection {number}")
         connection = self.connections[number]
         self.wait_for(lambda: connection.closed_at is not None, f"the end of connection {number}")
         late = (connection.closed_at or since) - since
