@@ -88,7 +88,17 @@ def _arguments(text: str, change: Change) -> str:
         changed = _strings(plain, change)
     except RecursionError:
         return change(text, "arguments")
-    return text if changed == plain else json.dumps(changed, ensure_ascii=False)
+    return text if changed == plain else json_text(changed)
+
+
+def json_text(value: object) -> str:
+    """Returns JSON with as few escapes as can be: halves of surrogate pairs cannot be sent without."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

@@ -497,6 +497,18 @@ def test_items_of_calls_that_the_server_ran_are_changed_and_stay(served: Served,
     assert [result.as_text for result in results] == ["[x]"]
 
 
+@pytest.mark.parametrize("stream", [False, True])
+def test_arguments_that_wait_for_approval_are_guarded(served: Served, http: httpx2.Client, stream: bool):
+    served.script(ScriptedReply.tool_call("price", r'{"item": "ann\u0040example.org"}'))
+    tools = [{"type": "mcp", "server_label": "shop", "require_approval": "always"}]
+    response = http.post(
+        "/v1/responses", json={"model": "emails", "input": "?", "tools": tools, "stream": stream, "store": False}
+    )
+    assert "mcp_approval_request" in response.text
+    assert "[e-mail]" in response.text
+    assert "0040" not in response.text
+
+
 def test_guard_that_cannot_be_made_changes_nothing(served: Served):
     application, state = served.application, served.application.state
     with pytest.raises(ConfigurationError, match="no guard is called 'none'"):

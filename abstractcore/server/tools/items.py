@@ -4,10 +4,12 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...ports.guarded_texts import json_text
 from ...schema import (
     ContentPart,
     HostedToolCall,
@@ -85,7 +87,7 @@ class ItemParts:
         tool = self._tools.get(pending.call.name)
         if tool is None:
             return None
-        arguments = {"server_label": tool.server, "name": tool.name, "arguments": pending.call.arguments_text}
+        arguments = {"server_label": tool.server, "name": tool.name, "arguments": _plain(pending.call.arguments_text)}
         question = ToolCall.of(self._new_id("mcpr_", pending.call), "mcp_approval", arguments)
         return ToolCall(
             question.id, question.name, question.arguments_text, provider_options={self._provider: {"type": REQUEST}}
@@ -104,6 +106,16 @@ class ItemParts:
     def _new_id(self, prefix: str, call: ToolCall) -> str:
         id = new_id(prefix)
         return id if call.signature is None else sealed_id(id, self._origin, call.signature)
+
+
+def _plain(arguments: str) -> str:
+    """Returns arguments without escapes that they can do without: guards are shown them as one text."""
+    if "\\" not in arguments:
+        return arguments
+    try:
+        return json_text(json.loads(arguments))
+    except (ValueError, RecursionError):
+        return arguments
 
 
 def listing_item(listing: Listing) -> dict[str, Any]:

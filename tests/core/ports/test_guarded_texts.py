@@ -85,3 +85,9 @@ def test_odd_arguments_are_texts_too(arguments: str):
     reply = ModelReply((ToolCall("1", "t", arguments),))
     (call,) = with_texts(reply, hidden).tool_calls
     assert "secret" not in call.arguments_text
+
+
+def test_arguments_that_are_changed_can_be_sent():
+    reply = ModelReply((ToolCall("1", "t", r'{"a": "secret", "b": "\ud800"}'),))
+    (call,) = with_texts(reply, hidden).tool_calls
+    assert call.arguments_text == r'{"a": "<arguments>", "b": "\ud800"}'
