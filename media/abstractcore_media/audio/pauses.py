@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
+from ..common.extras import missing_extra
 from .sound import SAMPLE_RATE
 
 if TYPE_CHECKING:
@@ -95,7 +96,10 @@ def speech_pieces(
 
 def _speech(blocks: Iterable[Samples], find_speech: FindSpeech, longest: int) -> Generator[tuple[int, Samples]]:
     """Yields the first sample of each span of speech, and its samples. Holds one window of the recording."""
-    import numpy as np
+    try:
+        import numpy as np
+    except ImportError as error:
+        raise missing_extra("Transcribing audio", "faster-whisper", "audio") from error
 
     offset = size = 0
     enough = _WINDOW

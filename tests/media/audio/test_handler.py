@@ -261,7 +261,7 @@ def test_corrupt_weights_are_a_model_store_error(tmp_path: Path, content: bytes 
         AudioHandler().convert(sound(MEETING), MediaContext(Broken()))
 
 
-@pytest.mark.parametrize("package", ["av", "faster_whisper"])
+@pytest.mark.parametrize("package", ["av", "faster_whisper", "numpy"])
 def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch, package: str):
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match="pip install faster-whisper"):
