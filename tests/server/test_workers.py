@@ -167,8 +167,10 @@ def test_response_in_the_background_is_followed_and_cancelled_by_another_process
             seen += events
         assert [event["sequence_number"] for event in seen] == list(range(len(seen)))
         assert seen[-1]["response"]["output"][0]["content"][0]["text"] == "Bonjour"
+        asked = len(served.vendor.requests)
         served.vendor.script(stream_head(), chunk(delta("Bon")), HANG)
         id = _in_background(first)
+        served.vendor.wait_for_requests(asked + 1)  # else a kept connection may never be used, and stays open
         with _followed(first, id) as events:
             assert second.post(f"/v1/responses/{id}/cancel").json()["status"] == "cancelled"
             assert list(events)[-1]["response"]["status"] == "cancelled"
