@@ -63,10 +63,7 @@ def _checked(cls: type[Any], prefix: str, environment: Mapping[str, str]) -> dic
 
 def _provider(table: Table) -> ProviderSettings:
     settings = table.read(ProviderSettings)
-    for name in _SECRETS:
-        if name in settings.options:
-            hint = 'Name the variable that holds the key: api_key_env = "NAME".'
-            raise table.error("no secret belongs into this file", "options", name, hint=hint)
+    _refuse_secrets(table, settings.options, 'Name the variable that holds the key: api_key_env = "NAME".')
     return settings
 
 
@@ -79,11 +76,15 @@ def _model(table: Table) -> ModelSettings:
 
 def _guard(table: Table) -> GuardSettings:
     settings = table.read(GuardSettings)
-    for name in _SECRETS:
-        if name in settings.options:
-            hint = 'Name the variable that holds it, if the guard has such an option: options.api_key_env = "NAME".'
-            raise table.error("no secret belongs into this file", "options", name, hint=hint)
+    hint = 'Name the variable that holds it, if the guard has such an option: options.api_key_env = "NAME".'
+    _refuse_secrets(table, settings.options, hint)
     return settings
+
+
+def _refuse_secrets(table: Table, options: Mapping[str, Any], hint: str) -> None:
+    for name in _SECRETS:
+        if name in options:
+            raise table.error("no secret belongs into this file", "options", name, hint=hint)
 
 
 def _mcp_server(name: str, table: Table) -> MCPSettings:
