@@ -144,7 +144,7 @@ class Guarding:
         accept: Callable[[object], T | None],
     ) -> T | None:
         """Returns what a guard makes of a subject; None if it leaves it, or has failed and may. `accept` returns what
-        it has changed, None for nothing, and raises `GuardFailure` for what is no verdict.
+        it has changed, None for nothing, and raises `GuardFailure` for anything else.
 
         Raises `RequestRefused` for what it refuses, and if it has failed and may not.
         """
@@ -179,7 +179,7 @@ class Guarding:
 def _refused(guard: ConnectedGuard, decision: GuardDecision, refusal: Refusal) -> RequestRefused:
     """Returns the error for what a guard refuses."""
     if not is_text(refusal.reason):
-        raise GuardFailure("it returned a Refusal whose reason is no text")
+        raise GuardFailure("it returned a Refusal whose reason is not a text")
     decision.outcome = "refused"
     what = _WORDS.get(decision.checked, "answer")
     message = f"the guard {guard.name!r} refused the {what}: {refusal.reason[:_LONGEST_REASON]}"

@@ -26,7 +26,7 @@ occupy a thread."""
 
 
 class GuardFailure(Exception):  # noqa: N818 - a reason, which the settings of its guard make an error or a warning
-    """A guard has failed: it raised an exception, took too long, or returned what is no verdict."""
+    """A guard has failed: it raised an exception, took too long, or returned something that is not a verdict."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -155,8 +155,9 @@ upload_parts = Table(
     Column("size", BigInteger, nullable=False),
     Column("whole", Boolean, nullable=False),
 )
-"""The parts of uploads. `size` counts from the begin, `whole` is true once all of it is written. One without an upload
-is not needed any more: removing a gigabyte takes too long for one transaction, so its pieces go a few at a time."""
+"""The parts of uploads. `size` counts from the beginning, `whole` is true once all of it is written. One without an
+upload is not needed any more: removing a gigabyte takes too long for one transaction, so its pieces go a few at a time.
+"""
 upload_pieces = Table(
     "abstractcore_upload_pieces",
     metadata,
