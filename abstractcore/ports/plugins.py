@@ -160,5 +160,7 @@ class Guard(Protocol):
         Sync ones are called in threads. No I/O; raises `InvalidInputError` for invalid options.
 
         An object with a true attribute `read_only` changes nothing: the bytes of a stream then go through untouched.
+        One with `aclose()` or `close()` is closed when the configuration is read again and the last request that it
+        checks has ended, and when the server ends; each call of `connect` then returns an object of its own.
         """
         ...

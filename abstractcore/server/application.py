@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Mapping
+from collections.abc import Coroutine, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from typing import Any
@@ -70,8 +70,10 @@ class Application:
         self._stored = StoredState(_database_of_state(first, shared), first.limits.stored_seconds)
         self._backgrounds = Backgrounds(self._stored, shared)
         self._approved = ApprovedCalls()
-        self.state = self._made(first)
+        self._retired: set[Guards] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
+        self.state = self._made(first)
+        self.state.guards.connect()
         self.websockets = WebSockets(self._http)
 
     def _made(self, settings: Settings) -> State:
@@ -101,11 +103,28 @@ class Application:
         providers that cannot be used.
         """
         state, before = self._made(settings), self.state
-        state.llms.check()
-        state.mcp.check()
+        try:
+            state.llms.check()
+            state.mcp.check()
+            state.guards.connect()
+        except BaseException:
+            self._soon(self._retire(state.guards, before.guards))
+            raise
         self.state = state
-        if self._loop is not None:
-            asyncio.run_coroutine_threadsafe(before.mcp.retire(), self._loop)
+        self._soon(before.mcp.retire())
+        self._soon(self._retire(before.guards, state.guards))
+
+    def _soon(self, work: Coroutine[Any, Any, None]) -> None:
+        """Begins work on the loop that answers requests; drops it if there is none yet, and nothing has been used."""
+        if self._loop is None:
+            work.close()
+        else:
+            asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _retire(self, guards: Guards, successors: Guards) -> None:
+        self._retired.add(guards)
+        await guards.retire(successors)
+        self._retired.discard(guards)
 
     def stop(self) -> None:
         """Lets `/ready` report that the server is being stopped."""
@@ -131,16 +150,23 @@ class Application:
                 await receive()
                 await self._backgrounds.close()
             await self.state.mcp.close()
+            await asyncio.gather(*(guards.close() for guards in (*self._retired, self.state.guards)))
             if self._given_services is None:
                 await asyncio.to_thread(self.state.services.close)
             await asyncio.to_thread(self._stored.close)
             await send({"type": "lifespan.shutdown.complete"})
 
     async def _http(self, scope: Mapping[str, Any], connection: Connection) -> None:
+        """Answers a request with the state of its beginning."""
+        state = self.state
+        with state.guards.used():
+            await self._answer(scope, connection, state)
+
+    async def _answer(self, scope: Mapping[str, Any], connection: Connection, state: State) -> None:
         """Answers a request. Whatever happens becomes a response in the client's dialect."""
         request = Request.of(scope, new_trace_id())
         begin_request(request.trace_id)
-        state, found = self.state, self._routes.find(request)
+        found = self._routes.find(request)
         dialect = dialect_of_path(request) if found is None else found.route.dialect
         entry = Entry(request.trace_id, request.method[:_LONGEST_METHOD], None if found is None else found.route.path)
         if state.settings.server.audit_log is not None and (found is None or not found.route.is_open):

@@ -153,7 +153,8 @@ class BackgroundResponse:
         self._running = running
         status = "cancelled"
         try:
-            status = await self._made()
+            with self._state.guards.used():
+                status = await self._made()
         except Exception as error:
             if not self._begun.done():
                 await self._take_back(error)

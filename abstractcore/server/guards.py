@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+import logging
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from contextvars import Context
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -23,6 +25,7 @@ MOST_HELD_BACK = 65_536
 _MOST_RUNNING = 8
 """So many checks of a guard may go on after their time: with more, it fails without being asked, since each of them may
 occupy a thread."""
+_log = logging.getLogger("abstractcore.server")
 
 
 class GuardFailure(Exception):  # noqa: N818 - a reason, which the settings of its guard make an error or a warning
@@ -49,6 +52,7 @@ class ConnectedGuard:
     def __init__(self, name: str, settings: GuardSettings, made: object) -> None:
         self.name = name
         self.settings = settings
+        self.made = made
         self.check_call = made.check_call if isinstance(made, ChecksCalls) else None
         self.check_reply = made.check_reply if isinstance(made, ChecksReplies) else None
         self.check_text = made.check_text if isinstance(made, ChecksTexts) else None
@@ -75,7 +79,21 @@ class ConnectedGuard:
         """
         if self.running >= _MOST_RUNNING:
             raise GuardFailure(f"{self.running} of its checks are still running")
-        task = asyncio.get_running_loop().create_task(self._outcome(check, arguments), context=Context())
+        return await self._answer(check, *arguments)
+
+    async def close(self) -> None:
+        """Closes it, if it has `aclose` or `close`; a failure is logged."""
+        try:
+            found = (getattr(self.made, name, None) for name in ("aclose", "close"))
+            close = next((each for each in found if callable(each)), None)
+            if close is not None:
+                await self._answer(close)
+        except Exception as error:
+            _log.warning("the guard %r was not closed: %s", self.name, error)
+
+    async def _answer(self, function: Callable[..., object], *arguments: object) -> object:
+        """Returns what a function returns, in a task of its own; raises `GuardFailure`."""
+        task = asyncio.get_running_loop().create_task(self._outcome(function, arguments), context=Context())
         try:
             outcome = await task
         except asyncio.CancelledError:
@@ -98,17 +116,56 @@ class ConnectedGuard:
 
 
 class Guards:
-    """The guards of `settings`, in order. Raises `ConfigurationError`, with its line, for one that is not installed or
-    cannot be made.
-    """
+    """The guards of `settings`, in order, once `connect` has made them."""
 
     def __init__(self, settings: Settings, services: abstractcore.Services, llms: LLMs) -> None:
-        given = ServerGuardServices(services.environment, llms)
-        self._all = [_connected(name, settings, services, given) for name in settings.guards]
+        self._settings = settings
+        self._services = services
+        self._given = ServerGuardServices(services.environment, llms)
+        self._all: list[ConnectedGuard] = []
+        self._uses = 0
+        self._unused = asyncio.Event()
+        self._unused.set()
+        self._closing: asyncio.Task[None] | None = None
+
+    def connect(self) -> None:
+        """Makes them. Raises `ConfigurationError`, with its line, for one that is not installed or cannot be made."""
+        for name in self._settings.guards:
+            self._all.append(_connected(name, self._settings, self._services, self._given))
 
     def of(self, models: Sequence[str], key: str | None) -> tuple[ConnectedGuard, ...]:
         """Returns the guards that check the calls of a model, which has several names, by a client with a key."""
         return tuple(guard for guard in self._all if guard.applies_to(models, key)) if self._all else ()
+
+    @contextmanager
+    def used(self) -> Generator[None]:
+        """In its body, guards that were retired are not closed."""
+        self._uses += 1
+        self._unused.clear()
+        try:
+            yield
+        finally:
+            self._uses -= 1
+            if not self._uses:
+                self._unused.set()
+
+    async def retire(self, successors: Guards) -> None:
+        """Closes the guards as soon as nothing uses them, but for objects that plugins have given to `successors`
+        too.
+        """
+        await self._unused.wait()
+        await self.close(successors)
+
+    async def close(self, successors: Guards | None = None) -> None:
+        """Closes the guards, each once."""
+        if self._closing is None:
+            kept = () if successors is None else successors._all
+            self._closing = asyncio.create_task(self._close({id(guard.made) for guard in kept}))
+        await self._closing
+
+    async def _close(self, kept: set[int]) -> None:
+        closed = {id(guard.made): guard for guard in self._all}
+        await asyncio.gather(*(guard.close() for made, guard in closed.items() if made not in kept))
 
 
 def _connected(
