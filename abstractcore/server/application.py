@@ -20,7 +20,7 @@ from .connection import ClientGone, Connection, Receive, Send
 from .dialects import Dialect
 from .draining import Drains
 from .exchange import Exchange, Reply, State
-from .failures import RequestRefused, refused, shown_error, with_code
+from .failures import RequestRefused, refusal_of, refused, shown_error, with_code
 from .fetching import NoDownloads
 from .guards import Guards
 from .hosts import Hosts
@@ -242,7 +242,7 @@ def _access_of(settings: Settings | None) -> Access | None:
 def _failure(error: Exception, request: Request, state: State, dialect: Dialect) -> WireResponse:
     """Returns the response for an error, in the client's dialect."""
     shown = shown_error(error, request.trace_id, state.hidden)
-    refusal = error if isinstance(error, RequestRefused) else RequestRefused(None, shown)
+    refusal = refusal_of(error, shown)
     response = dialect.failure(state.format(dialect.format), shown, refusal.status)
     if refusal.code is not None:
         response = replace(response, body=with_code(response.body, refusal.code))

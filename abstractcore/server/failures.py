@@ -13,6 +13,8 @@ from ..errors import AbstractCoreError
 
 _URL = re.compile(r"https?://([^/\s'\"?#<>]+)[^\s'\"<>]*")
 _ADDRESS = "(its address)"
+_PATH = re.compile(r"(?<![\w.:/\\])(?:/|[A-Za-z]:\\)[^\s'\"]+")
+_PLACE = "(a path)"
 _PRIVATE_DOMAINS = (
     "cluster",
     "corp",
@@ -37,6 +39,9 @@ _OF_REQUEST = (
 """Errors about the request. Their hints are for who wrote it."""
 _SHOWN = (*_OF_REQUEST, errors.ProviderError, errors.OutputValidationError, errors.ToolError)
 """Errors about the request or the provider. Others are about this machine: their messages may have paths of files."""
+_NOT_INSTALLED = (errors.MissingExtraError, errors.CapabilityUnavailableError)
+"""Errors about packages that this machine has not: their hints are for its operator."""
+_NOT_IMPLEMENTED = 501
 
 
 class RequestRefused(Exception):  # noqa: N818 - a response, whose error is in it
@@ -65,10 +70,24 @@ def with_code(body: bytes, code: str) -> bytes:
     return json.dumps({"error": {**error, "code": code}}).encode()
 
 
+def refusal_of(error: Exception, shown: AbstractCoreError) -> RequestRefused:
+    """Returns how an error, which is shown to the client as `shown`, refuses its request.
+
+    What needs a package that is not installed is status 501, which does not change when the request is sent again: the
+    clients of OpenAI and Anthropic would, after any status from 500 on, but for the header.
+    """
+    if isinstance(error, RequestRefused):
+        return error
+    if isinstance(error, _NOT_INSTALLED):
+        return RequestRefused(_NOT_IMPLEMENTED, shown, x_should_retry="false")
+    return RequestRefused(None, shown)
+
+
 def shown_error(error: BaseException, trace_id: str, hidden: Sequence[str] = ()) -> AbstractCoreError:
     """Returns the error to show to a client: `error`, with its hint, if it is about the request or a provider.
 
-    Anything else is logged, and shown as an internal error with the id of the request. `hidden` are the addresses of
+    What needs a package that is not installed is logged, and shown with what its operator can do. Anything else is
+    logged, and shown as an internal error with the id of the request. `hidden` are the addresses of
     providers that the operator has configured; they are not shown, and neither are others inside a network.
     """
     if isinstance(error, RequestRefused):
@@ -78,16 +97,26 @@ def shown_error(error: BaseException, trace_id: str, hidden: Sequence[str] = ())
     if isinstance(error, _SHOWN):
         message = without_addresses(error.message, hidden)
         return error if message == error.message else _with_message(error, message)
+    if isinstance(error, _NOT_INSTALLED):
+        _log.error("request %s cannot be answered: %s", trace_id, error)
+        return errors.ServerError(without_addresses(_for_operator(error), hidden))
     _log.error("request %s failed", trace_id, exc_info=error)
     return errors.ServerError(f"the server failed; its log has the cause under the id {trace_id}")
 
 
 def _with_hint(error: AbstractCoreError) -> AbstractCoreError:
     """Returns the error with its hint in the message: wire formats have no field for one."""
-    if not error.hint:
-        return error
-    stop = "" if error.message.endswith((".", "!", "?")) else "."
-    return _with_message(error, f"{error.message}{stop} {error.hint}")
+    return _with_message(error, f"{_sentence(error)} {error.hint}") if error.hint else error
+
+
+def _for_operator(error: AbstractCoreError) -> str:
+    """Returns what the operator can do. It has no paths: those of a plugin that is broken are in the log."""
+    advice = error.hint or "The log has the reason."
+    return _PATH.sub(_PLACE, f"This server cannot do that: {_sentence(error)} For its operator: {advice}")
+
+
+def _sentence(error: AbstractCoreError) -> str:
+    return error.message if error.message.endswith((".", "!", "?")) else f"{error.message}."
 
 
 def _with_message(error: AbstractCoreError, message: str) -> AbstractCoreError:

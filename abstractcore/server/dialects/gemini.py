@@ -22,6 +22,7 @@ _CONFIGS = ("generationConfig", "generation_config")
 _COUNTS = ("candidateCount", "candidate_count")
 _COUNT = ":countTokens"
 _DATA = b"data: "
+_NOT_IMPLEMENTED = 501
 
 
 class GeminiDialect(Dialect):
@@ -88,6 +89,8 @@ class GeminiDialect(Dialect):
             return response
         body = json.loads(response.body)
         body["error"]["code"] = status
+        if status == _NOT_IMPLEMENTED:
+            body["error"]["status"] = "UNIMPLEMENTED"
         return replace(response, body=json.dumps(body).encode())
 
 
