@@ -27,10 +27,10 @@ from .dialects.response_fields import ResponseFields, compact, events_of
 from .exchange import Exchange, Reply
 from .failures import RequestRefused, refused, shown_error
 from .followed import FollowedResponse
+from .named_files import with_contents
 from .receipts import Receipt, digest_of, save_receipt
 from .streaming import StreamedAnswer
 from .turns import Turn
-from .uploaded_files import with_contents
 
 if TYPE_CHECKING:
     from .jobs import Job

@@ -25,6 +25,7 @@ from .dialects.response_fields import compact
 from .exchange import Exchange
 from .items import Item, stored_items
 from .jobs import Job
+from .named_files import with_contents
 from .receipts import RECEIPT_HEADER, digest_of
 from .turns import continued
 
@@ -66,7 +67,7 @@ async def compact_conversation(exchange: Exchange) -> WireResponse:
     items = stored_items(json.loads(job.asked.wire.body).get("input"), "input")
     if not items:
         raise InvalidInputError("expected at least one item", path="input")
-    answer = await calls.answered(_summarizing(job))
+    answer = await calls.answered(_summarizing(await with_contents(job)))
     assert isinstance(answer, WireResponse)
     response = json.loads(answer.body)
     body = compact(_shown(response, [*filter(_is_of_user, items), compaction(_text(response))]))

@@ -6,6 +6,7 @@ from ..errors import UnsupportedOptionError
 from ..schema import WireResponse
 from .exchange import Exchange
 from .jobs import Job
+from .named_files import with_contents
 from .settlements import COSTS_NOTHING, estimated
 
 _COUNT_TOKENS = "count_tokens"
@@ -17,7 +18,7 @@ async def count_tokens(exchange: Exchange) -> WireResponse:
     Of a provider without counting it is an estimate, which the header `x-abstractcore-estimate` says.
     """
     body = await exchange.body()
-    job = Job.of(exchange, exchange.dialect.read_count(exchange.request, body))
+    job = await with_contents(Job.of(exchange, exchange.dialect.read_count(exchange.request, body)))
     planned = job.planned(job.served.llms[0])
     headers = {"content-type": "application/json"}
     lease = await exchange.begin(planned.call)

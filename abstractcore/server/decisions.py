@@ -13,11 +13,11 @@ from .exchange import Exchange
 from .failures import refused
 from .fetching import NoDownloads
 from .jobs import Job
+from .named_files import with_contents
 from .requests import Request
 from .settlements import COSTS_NOTHING
 from .tools.jobs import without_requested_tools
 from .turns import turn_of
-from .uploaded_files import with_contents
 
 _FETCHED_HERE: Final = "us"
 

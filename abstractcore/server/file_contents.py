@@ -6,7 +6,7 @@ from collections.abc import AsyncGenerator, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from ..errors import InvalidInputError
+from ..errors import InvalidInputError, NotFoundError
 from .exchange import Exchange
 from .failures import RequestRefused, refused
 from .items import new_id
@@ -98,6 +98,11 @@ async def pieces_of_parts(exchange: Exchange, parts: list[str]) -> AsyncGenerato
         ):
             yield piece
             position += 1
+
+
+def unknown_file(id: str) -> NotFoundError:
+    """Returns the error for a file that the client has not, or not any more."""
+    return NotFoundError(f"there is no file {id[:100]!r} here: it was not uploaded, has expired, or was deleted")
 
 
 def _too_much(most: int) -> RequestRefused:

@@ -26,6 +26,7 @@ from .extension import Extension
 from .failures import refused
 from .guarding import Guarding
 from .llms import Served
+from .named_files import check_ids
 from .passthrough import AsRead, Relay
 from .reasoning import has_seals, owned
 from .settlements import not_sent
@@ -112,6 +113,8 @@ class Job:
     def planned(self, llm: abstractcore.LLM) -> Planned:
         """Returns the call of a model; raises `InvalidInputError` with the path, in the request, of what is wrong."""
         own_format = self._speaks(llm)
+        if not own_format:
+            check_ids(self.asked)
         transpiler = llm.transpiler if own_format else self.exchange.format
         parsed = transpiler.parse(self.asked.wire)
         call = parsed.call

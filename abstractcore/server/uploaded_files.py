@@ -1,25 +1,19 @@
-"""`/v1/files` (https://platform.openai.com/docs/api-reference/files), and the files that requests name by their ids."""
+"""`/v1/files` (https://platform.openai.com/docs/api-reference/files)."""
 
 from __future__ import annotations
 
-import base64
-import json
 import re
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final
 
 from ..client.media_files import File
 from ..client.media_loading import MediaLoader
-from ..errors import InvalidInputError, MediaError, NotFoundError
+from ..errors import InvalidInputError, MediaError
 from ..schema import WireResponse
 from .connection import Connection
-from .dialects.response_fields import compact
 from .exchange import Exchange, Reply
-from .failures import refused
-from .file_contents import complete_upload, create_upload, free_pieces, pieces_of_file, write_part
+from .file_contents import complete_upload, create_upload, free_pieces, pieces_of_file, unknown_file, write_part
 from .items import page
-from .jobs import Job
 from .multipart import Form
 
 if TYPE_CHECKING:
@@ -29,10 +23,6 @@ _PURPOSES: Final = ("assistants", "batch", "evals", "fine-tune", "user_data", "v
 _FIELDS: Final = ("file", "purpose", "expires_after[anchor]", "expires_after[seconds]")
 _SECONDS: Final = (3600, 2_592_000)
 _UNKNOWN_TYPE: Final = "application/octet-stream"
-_ID: Final = "file_id"
-_FORMATS: Final = ("openai_chat", "openai_responses")
-_IMAGES: Final = ("input_image", "computer_screenshot")
-_MESSAGES: Final = ("input", "messages")
 _LONGEST_NAME: Final = 255
 _CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x1f\x7f]")
 _HEAD_BYTES: Final = 8192
@@ -94,7 +84,7 @@ class _Content:
                 left -= len(piece)
                 await connection.write(piece)
         if left:
-            raise _unknown(self._file.id)
+            raise unknown_file(self._file.id)
         await connection.write(b"", more=False)
 
 
@@ -102,7 +92,7 @@ async def _found(exchange: Exchange) -> StoredFile:
     owner, id = exchange.grant.owner, exchange.request.parameters["id"]
     found = await exchange.state.stored.run(lambda tables: tables.files.find(owner, id))
     if found is None:
-        raise _unknown(id)
+        raise unknown_file(id)
     return found
 
 
@@ -110,65 +100,9 @@ async def delete(exchange: Exchange) -> WireResponse:
     """Deletes a file."""
     owner, id = exchange.grant.owner, exchange.request.parameters["id"]
     if not await exchange.state.stored.run(lambda tables: tables.files.delete(owner, id)):
-        raise _unknown(id)
+        raise unknown_file(id)
     await free_pieces(exchange)
     return exchange.answer({"id": id, "object": "file", "deleted": True})
-
-
-async def with_contents(job: Job) -> Job:
-    """Returns the job with the content of each file that its messages name by an id of this server; others are the
-    vendor's. Only OpenAI's APIs have such parts.
-    """
-    if job.exchange.dialect.format not in _FORMATS or f'"{_ID}"'.encode() not in job.asked.wire.body:
-        return job
-    data = json.loads(job.asked.wire.body)
-    parts = [part for part in _objects([data.get(name) for name in _MESSAGES]) if isinstance(part.get(_ID), str)]
-    ids = {id for id in (str(part[_ID]) for part in parts) if id.isprintable()}
-    owner = job.exchange.grant.owner
-
-    files = await job.exchange.state.stored.run(lambda tables: tables.files.find_all(owner, ids))
-    if not files:
-        return job
-    named = [part for part in parts if part[_ID] in files]
-    most = job.exchange.state.settings.limits.body_bytes
-    if sum(files[part[_ID]].size for part in named) > most:
-        raise refused(413, f"the files that one request names may have {most} bytes together", path=_ID)
-    contents = {id: await _read(job.exchange, files[id]) for id in files}
-    for part in named:
-        id = part.pop(_ID)
-        _fill(part, files[id], contents[id])
-    wire = replace(job.asked.wire, body=compact(data))
-    return replace(job, asked=replace(job.asked, wire=wire, is_changed=True))
-
-
-def _objects(value: object) -> list[dict[str, Any]]:
-    """Returns all objects in a JSON value."""
-    if isinstance(value, list):
-        return [each for item in cast("list[object]", value) for each in _objects(item)]
-    if not isinstance(value, dict):
-        return []
-    own = cast("dict[str, Any]", value)
-    return [own, *(each for item in own.values() for each in _objects(item))]
-
-
-def _fill(part: dict[str, Any], file: StoredFile, content: str) -> None:
-    """Puts the content of a file, in base64, into a part of a message: an image or a screenshot of the Responses API,
-    or a file of both APIs.
-    """
-    url = f"data:{file.media_type};base64,{content}"
-    if part.get("type") in _IMAGES:
-        part["image_url"] = url
-    else:
-        part["file_data"] = url
-        part["filename"] = file.name
-
-
-async def _read(exchange: Exchange, file: StoredFile) -> str:
-    """Returns the content of a file in base64; raises `NotFoundError` if it is deleted meanwhile."""
-    content = b"".join([piece async for piece in pieces_of_file(exchange, file.id)])
-    if len(content) != file.size:
-        raise _unknown(file.id)
-    return base64.b64encode(content).decode()
 
 
 def media_type_of(exchange: Exchange, name: str, content: bytes, declared: str | None = None) -> str:
@@ -229,7 +163,3 @@ def shown_file(file: StoredFile) -> Mapping[str, Any]:
         "purpose": file.purpose,
         "status": "processed",
     }
-
-
-def _unknown(id: str) -> NotFoundError:
-    return NotFoundError(f"there is no file {id[:100]!r} here: it was not uploaded, has expired, or was deleted")

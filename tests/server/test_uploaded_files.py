@@ -98,6 +98,72 @@ def test_ids_that_are_not_known_here_are_the_vendors(served: Served, http: httpx
     assert json.loads(served.vendor.requests[0].body)["messages"][0]["content"] == content
 
 
+THEIRS = {"file_id": "file-theirs"}
+PARTS: dict[str, tuple[str, dict[str, Any], str]] = {
+    "chat": (
+        "/v1/chat/completions",
+        {"messages": [{"role": "user", "content": [{"type": "file", "file": THEIRS}]}]},
+        "messages[0].content[0].file.file_id",
+    ),
+    "file": (
+        "/v1/responses",
+        {"input": [{"role": "user", "content": [{"type": "input_file", **THEIRS}]}], "stream": True},
+        "input[0].content[0].file_id",
+    ),
+    "image": (
+        "/v1/responses",
+        {"input": [{"role": "user", "content": [{"type": "input_image", **THEIRS}]}], "background": True},
+        "input[0].content[0].file_id",
+    ),
+    "result of a function": (
+        "/v1/responses/input_tokens",
+        {
+            "input": [
+                {"type": "function_call", "call_id": "c", "name": "draw", "arguments": "{}"},
+                {"type": "function_call_output", "call_id": "c", "output": [{"type": "input_image", **THEIRS}]},
+            ]
+        },
+        "input[1].output[0].file_id",
+    ),
+}
+
+
+@pytest.mark.parametrize("model", ["scripted", "anthropic/claude-opus-5-5", "openai/gpt-5.4"])
+@pytest.mark.parametrize(("path", "body", "param"), PARTS.values(), ids=PARTS)
+def test_model_of_another_api_has_no_file_that_is_not_here(
+    served: Served, http: httpx2.Client, model: str, path: str, body: dict[str, Any], param: str
+):
+    """The models of OpenAI's Chat Completions are such models of the Responses API too."""
+    if (model, path) == ("openai/gpt-5.4", "/v1/chat/completions"):
+        model = "openai-responses/gpt-5.4"
+    response = http.post(path, json={"model": model, **body})
+    error = response.json()["error"]
+    assert (response.status_code, error["param"]) == (400, param)
+    assert error["message"].startswith(
+        f"{param}: there is no file 'file-theirs' among those of /v1/files of this key, the only ones for this model."
+    )
+    assert not served.vendor.requests
+
+
+def test_file_that_was_deleted_is_refused_where_it_is_continued(served: Served, client: openai.OpenAI):
+    made = client.files.create(file=TABLE, purpose="user_data")
+    served.script("Two columns.", "Fine.")
+    content: Any = [{"type": "input_file", "file_id": made.id}]
+    first = client.responses.create(model="scripted", input=[{"role": "user", "content": content}])
+    assert client.responses.input_tokens.count(model="scripted", input=[{"role": "user", "content": content}])
+    client.files.delete(made.id)
+    with pytest.raises(openai.BadRequestError, match=made.id) as caught:
+        client.responses.create(model="scripted", input="How many rows?", previous_response_id=first.id)
+    assert caught.value.param == "previous_response_id"
+    citation = {"type": "file_citation", "file_id": made.id, "filename": "table.csv", "index": 0}
+    answer: Any = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "output_text", "text": "Two columns.", "annotations": [citation]}],
+    }
+    assert client.responses.create(model="scripted", input=[answer]).output_text == "Fine."
+
+
 def test_id_outside_of_messages_is_no_file(served: Served, client: openai.OpenAI):
     made = client.files.create(file=TABLE, purpose="user_data")
     served.script("Hello.")
