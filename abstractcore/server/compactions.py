@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -20,11 +20,13 @@ def compaction(summary: str) -> Item:
     return {"id": new_id("cmp_"), "type": _KIND, _CONTENT: sealed({_SUMMARY: summary})}
 
 
-def with_summaries(messages: Iterable[Message], *, own_format: bool) -> tuple[Message, ...]:
+def with_summaries(messages: tuple[Message, ...], *, own_format: bool) -> tuple[Message, ...]:
     """Returns messages in which the summary of each compaction is a message of the user.
 
     Raises `InvalidInputError` for a compaction of a vendor, unless the model speaks its format (`own_format`).
     """
+    if not any(isinstance(part, OpaquePart) for message in messages for part in message.parts):
+        return messages
     return tuple(each for message in messages for each in _opened(message, own_format))
 
 

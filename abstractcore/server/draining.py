@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator
-from contextlib import asynccontextmanager
 
 from .connection import ClientGone, Connection
 from .limits import Limits
@@ -20,42 +18,43 @@ class Drains:
         self.is_stopping = False
         """Whether the server is being stopped."""
 
-    @asynccontextmanager
-    async def watched(self, connection: Connection, policy: OnDisconnect) -> AsyncGenerator[None]:
-        """In its body, a client that leaves cancels the current task, at once or after `drain_seconds`.
-
-        Raises `ClientGone` when the body was cancelled for that reason.
+    def watched(self, connection: Connection, policy: OnDisconnect) -> Watch:
+        """Returns a context: in its body, a client that leaves cancels the current task, at once or after
+        `drain_seconds`. It raises `ClientGone` when the body was cancelled for that reason.
         """
-        task = asyncio.current_task()
-        assert task is not None
-        watch = _Watch(self, self._limits, task, policy)
-        watcher = asyncio.ensure_future(connection.until_gone())
-        watcher.add_done_callback(watch.client_left)
-        try:
-            yield
-        except asyncio.CancelledError:
-            if not watch.has_cancelled:
-                raise
-            task.uncancel()
-            raise ClientGone from None
-        finally:
-            watch.end()
-            watcher.cancel()
+        return Watch(self, self._limits, connection, policy)
 
 
-class _Watch:
-    """The watch over one call."""
+class Watch:
+    """The watch over one call, an async context."""
 
-    def __init__(self, drains: Drains, limits: Limits, task: asyncio.Task[object], policy: OnDisconnect) -> None:
+    def __init__(self, drains: Drains, limits: Limits, connection: Connection, policy: OnDisconnect) -> None:
         self._drains = drains
         self._limits = limits
-        self._task = task
+        self._connection = connection
         self._policy = policy
         self._timer: asyncio.TimerHandle | None = None
-        self.has_cancelled = False
+        self._has_cancelled = False
         self._ended = False
 
-    def client_left(self, watcher: asyncio.Future[None]) -> None:
+    async def __aenter__(self) -> None:
+        task = asyncio.current_task()
+        assert task is not None
+        self._task = task
+        self._watcher = asyncio.ensure_future(self._connection.until_gone())
+        self._watcher.add_done_callback(self._client_left)
+
+    async def __aexit__(self, kind: type[BaseException] | None, *rest: object) -> None:
+        self._ended = True
+        self._watcher.cancel()
+        if self._timer is not None:
+            self._timer.cancel()
+            self._drains.running -= 1
+        if self._has_cancelled and kind is asyncio.CancelledError:
+            self._task.uncancel()
+            raise ClientGone from None
+
+    def _client_left(self, watcher: asyncio.Future[None]) -> None:
         """Cancels the call, or lets it go on."""
         if self._ended or watcher.cancelled():
             return
@@ -66,12 +65,5 @@ class _Watch:
         self._timer = asyncio.get_running_loop().call_later(self._limits.drain_seconds, self._cancel)
 
     def _cancel(self) -> None:
-        self.has_cancelled = True
+        self._has_cancelled = True
         self._task.cancel()
-
-    def end(self) -> None:
-        """Ends the watch: the call has ended."""
-        self._ended = True
-        if self._timer is not None:
-            self._timer.cancel()
-            self._drains.running -= 1

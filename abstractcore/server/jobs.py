@@ -120,11 +120,13 @@ class Job:
         call = parsed.call
         options, left_out = self._options(call, llm.provider, own_format)
         origins = (f"{call.provider}/{call.model}", f"{llm.provider}/{llm.model}")
-        call = call.with_(
+        messages = owned(with_summaries(call.messages, own_format=own_format), *origins, own_format=own_format)
+        call = _changed(
+            call,
             provider=llm.provider,
             model=llm.model,
             stream=self.asked.stream,
-            messages=owned(with_summaries(call.messages, own_format=own_format), *origins, own_format=own_format),
+            messages=messages,
             provider_options=options,
             tags=self.exchange.grant.tags,
             trace_context=self._trace_context(),
@@ -213,6 +215,12 @@ class Job:
     def _trace_context(self) -> dict[str, str]:
         headers = self.exchange.request.headers
         return {name: headers[name] for name in _TRACE_HEADERS if name in headers}
+
+
+def _changed(call: ModelCall, **changes: object) -> ModelCall:
+    """Returns a call with changed fields; the call itself if it has them, since a copy is checked again as a whole."""
+    different = {name: value for name, value in changes.items() if getattr(call, name) != value}
+    return call.with_(**different) if different else call
 
 
 def _runs_elsewhere(call: ModelCall) -> bool:

@@ -21,7 +21,6 @@ SSE_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What may stand after an event of a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
 _MODEL = "model"
 _SPACE = re.compile(r"[ \t\n\r]*")
-_TWICE = "a key stands twice in an object: one reader takes its first value, another its last"
 _current: ContextVar[Relay | None] = ContextVar("abstractcore_server_relay", default=None)
 
 
@@ -186,51 +185,34 @@ class _HeardBody:
 def with_model(body: bytes, model: str | None) -> bytes | None:
     """Returns a JSON object in UTF-8 with another value of its key `model`, and all else byte for byte; the object as
     it is if it has that value, or for None. Returns None where readers may differ in what they read: for objects with a
-    key that stands twice, and other encodings.
+    key that stands twice, of which some take the first value, others the last, and for other encodings.
     """
     try:
-        text = body.decode("utf-8")
-        span = _span_of(_MODEL, text)
+        data = jiter.from_json(body, catch_duplicate_keys=True)
     except ValueError:
         return None
-    if model is None:
+    if model is None or data.get(_MODEL) == model:
         return body
-    if span is None:
+    if _MODEL not in data:
         return None
-    start, end = span
-    if json.loads(text[start:end]) == model:
-        return body
+    text = body.decode("utf-8")
+    start, end = _span_of(_MODEL, text)
     return f"{text[:start]}{json.dumps(model, ensure_ascii=False)}{text[end:]}".encode()
 
 
-def _span_of(name: str, text: str) -> tuple[int, int] | None:
-    """Returns where the value of a key of the outermost object stands; raises `ValueError` for a key that stands
-    twice.
-    """
-    span = None
-    keys: set[str] = set()
+def _span_of(name: str, text: str) -> tuple[int, int]:
+    """Returns where the value of a key stands in the text of a JSON object that has it."""
     at = _after_space(text, _after_space(text, 0) + 1)
-    while text[at] != "}":
+    while True:
         key, at = _DECODER.raw_decode(text, at)
-        if key in keys:
-            raise ValueError(_TWICE)
-        keys.add(cast("str", key))
         start = _after_space(text, _after_space(text, at) + 1)
         _, end = _DECODER.raw_decode(text, start)
         if key == name:
-            span = (start, end)
-        at = _after_space(text, end)
-        if text[at] == ",":
-            at = _after_space(text, at + 1)
-    return span
+            return start, end
+        at = _after_space(text, _after_space(text, end) + 1)
 
 
-def _unique(pairs: list[tuple[str, Any]]) -> None:
-    if len({key for key, _ in pairs}) != len(pairs):
-        raise ValueError(_TWICE)
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_unique)
+_DECODER = json.JSONDecoder()
 
 
 def _after_space(text: str, at: int) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -31,6 +31,7 @@ from .seals import BEGINNING, sealed, unsealed
 
 T = TypeVar("T", ReasoningPart, ReasoningEnd)
 _ID_MARK = "_ac1_"
+_WITH_ORIGIN = (ReasoningPart, ToolCall, ToolResult)
 
 
 class Seal(NamedTuple):
@@ -123,7 +124,7 @@ class StreamSealer:
         return delta
 
 
-def owned(messages: Iterable[Message], parsed: str, actual: str, *, own_format: bool) -> tuple[Message, ...]:
+def owned(messages: tuple[Message, ...], parsed: str, actual: str, *, own_format: bool) -> tuple[Message, ...]:
     """Returns a conversation whose reasoning has the model that wrote it as its origin.
 
     The format has parsed it with the origin `parsed`. What is sealed brings its origin; what is not is of the model
@@ -145,10 +146,6 @@ def owned(messages: Iterable[Message], parsed: str, actual: str, *, own_format: 
             return replace(part, origin=seal.origin, signature=seal.signature, redacted_data=seal.redacted_data)
         return replace(part, origin=actual) if part.origin == parsed and (own_format or part.is_plain) else part
 
-    return tuple(_changed(message, own) for message in messages)
-
-
-def _changed(message: Message, own: Callable[[Part], Part]) -> Message:
-    if not any(isinstance(part, ReasoningPart | ToolCall | ToolResult) for part in message.parts):
-        return message
-    return replace(message, parts=tuple(map(own, message.parts)))
+    if not any(isinstance(part, _WITH_ORIGIN) for message in messages for part in message.parts):
+        return messages
+    return tuple(replace(message, parts=tuple(map(own, message.parts))) for message in messages)

@@ -22,6 +22,7 @@ RECEIPT_HEADER = "x-abstractcore-receipt"
 _MOST_PATHS = 20
 """How many changed paths a header holds."""
 _FILE = "receipt.json"
+_COMPACT = json.JSONEncoder(separators=(",", ":"))
 _log = logging.getLogger("abstractcore.server")
 
 
@@ -62,7 +63,7 @@ class Receipt:
             more = len(each.get(name, ())) - _MOST_PATHS
             if more > 0:
                 each[name] = [*each[name][:_MOST_PATHS], f"... {more} more"]
-        return json.dumps(data, separators=(",", ":"))
+        return _COMPACT.encode(data)
 
     def data(self, reply: str | None, *, is_begun: bool = False) -> dict[str, Any]:
         """Returns the receipt as JSON data: SHA-256 of the bodies, and for each call the paths of JSON in which its
