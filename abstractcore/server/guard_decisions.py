@@ -8,10 +8,12 @@ from typing import Any, Literal, cast
 
 from ..schema import ModelCall, ModelReply
 
-Checked = Literal["call", "result", "reply", "stream"]
-"""What a guard has looked at: a call; one with the result of a tool that the server ran; a reply, or a stream."""
-GuardOutcome = Literal["allowed", "changed", "refused", "failed_open", "failed_closed"]
-"""A guard that fails, or takes too long, lets a call go on (open), or refuses it (closed)."""
+Checked = Literal["call", "tool_call", "result", "reply", "stream"]
+"""What a guard has looked at: a call; the call of a tool that the server is about to run; a call with its result; a
+reply, or a stream."""
+GuardOutcome = Literal["allowed", "changed", "refused", "failed_open", "failed_closed", "cancelled"]
+"""A guard that fails, or takes too long, lets a call go on (open), or refuses it (closed). One is "cancelled" if the
+client left, or the time for the call ended, before it had decided."""
 
 
 @dataclass(slots=True)

@@ -58,7 +58,7 @@ class GuardedStream:
     def __init__(self, stream: EventSource, relay: Relay, guarding: Guarding) -> None:
         self._stream = stream
         self._relay = relay
-        asked = [guard for guard in guarding.guards if guard.check_text is not None or guard.check_reply is not None]
+        asked = guarding.of_replies
         self.is_read_only = all(guard.read_only for guard in asked)
         self._steps = [_step(guarding, guard) for guard in asked]
         self._bytes: list[bytes] = []

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..errors import ContentFilterError, ServerError, ToolFailed
 from ..ports import Edit, GuardContext, Refusal, TextKind, TextPiece, with_texts
 from ..registry import failure_text
-from ..schema import CallWarning, Message, ModelCall, ModelReply, ToolCall, ToolResult
+from ..schema import CallWarning, Message, ModelCall, ModelReply, Part, ToolCall, ToolResult
 from .failures import RequestRefused
 from .guard_decisions import Checked, GuardDecision, changed_fields
 from .guards import ConnectedGuard, GuardFailure
@@ -25,7 +25,7 @@ T = TypeVar("T")
 _LONGEST_REASON = 500
 _FIXED = ("provider", "model", "stream")
 """What a guard cannot change of a call: it was let in as one of this model."""
-_WORDS = {"call": "request", "result": "result of the tool"}
+_WORDS = {"call": "request", "tool_call": "call of the tool", "result": "result of the tool"}
 _log = logging.getLogger("abstractcore.server")
 
 
@@ -64,6 +64,22 @@ class Guarding:
             self.context = replace(self.context, call=call)
         return call
 
+    async def tool_call(self, call: ToolCall) -> ToolCall:
+        """Returns a call of a tool that the server is about to run as it may be run: it is a part of an answer. Raises
+        `ToolFailed`, which the model reads, for one that a guard refuses.
+        """
+        reply = ModelReply((call,), "tool_calls")
+        for guard in self.of_replies:
+            decision = self.decision(guard, "tool_call")
+            try:
+                reply = await self.checked_reply(guard, decision, reply, _accepted_tool_call)
+            except RequestRefused as error:
+                raise ToolFailed(error.error.message) from None
+        (checked,) = reply.tool_calls
+        if checked.arguments is None:
+            raise ToolFailed("guards have changed the arguments of the call, which are not a JSON object any more")
+        return checked
+
     async def result(self, tool_call: ToolCall, result: ToolResult) -> ToolResult:
         """Returns the result of a tool that the server ran as the model may read it: guards see the call that it would
         be sent with. Raises `ToolFailed`, which the model reads, for one that a guard refuses.
@@ -86,20 +102,30 @@ class Guarding:
 
     async def reply(self, reply: ModelReply) -> ModelReply:
         """Returns a whole reply as the client may have it, itself if nothing was changed; raises `RequestRefused`."""
-        for guard in self.guards:
-            if guard.check_reply is not None or guard.check_text is not None:
-                reply = await self.checked_reply(guard, self.decision(guard, "reply"), reply)
+        for guard in self.of_replies:
+            reply = await self.checked_reply(guard, self.decision(guard, "reply"), reply)
         return reply
 
-    async def checked_reply(self, guard: ConnectedGuard, decision: GuardDecision, reply: ModelReply) -> ModelReply:
-        """Returns a reply as one guard leaves it; raises `RequestRefused`."""
+    @property
+    def of_replies(self) -> list[ConnectedGuard]:
+        """The guards that see what models answer."""
+        return [guard for guard in self.guards if guard.check_reply is not None or guard.check_text is not None]
+
+    async def checked_reply(
+        self,
+        guard: ConnectedGuard,
+        decision: GuardDecision,
+        reply: ModelReply,
+        accept: Callable[[object, ModelReply], ModelReply | None] | None = None,
+    ) -> ModelReply:
+        """Returns a reply as one guard leaves it; raises `RequestRefused`. `accept` returns the verdict of
+        `check_reply` if it has changed the reply, and raises `GuardFailure` for one that it may not give.
+        """
         if guard.check_reply is None:
             changed = await self.checked_texts(guard, decision, partial(with_texts, reply))
         else:
-            changed = (
-                await self.verdict(guard, decision, guard.check_reply, reply, partial(_accepted_reply, reply=reply))
-                or reply
-            )
+            accepts = partial(accept or _accepted_reply, reply=reply)
+            changed = await self.verdict(guard, decision, guard.check_reply, reply, accepts) or reply
         if changed is reply:
             return reply
         decision.add_changes(changed_fields(reply, changed))
@@ -160,6 +186,9 @@ class Guarding:
         except GuardFailure as failure:
             self._failed(guard, decision, failure)
             return None
+        except asyncio.CancelledError:
+            decision.outcome = "cancelled" if decision.outcome == "allowed" else decision.outcome
+            raise
         finally:
             decision.seconds += loop.time() - begun
         return accepted
@@ -223,3 +252,14 @@ def _accepted_reply(verdict: object, reply: ModelReply) -> ModelReply | None:
     if not isinstance(verdict, ModelReply):
         raise GuardFailure(f"check_reply returned a {type(verdict).__name__}: expected a ModelReply, a Refusal or None")
     return None if verdict == reply else verdict
+
+
+def _accepted_tool_call(verdict: object, reply: ModelReply) -> ModelReply | None:
+    accepted = _accepted_reply(verdict, reply)
+    if accepted is not None and [_name_of(part) for part in accepted.parts] != [_name_of(part) for part in reply.parts]:
+        raise GuardFailure("check_reply made something else of the call of a tool: only its arguments can be changed")
+    return accepted
+
+
+def _name_of(part: Part) -> tuple[str, str] | None:
+    return (part.id, part.name) if isinstance(part, ToolCall) else None

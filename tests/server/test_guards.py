@@ -11,10 +11,9 @@ import sys
 import threading
 from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from types import SimpleNamespace
-from typing import Any, Final
+from typing import Any
 
 import anthropic
 import httpx2
@@ -39,6 +38,7 @@ from abstractcore.testing import ScriptedReply
 from tests.chaos_server import DONE, LAST_CHUNK, USAGE, chunk, completion_body, delta, raw_answer, stream_head, streamed
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts
+from tests.server.guard_doubles import FAILURES, UNSET, Double, allowed, always
 from tests.server.serving import Served, serving
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin_guards" / "plugin_guards.py"
@@ -55,36 +55,6 @@ REQUESTS: dict[str, dict[str, Any]] = {
     "/api/chat": {"messages": SAID, "stream": False},
     "/api/generate": {"prompt": f"Write to {ANN}", "stream": False},
 }
-
-
-UNSET: Final = -1
-
-
-def allowed(subject: object, context: object) -> None:
-    """Allows everything."""
-
-
-@dataclass
-class Double:
-    """A guard whose checks are those of the test: functions by the name of what is checked."""
-
-    name: str
-    checks: tuple[str, ...]
-    hold_back: int = 8
-    read_only: bool = False
-    summary = "of a test"
-    do: Callable[..., Any] = field(default=allowed)
-    seen: list[Any] = field(default_factory=list[Any])
-
-    def connect(self, options: Any, services: Any) -> Any:
-        members: dict[str, Any] = dict.fromkeys(self.checks, self._check) | {"read_only": self.read_only}
-        if "check_text" in self.checks and self.hold_back != UNSET:
-            members["hold_back"] = self.hold_back
-        return SimpleNamespace(**members)
-
-    def _check(self, subject: Any, context: GuardContext) -> Any:
-        self.seen.append(subject)
-        return self.do(subject, context)
 
 
 DOUBLES = {
@@ -165,13 +135,6 @@ def when(is_so: Callable[[str], bool], verdict: object) -> Callable[..., Any]:
 
     def check(subject: object, context: object) -> object:
         return verdict if isinstance(subject, TextPiece) and is_so(subject.text) else None
-
-    return check
-
-
-def always(verdict: object) -> Callable[..., Any]:
-    def check(subject: object, context: object) -> object:
-        return verdict
 
     return check
 
@@ -602,53 +565,13 @@ def sleeps(released: threading.Event) -> Callable[..., None]:
     return check
 
 
-async def sleeps_async(subject: Any, context: Any) -> None:
-    await asyncio.Event().wait()
-
-
 async def never_leaves(subject: Any, context: Any) -> None:
     while not ENDED.is_set():
         with contextlib.suppress(asyncio.CancelledError):
             await asyncio.sleep(0.01)
 
 
-def raises(error: BaseException) -> Callable[..., Any]:
-    def check(subject: Any, context: Any) -> Any:
-        raise error
-
-    return check
-
-
 ENDED = threading.Event()
-ANYTHING: Any = 7
-
-
-class Trap(list[Any]):
-    """Edits that cannot be read."""
-
-    def __iter__(self) -> Iterator[Any]:
-        raise ValueError("x")
-
-    def __eq__(self, other: object) -> bool:
-        raise ValueError("x")
-
-    __hash__ = None
-
-
-FAILURES: dict[str, Callable[..., Any]] = {
-    "raises": raises(ValueError("x")),
-    "exits": raises(SystemExit(1)),
-    "interrupts": raises(KeyboardInterrupt()),
-    "cancels": raises(asyncio.CancelledError()),
-    "stops": raises(StopIteration()),
-    "returns a number": always(7),
-    "returns text": always("other"),
-    "returns its class": always(Refusal),
-    "reason is no text": always(Refusal(ANYTHING)),
-    "cannot be read": always(Trap()),
-    "edits outside": always([Edit(0, 10**9, "x")]),
-    "hangs": sleeps_async,
-}
 
 
 @pytest.mark.parametrize("failure", FAILURES)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import abstractcore
 
+from ...errors import ToolFailed
 from ...ports import ToolContext
 from ...schema import (
     Delta,
@@ -96,7 +97,9 @@ class ToolRounds:
         return resumed(next_trace_id(), call, self.offer.approvals, approved)
 
     def guarded(self, guarding: Guarding) -> ToolRounds:
-        """Returns these rounds with tools whose results the guards of the call see before the model."""
+        """Returns these rounds with tools whose arguments the guards of the call see before they run, and whose results
+        before the model.
+        """
         tools = {name: replace(each, tool=_guarded(each.tool, guarding)) for name, each in self.tools.items()}
         return replace(self, tools=tools)
 
@@ -150,7 +153,12 @@ class ToolRounds:
 
 def _guarded(tool: Tool[..., Any], guarding: Guarding) -> Tool[..., Any]:
     async def run(call: ToolCall, context: ToolContext[Any]) -> ToolResult:
-        return await guarding.result(call, await tool.function(call, context))
+        checked = await guarding.tool_call(call)
+        try:
+            result: ToolResult = await tool.function(checked, context)
+        except ToolFailed as error:  # may repeat what the server has sent
+            result = call.result(str(error), is_error=True)
+        return await guarding.result(call, result)
 
     run.__qualname__ = tool.function.__qualname__
     return Tool[..., Any].of(tool.spec, run, is_trusted=tool.is_trusted)
