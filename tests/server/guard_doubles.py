@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterator
+import json
+import socket
+from collections.abc import Callable, Generator, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, Final
 
 from abstractcore.ports import Edit, GuardContext, Refusal
+from tests.server.serving import Served
 
 UNSET: Final = -1
 
@@ -87,3 +91,14 @@ FAILURES: dict[str, Callable[..., Any]] = {
     "edits outside": always([Edit(0, 10**9, "x")]),
     "hangs": sleeps_async,
 }
+
+
+@contextmanager
+def leaving(served: Served, body: dict[str, Any], path: str = "/v1/chat/completions") -> Generator[None]:
+    """Sends a request whose client leaves at the end of `with`, without an answer."""
+    content = json.dumps(body).encode()
+    host, port = served.url.removeprefix("http://").split(":")
+    head = f"POST {path} HTTP/1.1\r\nhost: {host}\r\ncontent-type: application/json\r\n"
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(f"{head}content-length: {len(content)}\r\n\r\n".encode() + content)
+        yield

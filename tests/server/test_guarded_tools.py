@@ -13,7 +13,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
-import httpx2
 import openai
 import pytest
 from openai.types.responses import Response
@@ -24,8 +23,9 @@ from abstractcore.ports import Edit, GuardContext, Refusal, TextPiece, with_text
 from abstractcore.server import GuardSettings, Limits, ModelSettings, ServerSettings, Settings, server_services
 from abstractcore.server.tools.settings import MCPSettings
 from abstractcore.testing import ScriptedReply
+from tests.chaos_server import PATIENCE_SECONDS
 from tests.leftovers import wait_until
-from tests.server.guard_doubles import FAILURES, Double, allowed
+from tests.server.guard_doubles import FAILURES, Double, allowed, leaving
 from tests.server.serving import Served, serving
 
 SHOP = Path(__file__).parents[1] / "core" / "mcp" / "shop.py"
@@ -237,13 +237,8 @@ def test_client_that_leaves_while_a_guard_looks_is_not_answered_by_a_tool(
 
     DOUBLES["texts"].do = check
     served.script(ScriptedReply.tool_call("die_once", {"path": str(touched)}))
-    body = {"model": "texts", "messages": [{"role": "user", "content": "?"}], "stream": True}
-    with (
-        httpx2.Client(base_url=served.url, trust_env=False, timeout=0.2) as http,
-        pytest.raises(httpx2.ReadTimeout),
-    ):
-        http.post("/v1/chat/completions", json=body)
-    assert asked.wait(60)
+    with leaving(served, {"model": "texts", "messages": [{"role": "user", "content": "?"}], "stream": True}):
+        assert asked.wait(PATIENCE_SECONDS)
     assert wait_until(lambda: decisions(audit) == [("texts", "stream", "allowed"), ("texts", "tool_call", "cancelled")])
     assert not touched.exists()
 
