@@ -41,6 +41,7 @@ def create(name: str, options: KeyOptions, database: str | None, *, as_json: boo
     with reported(as_json=as_json), _opened(database) as keys:
         from ..server.store import KeyLimits
 
+        is_first = not keys.all()
         issued = keys.create(
             name,
             models=options.models or None,
@@ -49,6 +50,8 @@ def create(name: str, options: KeyOptions, database: str | None, *, as_json: boo
             expires=None if options.expires is None else _time(options.expires, time.time()),
         )
         _show_issued(issued, as_json=as_json)
+        if is_first and not as_json:
+            note("it is the first key: a server that was started without keys needs none until it is started again")
 
 
 def rotate(name: str, overlap: str | None, database: str | None, *, as_json: bool) -> None:
@@ -136,7 +139,8 @@ def _date(seconds: float | None) -> str | None:
 def _seconds(text: str, option: str) -> int:
     match = _DURATION.fullmatch(text.strip())
     if match is None:
-        hint = f"Write --{option} 90d, 12h, 30m or 60s."
+        date = ", or a date such as 2027-01-31" if option == "expires" else ""
+        hint = f"Write --{option} 90d, 12h, 30m or 60s{date}."
         raise abstractcore.InvalidInputError(f"{text[:100]!r} is not a time", path=option, hint=hint)
     return int(match[1]) * _UNITS[match[2]]
 

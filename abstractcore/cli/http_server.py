@@ -52,8 +52,7 @@ def serve(options: ServeOptions) -> None:
 
         settings = _settings(options)
         application = Application(settings, access=stored_keys(settings))
-        application.state.llms.check()
-        application.state.mcp.check()
+        application.check()
         if options.check_mcp:
             application.state.mcp.try_all()
         if options.check or options.check_mcp:

@@ -17,7 +17,7 @@ _Database = Annotated[
     typer.Option(
         metavar="URL",
         envvar="ABSTRACTCORE_SERVER_DATABASE",
-        help="The database of the server, as in sqlite:////folder/server.db; default: a file in your data folder.",
+        help="The database of the server, such as sqlite:////folder/server.db; default: a file in your data folder.",
     ),
 ]
 
@@ -27,10 +27,10 @@ def create_key(
     name: _Name,
     model: Annotated[
         list[str] | None,
-        typer.Option(metavar="MODEL", help="A model it may use, as in openai/*; default: all. May be repeated."),
+        typer.Option(metavar="MODEL", help="A model it may use, such as openai/*; default: all. May be repeated."),
     ] = None,
     expires: Annotated[
-        str | None, typer.Option(metavar="TIME", help="When it ends: 90d, 12h, 30m, or a date as 2027-01-31.")
+        str | None, typer.Option(metavar="TIME", help="When it expires: 90d, 12h, 30m, or a date such as 2027-01-31.")
     ] = None,
     tag: Annotated[
         list[str] | None,
@@ -46,11 +46,12 @@ def create_key(
     database: _Database = None,
     as_json: given.Json = False,
 ) -> None:
-    """Make a key, and print it: this once, since only its hash is kept.
+    """Create a key and print it. It cannot be shown again: only its hash is stored.
 
         abstractcore keys create alice --model 'openai/*' --expires 90d --requests-per-minute 60
 
-    Servers that run with the same database take it at once. Without any key a server is for this machine only.
+    Running servers with the same database accept it at once. A server that was started without keys has to be started
+    again.
     """
     from .access_keys import KeyOptions, create
 
@@ -60,7 +61,7 @@ def create_key(
 
 @keys.command("list", epilog=EPILOG)
 def list_keys(database: _Database = None, as_json: given.Json = False) -> None:
-    """List keys by their names and the beginnings of their secrets, with what they may use."""
+    """List the keys: names, first characters, models, limits, expiry and state."""
     from .access_keys import show_keys
 
     show_keys(database, as_json=as_json)
@@ -68,7 +69,7 @@ def list_keys(database: _Database = None, as_json: given.Json = False) -> None:
 
 @keys.command("revoke", epilog=EPILOG)
 def revoke_key(name: _Name, database: _Database = None, as_json: given.Json = False) -> None:
-    """Make a key invalid for ever. Servers that run refuse it within seconds."""
+    """Revoke a key. Running servers refuse it within 5 seconds."""
     from .access_keys import revoke
 
     revoke(name, database, as_json=as_json)
@@ -79,12 +80,12 @@ def rotate_key(
     name: _Name,
     overlap: Annotated[
         str | None,
-        typer.Option(metavar="TIME", help="How long the earlier secret stays valid, as in 1h; default: not at all."),
+        typer.Option(metavar="TIME", help="How long the old secret stays valid, such as 1h; default: not at all."),
     ] = None,
     database: _Database = None,
     as_json: given.Json = False,
 ) -> None:
-    """Give a key a new secret, and print it; its name, models and limits stay."""
+    """Replace the secret of a key, and print the new one. Its name, models and limits stay."""
     from .access_keys import rotate
 
     rotate(name, overlap, database, as_json=as_json)

@@ -27,6 +27,8 @@ from .hosts import Hosts
 from .llms import LLMs
 from .makers import Makers
 from .metrics import Metrics
+from .model_checks import check_models
+from .problems import Problems
 from .receipts import save_receipt
 from .requests import Request
 from .routes import Found, Routes, dialect_of_path
@@ -104,8 +106,7 @@ class Application:
         """
         state, before = self._made(settings), self.state
         try:
-            state.llms.check()
-            state.mcp.check()
+            _check(state)
             state.guards.connect()
         except BaseException:
             self._soon(self._retire(state.guards, before.guards))
@@ -113,6 +114,10 @@ class Application:
         self.state = state
         self._soon(before.mcp.retire())
         self._soon(self._retire(before.guards, state.guards))
+
+    def check(self) -> None:
+        """Raises `ConfigurationError` for all providers, models and MCP servers that cannot be used; asks none."""
+        _check(self.state)
 
     def _soon(self, work: Coroutine[Any, Any, None]) -> None:
         """Begins work on the loop that answers requests; drops it if there is none yet, and nothing has been used."""
@@ -221,6 +226,15 @@ class Application:
         return await found.handler(
             Exchange(found.request, connection, state, found.route.dialect, grant, time.time(), entry)
         )
+
+
+def _check(state: State) -> None:
+    problems = Problems()
+    with problems.collected():
+        check_models(state.settings, state.services, state.llms)
+    with problems.collected():
+        state.mcp.check()
+    problems.check()
 
 
 def _database_of_state(settings: Settings, shared: SharedFolder | None) -> str | None:

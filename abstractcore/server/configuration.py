@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from ..catalogue.documents import Document, read_document
 from ..catalogue.toml_documents import read_toml
 from ..errors import ConfigurationError
 from .access import check_key
 from .limits import Limits
+from .problems import Problems
+from .server_files import check_files
 from .settings import GuardSettings, ModelSettings, ProviderSettings, ServerSettings, Settings
 from .tables import Table, from_environment
 from .tools.settings import MCPSettings
@@ -23,6 +25,8 @@ _LIMITS_PREFIX = "ABSTRACTCORE_SERVER_LIMITS"
 _TABLES = ("server", "limits", "providers", "models", "guards", "mcp")
 _SECRETS = ("api_key", "access_token", "credentials")
 _EMPTY = Document("the environment", "")
+_UNSET_KEYS = "none of these variables of the environment is set, so that no key would be needed"
+T = TypeVar("T")
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
 
 
@@ -31,50 +35,94 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
     values of the environment over it (`ABSTRACTCORE_SERVER_PORT`, `ABSTRACTCORE_SERVER_LIMITS_BODY_BYTES`), and `given`
     values of `[server]` over these.
 
-    Raises `ConfigurationError` with the file, line and column of what is wrong.
+    Raises `ConfigurationError` for all that is wrong, with the file, line and column.
     """
     path = file or environment.get(CONFIG_VARIABLE)
     document = read_document(Path(path)) if path else _EMPTY
     root = Table(document, read_toml(document))
+    problems = Problems()
+    with problems.collected():
+        _check_tables(root)
+    server = _overridden(root, "server", ServerSettings, _SERVER_PREFIX, environment, problems)
+    server = replace(server, **(given or {}))
+    limits = _overridden(root, "limits", Limits, _LIMITS_PREFIX, environment, problems)
+    providers = _read_all(root, "providers", _provider, problems)
+    models = _read_all(root, "models", _model, problems)
+    guards = _read_all(root, "guards", _guard, problems)
+    mcp = _read_all(root, "mcp", _mcp_server, problems)
+    settings = Settings(
+        server, limits, providers, models, guards, mcp, _keys(server, environment), document if path else None
+    )
+    problems.check()
+    if not settings.keys and server.keys_env and _names_keys(root, environment):
+        hint = "Set one, or remove keys_env."
+        problems.add(settings.error(_UNSET_KEYS, "server", "keys_env", hint=hint))
+    with problems.collected():
+        _check_hosts(settings)
+    with problems.collected():
+        check_files(settings)
+    problems.check()
+    return settings
+
+
+def _check_tables(root: Table) -> None:
+    """Raises `ConfigurationError` for a name that is none of a table."""
+    for name in root.values:
+        if name in {each.name for each in fields(ServerSettings)}:
+            raise root.error("a setting outside of a table", name, hint="Write it below a line [server].")
     root.check_names(_TABLES, "table")
-    server = root.table("server").read(ServerSettings)
-    over = {**_checked(ServerSettings, _SERVER_PREFIX, environment), **(given or {})}
-    server = replace(server, **over)
-    limits = replace(root.table("limits").read(Limits), **_checked(Limits, _LIMITS_PREFIX, environment))
-    providers = {name: _provider(table) for name, table in root.table("providers").tables().items()}
-    models = {name: _model(table) for name, table in root.table("models").tables().items()}
-    guards = {name: _guard(table) for name, table in root.table("guards").tables().items()}
-    mcp = {name: _mcp_server(name, table) for name, table in root.table("mcp").tables().items()}
-    _check_tls(server, root)
-    keys = _keys(server, environment)
-    return Settings(server, limits, providers, models, guards, mcp, keys, document if path else None)
+
+
+def _overridden(
+    root: Table, name: str, cls: type[T], prefix: str, environment: Mapping[str, str], problems: Problems
+) -> T:
+    """Returns a table with the values of the environment over it, and the defaults if something is wrong."""
+    read: Any = cls()
+    with problems.collected():
+        read = root.table(name).read(cls)
+    with problems.collected():
+        return replace(read, **_checked(cls, prefix, environment))
+    return read
 
 
 def _checked(cls: type[Any], prefix: str, environment: Mapping[str, str]) -> dict[str, Any]:
     """Returns the values of the environment, checked as those of a file are."""
-    found = from_environment(cls, prefix, environment)
-    try:
-        read: Any = Table(_EMPTY, found).read(cls) if found else None
-    except ConfigurationError as error:
-        problem = error.message.partition(": ")[2]
-        raise ConfigurationError(f"the environment ({prefix}_...): {problem}", hint=error.hint) from None
-    return {name: getattr(read, name) for name in found}
+    problems = Problems()
+    checked: dict[str, Any] = {}
+    for name, value in from_environment(cls, prefix, environment).items():
+        try:
+            checked[name] = getattr(Table(_EMPTY, {name: value}).read(cls), name)
+        except ConfigurationError as error:
+            problem = error.message.partition(f"{name}: ")[2]
+            problems.add(ConfigurationError(f"{prefix}_{name.upper()}: {problem}", hint=error.hint))
+    problems.check()
+    return checked
 
 
-def _provider(table: Table) -> ProviderSettings:
+def _read_all(root: Table, name: str, read: Callable[[str, Table], T], problems: Problems) -> dict[str, T]:
+    """Returns what `read` makes of each table of a table, by name."""
+    found: dict[str, T] = {}
+    with problems.collected():
+        for each, table in root.table(name).tables().items():
+            with problems.collected():
+                found[each] = read(each, table)
+    return found
+
+
+def _provider(name: str, table: Table) -> ProviderSettings:
     settings = table.read(ProviderSettings)
     _refuse_secrets(table, settings.options, 'Name the variable that holds the key: api_key_env = "NAME".')
     return settings
 
 
-def _model(table: Table) -> ModelSettings:
+def _model(name: str, table: Table) -> ModelSettings:
     settings = table.read(ModelSettings)
     if not settings.models:
         raise table.error("expected at least one model", "models")
     return settings
 
 
-def _guard(table: Table) -> GuardSettings:
+def _guard(name: str, table: Table) -> GuardSettings:
     settings = table.read(GuardSettings)
     hint = 'Name the variable that holds it, if the guard has such an option: options.api_key_env = "NAME".'
     _refuse_secrets(table, settings.options, hint)
@@ -84,7 +132,7 @@ def _guard(table: Table) -> GuardSettings:
 def _refuse_secrets(table: Table, options: Mapping[str, Any], hint: str) -> None:
     for name in _SECRETS:
         if name in options:
-            raise table.error("no secret belongs into this file", "options", name, hint=hint)
+            raise table.error("secrets are not allowed in this file", "options", name, hint=hint)
 
 
 def _mcp_server(name: str, table: Table) -> MCPSettings:
@@ -98,10 +146,11 @@ def _mcp_server(name: str, table: Table) -> MCPSettings:
     return settings
 
 
-def _check_tls(server: ServerSettings, root: Table) -> None:
-    if (server.tls_certificate is None) != (server.tls_key is None):
-        missing = "tls_key" if server.tls_key is None else "tls_certificate"
-        raise root.error(f"TLS needs both a certificate and its key: {missing} is not set", "server")
+def _check_hosts(settings: Settings) -> None:
+    for host in settings.server.hosts:
+        if "/" in host:
+            hint = "Write the name alone, as in llm.example.com."
+            raise settings.error(f"expected a name, got {host[:200]!r}", "server", "hosts", hint=hint)
 
 
 def _keys(server: ServerSettings, environment: Mapping[str, str]) -> tuple[str, ...]:
@@ -110,3 +159,8 @@ def _keys(server: ServerSettings, environment: Mapping[str, str]) -> tuple[str, 
     for name, key in keys.items():
         check_key(key, name)
     return tuple(keys.values())
+
+
+def _names_keys(root: Table, environment: Mapping[str, str]) -> bool:
+    """Whether the configuration itself names the variables of keys."""
+    return "keys_env" in root.table("server").values or f"{_SERVER_PREFIX}_KEYS_ENV" in environment

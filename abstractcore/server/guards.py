@@ -18,6 +18,7 @@ from ..errors import AbstractCoreError, InvalidInputError
 from ..ports import ChecksCalls, ChecksReplies, ChecksTexts
 from ..registry import failure_text
 from .llms import LLMs
+from .problems import Problems
 from .settings import GuardSettings, Settings
 
 _CHECKS = (ChecksCalls, ChecksReplies, ChecksTexts)
@@ -129,9 +130,12 @@ class Guards:
         self._closing: asyncio.Task[None] | None = None
 
     def connect(self) -> None:
-        """Makes them. Raises `ConfigurationError`, with its line, for one that is not installed or cannot be made."""
+        """Makes them; raises `ConfigurationError`, with their lines, for those that are missing or cannot be made."""
+        problems = Problems()
         for name in self._settings.guards:
-            self._all.append(_connected(name, self._settings, self._services, self._given))
+            with problems.collected():
+                self._all.append(_connected(name, self._settings, self._services, self._given))
+        problems.check()
 
     def of(self, models: Sequence[str], key: str | None) -> tuple[ConnectedGuard, ...]:
         """Returns the guards that check the calls of a model, which has several names, by a client with a key."""

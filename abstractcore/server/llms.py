@@ -11,7 +11,7 @@ from typing import Any
 import abstractcore
 
 from ..catalogue import FileCatalogue
-from ..errors import AbstractCoreError, AuthenticationError, ConfigurationError, ModelNotFoundError
+from ..errors import AuthenticationError, ConfigurationError, ModelNotFoundError
 from ..registry import did_you_mean, nearest_names
 from .passthrough import PassThrough
 from .settings import OnDisconnect, ProviderSettings, Settings
@@ -19,11 +19,12 @@ from .settings import OnDisconnect, ProviderSettings, Settings
 DEFAULT = "default"
 """The name of the default model."""
 _EMBEDDED = "local"
-_HIDDEN = frozenset({"scripted"})
+HIDDEN = frozenset({"scripted"})
 """Providers that no client can use."""
+LONGEST_NAME = 200
+"""How many characters of a name are looked at."""
 _MOST_LLMS = 512
 """How many LLMs are kept: clients choose their names."""
-_LONGEST_NAME = 200
 _UNSET = ProviderSettings()
 
 
@@ -70,9 +71,9 @@ class LLMs:
     def _served(self, name: str, vendors: Sequence[str]) -> Served:
         group = self._settings.models.get(name)
         if group is None:
-            llm = self._one(name, vendors)
+            llm = self.one(name, vendors)
             return Served(self.name_of(llm, name), (llm,), self._of_provider(llm.provider).on_disconnect)
-        llms = tuple(self._one(each, vendors) for each in group.models)
+        llms = tuple(self.one(each, vendors) for each in group.models)
         drains = any(self._of_provider(llm.provider).on_disconnect == "drain" for llm in llms)
         return Served(name, llms, "drain" if drains else "cancel")
 
@@ -101,7 +102,8 @@ class LLMs:
         """Returns the name that an LLM is listed under."""
         return asked if asked in self._given else f"{llm.provider}/{llm.model}"
 
-    def _one(self, name: str, vendors: Sequence[str]) -> abstractcore.LLM:
+    def one(self, name: str, vendors: Sequence[str] = ()) -> abstractcore.LLM:
+        """Returns the LLM with a name that is none of a group; raises `ModelNotFoundError`."""
         llm = self.given(name)
         if llm is not None:
             return llm
@@ -120,7 +122,7 @@ class LLMs:
         up.
         """
         chosen = self._settings.server.default
-        options = self._options((chosen or _EMBEDDED).partition("/")[0])
+        options = self.options_of((chosen or _EMBEDDED).partition("/")[0])
         return abstractcore.create_llm(chosen, services=self._services, **{**options, **more})
 
     def _of(self, provider: str, model: str, name: str) -> abstractcore.LLM:
@@ -131,7 +133,7 @@ class LLMs:
             self._llms.move_to_end(key)
             return found
         try:
-            options = self._options(provider)
+            options = self.options_of(provider)
             found = abstractcore.create_llm(
                 provider, model, services=self._services, middleware=[PassThrough()], **options
             )
@@ -142,7 +144,8 @@ class LLMs:
             self._llms.popitem(last=False)
         return found
 
-    def _options(self, provider: str) -> dict[str, Any]:
+    def options_of(self, provider: str) -> dict[str, Any]:
+        """Returns the options of `create_llm` for a provider."""
         settings = self._of_provider(provider)
         options: dict[str, Any] = {**settings.options}
         if find_spec("aiohttp") is not None and provider != _EMBEDDED:
@@ -157,7 +160,7 @@ class LLMs:
         return self._settings.providers.get(provider, _UNSET)
 
     def _is_fronted(self, provider: str) -> bool:
-        known = provider in self._services.registry.providers and provider not in _HIDDEN
+        known = provider in self._services.registry.providers and provider not in HIDDEN
         return known and self._of_provider(provider).enabled
 
     def _is_allowed(self, provider: str, model: str) -> bool:
@@ -170,32 +173,6 @@ class LLMs:
         if allowed:
             return model in allowed
         return provider != _EMBEDDED or (self.default.provider, self.default.model) == (provider, model)
-
-    def check(self) -> None:
-        """Raises `ConfigurationError`, with its line, for a provider or a model of the configuration that cannot be
-        used. Makes no connection.
-        """
-        known = self._services.registry.providers
-        for name, settings in self._settings.providers.items():
-            if name not in known or name in _HIDDEN:
-                near = nearest_names(name[:_LONGEST_NAME], known)
-                raise self._settings.error(
-                    "there is no such provider", "providers", name, hint=did_you_mean(near) if near else None
-                )
-            if settings.enabled:
-                self._check_provider(name)
-        for name, group in self._settings.models.items():
-            for model in group.models:
-                try:
-                    self.target_of(model)
-                except ModelNotFoundError as error:
-                    raise self._settings.error(error.message, "models", name, "models") from None
-
-    def _check_provider(self, name: str) -> None:
-        try:
-            abstractcore.create_llm(name, "any", services=self._services, **self._options(name))
-        except AbstractCoreError as error:
-            raise self._settings.error(error.message, "providers", name, hint=error.hint) from None
 
     def usable(self, provider: str) -> bool:
         """Whether a provider is configured, or has its key in the environment."""
@@ -260,15 +237,15 @@ class LLMs:
     def _unknown(self, name: str) -> ModelNotFoundError:
         names = self.listed()
         bare = {each.partition("/")[2] or each: each for each in names}
-        near = nearest_names(name[:_LONGEST_NAME], names) or [
-            bare[each] for each in nearest_names(name[:_LONGEST_NAME], bare)
+        near = nearest_names(name[:LONGEST_NAME], names) or [
+            bare[each] for each in nearest_names(name[:LONGEST_NAME], bare)
         ]
         hint = did_you_mean(near) if near else "GET /v1/models lists the models."
-        return ModelNotFoundError(f"the model {name[:_LONGEST_NAME]!r} does not exist here. {hint}")
+        return ModelNotFoundError(f"the model {name[:LONGEST_NAME]!r} does not exist here. {hint}")
 
     def _not_set_up(self, name: str, provider: str) -> ModelNotFoundError:
         return ModelNotFoundError(
-            f"the model {name[:_LONGEST_NAME]!r} cannot be used: {provider!r} is not set up on this server. "
+            f"the model {name[:LONGEST_NAME]!r} cannot be used: {provider!r} is not set up on this server. "
             f"The server needs its key in the environment, or [providers.{provider}] in its configuration."
         )
 
@@ -276,7 +253,7 @@ class LLMs:
 def is_plain(model: str) -> bool:
     """Whether a name can be a part of an address without meaning another one."""
     return (
-        0 < len(model) <= _LONGEST_NAME
+        0 < len(model) <= LONGEST_NAME
         and model.isprintable()
         and not set("?#%\\") & {*model}
         and not {"", ".", ".."} & {*model.split("/")}

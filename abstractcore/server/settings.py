@@ -84,7 +84,8 @@ class ServerSettings:
     hosts: tuple[str, ...] = ()
     """Names by which clients reach the server, beside its address and those of this machine."""
     keys_env: tuple[str, ...] = ("ABSTRACTCORE_SERVER_KEY",)
-    """Environment variables with keys, one of which each request must have. Those that are not set are left out."""
+    """Environment variables with keys, one of which each request must have. If the configuration names them, at least
+    one has to be set."""
     database: str | None = field(default=None, repr=False)
     """The database of keys and limits, as in "sqlite:////folder/server.db"; without it, a file in the user's data
     folder, if it has keys."""

@@ -150,23 +150,32 @@ def stored_keys(settings: Settings, process: str = "", killed: Sequence[str] = (
 
     Raises `ConfigurationError` for a database that cannot be used.
     """
-    url = settings.server.database
     try:
-        if url is not None:
-            store = Store(url)
-        elif default_file().exists():
-            store = Store.at(default_file())
-            if not Keys(store).all():
-                store.close()
-                return None
-        else:
+        store = _store_with_keys(settings.server.database)
+        if store is None:
             return None
         for name in killed:
             Leases(store).free(name)
     except StoreUnavailable as error:
-        raise ConfigurationError(f"the database of keys cannot be used: {error}") from None
+        cause = error.__cause__ and error.__cause__.__cause__
+        hint = "Check the folder or the server that it names."
+        raise settings.error(f"it cannot be used: {cause or error}", "server", "database", hint=hint) from None
+    except ConfigurationError as error:
+        raise settings.error(error.message, "server", "database", hint=error.hint) from None
     down, seconds = settings.server.database_down, settings.limits.call_seconds
     return StoredKeys(store, fixed=settings.keys, down=down, call_seconds=seconds, process=process)
+
+
+def _store_with_keys(url: str | None) -> Store | None:
+    if url is not None:
+        return Store(url)
+    if not default_file().exists():
+        return None
+    store = Store.at(default_file())
+    if Keys(store).all():
+        return store
+    store.close()
+    return None
 
 
 def _unavailable() -> RequestRefused:

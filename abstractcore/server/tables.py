@@ -12,10 +12,11 @@ from ..catalogue.documents import Document
 from ..errors import ConfigurationError
 from ..registry import did_you_mean, nearest_names
 from ..schema.quoting import shown
+from .problems import Problems
 from .toml_places import place_of
 
 T = TypeVar("T")
-_WORDS = {bool: "true or false", int: "a whole number", float: "a number", str: "a text"}
+_WORDS = {bool: "true or false", int: "an integer", float: "a number", str: "a string"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,23 +48,36 @@ class Table:
         return {name: self.table(name) for name in self.values}
 
     def check_names(self, known: Sequence[str], what: str) -> None:
-        """Raises `ConfigurationError`, with similar names, for a name that is none of `known`."""
+        """Raises `ConfigurationError`, with similar names, for names that are none of `known`."""
+        problems = Problems()
         for name in self.values:
             if name not in known:
-                near = nearest_names(name[:100], known)
-                hint = did_you_mean(near) if near else f"The names are {', '.join(known)}."
-                raise self.error(f"there is no such {what}", name, hint=hint)
+                problems.add(self._unknown(name, known, what))
+        problems.check()
+
+    def _unknown(self, name: str, known: Sequence[str], what: str) -> ConfigurationError:
+        near = nearest_names(name[:100], known)
+        hint = did_you_mean(near) if near else f"The names are {', '.join(known)}."
+        return self.error(f"there is no such {what}", name, hint=hint)
 
     def read(self, cls: type[T]) -> T:
-        """Returns an object of a dataclass with the values of this table; raises `ConfigurationError`."""
+        """Returns an object of a dataclass with the values of this table; raises `ConfigurationError` for all that is
+        wrong with them.
+        """
         of_class: Any = cls
         known: dict[str, Field[Any]] = {each.name: each for each in fields(of_class)}
-        self.check_names(list(known), "setting")
         types_of = get_type_hints(cls)
-        values = {name: self._value(value, types_of[name], known[name]) for name, value in self.values.items()}
+        values: dict[str, Any] = {}
+        problems = Problems()
+        for name, value in self.values.items():
+            with problems.collected():
+                if name not in known:
+                    raise self._unknown(name, list(known), "setting")
+                values[name] = self._value(value, types_of[name], known[name])
         for name, each in known.items():
-            if name not in values and each.default is MISSING and each.default_factory is MISSING:
-                raise self.error("it is missing", name)
+            if name not in self.values and each.default is MISSING and each.default_factory is MISSING:
+                problems.add(self.error("it is missing", name))
+        problems.check()
         return cls(**values)
 
     def _value(self, value: Any, expected: Any, field: Field[Any]) -> Any:
@@ -109,7 +123,7 @@ def _word(expected: Any) -> str:
     origin = get_origin(expected)
     if origin is Literal:
         return " or ".join(map(repr, get_args(expected)))
-    return "a list of texts" if origin is tuple else "a table" if origin is not None else _WORDS[expected]
+    return "a list of strings" if origin is tuple else "a table" if origin is not None else _WORDS[expected]
 
 
 def from_environment(cls: type[Any], prefix: str, environment: Mapping[str, str]) -> dict[str, Any]:

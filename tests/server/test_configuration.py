@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+import trustme
 
 from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.server import Application, Settings, read_settings, server_services
@@ -51,7 +52,7 @@ def read(tmp_path: Path, text: str, environment: dict[str, str] | None = None) -
 def checked(settings: Settings, environment: dict[str, str] | None = None) -> None:
     services = server_services(settings, environment=environment or {})
     try:
-        Application(settings, services=services).state.llms.check()
+        Application(settings, services=services).check()
     finally:
         services.close()
 
@@ -68,9 +69,13 @@ def test_whole_file_is_read(tmp_path: Path):
     checked(settings, {"MY_OPENAI_KEY": "sk-0123456789"})
 
 
-def test_tables_in_the_documentation_are_valid(tmp_path: Path):
+def test_tables_in_the_documentation_are_valid(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    certificate = trustme.CA().issue_cert("llm.example.com")
+    certificate.cert_chain_pems[0].write_to_path("cert.pem")
+    certificate.private_key_pem.write_to_path("key.pem")
     blocks = re.findall(r"^```toml\n(.*?)^```", PAGE.read_text(encoding="utf-8"), re.DOTALL | re.MULTILINE)
-    settings = read(tmp_path, "".join(blocks), {"SHOP_TOKEN": "t", "SEARCH_KEY": "k"})
+    settings = read(tmp_path, "".join(blocks), {"ABSTRACTCORE_SERVER_KEY": KEY})
     assert settings.providers.keys() == {"openai", "vllm", "mistral"}
     assert settings.mcp.keys() == {"shop", "search"}
     assert settings.guards.keys() == {"privacy", "words", "kind"}
@@ -93,6 +98,7 @@ def test_environment_wins_over_the_file_and_given_values_over_both(tmp_path: Pat
         "ABSTRACTCORE_SERVER_FETCH_URLS": "true",
         "ABSTRACTCORE_SERVER_LIMITS_CALL_SECONDS": "7",
         "ABSTRACTCORE_SERVER_DEFAULT": "openai/gpt-4.1",
+        "MY_KEY": KEY,
     }
     settings = read(tmp_path, WHOLE, environment)
     assert (settings.server.port, settings.server.hosts) == (1234, ("a.example", "b.example"))
@@ -111,12 +117,12 @@ INVALID = [
     ("[server", 1, "not TOML"),
     ("[server]\nport = 1\n[servers]\n", 3, "there is no such table"),
     ("[server]\n\n  prot = 1\n", 3, "Did you mean port?"),
-    ("[server]\nport = 'x'\n", 2, "expected a whole number, got 'x'"),
-    ("[server]\nport = true\n", 2, "expected a whole number"),
+    ("[server]\nport = 'x'\n", 2, "expected an integer, got 'x'"),
+    ("[server]\nport = true\n", 2, "expected an integer"),
     ("[server]\nport = 70000\n", 2, "must be at most 65535"),
     ("[limits]\nbody_bytes = 0\n", 2, "must be at least 1"),
     ("[limits]\ncall_seconds = 'soon'\n", 2, "expected a number"),
-    ("[server]\nhosts = [1]\n", 2, "expected a list of texts"),
+    ("[server]\nhosts = [1]\n", 2, "expected a list of strings"),
     ("server = 1\n", 1, "expected a table"),
     ("[providers]\nopenai = 1\n", 2, "expected a table"),
     ("[providers.openai]\n[providers.anthropic]\non_disconnect = 'wait'\n", 3, "'cancel' or 'drain'"),
@@ -124,6 +130,12 @@ INVALID = [
     ("[models.fast]\n", 1, "it is missing"),
     ("[models.fast]\nmodels = []\n", 2, "at least one model"),
     ("[server]\nport = 1\ntls_key = 'x'\n", 1, "tls_certificate is not set"),
+    ("[server]\ntls_certificate = 'nowhere.pem'\ntls_key = 'x'\n", 2, "nowhere.pem cannot be read"),
+    ("[server]\nport = 1\naudit_log = '/nowhere/a.log'\n", 3, "the folder /nowhere does not exist"),
+    ("[server]\nport = 1\nreceipts = '/dev/null/x'\n", 3, "/dev/null is not a folder"),
+    ("[server]\nhosts = ['https://llm.example']\n", 2, "Write the name alone"),
+    ("[server]\nkeys_env = ['NOT_SET']\n", 2, "none of these variables of the environment is set"),
+    ("port = 1\n", 1, "Write it below a line [server]"),
 ]
 
 
@@ -135,13 +147,49 @@ def test_invalid_files_name_the_line(tmp_path: Path, text: str, line: int, messa
     assert message in str(caught.value)
 
 
+def test_all_that_is_wrong_is_reported_at_once(tmp_path: Path):
+    text = "[server]\nprot = 1\nport = 'x'\n[limits]\nrequests = 0\n[models.a]\n[providers.openai]\nenabled = 'no'\n"
+    with pytest.raises(ConfigurationError) as caught:
+        read(tmp_path, text)
+    assert re.findall(r"server\.toml:(\d+):", str(caught.value)) == ["2", "3", "5", "8", "6"]
+    text = "[server]\ndefault = 'x/y'\n[models.a]\nmodels = ['x/y']\n[providers.openia]\n"
+    with pytest.raises(ConfigurationError) as caught:
+        checked(read(tmp_path, text))
+    assert re.findall(r"server\.toml:(\d+):", str(caught.value)) == ["5", "2"]
+    with pytest.raises(ConfigurationError) as caught:
+        checked(read(tmp_path, "".join(f"[models.a{number}]\nmodels = ['none']\n" for number in range(50))))
+    assert len(re.findall(r"server\.toml:\d+:1: models\.a\d+\.models: there is no model", str(caught.value))) == 50
+    environment = {"ABSTRACTCORE_SERVER_PORT": "many", "ABSTRACTCORE_SERVER_LIMITS_REQUESTS": "0"}
+    with pytest.raises(ConfigurationError, match=r"SERVER_PORT: expected an integer.*\n.*REQUESTS: must be at least 1"):
+        read_settings(None, environment)
+
+
+def test_a_certificate_of_another_key_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    issuer = trustme.CA()
+    issuer.issue_cert("a.example").cert_chain_pems[0].write_to_path("cert.pem")
+    issuer.issue_cert("b.example").private_key_pem.write_to_path("key.pem")
+    with pytest.raises(ConfigurationError, match=r"cert\.pem and key\.pem cannot be used: key values mismatch"):
+        read(tmp_path, "[server]\ntls_certificate = 'cert.pem'\ntls_key = 'key.pem'\n")
+
+
 UNUSABLE = [
     ("[providers.openia]\n", 1, "Did you mean openai?"),
-    ("[server]\nport = 1\n[providers.openai]\n", 3, "no API key"),
-    ("[providers.openai]\nbase_url = 'gateway'\n[providers.groq]\n", 1, "not a URL"),
-    ("[providers.openai]\noptions.api_versoin = 'x'\n", 1, "api_versoin"),
-    ("[models.fast]\nmodels = ['nowhere/x']\n", 2, "does not exist here"),
-    ("[models.fast]\nmodels = ['openai/gpt-4.1', 'local/other']\n", 2, "does not exist here"),
+    (
+        "[server]\nport = 1\n[providers.openai]\n",
+        3,
+        'Set OPENAI_API_KEY, or name another variable: api_key_env = "NAME"',
+    ),
+    ("[providers.openai]\napi_key_env = 'sk-0123456789'\n", 2, "the name of a variable, not the key itself"),
+    ("[providers.openai]\nbase_url = 'gateway'\n[providers.groq]\n", 2, "not a URL"),
+    ("[providers.openai]\noptions.api_versoin = 'x'\n", 2, "api_versoin"),
+    ("[models.fast]\nmodels = ['openia/x']\n", 2, "Did you mean openai? Write PROVIDER/MODEL"),
+    ("[models.fast]\nmodels = ['openai/gpt-4.1', 'local']\n", 2, "'openai/gpt-4.1' cannot be used: no API key."),
+    ("[models.fast]\nmodels = ['local/other']\n", 2, "[providers.local] models = ['other']"),
+    ("[models.fast]\nmodels = ['default']\n[models.slow]\nmodels = ['fast']\n", 4, "a name of [models], not a model"),
+    ("[server]\ndefault = 'openia/x'\n", 2, "Did you mean openai?"),
+    ("[server]\ndefault = 'openai/x'\n", 2, "Set OPENAI_API_KEY"),
+    ("[server]\ndefault = 'fast'\n[models.fast]\nmodels = ['default']\n", 2, "Name the table [models.default]"),
 ]
 
 
@@ -150,13 +198,14 @@ def test_what_cannot_be_used_names_the_line(tmp_path: Path, text: str, line: int
     with pytest.raises(ConfigurationError) as caught:
         checked(read(tmp_path, text))
     assert f"server.toml:{line}:" in str(caught.value)
+    assert "sk-0123456789" not in str(caught.value)
     assert message in str(caught.value)
 
 
 def test_missing_file_and_bad_environment_are_named():
     with pytest.raises(ConfigurationError, match="does not exist"):
         read_settings("/nowhere/x.toml", {})
-    with pytest.raises(ConfigurationError, match=r"ABSTRACTCORE_SERVER_.*port.*whole number"):
+    with pytest.raises(ConfigurationError, match=r"^ABSTRACTCORE_SERVER_PORT: expected an integer"):
         read_settings(None, {"ABSTRACTCORE_SERVER_PORT": "many"})
     with pytest.raises(InvalidInputError, match="16 characters"):
         read_settings(None, {"ABSTRACTCORE_SERVER_KEY": "short"})

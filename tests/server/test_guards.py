@@ -667,7 +667,7 @@ INVALID = [
     ("[guards.a]\nguard = 'emails'\n\non_failure = 'maybe'\n", 4, "'closed' or 'open'"),
     ("[guards.a]\nguard = 'emails'\ntimeout_seconds = 0\n", 3, "at least"),
     ("[guards.a]\nguard = 'emails'\nmodel = 'x'\n", 3, "Did you mean models?"),
-    ("[guards.a]\nguard = 'emails'\noptions.api_key = 'x'\n", 3, "no secret belongs into this file"),
+    ("[guards.a]\nguard = 'emails'\noptions.api_key = 'x'\n", 3, "secrets are not allowed in this file"),
     ("[server]\nport = 1\n[guards.a]\nguard = 'email'\n", 4, "Did you mean emails?"),
     ("[server]\n[guards.a]\nguard = 'words'\n", 2, "KeyError"),
     ("[guards.a]\nguard = 'judge'\n[guards.a.options]\nrule = 'x'\nmodel = 'nowhere/x'\n", 1, "does not exist here"),

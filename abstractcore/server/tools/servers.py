@@ -19,6 +19,7 @@ from ...tools.results import content_of
 from ...tools.tool import Tool
 from ..access import Grant
 from ..failures import RequestRefused
+from ..problems import Problems
 from .approved_calls import ApprovedCalls
 from .settings import ApprovalRule, MCPSettings, matches
 
@@ -67,12 +68,14 @@ class MCPServers:
         self._is_retired = False
 
     def check(self) -> None:
-        """Raises `ConfigurationError`, with its line, for a server that cannot be used. Starts none."""
+        """Raises `ConfigurationError`, with their lines, for all servers that cannot be used. Starts none."""
+        problems = Problems()
         for name in self._settings.mcp:
             try:
                 self._tools(name)
             except (InvalidInputError, MissingExtraError) as error:
-                raise self._settings.error(error.message, "mcp", name, hint=error.hint) from None
+                problems.add(self._settings.error(error.message, "mcp", name, hint=error.hint))
+        problems.check()
 
     def try_all(self) -> None:
         """Starts all servers, lists their tools, and ends them; raises `ConfigurationError` for one that fails."""

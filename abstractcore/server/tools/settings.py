@@ -75,7 +75,9 @@ class MCPSettings:
     def problem(self) -> Problem | None:
         """Returns what is wrong, if anything."""
         if (self.command is None) == (self.url is None):
-            return Problem("expected one of command and url", hint='As in command = "uvx", args = ["mcp-server-time"].')
+            return Problem(
+                "expected either command or url", hint='For example: command = "uvx", args = ["mcp-server-time"].'
+            )
         wrong = ("args", "env", "cwd") if self.command is None else ("headers",)
         for name in wrong:
             if getattr(self, name):
@@ -83,10 +85,10 @@ class MCPSettings:
         for name in ("env", "headers"):
             for key, value in getattr(self, name).items():
                 if not isinstance(value, str):
-                    return Problem("expected a text", (name, key))
+                    return Problem("expected a string", (name, key))
                 if is_sensitive(key) and "${" not in value:
                     hint = f'Name a variable of the environment: {key} = "${{NAME}}".'
-                    return Problem("no secret belongs into this file", (name, key), hint)
+                    return Problem("secrets are not allowed in this file", (name, key), hint)
         if not isinstance(self.approval, str):
             for pattern, rule in self.approval.items():
                 if rule not in get_args(ApprovalRule):

@@ -59,7 +59,7 @@ def test_key_is_printed_once_and_found_by_its_name_and_prefix(data: Path):
 
 def test_errors_say_what_to_type(data: Path):
     date = json_of("create", "alice", "--expires", "soon")
-    assert date["error"]["hint"] == "Write --expires 90d, 12h, 30m or 60s."
+    assert date["error"]["hint"] == "Write --expires 90d, 12h, 30m or 60s, or a date such as 2027-01-31."
     assert "in the past" in json_of("create", "alice", "--expires", "2001-01-01")["error"]["message"]
     assert "NAME=VALUE" in json_of("create", "alice", "--tag", "x")["error"]["hint"]
     assert "no key with the name" in json_of("revoke", "bob")["error"]["message"]
