@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Generator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +36,8 @@ def default_file() -> Path:
 
 
 class Store:
-    """Opens a database by its SQLAlchemy URL: `sqlite:///PATH` or `postgresql://...`; makes missing tables.
+    """Opens a database by its SQLAlchemy URL: `sqlite:///PATH` or `postgresql://...`; makes missing tables, and a missing
+    file, which only its owner may read.
 
     Raises `ConfigurationError` for an invalid URL, and for a database of a newer version; `MissingExtraError` without
     the database's driver; `StoreUnavailable`, which each use of it may raise too.
@@ -52,10 +53,10 @@ class Store:
 
     @classmethod
     def at(cls, path: Path) -> Store:
-        """Opens a SQLite file, which only its owner may read; makes it, with its folder, if it is missing."""
+        """Opens a SQLite file; makes it, with its folder, if it is missing. Only its owner may read both."""
         try:
             path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
+            _make_file(str(path))
         except OSError as error:
             raise ConfigurationError(f"the database {path} cannot be opened: {error.strerror}") from None
         return cls(f"sqlite:///{path}")
@@ -134,9 +135,17 @@ def _engine(url: str) -> Engine:
             hint="Install with: pip install pg8000 (the extra 'postgresql').",
         ) from None
     if is_file:
+        if parsed.database:
+            with suppress(OSError):  # which SQLite reports
+                _make_file(parsed.database)
         event.listen(engine, "connect", _prepare_file)
         event.listen(engine, "begin", _begin)
     return engine
+
+
+def _make_file(path: str) -> None:
+    """Makes a file that only its owner may read, if it is missing: SQLite gives its other files the same rights."""
+    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _prepare_file(connection: Any, record: object) -> None:

@@ -57,7 +57,12 @@ def test_other_secrets_are_not_found(keys: Keys):
 def test_only_the_owner_may_read_the_file(tmp_path: Path):
     path = tmp_path / "folder" / "server.db"
     Store.at(path).close()
-    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    named = path.with_name("named.db")
+    store = Store(f"sqlite:///{named}")
+    files = [path, *path.parent.glob("named.db*")]
+    assert len(files) == 4, files  # with those of SQLite for what is being written
+    assert {stat.S_IMODE(file.stat().st_mode) for file in files} == {0o600}
+    store.close()
 
 
 def test_revoked_key_is_not_valid_and_its_name_stays_taken(keys: Keys):
