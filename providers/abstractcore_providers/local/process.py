@@ -25,6 +25,7 @@ _GRACE = 1.0
 _LOG_LINES = 8
 _LOG_BYTES = 4096
 _OUT_OF_MEMORY = re.compile(r"(failed|unable) to allocate|cannot allocate memory|bad_alloc", re.IGNORECASE)
+_MISSING_LIBRARY = re.compile(r"(lib\S+): cannot open shared object file")
 _SMALLER = "Use a smaller `context_size` or a smaller model, or end other programs."
 
 
@@ -90,6 +91,9 @@ class ModelProcess:
         if code == LOAD_FAILED and _OUT_OF_MEMORY.search(lines):
             text = "llama.cpp ran out of memory while it loaded the weights"
             hint = _sentences(_SMALLER, memory_hint(self._weights))
+        elif code == LOAD_FAILED and (missing := _MISSING_LIBRARY.search(lines)):
+            text = f"llama.cpp requires {missing[1]}, which this system does not have"
+            hint = f"Install the system's package that has {missing[1]}: on Debian, libgomp.so.1 is in libgomp1."
         elif code == LOAD_FAILED:
             text = "llama.cpp could not load the weights"
             hint = (

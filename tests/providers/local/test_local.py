@@ -228,6 +228,18 @@ def test_truncated_weights_are_an_error_with_the_log_of_llama_cpp(
         opened(make(str(cut)))
 
 
+def test_missing_library_of_the_system_is_named(
+    make: Callable[..., LocalEndpoint], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Images such as python:3.13-slim have no libgomp."""
+    cause = "libgomp.so.1: cannot open shared object file: No such file or directory"
+    (tmp_path / "xllamacpp.py").write_text(f"raise ImportError({cause!r})")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(ModelCrashedError, match=r"requires libgomp\.so\.1, which this system does not have") as raised:
+        opened(make(context=CONTEXT + 256))
+    assert "libgomp1" in str(raised.value.hint)
+
+
 @needs_linux
 def test_lack_of_memory_is_named_with_what_is_needed_and_free(weights: Path) -> None:
     # The context of 8192 tokens needs 180 MiB, which the limit does not allow.
