@@ -36,8 +36,8 @@ def default_file() -> Path:
 
 
 class Store:
-    """Opens a database by its SQLAlchemy URL: `sqlite:///PATH` or `postgresql://...`; makes missing tables, and a missing
-    file, which only its owner may read.
+    """Opens a database by its SQLAlchemy URL: `sqlite:///PATH` or `postgresql://...`; makes missing tables, and a
+    missing file, which only its owner may read.
 
     Raises `ConfigurationError` for an invalid URL, and for a database of a newer version; `MissingExtraError` without
     the database's driver; `StoreUnavailable`, which each use of it may raise too.
