@@ -23,7 +23,7 @@ from .tools.jobs import with_attached_tools
 
 
 async def answer(exchange: Exchange) -> Reply:
-    """Answers a request with the reply of a model, whole or streamed."""
+    """Calls a model; returns its reply, whole or as a stream."""
     return await answered(await with_attached_tools(await read(exchange)))
 
 

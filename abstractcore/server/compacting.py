@@ -56,7 +56,7 @@ _REPLACED = frozenset(
 
 
 async def compact_conversation(exchange: Exchange) -> WireResponse:
-    """Answers with the user's messages, and one item with a summary of all, by the model that is asked for it.
+    """Replaces a conversation by its user messages and a summary, which a model writes.
 
     Raises what is wrong with the request.
     """

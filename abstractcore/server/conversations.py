@@ -21,7 +21,7 @@ _MOST_PAIRS, _LONGEST_KEY, _LONGEST_VALUE = 16, 64, 512
 
 
 async def create(exchange: Exchange) -> WireResponse:
-    """Makes a conversation, with items if some are given."""
+    """Creates a conversation, optionally with items."""
     data = await _object(exchange)
     metadata, items = _metadata(data), _items(data)
     id, owner = new_id("conv_"), exchange.grant.owner
@@ -30,7 +30,7 @@ async def create(exchange: Exchange) -> WireResponse:
 
 
 async def read(exchange: Exchange) -> WireResponse:
-    """Answers with a conversation, without its items."""
+    """Returns a conversation without its items."""
     id, owner = _id(exchange), exchange.grant.owner
     return exchange.answer(_shown(await _of(exchange, lambda tables: tables.conversations.find(owner, id))))
 
@@ -44,19 +44,19 @@ async def change(exchange: Exchange) -> WireResponse:
 
 
 async def delete(exchange: Exchange) -> WireResponse:
-    """Deletes a conversation with its items."""
+    """Deletes a conversation and its items."""
     id, owner = _id(exchange), exchange.grant.owner
     await _of(exchange, lambda tables: tables.conversations.delete(owner, id) or None)
     return exchange.answer({"id": id, "object": "conversation.deleted", "deleted": True})
 
 
 async def items(exchange: Exchange) -> WireResponse:
-    """Answers with a page of a conversation's items."""
+    """Lists the items of a conversation."""
     return exchange.answer(page(await _all_items(exchange), exchange.request))
 
 
 async def add_items(exchange: Exchange) -> WireResponse:
-    """Adds items at the end of a conversation; answers with them."""
+    """Adds items to a conversation; answers with them."""
     data = await _object(exchange)
     if "items" not in data:
         raise InvalidInputError("expected a list of items, got nothing", path="items")
@@ -67,7 +67,7 @@ async def add_items(exchange: Exchange) -> WireResponse:
 
 
 async def item(exchange: Exchange) -> WireResponse:
-    """Answers with one item of a conversation."""
+    """Returns an item of a conversation."""
     wanted = exchange.request.parameters["item"]
     for found in await _all_items(exchange):
         if found["id"] == wanted:
@@ -76,7 +76,7 @@ async def item(exchange: Exchange) -> WireResponse:
 
 
 async def delete_item(exchange: Exchange) -> WireResponse:
-    """Removes an item from a conversation; answers with the conversation."""
+    """Deletes an item of a conversation; answers with the conversation."""
     id, owner, removed = _id(exchange), exchange.grant.owner, exchange.request.parameters["item"]
     left = await _of(exchange, lambda tables: tables.conversations.delete_item(owner, id, removed))
     return exchange.answer(_shown(left))

@@ -13,9 +13,9 @@ _COUNT_TOKENS = "count_tokens"
 
 
 async def count_tokens(exchange: Exchange) -> WireResponse:
-    """Answers with the number of tokens that a request has, as its provider counts them.
+    """Counts the tokens of a request, by its provider or as an estimate.
 
-    Of a provider without counting it is an estimate, which the header `x-abstractcore-estimate` says.
+    Of a provider that cannot count it is an estimate, and the response has the header `x-abstractcore-estimate`.
     """
     body = await exchange.body()
     job = await with_contents(Job.of(exchange, exchange.dialect.read_count(exchange.request, body)))

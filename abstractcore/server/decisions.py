@@ -23,8 +23,7 @@ _FETCHED_HERE: Final = "us"
 
 
 async def decide(exchange: Exchange) -> WireResponse:
-    """Answers with the decision for each file of a call, its warnings, the model that it would call first, and those
-    that it would call if that fails.
+    """Returns what a call would do with its files, its warnings and its models, without making it.
 
     The body is that of a call of Chat Completions, Responses or Messages. Raises the errors that the call would raise
     before it converts files.

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from ..schema import WireResponse
 from .exchange import Exchange
 from .playground import HEADERS
-from .route_descriptions import APIS, api_of, fields_of, requests, summary_of
+from .route_descriptions import APIS, OWN, api_of, fields_of, requests, summary_of
 
 if TYPE_CHECKING:
     from .routes import Route
@@ -28,9 +28,10 @@ _PAGE: Final = """<!doctype html>
   <body class="document">
     <main>
       <h1>Routes of this server</h1>
-      <p>Clients of these APIs work with their own documentation: only the address is another one. Models are named as
-        in <a href="/v1/models">/v1/models</a>. <a href="/openapi.json">/openapi.json</a> describes all of this for
-        programs, and <a href="/">the playground</a> shows each call as a program.</p>
+      <p>Clients of these APIs need only another base URL; the rest is in their own documentation. The names of models
+        are in <a href="/v1/models">/v1/models</a>. <a href="/openapi.json">/openapi.json</a> is this page for programs,
+        and <a href="/">the playground</a> shows each call as a program.</p>
+      <div class="wide" tabindex="0" role="region" aria-label="Routes">
       <table>
         <thead>
           <tr>
@@ -41,9 +42,10 @@ _PAGE: Final = """<!doctype html>
 {rows}
         </tbody>
       </table>
+      </div>
       <h2>Fields of requests</h2>
-      <p>A field is carried: the model gets it, in the words of its own API; the server's: it acts on the field itself;
-        left out, with a warning: only the API's vendor has such a field; or refused: an error with its name.</p>
+      <p>A field is carried: the model gets it, translated for its own API; the server's: the server acts on it itself;
+        left out, with a warning: models of other APIs have no such field; or refused: an error with its name.</p>
 {fields}
     </main>
   </body>
@@ -52,7 +54,7 @@ _PAGE: Final = """<!doctype html>
 
 
 async def docs(exchange: Exchange) -> WireResponse:
-    """Answers with the page."""
+    """Returns this page: all routes, and the fields of their requests."""
     return WireResponse(200, {**HEADERS, "content-type": "text/html; charset=utf-8"}, _page())
 
 
@@ -68,14 +70,17 @@ def _page() -> bytes:
 def _row(route: Route) -> str:
     vendor, page = APIS[route.dialect.name]
     api = api_of(route.path, route.dialect.name)
-    shown = f'<a href="{page}">{vendor}</a>' if api == vendor else "this server's own"
+    shown = f'<a href="{page}">{vendor}</a>' if api == vendor else OWN
     path, schema = f"<code>{escape(route.path)}</code>", requests().paths.get(route.path)
     if schema is not None and "properties" in requests().schemas[schema]:
         path = f'<a href="#{schema}">{path}</a>'
-    does = "; ".join(dict.fromkeys(map(summary_of, route.methods.values())))
-    return (
-        f"          <tr><td>{path}</td><td>{', '.join(route.methods)}</td><td>{escape(does)}</td><td>{shown}</td></tr>"
-    )
+    purposes: dict[str, list[str]] = {}
+    for method, handler in route.methods.items():
+        purposes.setdefault(summary_of(handler), []).append(method)
+    cells = [f"<td>{', '.join(methods)}</td><td>{escape(purpose)}</td>" for purpose, methods in purposes.items()]
+    span = f' rowspan="{len(cells)}"' if len(cells) > 1 else ""
+    cells[0] = f"<td{span}>{path}</td>{cells[0]}<td{span}>{shown}</td>"
+    return "\n".join(f"          <tr>{each}</tr>" for each in cells)
 
 
 def _fields(name: str, schema: Mapping[str, Any]) -> str:
@@ -85,5 +90,5 @@ def _fields(name: str, schema: Mapping[str, Any]) -> str:
     for field, text in fields_of(schema):
         groups.setdefault(text or "the server's", []).append(f"<code>{escape(field)}</code>")
     rows = "".join(f"<tr><td>{', '.join(fields)}</td><td>{escape(text)}</td></tr>" for text, fields in groups.items())
-    head = '<thead><tr><th scope="col">Fields</th><th scope="col">What becomes of them</th></tr></thead>'
+    head = '<thead><tr><th scope="col">Fields</th><th scope="col">Handling</th></tr></thead>'
     return f'      <h3 id="{name}">{paths}</h3>\n      <table>{head}<tbody>{rows}</tbody></table>'

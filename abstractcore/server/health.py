@@ -7,12 +7,12 @@ from .exchange import Exchange
 
 
 async def health(exchange: Exchange) -> WireResponse:
-    """Answers as long as the process does."""
+    """Answers with 200 while the process runs."""
     return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ok"}')
 
 
 async def ready(exchange: Exchange) -> WireResponse:
-    """Answers with 503 while the server is being stopped: no further requests should be sent here."""
+    """Answers with 200; with 503 once the server is being stopped."""
     if exchange.state.drains.is_stopping:
         return WireResponse(503, {"content-type": "application/json"}, b'{"status":"stopping"}')
     return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ready"}')

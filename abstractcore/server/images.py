@@ -27,7 +27,7 @@ _FIELDS = frozenset({"model", "prompt", "n", "size", "response_format", "output_
 
 
 async def generate(exchange: Exchange) -> WireResponse:
-    """Answers with images of a text."""
+    """Makes images of a text."""
     data = read_object(await exchange.body(), exchange.request.headers)
     maker = exchange.state.makers.find("vision", _model(data))
     prompt, options = text_at(data, "prompt"), _options(exchange, data, maker)
@@ -37,7 +37,7 @@ async def generate(exchange: Exchange) -> WireResponse:
 
 
 async def edit(exchange: Exchange) -> WireResponse:
-    """Answers with an image that was changed as a text says; raises `UnsupportedOptionError` for a mask, and what is
+    """Changes an image as a text says; raises `UnsupportedOptionError` for a mask, and what is
     asked for beside it, that the backend does not take.
     """
     form = await exchange.form()

@@ -156,7 +156,7 @@ class Metrics:
 
 
 async def metrics(exchange: Exchange) -> WireResponse:
-    """Answers with the counts of all processes."""
+    """Returns the counts of all processes for Prometheus."""
     return WireResponse(200, exchange.headers({"content-type": _TYPE}), exchange.state.metrics.text().encode())
 
 

@@ -24,7 +24,7 @@ _MOST_ANTHROPIC = 1000
 
 
 async def models(exchange: Exchange) -> WireResponse:
-    """Answers with the list of models: in the shape that the client knows."""
+    """Lists the models in the shape of OpenAI, or of Anthropic for its clients."""
     query = exchange.request.query_values()
     if _of_anthropic(exchange):
         return await anthropic_models(exchange)
@@ -39,19 +39,19 @@ async def models(exchange: Exchange) -> WireResponse:
 
 
 async def model(exchange: Exchange) -> WireResponse:
-    """Answers with one model; raises `ModelNotFoundError`."""
+    """Returns a model; raises `ModelNotFoundError`."""
     shape = _anthropic_model if _of_anthropic(exchange) else _gemini_model if _of_google(exchange) else _openai_model
     return _one(exchange, exchange.request.parameters["model"], shape)
 
 
 async def gemini_models(exchange: Exchange) -> WireResponse:
-    """Answers with the list of models in Google's shape, in one page."""
+    """Lists the models in Google's shape."""
     found = {"models": [_gemini_model(facts) for facts in listed_facts(exchange)]}
     return WireResponse(200, exchange.headers(_JSON), to_json(found))
 
 
 async def gemini_model(exchange: Exchange) -> WireResponse:
-    """Answers with one model in Google's shape."""
+    """Returns a model in Google's shape."""
     return _one(exchange, exchange.request.parameters["model"], _gemini_model)
 
 

@@ -40,7 +40,7 @@ some have it, others answer with an error.
 
 
 async def moderate(exchange: Exchange) -> WireResponse:
-    """Answers with the provider's own moderation of texts and images.
+    """Moderates texts and images at a provider.
 
     Raises `ModelNotFoundError`, and `RequestRefused` for a model of a provider without the endpoint.
     """

@@ -17,7 +17,7 @@ _FIELDS = frozenset({"model", "prompt", "format", *_TEXTS, *_NUMBERS})
 
 
 async def compose(exchange: Exchange) -> WireResponse:
-    """Answers with the bytes of a piece of music; raises `InvalidInputError` for a field that it does not have."""
+    """Makes a piece of music; raises `InvalidInputError` for a field that it does not have."""
     data = read_object(await exchange.body(), exchange.request.headers)
     unknown = sorted(data.keys() - _FIELDS)
     if unknown:

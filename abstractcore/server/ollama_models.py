@@ -20,23 +20,23 @@ _NO_TIME = "1970-01-01T00:00:00Z"
 
 
 async def tags(exchange: Exchange) -> WireResponse:
-    """Answers with the list of models."""
+    """Lists the models."""
     found = {"models": [_tag(facts) for facts in listed_facts(exchange)]}
     return WireResponse(200, exchange.headers(_JSON), to_json(found))
 
 
 async def running(exchange: Exchange) -> WireResponse:
-    """Answers with the models in memory: what is known of none, since most run elsewhere."""
+    """Lists no models: which are in memory is not known."""
     return WireResponse(200, exchange.headers(_JSON), b'{"models":[]}')
 
 
 async def version(exchange: Exchange) -> WireResponse:
-    """Answers with the version of the API."""
+    """Returns the version of Ollama's API."""
     return WireResponse(200, exchange.headers(_JSON), to_json({"version": _VERSION}))
 
 
 async def show(exchange: Exchange) -> WireResponse:
-    """Answers with what is known about one model; raises `ModelNotFoundError`."""
+    """Returns what is known about a model; raises `ModelNotFoundError`."""
     data = read_object(await exchange.body(), exchange.request.headers)
     name = text_at(data, "model" if "model" in data else "name")
     facts = facts_of(exchange.state, name.removesuffix(":latest"), exchange.dialect.vendors)

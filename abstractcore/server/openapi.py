@@ -66,14 +66,14 @@ _KEYS: Final = {
     "bearer": {"type": "http", "scheme": "bearer"},
     **{name: {"type": "apiKey", "in": "header", "name": name} for name in ("x-api-key", "x-goog-api-key", "api-key")},
 }
-_ABOUT: Final = """Clients of these APIs work with their own documentation: only the address is another one. A field is
-*carried*: the model gets it, in the words of its own API; *the server's*: it acts on the field itself; *left out, with
-a warning*: only the API's vendor has such a field; or *refused*: an error with its name. Unknown fields are carried to
-the API's own vendor, and left out with a warning for models of others."""
+_ABOUT: Final = """Clients of these APIs need only another base URL. A field is *carried*: the model gets it, translated
+for its own API; *the server's*: the server acts on it itself; *left out, with a warning*: models of other APIs have no
+such field; or *refused*: an error with its name. Unknown fields are carried to models of the same API, and left out
+with a warning for others."""
 
 
 async def openapi(exchange: Exchange) -> WireResponse:
-    """Answers with the OpenAPI document of this server."""
+    """Returns all routes and fields as an OpenAPI 3.1 document."""
     return WireResponse(200, exchange.headers({"content-type": _JSON}), _document(not exchange.state.access.is_open))
 
 

@@ -33,14 +33,14 @@ HEADERS: Final = {
 
 
 async def root(exchange: Exchange) -> WireResponse:
-    """Answers browsers with the page, and other clients, which look whether a server is there, with a line of text."""
+    """Returns the playground to browsers, and a line of text to other clients."""
     if "text/html" in exchange.request.headers.get("accept", ""):
         return _response(_PAGE)
     return WireResponse(200, {"content-type": "text/plain; charset=utf-8", "vary": "accept"}, _RUNNING)
 
 
 async def file(exchange: Exchange) -> WireResponse:
-    """Answers with a file of the page; raises `NotFoundError` for any other name."""
+    """Returns a file of the playground; raises `NotFoundError` for any other name."""
     name = exchange.request.parameters["file"]
     if name not in _contents():
         raise NotFoundError(f"the page has no file {name[:100]!r}")

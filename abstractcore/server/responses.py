@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 async def create(exchange: Exchange) -> Reply:
-    """Answers with a response, which is stored unless the client says `"store": false`."""
+    """Creates a response, which is stored unless the request has `"store": false`."""
     job = await calls.read(exchange)
     turn = await turn_of(job)
     if turn is None:
@@ -36,7 +36,7 @@ async def create(exchange: Exchange) -> Reply:
 
 
 async def read(exchange: Exchange) -> Reply:
-    """Answers with a stored response, as it was sent; of one in the background, with its events, if they are asked for.
+    """Returns a stored response, or the events of one in the background.
 
     Of one that is still being made, they are sent as they come.
     """
@@ -54,7 +54,7 @@ async def read(exchange: Exchange) -> Reply:
 
 
 async def delete(exchange: Exchange) -> WireResponse:
-    """Deletes a stored response. Responses that continue it cannot be continued any more."""
+    """Deletes a stored response. Responses that continue it can no longer be continued."""
     key = _key(exchange)
     if not await exchange.state.stored.run(lambda tables: tables.responses.delete(*key)):
         raise _unknown(key[1])
@@ -63,12 +63,12 @@ async def delete(exchange: Exchange) -> WireResponse:
 
 
 async def input_items(exchange: Exchange) -> WireResponse:
-    """Answers with a page of the items of a response's own input."""
+    """Lists the input items of a response."""
     return exchange.answer(page((await _found(exchange)).input, exchange.request))
 
 
 async def cancel(exchange: Exchange) -> WireResponse:
-    """Ends a response that is made in the background; answers with it, also if it has ended before."""
+    """Cancels a response that is made in the background; answers with it, also if it has ended before."""
     if not (await _found(exchange)).body.get("background"):
         raise refused(400, "only responses that are made in the background can be cancelled")
     key, changes = _key(exchange), {"status": "cancelled"}

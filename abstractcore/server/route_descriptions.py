@@ -62,8 +62,8 @@ def api_of(path: str, dialect: str) -> str:
 
 def summary_of(handler: Handler) -> str:
     """Returns what a handler does, by the first sentence of its docstring, without the errors that it raises."""
-    text = " ".join((handler.__doc__ or "").split("\n\n")[0].split())
-    return text.partition("; raises ")[0].partition("; answers with ")[0].removesuffix(".")
+    sentence = " ".join((handler.__doc__ or "").replace("`", "").split()).partition(". ")[0].removesuffix(".")
+    return sentence.partition("; raises ")[0].partition("; answers with ")[0]
 
 
 def fields_of(schema: Mapping[str, Any]) -> Iterator[tuple[str, str]]:

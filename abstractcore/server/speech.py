@@ -30,7 +30,7 @@ _FIELDS = frozenset(
 
 
 async def speak(exchange: Exchange) -> Reply:
-    """Answers with speech, as it is made; raises `InvalidInputError` for a format that no backend makes."""
+    """Makes speech of a text; raises `InvalidInputError` for a format that no backend makes."""
     data = read_object(await exchange.body(), exchange.request.headers)
     maker = exchange.state.makers.find("voice", text_at(data, "model"))
     return Speech(exchange, maker, data)

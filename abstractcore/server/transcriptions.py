@@ -25,7 +25,7 @@ _FORMATS = ("json", "text", "srt", "verbose_json", "vtt", "diarized_json")
 
 
 async def transcribe(exchange: Exchange) -> Reply:
-    """Answers with what is said in a recording, in the format that was asked for."""
+    """Transcribes a recording."""
     form = await exchange.form()
     asked = _Asked.of(form)
     maker = exchange.state.makers.listener(asked.model)
@@ -38,7 +38,7 @@ async def transcribe(exchange: Exchange) -> Reply:
 
 
 async def translate(exchange: Exchange) -> Reply:
-    """Refuses: no transcriber here translates."""
+    """Refuses the request: no transcriber translates."""
     raise UnsupportedOptionError(
         "no transcriber of this server translates: transcribe the recording, and let a model translate the text"
     )

@@ -30,7 +30,7 @@ _HEAD_BYTES: Final = 8192
 
 
 async def create(exchange: Exchange) -> WireResponse:
-    """Keeps an uploaded file; raises `InvalidInputError` for an unknown purpose, and `RequestRefused` for too much."""
+    """Stores a file; raises `InvalidInputError` for an unknown purpose, and `RequestRefused` for too much."""
     form = await exchange.form()
     upload, purpose = form.upload("file"), checked_purpose(form.text("purpose"))
     name = checked_name(upload.name, "file")
@@ -43,7 +43,7 @@ async def create(exchange: Exchange) -> WireResponse:
 
 
 async def list_all(exchange: Exchange) -> WireResponse:
-    """Answers with a page of the client's files."""
+    """Lists the files of the client."""
     owner, purpose = exchange.grant.owner, exchange.request.query_values().get("purpose")
     found = await exchange.state.stored.run(lambda tables: tables.files.all(owner))
     shown = [shown_file(file) for file in found if purpose in (None, file.purpose)]
@@ -51,12 +51,12 @@ async def list_all(exchange: Exchange) -> WireResponse:
 
 
 async def read(exchange: Exchange) -> WireResponse:
-    """Answers with what is known of a file."""
+    """Returns a file without its content."""
     return exchange.answer(shown_file(await _found(exchange)))
 
 
 async def content(exchange: Exchange) -> Reply:
-    """Answers with the content of a file, which no browser takes for a page of this server."""
+    """Returns the content of a file. No browser takes it for a page of this server."""
     return _Content(exchange, await _found(exchange))
 
 

@@ -30,7 +30,7 @@ _FIELDS_OF_COMPLETION: Final = frozenset({"part_ids", "md5"})
 
 
 async def create(exchange: Exchange) -> WireResponse:
-    """Makes an upload, to which parts are added."""
+    """Creates an upload, to which parts are added."""
     data = await _object(exchange, _FIELDS)
     name, purpose = checked_name(text_at(data, "filename"), "filename"), checked_purpose(data.get("purpose"))
     size, media_type, seconds = _size(data), _media_type(data), _seconds(data)
@@ -48,7 +48,7 @@ async def add_part(exchange: Exchange) -> WireResponse:
 
 
 async def complete(exchange: Exchange) -> WireResponse:
-    """Makes a file of the parts of an upload, in the order of the request."""
+    """Makes a file of the parts of an upload."""
     data = await _object(exchange, _FIELDS_OF_COMPLETION)
     parts, expected = _part_ids(data), _md5(data)
     owner, id = exchange.grant.owner, exchange.request.parameters["id"]
@@ -69,7 +69,7 @@ async def complete(exchange: Exchange) -> WireResponse:
 
 
 async def cancel(exchange: Exchange) -> WireResponse:
-    """Cancels an upload, whose parts are removed."""
+    """Cancels an upload and deletes its parts."""
     owner, id = exchange.grant.owner, exchange.request.parameters["id"]
     cancelled = await exchange.state.stored.run(lambda tables: tables.uploads.cancel(owner, id))
     await free_pieces(exchange)

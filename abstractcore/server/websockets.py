@@ -121,8 +121,8 @@ class Handshake(Connection):
 
 
 async def open_websocket(exchange: Exchange) -> Reply:
-    """Accepts a WebSocket connection. Raises `RequestRefused` for another request than its handshake, and for a web
-    page of another site: browsers send those with the rights of whoever is looking at it.
+    """Opens a WebSocket connection for responses. Raises `RequestRefused` for another request than its handshake, and
+    for a web page of another site: browsers send those with the rights of whoever is looking at it.
     """
     if not isinstance(exchange.connection, Handshake):
         raise refused(426, "GET is for WebSocket connections; a request for a response is a POST", upgrade="websocket")

@@ -249,7 +249,7 @@ _OF_SERVER = frozenset({"model", "stream"})
 
 
 class Outcome(NamedTuple):
-    """What the server does with a field: for models of the API's own vendors, and for others."""
+    """What the server does with a field: for models whose providers have the API of the route, and for others."""
 
     own: str
     others: str
@@ -353,7 +353,7 @@ def _table(path: str) -> str:
     for name, found in outcomes(path):
         groups.setdefault(found, []).append(f"`{name}`")
     rows = [f"| {', '.join(names)} | {own} | {others} |" for (own, others), names in groups.items()]
-    return "\n".join(["", "| fields | models of the API's own vendor | other models |", "|---|---|---|", *rows, "", ""])
+    return "\n".join(["", "| fields | models of this API | other models |", "|---|---|---|", *rows, "", ""])
 
 
 if __name__ == "__main__":

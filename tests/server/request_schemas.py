@@ -158,7 +158,7 @@ def _schema_of_call(path: str) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for name, (own, others) in outcomes(path):
         field: dict[str, Any] = _typed(FIELDS[path][name]) if own == _SERVERS else {}
-        field["description"] = own if own == others else f"{own}; for models of other vendors: {others}"
+        field["description"] = own if own == others else f"{own}; for models of other APIs: {others}"
         field["examples"] = [FIELDS[path][name]]
         outer, _, inner = name.rpartition(".")
         if outer:

@@ -98,7 +98,7 @@ def test_docs_have_the_fields_and_the_document(http: httpx2.Client):
     assert 'href="/openapi.json"' in page
     assert '<h3 id="v1_chat_completions"><code>/v1/chat/completions</code></h3>' in page
     assert "<code>reasoning_effort</code>" in page
-    assert "carried; for models of other vendors: left out, with a warning" in page
+    assert "carried; for models of other APIs: left out, with a warning" in page
     assert "<code>generationConfig.topK</code>" in page
     assert all(f"<code>{route.path}</code>" in page for route in ROUTES)
 

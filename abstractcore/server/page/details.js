@@ -13,7 +13,7 @@ export function detailsOf(answer, call) {
     shown.push(element("h2", {}, "Warnings"), element("ul", {}, ...lines));
   }
   if (fields) shown.push(element("h2", {}, "Call"), listOf(callFacts(fields, answer)));
-  return shown.length ? shown : [element("p", { class: "hint" }, "The answer says nothing about itself.")];
+  return shown.length ? shown : [element("p", { class: "hint" }, "There are no details of this answer.")];
 }
 
 export function costOf(fields) {

@@ -117,7 +117,7 @@ export class Recorder {
 
   show(isOn) {
     this.button.setAttribute("aria-pressed", String(isOn));
-    this.button.textContent = isOn ? "End recording" : "Record sound";
+    this.button.textContent = isOn ? "Stop recording" : "Record audio";
   }
 }
 

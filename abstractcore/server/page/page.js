@@ -56,7 +56,7 @@ function showFacts() {
   const model = models.get(byId("model").value);
   const facts = [];
   if (model?.context_length) facts.push(`${model.context_length.toLocaleString("en")} tokens of context`);
-  if (model) facts.push(`takes ${model.architecture.input_modalities.join(", ")}`);
+  if (model) facts.push(`accepts ${model.architecture.input_modalities.join(", ")}`);
   const made = (model?.architecture.output_modalities ?? []).filter((each) => each !== "text");
   if (made.length) facts.push(`makes text, ${made.join(", ")}`);
   if (!areModalitiesChosen) byId("modalities").value = made.length ? `text,${made[0]}` : "";
@@ -196,7 +196,7 @@ async function make(call, sent) {
     const response = await post(call.path, call.body, byId("key").value, running.signal);
     shown.files(await call.maker.files(response), call.kind);
     const facts = factsOf(response, (performance.now() - began) / 1000);
-    byId("status").textContent = "It is complete.";
+    byId("status").textContent = "The result is complete.";
     byId("details").replaceChildren(element("h2", {}, "Call"), listOf(facts));
     byId("exchange").replaceChildren(
       ...copyable(`POST ${call.path}`, JSON.stringify(call.body, null, 2)),
@@ -256,9 +256,9 @@ function askForKey(error) {
 
 function explained(error) {
   if (error instanceof TypeError) {
-    return `The server cannot be reached: ${error.message}. Look whether abstractcore serve is still running, then send again.`;
+    return `The server cannot be reached: ${error.message}. Check that abstractcore serve is still running, and send it again.`;
   }
-  if (error.status === 401) return "This server needs an access key: write it above. To make one: abstractcore keys create NAME";
+  if (error.status === 401) return "This server needs an access key: enter it above. To create one: abstractcore keys create NAME";
   return error.message;
 }
 

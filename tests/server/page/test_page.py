@@ -153,8 +153,8 @@ def test_dropped_file_is_sent(served: Served, opened: Opened):
 
 def test_recorded_sound_becomes_a_file(served: Served, browser: Browser):
     opened = opened_at(served.url, browser, permissions=["microphone"])
-    opened.page.get_by_role("button", name="Record sound").click()
-    opened.page.get_by_role("button", name="End recording").click()
+    opened.page.get_by_role("button", name="Record audio").click()
+    opened.page.get_by_role("button", name="Stop recording").click()
     expect(opened.page.get_by_role("list", name="Files to send")).to_contain_text("recording 1.webm")
     opened.page.context.close()
 
@@ -174,7 +174,7 @@ def test_microphone_is_asked_for_once_and_released(served: Served, browser: Brow
             document.getElementById("record").click();
         }"""
     )
-    opened.page.get_by_role("button", name="End recording").click()
+    opened.page.get_by_role("button", name="Stop recording").click()
     expect(opened.page.get_by_role("list", name="Files to send")).to_contain_text("recording 1.webm")
     states = "window.streams.flatMap((stream) => stream.getTracks().map((track) => track.readyState))"
     assert opened.page.evaluate(states) == ["ended"]
@@ -263,7 +263,7 @@ def is_played(article: Locator) -> bool:
 
 def test_sound_of_an_answer_is_played_and_saved(served: Served, opened: Opened, tmp_path: Path):
     opened.tab("Options")
-    opened.page.get_by_label("An answer is").select_option("text,audio")
+    opened.page.get_by_label("Answer with").select_option("text,audio")
     opened.page.get_by_label("Voice").fill("coral")
     sound = AudioPart(Blob.from_bytes(SAMPLES, "audio/pcm"), "Hello Ada.")
     served.script(ModelReply((sound,)), "You are Ada.")
@@ -286,7 +286,7 @@ def test_sound_of_an_answer_is_played_and_saved(served: Served, opened: Opened, 
 
 def test_images_of_an_answer_are_shown_saved_and_seen_by_the_next_call(served: Served, opened: Opened, tmp_path: Path):
     opened.tab("Options")
-    opened.page.get_by_label("An answer is").select_option("text,image")
+    opened.page.get_by_label("Answer with").select_option("text,image")
     image = ImagePart(Blob.from_bytes(PNG, "image/png"))
     served.script(ModelReply((TextPart("A square:"), image)), "Larger than what?")
     opened.ask("Draw a square.")
@@ -302,7 +302,7 @@ def test_images_of_an_answer_are_shown_saved_and_seen_by_the_next_call(served: S
 
 def made(opened: Opened, kind: str, model: str) -> Locator:
     """Has something made of a text; returns its article."""
-    opened.page.get_by_label("What is made").select_option(kind)
+    opened.page.get_by_label("What to make").select_option(kind)
     opened.page.get_by_label("Model", exact=True).fill(model)
     opened.ask("A house")
     article = opened.page.get_by_role("article", name=model)
@@ -361,7 +361,7 @@ def test_music_is_played_and_saved(opened: Opened, tmp_path: Path):
 
 def test_what_cannot_be_made_is_explained_and_nothing_is_lost(served: Served, browser: Browser):
     opened = opened_at(served.url, browser)
-    opened.page.get_by_label("What is made").select_option("Image")
+    opened.page.get_by_label("What to make").select_option("Image")
     opened.ask("A house", MEDIA / "scanned_page.png")
     expect(opened.page.get_by_role("alert")).to_contain_text("Only an answer can be about files")
     opened.page.get_by_role("button", name="Remove scanned_page.png").click()
@@ -369,7 +369,7 @@ def test_what_cannot_be_made_is_explained_and_nothing_is_lost(served: Served, br
     opened.page.get_by_role("button", name="Send", exact=True).click()
     expect(opened.page.get_by_role("alert").last).to_contain_text("There are: default")
     expect(opened.page.get_by_label("Message", exact=True)).to_have_value("A house")
-    opened.page.get_by_label("What is made").select_option("Answer")
+    opened.page.get_by_label("What to make").select_option("Answer")
     expect(opened.page.get_by_label("Model", exact=True)).to_have_value("default")
     opened.page.context.close()
 
@@ -532,7 +532,7 @@ def test_only_files_of_the_page_are_served(http: httpx2.Client, name: str):
 
 def test_docs_list_every_route(served: Served, browser: Browser):
     opened = opened_at(f"{served.url}/docs", browser)
-    paths = opened.page.locator("table").first.locator("td:first-child").all_inner_texts()
+    paths = opened.page.locator("table").first.locator("td:first-child code").all_inner_texts()
     assert paths == [route.path for route in ROUTES]
     opened.page.evaluate(axe_program())
     assert [each["id"] for each in opened.page.evaluate("axe.run(document)")["violations"]] == []
