@@ -6,6 +6,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..user_folders import config_folder, data_folder
+
 USER_FILE_VARIABLE = "ABSTRACTCORE_MODELS"
 CONFIG_FILE_VARIABLE = "ABSTRACTCORE_CONFIG"
 
@@ -27,9 +29,7 @@ def config_file_path(environment: Mapping[str, str]) -> tuple[Path, bool]:
 def _in_config_folder(name: str, named: str | None) -> tuple[Path, bool]:
     if named:
         return expanded(named), True
-    import platformdirs  # here, as it takes as long to import as a provider's file to read
-
-    return platformdirs.user_config_path("abstractcore") / name, False
+    return config_folder() / name, False
 
 
 def expanded(path: str) -> Path:
@@ -46,6 +46,4 @@ def exists(path: Path) -> bool:
 
 def updates_folder() -> Path:
     """Returns the folder of later versions of the provider files: `catalogue` in the user's data folder."""
-    import platformdirs
-
-    return platformdirs.user_data_path("abstractcore") / "catalogue"
+    return data_folder() / "catalogue"

@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from pathlib import Path
 
-import platformdirs
-
 from ..errors import ArtifactError
 from ..schema import Blob
+from ..user_folders import data_folder
 from .whole_files import write_whole
 
 
@@ -54,4 +53,4 @@ class FileArtifactStore:
         return self._folder() / sha256[:2] / sha256
 
     def _folder(self) -> Path:
-        return self._root or platformdirs.user_data_path("abstractcore") / "artifacts"
+        return self._root or data_folder() / "artifacts"

@@ -8,12 +8,12 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-import platformdirs
 from sqlalchemy import Connection, create_engine, event, func, insert, select, update
 from sqlalchemy.engine import Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from ...errors import ConfigurationError, MissingExtraError
+from ...user_folders import data_folder
 from .tables import VERSION, metadata, versions
 
 _BUSY_SECONDS = 5
@@ -32,7 +32,7 @@ class StoreUnavailable(Exception):  # noqa: N818 - what to do about it is the ca
 
 def default_file() -> Path:
     """Returns the path of the database if no other is named: a file in the user's data folder."""
-    return platformdirs.user_data_path("abstractcore") / "server.db"
+    return data_folder() / "server.db"
 
 
 class Store:

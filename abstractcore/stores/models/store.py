@@ -12,11 +12,10 @@ from itertools import pairwise
 from pathlib import Path
 from urllib.parse import quote, unquote
 
-import platformdirs
-
 from abstractcore.errors import MissingExtraError, ModelStoreError
 from abstractcore.ports import ModelWeights, PackagedModel, StoredModel
 from abstractcore.schema.json_values import check_items
+from abstractcore.user_folders import cache_folder
 
 from .checksums import CHECKSUMS_FILE, is_intact, size_of, write_checksums
 from .hub import HubSource
@@ -59,7 +58,7 @@ class FileModelStore:
         if self._root is not None:
             return self._root
         cache = os.environ.get("ABSTRACTCORE_CACHE")
-        return (Path(cache).expanduser() if cache else platformdirs.user_cache_path("abstractcore", False)) / "models"
+        return (Path(cache).expanduser() if cache else cache_folder()) / "models"
 
     @property
     def packaged(self) -> Sequence[ModelWeights]:

@@ -1,0 +1,45 @@
+"""Folders of users, with and without a home."""
+
+from __future__ import annotations
+
+import pwd
+from pathlib import Path
+
+import pytest
+
+from abstractcore import create_llm
+from abstractcore.catalogue.folders import exists, user_file_path
+from abstractcore.stores.models import FileModelStore
+from abstractcore.user_folders import cache_folder, config_folder, data_folder
+
+VARIABLES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "ABSTRACTCORE_CACHE", "ABSTRACTCORE_MODELS")
+
+
+@pytest.fixture
+def without_home(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A user as services of systemd may have: without HOME, and unknown to the system."""
+
+    def unknown(uid: int) -> pwd.struct_passwd:
+        raise KeyError(uid)
+
+    monkeypatch.setattr(pwd, "getpwuid", unknown)
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+
+
+def test_folders_are_those_of_the_system(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    for name in VARIABLES:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    folders = (config_folder(), data_folder(), cache_folder())
+    assert all(tmp_path in folder.parents and folder.name == "abstractcore" for folder in folders)
+    assert len(set(folders)) == 3
+
+
+@pytest.mark.usefixtures("without_home")
+def test_user_without_home_has_no_files_and_can_call_models():
+    path, named = user_file_path({})
+    assert (named, exists(path)) == (False, False)
+    assert create_llm("scripted", replies=["hello"]).generate("hi").content == "hello"
+    assert FileModelStore().root == Path("/nonexistent/.cache/abstractcore/models")
+    assert data_folder() == Path("/nonexistent/.local/share/abstractcore")
