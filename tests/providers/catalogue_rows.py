@@ -1,7 +1,10 @@
 """The rows of the catalogue as they stand in the files, for tests that do not want to read them as the code does."""
 
 import json
+from collections.abc import Mapping
+from functools import cache
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import abstractcore_providers
@@ -19,15 +22,17 @@ def header(provider: str) -> dict[str, Any]:
     return joined
 
 
-def rows(provider: str) -> dict[str, dict[str, Any]]:
+@cache
+def rows(provider: str) -> Mapping[str, Mapping[str, Any]]:
     """The rows by the id of the model: those that are not aliases, with the fields of their templates."""
     first = header(provider)
     templates = first["templates"]
-    return {
+    joined = {
         row["model"]: _joined(_joined(first.get("every", {}), _of_templates(row, templates)), row)
         for row in lines(provider)
         if "model" in row and "alias_of" not in row
     }
+    return MappingProxyType({model: MappingProxyType(row) for model, row in joined.items()})
 
 
 def models(provider: str) -> list[str]:

@@ -6,21 +6,20 @@ The vendors are strict fakes, which refuse what a model's row says is refused.
 import base64
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from abstractcore import LLM, Services, create_llm
+from abstractcore import LLM, create_llm
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.registry import Registry
 from abstractcore.schema import CallWarning, HostedTool, Message
-from abstractcore_providers.plugin import register_catalogues, register_providers
 from tests.providers.catalogue_rows import rows
 from tests.providers.strict_fakes import cohere_chat, gemini, gemini_interactions, ollama, openai_chat, openai_responses
 from tests.providers.strict_fakes.calls import TOOLS, Answer, RichCall, rich_calls, without_output_tool
-from tests.providers.strict_fakes.fake import TEXT, Fake, Row, StrictServer, refused, strict_server
+from tests.providers.strict_fakes.fake import TEXT, Fake, Row, refused
+from tests.providers.strict_fakes.in_memory import InMemoryVendors
 
 FAKES: dict[str, Fake] = {
     "google": gemini.FAKE,
@@ -38,49 +37,79 @@ NOT_OPTIONS = ("system_prompt", "messages", "prompt", "media", "response_model")
 NEEDED: dict[str, dict[str, Any]] = {"vertex": {"project": "p", "access_token": "t"}}
 
 
-@pytest.fixture(scope="module")
-def servers() -> Iterator[Mapping[str, StrictServer]]:
-    """A server for each provider."""
-    with ExitStack() as stack:
-        yield {provider: stack.enter_context(strict_server(fake)) for provider, fake in FAKES.items()}
+OTHER_FACTS = ("context_tokens", "source", "checked", "retires", "replaced_by")
+"""Facts on which none of these calls depends, as their files are small: the other fields of a profile decide them."""
+NOT_OF_CALLS = {"model", "like", "prices", *OTHER_FACTS}
+
+
+def first_alike() -> Iterator[tuple[str, str, str]]:
+    """Yields each model with the first one at its provider whose row says the same about calls."""
+    found: dict[tuple[str, str], str] = {}
+    for provider, model in MODELS:
+        row = rows(provider)[model]
+        facts = {name: value for name, value in row.items() if name not in NOT_OF_CALLS}
+        facts = {name: value for name, value in facts.items() if not name.endswith(("source", "sources", "checked"))}
+        yield provider, model, found.setdefault((provider, json.dumps(facts, sort_keys=True)), model)
+
+
+FIRST = [(provider, model) for provider, model, first in first_alike() if model == first]
+ALIKE = [(provider, model, first) for provider, model, first in first_alike() if model != first]
 
 
 @pytest.fixture(scope="module")
-def services() -> Iterator[Services]:
-    """The providers and their models, without handlers, which would inspect the files."""
-    registry = Registry()
-    for provider in register_providers():
-        registry.add_provider(provider)
-    for file in register_catalogues():
-        registry.add_catalogue(file)
-    services = Services(registry=registry, environment={})
+def services() -> Iterator[InMemoryVendors]:
+    """A vendor for each provider."""
+    services = InMemoryVendors(FAKES)
     yield services
     services.close()
 
 
-@pytest.mark.parametrize(("provider", "model"), MODELS, ids=["/".join(each) for each in MODELS])
-def test_nothing_is_refused_and_what_is_dropped_has_a_warning(
-    servers: Mapping[str, StrictServer], services: Services, provider: str, model: str
-):
-    row, server = rows(provider)[model], servers[provider]
-    server.row = row
-    llm = made(server, services, provider, model)
+@pytest.mark.parametrize(("provider", "model"), FIRST, ids=["/".join(each) for each in FIRST])
+def test_nothing_is_refused_and_what_is_dropped_has_a_warning(services: InMemoryVendors, provider: str, model: str):
+    row, vendor = rows(provider)[model], services.vendors[provider]
+    vendor.row = row
+    llm = made(services, provider, model)
     for call in rich_calls(row):
-        if call.name.endswith("as a result") and row.get("media_after_results") is False:
+        if must_be_moved(call, row):
             with pytest.raises(UnsupportedContentError, match="Put it into a user message"):
                 _answered(llm, call, stream=False)
             continue
         plain = _answered(llm, call, stream=False)
-        body = server.bodies[-1]
+        body = vendor.bodies[-1]
         check_arrival(call, row, body, plain.warnings, FAKES[provider])
         streamed = _answered(llm, call, stream=True)
         assert streamed.warnings == plain.warnings
-        assert FAKES[provider].sent(server.bodies[-1]) == FAKES[provider].sent(body)
+        assert FAKES[provider].sent(vendor.bodies[-1]) == FAKES[provider].sent(body)
 
 
-def made(server: StrictServer, services: Services, provider: str, model: str) -> LLM:
+@pytest.mark.parametrize(("provider", "model", "first"), ALIKE, ids=[f"{p}/{model}" for p, model, _ in ALIKE])
+def test_model_with_the_facts_of_another_is_sent_the_same(
+    services: InMemoryVendors, provider: str, model: str, first: str
+):
+    """So what holds for the richest calls of that one holds for its own."""
+    profile, other = (services.catalogue.profile(provider, name) for name in (model, first))
+    assert replace(profile, **{name: getattr(other, name) for name in OTHER_FACTS}) == other
+    vendor = services.vendors[provider]
+    vendor.row = rows(provider)[model]
+    calls = [call for call in rich_calls(vendor.row) if not must_be_moved(call, vendor.row)]
+    for call in (calls[1], calls[-1]):
+        bodies: list[str] = []
+        for name in (model, first):
+            _answered(made(services, provider, name), call, stream=False)
+            bodies.append(json.dumps(vendor.bodies[-1]).replace(json.dumps(name), '"the model"'))
+        assert bodies[0] == bodies[1], call.name
+
+
+def must_be_moved(call: RichCall, row: Row) -> bool:
+    """Whether the file of a call is in a result, where the model does not accept it."""
+    return call.name.endswith("as a result") and row.get("media_after_results") is False
+
+
+def made(services: InMemoryVendors, provider: str, model: str) -> LLM:
     options = NEEDED.get(provider, {})
-    return create_llm(provider, model=model, base_url=server.url, api_key="k", services=services, **options)
+    return create_llm(
+        provider, model=model, base_url=services.url(provider), api_key="k", services=services, timeout=None, **options
+    )
 
 
 def _answered(llm: LLM, call: RichCall, *, stream: bool) -> Any:
@@ -179,30 +208,28 @@ def is_warned(name: str, warnings: Sequence[CallWarning]) -> bool:
 
 @pytest.mark.parametrize(("provider", "model"), [each for each in MODELS if FAKES[each[0]] is gemini.FAKE], ids=str)
 def test_hosted_tools_are_sent_beside_functions_or_refused_before_sending(
-    servers: Mapping[str, StrictServer], services: Services, provider: str, model: str
+    services: InMemoryVendors, provider: str, model: str
 ):
-    row, server = rows(provider)[model], servers[provider]
-    server.row = row
-    llm, search = made(server, services, provider, model), HostedTool("web_search")
+    row, vendor = rows(provider)[model], services.vendors[provider]
+    vendor.row = row
+    llm, search = made(services, provider, model), HostedTool("web_search")
     if row.get("tools") != "never":
         _answered(llm, RichCall("hosted", {"tools": [search], "tool_choice": "required"}), stream=False)
-        assert "googleSearch" in json.dumps(server.bodies[-1]["tools"])
+        assert "googleSearch" in json.dumps(vendor.bodies[-1]["tools"])
     both = RichCall("both", {"tools": [*TOOLS, search], "tool_choice": "required", "thinking": "low"})
     if row.get("tools") != "never" and row.get("settings", {}).get("hosted_with_functions", True):
         _answered(llm, both, stream=False)
-        assert len(server.bodies[-1]["tools"]) == 2
+        assert len(vendor.bodies[-1]["tools"]) == 2
         return
-    before = len(server.bodies)
+    before = len(vendor.bodies)
     with pytest.raises(UnsupportedContentError, match=r"tools"):
         llm.generate("hi", **both.arguments)
-    assert len(server.bodies) == before
+    assert len(vendor.bodies) == before
 
 
 @pytest.mark.parametrize(("provider", "model"), MODELS, ids=str)
-def test_prefill_that_the_row_excludes_is_refused_before_sending(
-    servers: Mapping[str, StrictServer], services: Services, provider: str, model: str
-):
-    llm = made(servers[provider], services, provider, model)
+def test_prefill_that_the_row_excludes_is_refused_before_sending(services: InMemoryVendors, provider: str, model: str):
+    llm = made(services, provider, model)
     messages = [Message.user("hi"), Message.assistant("So")]
     if rows(provider)[model].get("accepts_prefill", True):
         assert list(llm.plan(messages=messages)) == []

@@ -12,9 +12,8 @@ from typing import Any
 
 import pytest
 
-from abstractcore import LLM, Services, create_llm
+from abstractcore import LLM, create_llm
 from abstractcore.errors import BadRequestError
-from abstractcore.registry import Registry
 from abstractcore.schema import (
     CachePoint,
     CallWarning,
@@ -25,11 +24,11 @@ from abstractcore.schema import (
     ToolCall,
     ToolResult,
 )
-from abstractcore_providers.plugin import register_catalogues, register_providers
 from tests.providers.catalogue_rows import rows
 from tests.providers.strict_fakes import anthropic_messages, bedrock_converse, claude
 from tests.providers.strict_fakes.calls import TOOLS, Answer, RichCall, rich_calls, without_output_tool
-from tests.providers.strict_fakes.fake import TEXT, Fake, Row, StrictServer, strict_server
+from tests.providers.strict_fakes.fake import TEXT, Fake, Row
+from tests.providers.strict_fakes.in_memory import InMemoryVendors
 
 FAKES: dict[str, Fake] = {"anthropic": anthropic_messages.FAKE, "bedrock": bedrock_converse.FAKE}
 MODELS = [(provider, model) for provider in FAKES for model in rows(provider)]
@@ -46,31 +45,18 @@ _DEFAULTS = {"temperature": 1, "top_p": 1, "presence_penalty": 0, "frequency_pen
 
 
 @pytest.fixture(scope="module")
-def servers() -> Iterator[Mapping[str, StrictServer]]:
-    with strict_server(FAKES["anthropic"]) as one, strict_server(FAKES["bedrock"]) as two:
-        yield {"anthropic": one, "bedrock": two}
-
-
-@pytest.fixture(scope="module")
-def services() -> Iterator[Services]:
-    """The providers and their models, without handlers, which would inspect the files."""
-    registry = Registry()
-    for provider in register_providers():
-        registry.add_provider(provider)
-    for file in register_catalogues():
-        registry.add_catalogue(file)
-    services = Services(registry=registry, environment={})
+def services() -> Iterator[InMemoryVendors]:
+    """Both vendors."""
+    services = InMemoryVendors(FAKES)
     yield services
     services.close()
 
 
-def made(servers: Mapping[str, StrictServer], services: Services, provider: str, model: str, **more: Any) -> LLM:
-    server = servers[provider]
-    server.row = rows(provider)[model]
-    options = {"region": "us-east-1"} if provider == "bedrock" else {}
-    return create_llm(
-        provider, model=model, base_url=server.url, api_key="k", services=services, max_retries=0, **options, **more
-    )
+def made(services: InMemoryVendors, provider: str, model: str, **more: Any) -> LLM:
+    services.vendors[provider].row = rows(provider)[model]
+    given: dict[str, Any] = {"base_url": services.url(provider), "api_key": "k", "max_retries": 0, "timeout": None}
+    region = {"region": "us-east-1"} if provider == "bedrock" else {}
+    return create_llm(provider, model=model, services=services, **given, **region, **more)
 
 
 def answered(llm: LLM, arguments: Mapping[str, Any], *, stream: bool = False) -> Any:
@@ -88,18 +74,16 @@ def answered(llm: LLM, arguments: Mapping[str, Any], *, stream: bool = False) ->
 
 
 @pytest.mark.parametrize(("provider", "model"), MODELS, ids=["/".join(each) for each in MODELS])
-def test_nothing_is_refused_and_what_is_dropped_has_a_warning(
-    servers: Mapping[str, StrictServer], services: Services, provider: str, model: str
-):
-    row, server, fake = rows(provider)[model], servers[provider], FAKES[provider]
-    llm = made(servers, services, provider, model)
+def test_nothing_is_refused_and_what_is_dropped_has_a_warning(services: InMemoryVendors, provider: str, model: str):
+    row, vendor, fake = rows(provider)[model], services.vendors[provider], FAKES[provider]
+    llm = made(services, provider, model)
     for call in rich_calls(row):
         plain = answered(llm, call.arguments)
-        body = server.bodies[-1]
+        body = vendor.bodies[-1]
         check_arrival(call, row, body, plain.warnings, fake)
         streamed = answered(llm, call.arguments, stream=True)
         assert streamed.warnings == plain.warnings
-        assert fake.sent(server.bodies[-1]) == fake.sent(body)
+        assert fake.sent(vendor.bodies[-1]) == fake.sent(body)
 
 
 def check_arrival(call: RichCall, row: Row, body: Any, warnings: Sequence[CallWarning], fake: Fake) -> None:
@@ -174,42 +158,36 @@ def is_warned(name: str, warnings: Sequence[CallWarning]) -> bool:
 @pytest.mark.parametrize(("provider", "model"), CLAUDES, ids=["/".join(each) for each in CLAUDES])
 @pytest.mark.parametrize("thinking", [None, "off", "low", 5000])
 def test_replayed_thinking_is_not_refused_if_its_conversation_changed(
-    servers: Mapping[str, StrictServer], services: Services, provider: str, model: str, thinking: Any
+    services: InMemoryVendors, provider: str, model: str, thinking: Any
 ):
-    llm = made(servers, services, provider, model)
+    llm = made(services, provider, model)
     thought = ReasoningPart("so", "c2ln", origin=f"{provider}/{model}")
     messages = [Message.user("a"), Message.assistant(thought, TextPart("b")), Message.user("c")]
     for stream in (False, True):
         answered(llm, {"messages": messages, "system_prompt": "new", "thinking": thinking}, stream=stream)
-    assert ("c2ln" in json.dumps(servers[provider].bodies[-1])) or thinking == "off"
+    assert ("c2ln" in json.dumps(services.vendors[provider].bodies[-1])) or thinking == "off"
 
 
-def test_the_fake_refuses_replayed_thinking_without_block_binding(
-    servers: Mapping[str, StrictServer], services: Services
-):
-    llm = made(servers, services, "anthropic", "claude-opus-5-5", facts={"settings": {"block_binding": False}})
+def test_the_fake_refuses_replayed_thinking_without_block_binding(services: InMemoryVendors):
+    llm = made(services, "anthropic", "claude-opus-5-5", facts={"settings": {"block_binding": False}})
     thought = ReasoningPart("so", "c2ln", origin="anthropic/claude-opus-5-5")
     with pytest.raises(BadRequestError, match="bound to a different conversation"):
         llm.generate("c", messages=[Message.user("a"), Message.assistant(thought, TextPart("b"))])
 
 
 @pytest.mark.parametrize(("provider", "model"), MODELS, ids=["/".join(each) for each in MODELS])
-def test_a_conversation_with_tool_calls_goes_on_without_tools(
-    servers: Mapping[str, StrictServer], services: Services, provider: str, model: str
-):
+def test_a_conversation_with_tool_calls_goes_on_without_tools(services: InMemoryVendors, provider: str, model: str):
     if rows(provider)[model].get("tools") == "never":
         pytest.skip("the model has no tools")
-    llm = made(servers, services, provider, model)
+    llm = made(services, provider, model)
     answered(llm, {"messages": USED, "prompt": None})
     answered(llm, {"messages": USED, "prompt": None, "tools": TOOLS, "tool_choice": "none"})
-    assert "toolConfig" in servers[provider].bodies[-1] or provider == "anthropic"
+    assert "toolConfig" in services.vendors[provider].bodies[-1] or provider == "anthropic"
 
 
 @pytest.mark.parametrize(("provider", "model"), CLAUDES, ids=["/".join(each) for each in CLAUDES])
-def test_cache_points_of_an_hour_and_five_of_them_are_fitted(
-    servers: Mapping[str, StrictServer], services: Services, provider: str, model: str
-):
-    llm = made(servers, services, provider, model)
+def test_cache_points_of_an_hour_and_five_of_them_are_fitted(services: InMemoryVendors, provider: str, model: str):
+    llm = made(services, provider, model)
     parts = [TextPart(f"{number}", cache=CachePoint(3600)) for number in range(5)]
     tools = [replace(tool, cache=CachePoint(3600)) for tool in TOOLS]
     response = answered(llm, {"messages": [Message.user(*parts)], "prompt": None, "tools": tools})
@@ -218,23 +196,21 @@ def test_cache_points_of_an_hour_and_five_of_them_are_fitted(
 
 
 @pytest.mark.parametrize("model", rows("anthropic"))
-def test_computer_use_is_the_tool_of_the_model(servers: Mapping[str, StrictServer], services: Services, model: str):
-    llm = made(servers, services, "anthropic", model)
+def test_computer_use_is_the_tool_of_the_model(services: InMemoryVendors, model: str):
+    llm = made(services, "anthropic", model)
     old = {"display_width_px": 1024, "display_height_px": 768}
     response = answered(llm, {"tools": [HostedTool("computer_use", old)]})
-    (tool,) = servers["anthropic"].bodies[-1]["tools"]
+    (tool,) = services.vendors["anthropic"].bodies[-1]["tools"]
     assert tool["type"] == rows("anthropic")[model]["settings"]["computer_tool"]
     assert bool(old.keys() & tool.keys()) != bool(is_warned("hosted_tools", response.warnings))
 
 
 @pytest.mark.parametrize("version", ["2023-06-01", "2026-10-21"])
 @pytest.mark.parametrize("model", rows("anthropic"))
-def test_each_version_of_the_api_gets_what_it_accepts(
-    servers: Mapping[str, StrictServer], services: Services, model: str, version: str
-):
-    llm = made(servers, services, "anthropic", model, api_version=version)
+def test_each_version_of_the_api_gets_what_it_accepts(services: InMemoryVendors, model: str, version: str):
+    llm = made(services, "anthropic", model, api_version=version)
     response = answered(llm, {"temperature": 0.5})
     row = rows("anthropic")[model]
     accepted = version == "2023-06-01" and "temperature" not in row.get("refused", ())
-    assert servers["anthropic"].bodies[-1].get("temperature") == (0.5 if accepted else None)
+    assert services.vendors["anthropic"].bodies[-1].get("temperature") == (0.5 if accepted else None)
     assert is_warned("temperature", response.warnings) != accepted

@@ -38,16 +38,34 @@ TEXT = '{"name": "Rome"}'
 """The answer to every call, so that one with a schema is answered, too."""
 
 
-class StrictServer(ThreadingHTTPServer):
+class StrictVendor:
     """Answers calls for the model of `row`, or refuses them with status 400. `bodies` are the requests."""
+
+    def __init__(self, fake: Fake) -> None:
+        self.fake = fake
+        self.row: Row = {}
+        self.bodies: list[Any] = []
+
+    def answer(self, path: str, headers: Mapping[str, str], content: bytes) -> tuple[int, str, bytes]:
+        """Returns the status, content type and body of the answer; header names are in lower case."""
+        body, fake = json.loads(content), self.fake
+        self.bodies.append(body)
+        refusal = fake.refusal(self.row, path, body)
+        if refusal is None and fake.refusal_by_headers is not None:
+            refusal = fake.refusal_by_headers(self.row, path, body, headers)
+        if refusal is not None:
+            return 400, "application/json", json.dumps(fake.error(refusal)).encode()
+        return 200, *fake.answer(fake.is_streamed(path, body))
+
+
+class StrictServer(StrictVendor, ThreadingHTTPServer):
+    """A strict vendor at an address."""
 
     daemon_threads = True
 
     def __init__(self, fake: Fake) -> None:
-        super().__init__(("127.0.0.1", 0), _Handler)
-        self.fake = fake
-        self.row: Row = {}
-        self.bodies: list[Any] = []
+        StrictVendor.__init__(self, fake)
+        ThreadingHTTPServer.__init__(self, ("127.0.0.1", 0), _Handler)
 
     @property
     def url(self) -> str:
@@ -61,19 +79,10 @@ class _Handler(BaseHTTPRequestHandler):
     """Head and body are one packet: a second one would wait for the acknowledgement of the first."""
 
     def do_POST(self) -> None:
-        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-        self.server.bodies.append(body)
-        fake = self.server.fake
-        refusal = fake.refusal(self.server.row, self.path, body)
-        if refusal is None and fake.refusal_by_headers is not None:
-            headers = {name.lower(): value for name, value in self.headers.items()}
-            refusal = fake.refusal_by_headers(self.server.row, self.path, body, headers)
-        if refusal is not None:
-            self._send(400, "application/json", json.dumps(fake.error(refusal)).encode())
-            return
-        self._send(200, *fake.answer(fake.is_streamed(self.path, body)))
-
-    def _send(self, status: int, content_type: str, body: bytes) -> None:
+        headers = {name.lower(): value for name, value in self.headers.items()}
+        status, content_type, body = self.server.answer(
+            self.path, headers, self.rfile.read(int(headers["content-length"]))
+        )
         self.send_response(status)
         self.send_header("content-type", content_type)
         self.send_header("content-length", str(len(body)))
