@@ -11,7 +11,7 @@ import pytest
 from typer.testing import CliRunner
 
 from abstractcore.cli.app import app
-from tests.core.mcp.conftest import SHOP
+from tests.core.mcp.conftest import SHOP, shops_start_quickly  # noqa: F401 - a fixture of this module
 from tests.leftovers import _module_leaves_nothing  # noqa: F401 - a fixture of this module
 
 
@@ -50,7 +50,7 @@ def test_call_prints_the_result():
         (["call", "price", "[1]", "--url", "http://a"], 2, "the arguments are not a JSON object"),
         (["call", "price", "item=tea", "--", *SHOP], 2, """--: '{"item": "tea"}' -- COMMAND"""),
         (["call", "price", "item=tea", "n=3", "--", *SHOP], 2, """'{"item": "tea", "n": 3}' -- COMMAND"""),
-        (["call", "price", "{}", *SHOP], 2, "Give one JSON object, and a program after --"),
+        (["call", "price", "{}", "python", "shop.py"], 2, "Give one JSON object, and a program after --"),
         (["call", "price", "{", "--url", "http://a"], 2, "the arguments are not JSON"),
         (["call", "price", "--", "/no/such"], 4, "No such file"),
         (["call", "prise", "--", *SHOP], 2, "error: there is no tool 'prise'. Did you mean price?"),

@@ -14,9 +14,21 @@ from abstractcore import MCPTools
 from abstractcore.client.services import default_services
 from tests.core.tools.loops import Way
 from tests.leftovers import _module_leaves_nothing, portals, wait_until  # noqa: F401 - a fixture of all modules here
+from tests.warm_programs import WarmProgram
 
-SHOP = [sys.executable, str(Path(__file__).with_name("shop.py"))]
+_SCRIPT = Path(__file__).with_name("shop.py")
+_SHOP = WarmProgram(_SCRIPT)
+SHOP = _SHOP.command
+COLD_SHOP = [sys.executable, "-c", f"import runpy; runpy.run_path({str(_SCRIPT)!r}, run_name='warm')['main']()"]
+"""The same from the start: what it makes when it is loaded, as the key of its state, is its own."""
 PATIENCE_SECONDS = 120.0
+
+
+@pytest.fixture(scope="session", autouse=True)
+def shops_start_quickly() -> Iterator[None]:
+    """Importing the SDK takes a second, and nearly every test starts a server."""
+    with _SHOP.running():
+        yield
 
 
 @pytest.fixture(autouse=True)

@@ -192,9 +192,14 @@ def greeting(name: str) -> str:
     return f"Say hello to {name}."
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Serves over HTTP if a port is given, otherwise over stdio."""
     if len(sys.argv) > 1:
         server.run("streamable-http", port=int(sys.argv[1]))
     else:
         sys.stdout.write("a line that is no message\n")
         server.run()
+
+
+if __name__ == "__main__":
+    main()

@@ -31,7 +31,7 @@ from abstractcore import (
     tool,
 )
 from abstractcore.toolservers.base import in_sync
-from tests.core.mcp.conftest import PATIENCE_SECONDS, SHOP
+from tests.core.mcp.conftest import COLD_SHOP, PATIENCE_SECONDS, SHOP
 from tests.core.mcp.shop import PNG
 from tests.core.tools.loops import Way, calls, scripted
 
@@ -145,7 +145,7 @@ def test_state_of_another_process_is_asked_again(way: Way):
         response = run(way, shop, ("order", {"item": "tea"}))
         [pending] = response.loop.pending
     answer = pending.respond({"day": "Friday"})
-    with MCPTools(command=SHOP, connect_timeout=PATIENCE_SECONDS) as other:
+    with MCPTools(command=COLD_SHOP, name="shop", connect_timeout=PATIENCE_SECONDS) as other:
         again = way.resume(scripted("Done."), response.loop, [answer], tools=[weather, other])
         [asked] = again.loop.pending
         assert asked.input.questions == pending.input.questions
