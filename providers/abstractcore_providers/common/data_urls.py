@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import base64
-from typing import Any
+import mimetypes
+from typing import Any, Final
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import MEDIA_PART_BY_KIND, Blob, MediaPart, media_kind_of
 from abstractcore.schema.quoting import shown_address
 
 from .reading import get_text
+
+_PDF: Final = "application/pdf"
+_LONGEST_SCHEME: Final = 64
 
 
 def write_url(blob: Blob, path: str) -> str:
@@ -62,6 +66,16 @@ def read_url(value: Any, media_type: str, path: str, name: str | None = None) ->
     if not comma or encoding.strip().lower() != "base64":
         raise InvalidInputError("expected a data URL, data:TYPE;base64,DATA", path=path)
     return Blob.from_bytes(read_base64(data, path), type_.partition(";")[0].strip() or media_type, name=name)
+
+
+def read_file_data(value: Any, path: str, name: str | None = None) -> Blob:
+    """Reads the field `file_data` of OpenAI's APIs: a data URL, as in their examples, or base64 alone, as in their
+    description. The type of base64 is that of the file's name, by default PDF.
+    """
+    text = get_text(value, path)
+    if not text or ":" in text[:_LONGEST_SCHEME]:
+        return read_url(text, _PDF, path, name)
+    return Blob.from_bytes(read_base64(text, path), mimetypes.guess_type(name or "")[0] or _PDF, name=name)
 
 
 def file_part(blob: Blob) -> MediaPart:

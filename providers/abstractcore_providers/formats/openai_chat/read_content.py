@@ -18,7 +18,7 @@ from abstractcore.schema import (
     TextPart,
 )
 
-from ...common.data_urls import file_part, read_url
+from ...common.data_urls import file_part, read_file_data, read_url
 from ...common.item_options import read_options
 from ...common.json_reading import Object, text_of
 from ...common.openai_audio import read_audio
@@ -94,4 +94,4 @@ def _file(data: Object, path: str, provider: str) -> Blob:
     file_id = text_of(data, "file_id")
     if file_id:
         return Blob.from_provider_file(provider, file_id, "application/pdf", name=name)
-    return read_url(data.get("file_data"), "application/pdf", f"{path}.file_data", name)
+    return read_file_data(data.get("file_data"), f"{path}.file_data", name)

@@ -19,7 +19,7 @@ from abstractcore.schema import (
     TextPart,
 )
 
-from ...common.data_urls import file_part, read_url
+from ...common.data_urls import file_part, read_file_data, read_url
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, text_of
 from ...common.openai_audio import read_audio
@@ -88,6 +88,8 @@ def read_blob(data: Object, name: str, media_type: str, path: str, provider: str
     file_id, filename = text_of(data, "file_id"), text_of(data, "filename")
     if file_id:
         return Blob.from_provider_file(provider, file_id, media_type, name=filename)
+    if name == "file_data":
+        return read_file_data(data.get(name), f"{path}.{name}", filename)
     return read_url(data.get(name), media_type, f"{path}.{name}", filename)
 
 
