@@ -214,7 +214,7 @@ class Application:
             grant = await state.access.admit(request)
             entry.key = grant.key_id
         if found is None:
-            raise NotFoundError(f"there is nothing at {request.method} {request.path[:200]}")
+            raise NotFoundError(f"there is nothing at {request.method} {request.path[:200]}; /docs lists the routes")
         if found.handler is None:
             allowed = ", ".join(found.route.methods)
             raise refused(405, f"{request.method} is not allowed here: use {allowed}", allow=allowed)

@@ -86,7 +86,7 @@ async def all_answers(job: Job) -> list[Answered]:
 
 async def _one_answer(job: Job) -> Answered:
     """Returns the answer of the first model that has one."""
-    return await first_of(job.served.llms, lambda llm: _called(job, job.planned(llm)))
+    return await first_of(job.exchange, job.served.llms, lambda llm: _called(job, job.planned(llm)))
 
 
 async def _called(job: Job, planned: Planned) -> Answered:

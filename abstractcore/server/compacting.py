@@ -112,10 +112,10 @@ def _text(response: Mapping[str, Any]) -> str:
     """Returns the text of a response; raises `ServerError` for one without, or without its end."""
     parts = (part for item in response["output"] for part in item.get("content") or ())
     if response["status"] != "completed":
-        raise ServerError("the model's summary has no end: try again, or another model")
+        raise ServerError("the model's summary was cut off: try again, or use another model")
     text = "".join(part.get("text") or "" for part in parts if part.get("type") == "output_text")
     if not text.strip():
-        raise ServerError("the model has written no summary: try again, or another model")
+        raise ServerError("the model wrote no summary: try again, or use another model")
     return text
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar, cast
@@ -36,6 +37,7 @@ from .tools.offers import Offer, names_of
 from .tools.rounds import ToolRounds
 
 T = TypeVar("T")
+_log = logging.getLogger("abstractcore.server")
 _TRACE_HEADERS = ("traceparent", "tracestate")
 
 
@@ -242,7 +244,9 @@ def without(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]
     return rest
 
 
-async def first_of(llms: Sequence[abstractcore.LLM], call: Callable[[abstractcore.LLM], Awaitable[T]]) -> T:
+async def first_of(
+    exchange: Exchange, llms: Sequence[abstractcore.LLM], call: Callable[[abstractcore.LLM], Awaitable[T]]
+) -> T:
     """Returns what `call` returns for the first model that does not fail in a way that lets the next one answer."""
     *others, last = llms
     for llm in others:
@@ -251,7 +255,14 @@ async def first_of(llms: Sequence[abstractcore.LLM], call: Callable[[abstractcor
         except AbstractCoreError as error:
             if not may_fall_back(error):
                 raise
+            log_fallback(exchange, llm, error)
     return await call(last)
+
+
+def log_fallback(exchange: Exchange, llm: abstractcore.LLM, error: AbstractCoreError) -> None:
+    """Logs why the next model is called: a client that gets an answer does not see it."""
+    trace_id, name = exchange.request.trace_id, f"{llm.provider}/{llm.model}"
+    _log.warning("request %s: %s failed, the next model is called: %s", trace_id, name, error.message)
 
 
 def may_fall_back(error: Exception) -> bool:

@@ -53,7 +53,7 @@ async def moderate(exchange: Exchange) -> WireResponse:
     served = _served(exchange, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
     exchange.grant.check_model(served.name)
     async with exchange.state.drains.watched(exchange.connection, served.on_disconnect):
-        return await first_of(served.llms, lambda llm: _moderated(exchange, llm, data, message))
+        return await first_of(exchange, served.llms, lambda llm: _moderated(exchange, llm, data, message))
 
 
 def _text(given: object) -> str:

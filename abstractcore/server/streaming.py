@@ -17,7 +17,7 @@ from .connection import Sink
 from .event_streams import EventStream
 from .extension import reply_fields, with_field
 from .guarded_streams import GuardedStream
-from .jobs import Job, Planned, may_fall_back
+from .jobs import Job, Planned, log_fallback, may_fall_back
 from .reasoning import StreamSealer
 from .receipts import RECEIPT_HEADER
 from .settlements import cancelled, failed, settlement_of
@@ -77,6 +77,7 @@ class StreamedAnswer(EventStream):
             except AbstractCoreError as error:
                 if number in self._renderers or not may_fall_back(error):
                     raise
+                log_fallback(self._exchange, llm, error)
             else:
                 return
         await self._stream(self._job.planned(last), number, sink)
