@@ -21,7 +21,10 @@ import openai.types.uploads.part_create_params
 import pytest
 from ollama._types import ChatRequest, GenerateRequest
 
+from abstractcore import create_llm
+from abstractcore.registry import Registry
 from abstractcore.server.limits import Limits
+from abstractcore.server.routes import ROUTES
 from abstractcore.server.settings import GuardSettings, ModelSettings, ProviderSettings, ServerSettings
 from abstractcore.server.tools.settings import MCPSettings
 from tests.server.fields import FIELDS, PAGE, outcome, page
@@ -48,6 +51,31 @@ def test_page_has_every_setting(table: Any):
         each.name for each in fields(table) if not re.search(rf"(?m)`{each.name}`|\b{each.name}(\.\w+)? = ", text)
     ]
     assert missing == []
+
+
+CONNECTED: dict[str, dict[str, Any]] = {
+    "azure": {"api_key": "k", "resource": "r"},
+    "bedrock": {"api_key": "k", "region": "us-east-1"},
+    "local": {},
+    "openai-compatible": {"base_url": "http://127.0.0.1:1/v1"},
+    "vertex": {"project": "p", "access_token": "t"},
+}
+"""What providers need beside a key, to be made."""
+
+
+def test_page_has_the_providers_of_each_api():
+    section = PAGE.read_text(encoding="utf-8").partition("\n## Fields of requests\n")[2].partition("\n* ")[0]
+    named: dict[str, set[str]] = {}
+    for routes, providers in re.findall(r"(?m)^\| (`.+?`) \| (`.+?`) \|$", section):
+        named |= {key: set(re.findall(r"`(.+?)`", providers)) for key in re.findall(r"`(.+?)`", routes)}
+    registry = Registry.from_entry_points()
+    made = {name: create_llm(name, "m", **CONNECTED.get(name, {"api_key": "k"})) for name in registry.providers}
+    dialects = {route.path: route.dialect for route in ROUTES}
+    for path in named:
+        format = registry.wire_format(dialects[f"/v1beta/models/{{model}}{path}" if path[0] == ":" else path].format)
+        same = {name for name, llm in made.items() if type(llm.transpiler) is type(format.transpiler())}
+        assert named[path] == same, path
+    assert len(named) == len(FIELDS)
 
 
 def _annotations(params: Any) -> Collection[str]:
