@@ -34,7 +34,7 @@ class FollowedResponse(EventStream):
     async def play(self, sink: Sink) -> None:
         """Writes the events, until the response has ended or was deleted."""
         state = self._exchange.state
-        has_ended = False
+        has_begun = has_ended = False
         while not has_ended:
             running = state.backgrounds.find(self._key)
             news = asyncio.Event() if running is None else running.news
@@ -42,10 +42,12 @@ class FollowedResponse(EventStream):
             if page is None:
                 break
             has_ended = page.has_ended
+            if page.events or not has_begun:  # a client whose events are still to come gets the head of the response
+                has_begun = True
+                await sink.write(b"".join(map(event_bytes, page.events)))
             if page.events:
                 self._has_events = True
                 self._after = page.events[-1]["sequence_number"]
-                await sink.write(b"".join(map(event_bytes, page.events)))
             elif not has_ended:
                 await self._wait(news, is_made_here=running is not None)
         await sink.write(b"", more=False)

@@ -53,15 +53,19 @@ class Served:
         return int(found[1])
 
     def clients(self, stack: ExitStack, key: str = "admin") -> dict[int, httpx2.Client]:
-        """Returns a client of each process, by the id of the process."""
+        """Returns a client of each process, by the id of the process. Those that are found stand still until all are:
+        the system may give any number of connections to the same one.
+        """
         found: dict[int, httpx2.Client] = {}
-
-        def all_found() -> bool:
-            http = stack.enter_context(self.http(key))
-            found.setdefault(self.process_of(http), http)
-            return len(found) == WORKERS
-
-        until(all_found)
+        try:
+            while len(found) < WORKERS:
+                http = stack.enter_context(self.http(key))
+                process = self.process_of(http)
+                found[process] = http
+                os.kill(process, signal.SIGSTOP)
+        finally:
+            for process in found:
+                os.kill(process, signal.SIGCONT)
         return found
 
     def metric(self, name: str) -> float:
@@ -174,7 +178,7 @@ def test_response_in_the_background_is_followed_and_cancelled_by_another_process
         with _followed(first, id) as events:
             assert second.post(f"/v1/responses/{id}/cancel").json()["status"] == "cancelled"
             assert list(events)[-1]["response"]["status"] == "cancelled"
-        served.vendor.wait_for(lambda: not served.vendor.open or served.vendor.connections[-1].closed_at is not None)
+        served.vendor.wait_for(lambda: served.vendor.requests[-1].connection.closed_at is not None)
 
 
 def test_response_in_the_background_of_a_killed_process_has_failed(served: Served):
