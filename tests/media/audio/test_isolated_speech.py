@@ -19,8 +19,9 @@ from abstractcore import (
     create_llm,
 )
 from abstractcore.concurrency.process_pool import ProcessPool
+from abstractcore.schema import Transcript
 from abstractcore.stores.models import FileModelStore
-from abstractcore.testing.sync_and_async import CallStyle
+from abstractcore.testing.sync_and_async import AsyncCalls, CallStyle, SyncCalls
 from tests.backend_doubles import call
 from tests.media.parts import EXAMPLES, FILES
 
@@ -28,19 +29,19 @@ MEETING = EXAMPLES / "meeting.wav"
 OPTIONS: dict[str, Any] = {"transcription_model": "whisper-tiny.en"}
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pool() -> Iterator[ProcessPool]:
-    """The processes of isolated work."""
+    """The processes of isolated work: one that a test has left with its model loaded is the next one's."""
     pool = ProcessPool()
     yield pool
     pool.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def isolated(models: FileModelStore, pool: ProcessPool) -> Iterator[LLM]:
     """An LLM that transcribes in a process of its own."""
     services = Services(models=models, isolation=pool)
-    yield create_llm("scripted", replies=["a"] * 4, services=services, transcription_isolated=True, **OPTIONS)
+    yield create_llm("scripted", replies=["a"] * 2, services=services, transcription_isolated=True, **OPTIONS)
     services.close()
 
 
@@ -49,12 +50,18 @@ def crash(*_: object) -> Generator[list[Any]]:
     yield []
 
 
-def test_transcript_is_that_of_this_process(isolated: LLM, models: FileModelStore, call_style: CallStyle):
+@pytest.fixture(scope="module")
+def here(models: FileModelStore) -> Transcript:
+    """The transcript that is made in this process."""
     services = Services(models=models)
-    here = create_llm("scripted", replies=[], services=services, **OPTIONS).audio.transcribe(MEETING, words=True)
-    there = call(call_style, isolated.audio, "transcribe", MEETING, words=True)
+    made = create_llm("scripted", replies=[], services=services, **OPTIONS).audio.transcribe(MEETING, words=True)
     services.close()
-    assert there.transcript == here.transcript
+    return made.transcript
+
+
+def test_transcript_is_that_of_this_process(isolated: LLM, here: Transcript, call_style: CallStyle):
+    there = call(call_style, isolated.audio, "transcribe", MEETING, words=True)
+    assert there.transcript == here
     assert there.transcript.segments[0].words
 
 
@@ -63,7 +70,9 @@ def test_file_of_a_call_is_transcribed(isolated: LLM, call_style: CallStyle):
     assert "the meeting starts" in response.media[0].sent.text
 
 
-@pytest.mark.parametrize("function", ["recognised", "speech_spans"])
+@pytest.mark.parametrize(
+    ("call_style", "function"), [(SyncCalls, "recognised"), (AsyncCalls, "speech_spans")], indirect=["call_style"]
+)
 def test_crash_is_an_error_and_the_next_call_transcribes(
     isolated: LLM, monkeypatch: pytest.MonkeyPatch, call_style: CallStyle, function: str
 ):

@@ -17,7 +17,7 @@ import pytest
 from abstractcore import LLM, MediaError, RequestTimeoutError, Services, create_llm
 from abstractcore.concurrency.process_pool import ProcessPool
 from abstractcore.stores.models import FileModelStore
-from abstractcore.testing.sync_and_async import CallStyle
+from abstractcore.testing.sync_and_async import AsyncCalls, CallStyle, SyncCalls
 from abstractvoice.speakers.sessions import Once
 from abstractvoice.speakers.voices import families
 from tests.backend_doubles import call
@@ -57,15 +57,15 @@ def test_end_of_the_program_ends_speech_that_is_made(voice_models: FileModelStor
     assert "speech was not processed, since the program ends" in ended.stdout
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def pool() -> Iterator[ProcessPool]:
-    """The processes of isolated voices."""
+    """The processes of isolated voices: one that a test has left with its model loaded is the next one's."""
     pool = ProcessPool()
     yield pool
     pool.close()
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def isolated(voice_models: FileModelStore, pool: ProcessPool) -> Iterator[LLM]:
     """An LLM whose voice runs in a process of its own."""
     options: dict[str, Any] = {"voice_variation": 0, "voice_isolated": True}
@@ -99,7 +99,11 @@ def test_isolated_voice_says_the_same(isolated: LLM, speaking: LLM, pool: Proces
         assert [part.transcript for part in stream] == ["Hello there.", "How are you?"]
 
 
-@pytest.mark.parametrize("crash", [segmentation_fault, killed, leaving])
+@pytest.mark.parametrize(
+    ("call_style", "crash"),
+    [(SyncCalls, segmentation_fault), (AsyncCalls, killed), (SyncCalls, leaving)],
+    indirect=["call_style"],
+)
 def test_crash_of_an_isolated_voice_is_an_error_and_the_next_call_speaks(
     isolated: LLM, monkeypatch: pytest.MonkeyPatch, call_style: CallStyle, crash: Callable[..., object]
 ) -> None:
