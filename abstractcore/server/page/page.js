@@ -13,6 +13,7 @@ import { PendingCalls } from "./results.js";
 
 const LONGEST_EVENTS = 500;
 const MADE_FACTS = "default, a backend of the server, or BACKEND/MODEL";
+const WAITING = "Waiting for the answer.";
 const files = new Files(byId("files"), showError);
 const recorder = new Recorder(byId("record"), files, showError);
 let models = new Map();
@@ -145,11 +146,13 @@ async function send(event) {
   const sent = addMessage("user", "You", [results, prompt].filter(Boolean).join("\n"), call.files.map(preview));
   running = new AbortController();
   showRunning(true);
+  byId("status").textContent = WAITING;
   try {
     await (isAnswer ? answer(call, sent) : make(call, sent));
   } finally {
     running = null;
     showRunning(false);
+    if (byId("status").textContent === WAITING) byId("status").textContent = "";
   }
 }
 

@@ -434,8 +434,10 @@ def test_stop_ends_the_call(served: Served, opened: Opened):
     served.script(wait)
     opened.ask("hi")
     assert is_called.wait(PATIENCE_SECONDS)
+    expect(opened.page.get_by_role("status")).to_have_text("Waiting for the answer.")
     opened.page.get_by_role("button", name="Stop").click()
     expect(opened.page.get_by_role("article", name="scripted")).to_contain_text("Stopped.")
+    expect(opened.page.get_by_role("status")).to_be_empty()
     may_end.set()
     expect(opened.page.get_by_role("button", name="Send", exact=True)).to_be_visible()
 
