@@ -72,8 +72,10 @@ def _unpacked(body: bytes, limits: Limits) -> bytes:
 
 
 def too_large(limits: Limits) -> RequestRefused:
-    """Returns the refusal of a body that is too large."""
-    return refused(413, f"the body is larger than {limits.body_bytes} bytes", connection="close")
+    """Returns the refusal of a body that is too large. The connection stays open, and the rest of the body is dropped:
+    a client or a proxy that still sends to a closed one would see a reset, and no response.
+    """
+    return refused(413, f"the body is larger than {limits.body_bytes} bytes")
 
 
 def read_object(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:

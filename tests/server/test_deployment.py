@@ -21,7 +21,7 @@ import trustme
 from websockets.sync.client import unix_connect
 
 from abstractcore.server import Limits, ServerSettings, Settings
-from abstractcore.server.multipart import FRAMING_BYTES
+from abstractcore.server.process import IDLE_SECONDS
 from tests.chaos_server import LAST_CHUNK, PATIENCE_SECONDS, chunk, completion, delta, stream_head
 from tests.server.serving import Served, serving
 from tests.server.test_process import ASK, LAST_PIECE
@@ -136,9 +136,6 @@ def test_stream_goes_through_nginx_as_it_comes(served: Served, buffering: str):
 
 
 def test_nginx_lets_the_largest_form_in(proxied: httpx2.Client):
-    most = re.search(r"client_max_body_size (\d+)m;", (DEPLOYMENT / "nginx.conf").read_text())
-    assert most
-    assert int(most[1]) * 1024**2 >= Limits().body_bytes + FRAMING_BYTES
     content = b"x" * (BODY_BYTES - len("vision"))
     assert proxied.post("/v1/files", data={"purpose": "vision"}, files={"file": content}).json()["bytes"] == len(
         content
@@ -158,14 +155,21 @@ def test_errors_through_nginx_are_those_of_the_server(served: Served, proxied: h
     served.vendor.script(completion("hi"))
     whole = {**ASK, "stream": False}
     assert proxied.post("/v1/chat/completions", json=whole).json()["choices"][0]["message"]["content"] == "hi"
-    large = proxied.post("/v1/chat/completions", content=b" " * (BODY_BYTES + 1))
-    assert (large.status_code, large.json()["error"]["type"]) == (413, "invalid_request_error")
+    for size in (BODY_BYTES + 1, 100 * BODY_BYTES, 1000 * BODY_BYTES):  # also of those that are still being sent
+        large = proxied.post("/v1/chat/completions", content=b" " * size)
+        assert (large.status_code, large.json()["error"]["type"]) == (413, "invalid_request_error")
     other = proxied.post("/v1/chat/completions", json=whole, headers={"host": "other.example.com"})
     assert other.status_code == 403
 
 
 def test_counts_are_not_shown_to_other_machines(served: Served, proxied: httpx2.Client):
     assert proxied.get("/metrics").status_code == 403
+
+
+def test_nginx_closes_connections_before_the_server_does():
+    seconds = re.search(r"keepalive_timeout (\d+)s;", (DEPLOYMENT / "nginx.conf").read_text())
+    assert seconds
+    assert int(seconds[1]) < IDLE_SECONDS
 
 
 def test_unit_of_systemd_is_valid(tmp_path: Path):
