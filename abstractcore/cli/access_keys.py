@@ -51,7 +51,9 @@ def create(name: str, options: KeyOptions, database: str | None, *, as_json: boo
         )
         _show_issued(issued, as_json=as_json)
         if is_first and not as_json:
-            note("it is the first key: a server that was started without keys needs none until it is started again")
+            note(
+                "this is the first key: restart servers that were started without keys, which still accept every client"
+            )
 
 
 def rotate(name: str, overlap: str | None, database: str | None, *, as_json: bool) -> None:

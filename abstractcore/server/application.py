@@ -40,6 +40,10 @@ from .tools.servers import MCPServers
 from .trace_ids import begin_request, new_trace_id, next_trace_id
 from .websockets import Handshake, WebSockets, open_websocket
 
+_UNKNOWN_HOST = (
+    "the name in the header Host is not one of this server: add it to hosts in its configuration, or start it with "
+    "--allow-host NAME"
+)
 _NO_GRANT = Grant(models=())
 _LONGEST_METHOD = 20
 
@@ -208,7 +212,7 @@ class Application:
     ) -> Reply:
         """Lets a request in and calls its handler."""
         if not state.hosts.allows(request.headers.get("host", "")):
-            raise RequestRefused(403, AccessDeniedError("this server is not reached by that name (Host)"))
+            raise RequestRefused(403, AccessDeniedError(_UNKNOWN_HOST))
         grant = _NO_GRANT
         if found is None or not found.route.is_open:
             grant = await state.access.admit(request)

@@ -44,8 +44,9 @@ def listening_socket(settings: ServerSettings, *, is_open: bool) -> socket.socke
             )
         return socket.create_server((host, port), family=family, backlog=1024)
     except (OSError, UnicodeError, OverflowError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise ConfigurationError(f"cannot listen at {host}:{port}: {reason}", hint="Choose another address.") from None
+        reason = str(getattr(error, "strerror", None) or error).partition(" (while")[0]  # which repeats the address
+        hint = "Choose another address: --host ADDRESS, --port NUMBER."
+        raise ConfigurationError(f"cannot listen at {host}:{port}: {reason}", hint=hint) from None
 
 
 def url_of(listening: socket.socket, settings: ServerSettings) -> str:

@@ -119,8 +119,8 @@ class StoredKeys:
                 return NoLease()
             raise _unavailable() from None
         if isinstance(lease, Refusal):
-            each = "" if lease.limit == "calls at once" else " a minute"
-            message = f"this key may use {lease.most} {lease.limit}{each}"
+            limit = lease.limit if lease.limit == "calls at once" else f"{lease.limit} per minute"
+            message = f"this key's limit of {limit} is reached: {lease.most}"
             raise RateLimitError(message, retry_after=max(1, math.ceil(lease.retry_after)))
         return StoredLease(self._leases, lease)
 

@@ -456,7 +456,7 @@ def test_key_that_a_provider_refuses_is_not_that_of_the_client(served: Served):
 
 
 def test_limits_of_keys_hold_for_each_response(served: Served, accounts: Keyed):
-    accounts.error = RateLimitError("this key may use 1 requests a minute", retry_after=7)
+    accounts.error = RateLimitError("this key's limit of requests per minute is reached: 1", retry_after=7)
     with connected(served) as connection:
         connection.send(json.dumps({**ASK, "stream_id": "a"}))
         event = received(connection)

@@ -39,6 +39,7 @@ def test_key_is_printed_once_and_found_by_its_name_and_prefix(data: Path):
     created = subprocess.run(command, capture_output=True, text=True, check=True, env=dict(os.environ))
     secret = created.stdout.strip()
     assert "not shown again" in created.stderr
+    assert "restart servers that were started without keys" in created.stderr
     (file,) = data.rglob("server.db")
     keys = Keys(Store.at(file))
     found = keys.find(secret)
