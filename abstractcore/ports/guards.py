@@ -45,6 +45,10 @@ class TextPiece:
 class GuardContext:
     """What a guard is told of a call. `model` is the one that answers, as "provider/model", `asked` the name that the
     client used, `key` the name of the client's key, None without keys. `call` is as the guards before have left it.
+
+    `operation` is "chat"; of other calls as in their records: "t2i" and "i2i" (images), "tts_stream" (speech), "t2m"
+    (music), "transcribe", "moderate". Such a call has a message for each text that the model is told, and its model is
+    "voice/NAME" and the like.
     """
 
     trace_id: str
@@ -52,6 +56,7 @@ class GuardContext:
     asked: str
     key: str | None
     call: ModelCall
+    operation: str = "chat"
 
 
 CallVerdict: TypeAlias = ModelCall | Refusal | None

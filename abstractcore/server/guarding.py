@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from ..errors import ContentFilterError, ServerError, ToolFailed
-from ..ports import Edit, GuardContext, Refusal, TextKind, TextPiece, with_texts
+from ..ports import CHAT, Edit, GuardContext, Refusal, TextKind, TextPiece, with_texts
 from ..registry import failure_text
 from ..schema import CallWarning, Message, ModelCall, ModelReply, Part, ToolCall, ToolResult
 from .failures import RequestRefused
@@ -19,7 +19,7 @@ from .guards import ConnectedGuard, GuardFailure
 from .text_windows import TextWindow, checked_edits, is_text
 
 if TYPE_CHECKING:
-    from .jobs import Job, Planned
+    from .exchange import Exchange
 
 T = TypeVar("T")
 _LONGEST_REASON = 500
@@ -32,16 +32,25 @@ _log = logging.getLogger("abstractcore.server")
 class Guarding:
     """The guards of one call, and what they have decided. `context` is what they are told."""
 
-    def __init__(self, guards: Sequence[ConnectedGuard], job: Job, planned: Planned) -> None:
-        exchange = job.exchange
+    def __init__(
+        self, guards: Sequence[ConnectedGuard], exchange: Exchange, call: ModelCall, asked: str, operation: str = CHAT
+    ) -> None:
         self.guards = guards
         self.decisions: list[GuardDecision] = []
         self.warnings: list[CallWarning] = []
         self.receipt = exchange.entry.receipt
-        self.context = GuardContext(
-            exchange.request.trace_id, planned.origin, job.served.name, exchange.grant.key_id, planned.call
-        )
+        request, model = exchange.request, f"{call.provider}/{call.model}"
+        self.context = GuardContext(request.trace_id, model, asked, exchange.grant.key_id, call, operation)
         self._entry = exchange.entry
+
+    @classmethod
+    def of(cls, exchange: Exchange, call: ModelCall, asked: str, operation: str = CHAT) -> Guarding | None:
+        """Returns the guards of a call, whose model the client has `asked` for under that name; None if there are
+        none.
+        """
+        models = (asked, f"{call.provider}/{call.model}")
+        guards = exchange.state.guards.of(models, exchange.grant.key_id)
+        return cls(guards, exchange, call, asked, operation) if guards else None
 
     def decision(self, guard: ConnectedGuard, checked: Checked) -> GuardDecision:
         """Returns the decision of a guard that is about to look at something, recorded already."""
@@ -50,13 +59,23 @@ class Guarding:
         self._entry.decisions.append(decision)
         return decision
 
-    async def call(self, call: ModelCall) -> ModelCall:
-        """Returns the call that is to be sent, with the decisions as tags of its record; raises `RequestRefused`."""
+    @property
+    def of_calls(self) -> list[ConnectedGuard]:
+        """The guards that see what models are told."""
+        return [guard for guard in self.guards if guard.check_call is not None]
+
+    async def call(
+        self, call: ModelCall, accept: Callable[[object, ModelCall], ModelCall | None] | None = None
+    ) -> ModelCall:
+        """Returns the call that is to be sent, with the decisions as tags of its record; raises `RequestRefused`.
+        `accept` returns a verdict that has changed the call, and raises `GuardFailure` for one that may not be given.
+        """
         for guard in self.guards:
             if guard.check_call is None:
                 continue
             decision = self.decision(guard, "call")
-            verdict = await self.verdict(guard, decision, guard.check_call, call, partial(_accepted_call, call=call))
+            accepts = partial(accept or _accepted_call, call=call)
+            verdict = await self.verdict(guard, decision, guard.check_call, call, accepts)
             if verdict is not None:
                 decision.add_changes(changed_fields(call, verdict))
                 call = verdict
@@ -124,7 +143,7 @@ class Guarding:
         if guard.check_reply is None:
             changed = await self.checked_texts(guard, decision, partial(with_texts, reply))
         else:
-            accepts = partial(accept or _accepted_reply, reply=reply)
+            accepts = partial(accept or accepted_reply, reply=reply)
             changed = await self.verdict(guard, decision, guard.check_reply, reply, accepts) or reply
         if changed is reply:
             return reply
@@ -234,6 +253,22 @@ def _accepted_call(verdict: object, call: ModelCall) -> ModelCall | None:
     return None if verdict == call else verdict
 
 
+def accepted_texts(verdict: object, call: ModelCall) -> ModelCall | None:
+    """Returns the verdict of `check_call` if it has changed a call that is nothing but texts, a message each; raises
+    `GuardFailure` if it has changed more than these.
+    """
+    accepted = _accepted_call(verdict, call)
+    if accepted is not None:
+        like_before = accepted.with_(messages=call.messages, tags=call.tags) == call
+        if not like_before or [*map(_shape, accepted.messages)] != [*map(_shape, call.messages)]:
+            raise GuardFailure("check_call changed more than the texts of the messages")
+    return accepted
+
+
+def _shape(message: Message) -> tuple[str, list[type[Part]]]:
+    return message.role, [type(part) for part in message.parts]
+
+
 def _accepted_result(verdict: object, call: ModelCall) -> ModelCall | None:
     accepted = _accepted_call(verdict, call)
     before, after = _result_of(call), None if accepted is None else _result_of(accepted)
@@ -248,14 +283,15 @@ def _result_of(call: ModelCall) -> ToolResult | None:
     return last if isinstance(last, ToolResult) else None
 
 
-def _accepted_reply(verdict: object, reply: ModelReply) -> ModelReply | None:
+def accepted_reply(verdict: object, reply: ModelReply) -> ModelReply | None:
+    """Returns the verdict of `check_reply` if it has changed the reply; raises `GuardFailure` unless it is one."""
     if not isinstance(verdict, ModelReply):
         raise GuardFailure(f"check_reply returned a {type(verdict).__name__}: expected a ModelReply, a Refusal or None")
     return None if verdict == reply else verdict
 
 
 def _accepted_tool_call(verdict: object, reply: ModelReply) -> ModelReply | None:
-    accepted = _accepted_reply(verdict, reply)
+    accepted = accepted_reply(verdict, reply)
     if accepted is not None and [_name_of(part) for part in accepted.parts] != [_name_of(part) for part in reply.parts]:
         raise GuardFailure("check_reply made something else of the call of a tool: only its arguments can be changed")
     return accepted

@@ -18,7 +18,7 @@ from .dialects.base import count_at, text_at
 from .exchange import Exchange
 from .failures import refused
 from .llms import DEFAULT
-from .made_media import headers_of, made, timeout_of
+from .made_media import BegunMedia, MediaRequest, headers_of, made, timeout_of
 from .makers import Maker
 from .multipart import Form
 
@@ -30,10 +30,13 @@ async def generate(exchange: Exchange) -> WireResponse:
     """Makes images of a text."""
     data = read_object(await exchange.body(), exchange.request.headers)
     maker = exchange.state.makers.find("vision", _model(data))
-    prompt, options = text_at(data, "prompt"), _options(exchange, data, maker)
-    vision = maker.llm.vision
-    result = await made(exchange, maker, prompt, lambda: vision.at2i(prompt, timeout=timeout_of(exchange), **options))
-    return _response(exchange, result, data)
+    request, options = _request("t2i", maker, data), _options(exchange, data, maker)
+
+    async def draw(begun: BegunMedia) -> MediaResult[ImagePart]:
+        prompt, vision = begun.texts["prompt"], maker.llm.vision
+        return await vision.at2i(prompt, timeout=timeout_of(exchange), tags=begun.tags, **options)
+
+    return _response(exchange, await made(exchange, request, draw), data)
 
 
 async def edit(exchange: Exchange) -> WireResponse:
@@ -43,15 +46,20 @@ async def edit(exchange: Exchange) -> WireResponse:
     form = await exchange.form()
     data = _fields(form)
     maker = exchange.state.makers.find("vision", _model(data))
-    prompt, options = text_at(data, "prompt"), _options(exchange, data, maker)
+    request, options = _request("i2i", maker, data), _options(exchange, data, maker)
     image = bytes(form.upload("image").content)
     if form.uploads("mask"):  # without it, places would be changed that the client wants to keep
         options |= {"mask": bytes(form.upload("mask").content), "strict": True}
-    vision = maker.llm.vision
-    result = await made(
-        exchange, maker, prompt, lambda: vision.ai2i(prompt, image, timeout=timeout_of(exchange), **options)
-    )
-    return _response(exchange, result, data)
+
+    async def change(begun: BegunMedia) -> MediaResult[ImagePart]:
+        prompt, vision = begun.texts["prompt"], maker.llm.vision
+        return await vision.ai2i(prompt, image, timeout=timeout_of(exchange), tags=begun.tags, **options)
+
+    return _response(exchange, await made(exchange, request, change), data)
+
+
+def _request(operation: str, maker: Maker, data: Mapping[str, Any]) -> MediaRequest:
+    return MediaRequest(maker, operation, {"prompt": text_at(data, "prompt")})
 
 
 def _model(data: Mapping[str, Any]) -> str:

@@ -186,12 +186,10 @@ class Job:
 
     async def guarded(self, planned: Planned) -> Planned:
         """Returns a call as its guards have left it; raises `RequestRefused` for what one refuses."""
-        exchange = self.exchange
-        guards = exchange.state.guards.of((self.served.name, planned.origin), exchange.grant.key_id)
-        if not guards:
+        guarding = Guarding.of(self.exchange, planned.call, self.served.name)
+        if guarding is None:
             return planned
-        planned.relay.is_guarded = any(guard.check_call is not None for guard in guards)
-        guarding = Guarding(guards, self, planned)
+        planned.relay.is_guarded = bool(guarding.of_calls)
         call = await guarding.call(planned.call)
         rounds = None if planned.rounds is None else planned.rounds.guarded(guarding)
         return replace(planned, call=call, guarding=guarding, rounds=rounds)

@@ -1,8 +1,9 @@
-"""One call of a backend for a client: let in, made, settled, and its facts as headers."""
+"""One call of a backend for a client: let in, shown to guards, made, settled, and its facts as headers."""
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
@@ -10,32 +11,77 @@ from ..schema import CallWarning, Message, ModelCall, Usage
 from ..schema.media_results import BackendFacts
 from .access import Lease, Settlement
 from .exchange import Exchange
+from .guarded_results import guarded_result
+from .guarding import Guarding, accepted_texts
 from .makers import Maker
 
 F = TypeVar("F", bound=BackendFacts)
 
 
-async def begin(exchange: Exchange, maker: Maker, text: str) -> Lease:
-    """Lets a call in, which is accounted as one of "voice/NAME" and the like.
-
-    Raises `AccessDeniedError` for a model that the key may not use, and as `Access.begin` does.
+@dataclass(frozen=True, slots=True)
+class MediaRequest:
+    """What `maker` is asked for: an operation of its capability, and the texts that it is told, by the names of the
+    fields they came in.
     """
-    exchange.grant.check_model(maker.name)
-    call = ModelCall(maker.name, (Message.user(text),), maker.capability, tags=exchange.grant.tags)
-    return await exchange.begin(call)
+
+    maker: Maker
+    operation: str
+    texts: Mapping[str, str]
+
+    def call(self, tags: Mapping[str, str]) -> ModelCall:
+        """Returns it as a call of "voice/NAME" and the like, with a message for each text: limits count it, and guards
+        see it.
+        """
+        messages = tuple(map(Message.user, self.texts.values() or (self.operation,)))
+        return ModelCall(self.maker.name, messages, self.maker.capability, tags=tags)
+
+    def texts_of(self, call: ModelCall) -> dict[str, str]:
+        """Returns the texts of its call as guards have left them."""
+        return {name: message.text for name, message in zip(self.texts, call.messages, strict=False)}
 
 
-async def made(exchange: Exchange, maker: Maker, text: str, make: Callable[[], Awaitable[F]]) -> F:
-    """Returns what `make` makes. A client that leaves ends it."""
-    lease = await begin(exchange, maker, text)
+@dataclass(frozen=True, slots=True)
+class BegunMedia:
+    """A call that was let in. `texts` and `tags` are for the backend, `guarding` are its guards, None if there are
+    none.
+    """
+
+    lease: Lease
+    texts: Mapping[str, str]
+    tags: Mapping[str, str]
+    guarding: Guarding | None
+
+
+async def begin(exchange: Exchange, request: MediaRequest) -> BegunMedia:
+    """Lets a call in, and shows it to its guards.
+
+    Raises `AccessDeniedError` for a model that the key may not use, as `Access.begin` does, and `RequestRefused` for
+    what a guard refuses.
+    """
+    exchange.grant.check_model(request.maker.name)
+    call = request.call(exchange.grant.tags)
+    lease = await exchange.begin(call)
     try:
-        async with exchange.state.drains.watched(exchange.connection, "cancel"):
-            result = await make()
+        guarding = Guarding.of(exchange, call, request.maker.name, request.operation)
+        if guarding is not None:
+            call = await guarding.call(call, accepted_texts)
     except BaseException as error:
         await lease.settle(unmade(error))
         raise
-    await lease.settle(settled(result))
-    return result
+    return BegunMedia(lease, request.texts_of(call), call.tags, guarding)
+
+
+async def made(exchange: Exchange, request: MediaRequest, make: Callable[[BegunMedia], Awaitable[F]]) -> F:
+    """Returns what `make` makes as its guards leave it; raises as `begin` does. A client that leaves ends it."""
+    async with exchange.state.drains.watched(exchange.connection, "cancel"):
+        begun = await begin(exchange, request)
+        try:
+            result = await make(begun)
+        except BaseException as error:
+            await begun.lease.settle(unmade(error))
+            raise
+        await begun.lease.settle(settled(result))
+        return result if begun.guarding is None else await guarded_result(begun.guarding, result)
 
 
 def settled(result: BackendFacts) -> Settlement:

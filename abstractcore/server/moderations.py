@@ -5,7 +5,7 @@ bytes of both sides go through: categories and scores are the vendor's own.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, cast
+from typing import Any, Final
 
 import jiter
 from pydantic_core import to_json
@@ -20,10 +20,12 @@ from .bodies import read_object
 from .dialects.base import EXTENSION, text_at
 from .exchange import Exchange
 from .failures import refused
+from .guarding import Guarding, accepted_texts
 from .jobs import first_of
 from .llms import Served
 from .made_media import timeout_of, unmade
-from .passthrough import Relay, with_model
+from .moderation_inputs import ModerationInput
+from .passthrough import Relay, texts_in, with_model
 from .receipts import RECEIPT_HEADER, digest_of
 from .settlements import estimated, tokens_of_call
 
@@ -48,27 +50,11 @@ async def moderate(exchange: Exchange) -> WireResponse:
     data = read_object(body, exchange.request.headers)
     if EXTENSION in data:
         raise InvalidInputError("moderations have nothing of it: leave it out", path=EXTENSION)
-    text = _text(data.get("input"))
-    message = Message.user(text if text.strip() else _MODERATE)  # a call has a message; images have no text
+    given = ModerationInput.of(data.get("input"))
     served = _served(exchange, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
     exchange.grant.check_model(served.name)
     async with exchange.state.drains.watched(exchange.connection, served.on_disconnect):
-        return await first_of(exchange, served.llms, lambda llm: _moderated(exchange, llm, data, message))
-
-
-def _text(given: object) -> str:
-    """Returns the text of an input; raises `InvalidInputError` for what the API has no word for."""
-    if isinstance(given, str):
-        return given
-    if isinstance(given, list) and given:
-        parts = cast("list[Any]", given)
-        if all(isinstance(part, str) for part in parts):
-            return "\n".join(parts)
-        if all(isinstance(part, dict) for part in parts):
-            return "\n".join(str(part.get("text", "")) for part in parts)
-    raise InvalidInputError(
-        "expected a text, a list of texts, or a list of objects of text and image_url", path="input"
-    )
+        return await first_of(exchange, served.llms, lambda llm: _moderated(exchange, served, llm, data, given))
 
 
 def _served(exchange: Exchange, name: str) -> Served:
@@ -86,17 +72,23 @@ def _served(exchange: Exchange, name: str) -> Served:
 
 
 async def _moderated(
-    exchange: Exchange, llm: abstractcore.LLM, data: Mapping[str, Any], message: Message
+    exchange: Exchange, served: Served, llm: abstractcore.LLM, data: Mapping[str, Any], given: ModerationInput
 ) -> WireResponse:
     """Returns the response of one model."""
-    call = ModelCall(llm.model, (message,), llm.provider, tags=exchange.grant.tags)
+    messages = tuple(map(Message.user, given.texts or (_MODERATE,)))  # a call has a message; images have no text
+    call = ModelCall(llm.model, messages, llm.provider, tags=exchange.grant.tags)
     receipt, name = exchange.entry.receipt, f"{llm.provider}/{llm.model}"
     relay = Relay(receipt.request, data, operation=_MODERATE)
     relay.begin()
     receipt.add(name, relay)
-    operation = _operation(_request_of(receipt.request, data, llm.model), is_free=llm.provider in _OPENAI)
     lease = await exchange.begin(call)
     try:
+        guarding = Guarding.of(exchange, call, served.name, _MODERATE)
+        body = _request_of(receipt.request, data, llm.model)
+        if guarding is not None and guarding.of_calls:
+            call = await guarding.call(call, accepted_texts)
+            body = _shown(given, call, data, llm.model) or body
+        operation = _operation(body, is_free=llm.provider in _OPENAI)
         result = await llm.aoperate_call(operation, call, timeout=timeout_of(exchange))
     except Exception as error:
         relay.fail()
@@ -109,6 +101,8 @@ async def _moderated(
     headers = {"content-type": "application/json", "x-abstractcore-model": name}
     if result.cost is not None:
         headers["x-abstractcore-cost"] = f"{result.cost:f}"
+    if guarding is not None and guarding.warnings:
+        headers["x-abstractcore-warnings"] = str(len(guarding.warnings))
     headers[RECEIPT_HEADER] = receipt.header(digest_of(result.value))
     return WireResponse(200, exchange.headers(headers), result.value)
 
@@ -117,6 +111,15 @@ def _request_of(body: bytes, data: Mapping[str, Any], model: str) -> bytes:
     """Returns the client's body with the vendor's name of the model, and otherwise untouched where that is possible."""
     is_default = _MODEL not in data and model == _DEFAULT
     return with_model(body, None if is_default else model) or to_json({**data, _MODEL: model})
+
+
+def _shown(given: ModerationInput, call: ModelCall, data: Mapping[str, Any], model: str) -> bytes | None:
+    """Returns a body with what guards have left of the input; None if they have seen all texts, and changed nothing."""
+    texts = tuple(message.text for message in call.messages) if given.texts else ()
+    shown = given.with_texts(texts)
+    if texts == given.texts and {*texts_in({**data, _MODEL: None})} == {*texts_in(shown)}:
+        return None
+    return to_json({"input": shown, _MODEL: model})
 
 
 def _operation(body: bytes, *, is_free: bool) -> Operation[bytes]:

@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 from ..errors import InvalidInputError
-from ..schema import WireResponse
+from ..schema import AudioPart, DocumentPart, MediaResult, WireResponse
 from .bodies import read_object
 from .dialects.base import text_at
 from .exchange import Exchange
-from .made_media import headers_of, made, timeout_of
+from .made_media import BegunMedia, MediaRequest, headers_of, made, timeout_of
 
-_TEXTS = ("lyrics", "key", "meter", "mood")
+_TEXTS = ("prompt", "lyrics", "key", "meter", "mood")
 _NUMBERS = ("seconds", "tempo", "seed")
-_FIELDS = frozenset({"model", "prompt", "format", *_TEXTS, *_NUMBERS})
+_FIELDS = frozenset({"model", "format", *_TEXTS, *_NUMBERS})
 
 
 async def compose(exchange: Exchange) -> WireResponse:
@@ -23,8 +23,8 @@ async def compose(exchange: Exchange) -> WireResponse:
     if unknown:
         raise InvalidInputError(f"there is no such field; there are {', '.join(sorted(_FIELDS))}", path=unknown[0])
     maker = exchange.state.makers.find("music", text_at(data, "model"))
-    prompt = text_at(data, "prompt")
-    options: dict[str, Any] = {name: text_at(data, name) for name in _TEXTS if data.get(name) is not None}
+    texts = {name: text_at(data, name) for name in _TEXTS if name == "prompt" or data.get(name) is not None}
+    options: dict[str, Any] = {}
     for name in _NUMBERS:
         value = data.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int | float)):
@@ -32,6 +32,9 @@ async def compose(exchange: Exchange) -> WireResponse:
         options |= {} if value is None else {name: value}
     options["format"] = text_at(data, "format") if data.get("format") is not None else "mp3"
     options["timeout"] = timeout_of(exchange)
-    music = maker.llm.music
-    result = await made(exchange, maker, prompt, lambda: music.at2m(prompt, model=maker.model, **options))
+
+    async def play(begun: BegunMedia) -> MediaResult[AudioPart | DocumentPart]:
+        return await maker.llm.music.at2m(**begun.texts, model=maker.model, tags=begun.tags, **options)
+
+    result = await made(exchange, MediaRequest(maker, "t2m", texts), play)
     return WireResponse(200, headers_of(exchange, result.part.blob.media_type, result), result.part.blob.read())

@@ -82,7 +82,7 @@ class Relay:
         passed = None
         if self._read is not None and self._read.is_sent_by(attempt) and not _adds_options(self._data, wanted):
             passed = with_model(self._request, wanted.get(_MODEL))
-        if self.is_guarded and not {*_texts({**self._data, _MODEL: None})} <= {*_texts(wanted)}:
+        if self.is_guarded and not {*texts_in({**self._data, _MODEL: None})} <= {*texts_in(wanted)}:
             passed = None
         self.is_untouched = passed is not None
         if passed is None:
@@ -140,14 +140,14 @@ def _adds_options(before: Mapping[str, Any], after: Mapping[str, Any]) -> bool:
     return False
 
 
-def _texts(value: object, name: str = "") -> Iterator[str]:
+def texts_in(value: object, name: str = "") -> Iterator[str]:
     """Yields the texts in JSON data; types are no texts, since a text and a list of one part are the same call."""
     if isinstance(value, Mapping):
         for inner, item in cast("Mapping[str, object]", value).items():
-            yield from _texts(item, inner)
+            yield from texts_in(item, inner)
     elif isinstance(value, list):
         for item in cast("list[object]", value):
-            yield from _texts(item)
+            yield from texts_in(item)
     elif isinstance(value, str) and name != "type":
         yield value
 

@@ -14,7 +14,7 @@ from .connection import ClientGone, Connection
 from .dialects.base import text_at
 from .exchange import Exchange, Reply
 from .failures import shown_error
-from .made_media import begin, settled, timeout_of, unmade
+from .made_media import BegunMedia, MediaRequest, begin, settled, timeout_of, unmade
 from .makers import Maker
 
 _TYPES = {
@@ -24,6 +24,7 @@ _TYPES = {
     "wav": "audio/wav",
     "pcm": "audio/pcm",
 }
+_TEXTS = ("input", "instructions")
 _FIELDS = frozenset(
     {"model", "input", "voice", "response_format", "speed", "instructions", "stream_format", "language"}
 )
@@ -44,7 +45,8 @@ class Speech:
     def __init__(self, exchange: Exchange, maker: Maker, data: Mapping[str, Any]) -> None:
         self._exchange = exchange
         self._maker = maker
-        self._text = text_at(data, "input")
+        texts = {name: text_at(data, name) for name in _TEXTS if name == "input" or data.get(name) is not None}
+        self._request = MediaRequest(maker, "tts_stream", texts)
         self._format = _choice(data, "response_format", tuple(_TYPES), "mp3")
         self._is_sse = _choice(data, "stream_format", ("audio", "sse"), "audio") == "sse"
         self._options = _options(data, maker)
@@ -52,34 +54,35 @@ class Speech:
 
     async def send_to(self, connection: Connection) -> None:
         """Sends the speech; raises the error of one that has not begun."""
-        exchange = self._exchange
-        lease = await begin(exchange, self._maker, self._text)
-        stream = self._maker.llm.voice.atts_stream(
-            self._text, format=self._format, timeout=timeout_of(exchange), **self._options
-        )
+        async with self._exchange.state.drains.watched(connection, "cancel"):
+            await self._play(await begin(self._exchange, self._request), connection)
+
+    async def _play(self, begun: BegunMedia, connection: Connection) -> None:
+        told = dict(begun.texts)
+        text = told.pop("input")
+        options: dict[str, Any] = {**self._options, **told, "tags": begun.tags}
+        voice, seconds = self._maker.llm.voice, timeout_of(self._exchange)
         try:
-            async with exchange.state.drains.watched(connection, "cancel"), stream:
+            async with voice.atts_stream(text, format=self._format, timeout=seconds, **options) as stream:
                 async for part in stream:
                     if not connection.started:
-                        connection.stream_head = self._head(part.blob.media_type)
+                        connection.stream_head = self._head(part.blob.media_type, begun)
                     await connection.write(self._piece(part.blob.read()))
             await connection.write(self._end(), more=False)
-        except ClientGone:
-            await lease.settle(unmade(ClientGone()))
-            return
         except BaseException as error:
-            await lease.settle(unmade(error))
-            if not connection.started or not isinstance(error, Exception):
+            await begun.lease.settle(unmade(error))
+            if not connection.started or isinstance(error, ClientGone) or not isinstance(error, Exception):
                 raise
             await connection.write(self._error(error), more=False)
             return
-        await lease.settle(settled(stream.result))
+        await begun.lease.settle(settled(stream.result))
 
-    def _head(self, media_type: str) -> dict[str, str]:
+    def _head(self, media_type: str, begun: BegunMedia) -> dict[str, str]:
         kind = "text/event-stream; charset=utf-8" if self._is_sse else media_type
         given = {"content-type": kind, "cache-control": "no-cache", "x-abstractcore-model": self._maker.name}
-        if self._left_out:
-            given["x-abstractcore-warnings"] = str(len(self._left_out))
+        warnings = len(self._left_out) + (0 if begun.guarding is None else len(begun.guarding.warnings))
+        if warnings:
+            given["x-abstractcore-warnings"] = str(warnings)
         return self._exchange.headers(given)
 
     def _piece(self, sound: bytes) -> bytes:
@@ -110,7 +113,7 @@ def _options(data: Mapping[str, Any], maker: Maker) -> dict[str, Any]:
     speed = data.get("speed")
     if speed is not None and (isinstance(speed, bool) or not isinstance(speed, int | float)):
         raise InvalidInputError("expected a number", path="speed")
-    texts = {name: text_at(data, name) for name in ("voice", "instructions", "language") if data.get(name) is not None}
+    texts = {name: text_at(data, name) for name in ("voice", "language") if data.get(name) is not None}
     if texts.get("voice") == "default":
         del texts["voice"]
     return {**texts, "speed": speed, "model": maker.model}

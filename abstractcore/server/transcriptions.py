@@ -13,7 +13,7 @@ from ..schema import CallWarning, Transcript, TranscriptSegment, WireResponse
 from ..schema.media_results import TranscriptResult
 from .connection import Connection
 from .exchange import Exchange, Reply
-from .made_media import headers_of, made, timeout_of
+from .made_media import BegunMedia, MediaRequest, headers_of, made, timeout_of
 from .makers import Maker
 from .multipart import Form, Upload
 
@@ -29,7 +29,9 @@ async def transcribe(exchange: Exchange) -> Reply:
     form = await exchange.form()
     asked = _Asked.of(form)
     maker = exchange.state.makers.listener(asked.model)
-    result = await made(exchange, maker, asked.upload.name, lambda: _heard(exchange, maker, asked))
+    texts = {} if asked.prompt is None else {"prompt": asked.prompt}
+    request = MediaRequest(maker, "transcribe", texts)
+    result = await made(exchange, request, lambda begun: _heard(exchange, maker, asked, begun))
     left_out = [CallWarning("field_left_out", name, "no transcriber has such a field") for name in asked.left_out]
     if asked.is_stream:
         return _TranscriptEvents(exchange, result, left_out)
@@ -52,7 +54,7 @@ class _Asked:
     upload: Upload
     format: str
     language: str | None
-    terms: tuple[str, ...]
+    prompt: str | None
     words: bool
     is_stream: bool
     left_out: tuple[str, ...]
@@ -75,21 +77,23 @@ class _Asked:
             form.upload("file"),
             shape,
             form.text("language") or None,
-            tuple(each.strip() for each in (form.text("prompt") or "").split(",") if each.strip()),
+            form.text("prompt") or None,
             "word" in granularities,
             form.text("stream") == "true",
             tuple(sorted((names - _FIELDS) | given)),
         )
 
 
-async def _heard(exchange: Exchange, maker: Maker, asked: _Asked) -> TranscriptResult:
-    options: dict[str, Any] = {"language": asked.language, "terms": asked.terms or None, "model": maker.model}
+async def _heard(exchange: Exchange, maker: Maker, asked: _Asked, begun: BegunMedia) -> TranscriptResult:
+    terms = tuple(each.strip() for each in begun.texts.get("prompt", "").split(",") if each.strip())
+    options: dict[str, Any] = {"language": asked.language, "terms": terms or None, "model": maker.model}
     speakers = True if asked.format == "diarized_json" else None
     return await maker.llm.audio.atranscribe(
         bytes(asked.upload.content),
         words=asked.words or None,
         speakers=speakers,
         timeout=timeout_of(exchange),
+        tags=begun.tags,
         **options,
     )
 
