@@ -9,6 +9,7 @@ from typing import Any, TypeAlias, TypeVar, cast
 
 from ..schema import (
     EMPTY,
+    AudioPart,
     HostedToolCall,
     HostedToolResult,
     Message,
@@ -31,7 +32,7 @@ def with_texts(holder: H, change: Change) -> H:
     changed. Of arguments that are JSON, each string is a text, and each name in an object.
 
     With a changed text, its citations and signature are left out, and what the provider says besides of a reply, or of
-    a tool that it ran: all of these may quote it.
+    a tool that it ran: all of these may quote it. Audio whose transcript is changed becomes the text.
     """
     if isinstance(holder, ModelReply):
         parts = _parts(holder.parts, change)
@@ -58,6 +59,9 @@ def part_with_texts(part: Part, change: Change) -> Part:
     if isinstance(part, ReasoningPart):
         text = change(part.text, "reasoning") if part.text else ""
         return part if text == part.text else replace(part, text=text, signature=None, redacted_data=None)
+    if isinstance(part, AudioPart):
+        text = change(part.transcript, "text") if part.transcript else None
+        return part if text is None or text == part.transcript else TextPart(text)
     if isinstance(part, ToolCall | HostedToolCall):
         text = _arguments(part.arguments_text, change)
         changed = part if text == part.arguments_text else replace(part, arguments_text=text)

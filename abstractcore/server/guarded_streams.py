@@ -6,7 +6,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Protocol, TypeAlias, TypeVar, cast
+from typing import Protocol, TypeAlias, cast
 
 from ..ports.guarded_texts import part_with_texts
 from ..schema import (
@@ -22,6 +22,7 @@ from ..schema import (
     StreamEvent,
     TextDelta,
     TextEnd,
+    TextPart,
     TextStart,
     ToolCall,
     ToolCallDelta,
@@ -36,7 +37,6 @@ from .guards import ConnectedGuard
 from .passthrough import Relay
 from .text_windows import TextWindow
 
-P = TypeVar("P", bound=Part)
 _BEGINNINGS = (ReplyStart, TextStart, ReasoningStart, UsageDelta)
 _Item: TypeAlias = Delta | bytes
 """A delta, or the bytes that the provider has sent for the deltas before them."""
@@ -179,7 +179,11 @@ class _TextStep:
             self._out.append(self._end(item))
         elif isinstance(item, PartDelta):
             part = await self._checked(item.part, item.block)
-            self._out.append(item if part is item.part else replace(item, part=part))
+            if isinstance(part, TextPart):  # of sound that said something else
+                block, text = item.block, part.text
+                self._out += [TextStart(0, block), TextDelta(0, block, text), TextEnd(0, block)] if text else []
+            else:
+                self._out.append(item if part is item.part else replace(item, part=part))
         elif isinstance(item, bytes):
             waits = [(window, window.fed) for window in self._windows.values() if not window.is_empty]
             self._marks.append((item, waits))
@@ -236,15 +240,15 @@ class _TextStep:
         changed: dict[int, str] = {}
         for block, pieces in texts.items():
             call = ToolCall("call", "tool", "".join(pieces))
-            checked = await self._checked(call, block)
+            checked = cast("ToolCall", await self._checked(call, block))
             if checked is not call:
                 changed[block] = checked.arguments_text
         return changed
 
-    async def _checked(self, part: P, block: int) -> P:
+    async def _checked(self, part: Part, block: int) -> Part:
         """Returns a whole part as the guard leaves it."""
         apply = partial(part_with_texts, part)
-        checked = cast("P", await self._guarding.checked_texts(self._guard, self._decision, apply))
+        checked = await self._guarding.checked_texts(self._guard, self._decision, apply)
         if checked is not part:
             self._note_change(f"blocks[{block}]")
         return checked

@@ -13,7 +13,7 @@ from collections.abc import Callable, Generator, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import anthropic
 import httpx2
@@ -21,7 +21,17 @@ import openai
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from abstractcore import ConfigurationError, ModelCall, ModelReply, ReasoningPart, TextPart, ToolResult, Usage
+from abstractcore import (
+    AudioPart,
+    Blob,
+    ConfigurationError,
+    ModelCall,
+    ModelReply,
+    ReasoningPart,
+    TextPart,
+    ToolResult,
+    Usage,
+)
 from abstractcore.ports import Edit, GuardContext, Refusal, TextPiece, with_texts
 from abstractcore.server import (
     Application,
@@ -128,6 +138,12 @@ def fresh(accounts: Accounts) -> Iterator[None]:
     for double in DOUBLES.values():
         double.seen.clear()
         double.do = allowed
+
+
+@pytest.fixture
+def client(served: Served) -> Iterator[openai.OpenAI]:
+    with openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0) as client:
+        yield client
 
 
 def when(is_so: Callable[[str], bool], verdict: object) -> Callable[..., Any]:
@@ -295,6 +311,24 @@ def test_reasoning_and_arguments_are_guarded(served: Served, http: httpx2.Client
         arguments = response.json()["content"][-1]["input"]
     assert thinking == "ask [e-mail]"
     assert arguments == {"to": ["[e-mail]"], "n": 1.0, "text": "hi"}
+
+
+@pytest.mark.parametrize("stream", [False, True])
+def test_what_is_said_in_the_sound_of_an_answer_is_guarded(served: Served, client: openai.OpenAI, stream: bool):
+    def answered(model: str, said: str) -> str:
+        audio = AudioPart(Blob.from_bytes(b"sound", "audio/wav"), said, "audio_1")
+        served.script(replace(ScriptedReply.text("x").whole(), parts=(audio,)))
+        asked: Any = {"model": model, "messages": SAID, "stream": stream}
+        made = cast("Any", client.chat.completions.create(**asked))
+        return repr(list(made) if stream else made)
+
+    assert "c291bmQ=" in answered("emails", "Good morning.")
+    hidden = answered("emails", f"Write to {ANN}.")
+    assert "Write to [e-mail]." in hidden
+    assert "c291bmQ=" not in hidden
+    assert ANN not in hidden
+    with pytest.raises(openai.BadRequestError, match="refused the answer"):
+        answered("words", "A bomb.")
 
 
 def test_arguments_come_in_the_order_of_the_stream(served: Served, http: httpx2.Client):
