@@ -239,6 +239,11 @@ class Services:
         for transport in [*self._sync.values(), *self._pycurl.values()]:
             transport.close_now()
 
+    async def close_connections(self) -> None:
+        """Closes the connections of the running event loop; further calls open new ones."""
+        for transport in [*self._async.values(), *self._aiohttp.values()]:
+            await transport.close()
+
 
 def _trace_id() -> str:
     return f"{random.getrandbits(128):032x}"

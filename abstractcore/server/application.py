@@ -12,6 +12,7 @@ from typing import Any
 import abstractcore
 
 from ..errors import AccessDeniedError, NotFoundError, RateLimitError
+from ..registry import Registry
 from ..schema import WireResponse
 from .access import Access, FixedKeys, Grant, OpenAccess
 from .audit import GONE, AuditLog, Entry
@@ -82,8 +83,8 @@ class Application:
         self.state.guards.connect()
         self.websockets = WebSockets(self._http)
 
-    def _made(self, settings: Settings) -> State:
-        services = self._given_services or server_services(settings)
+    def _made(self, settings: Settings, registry: Registry | None = None) -> State:
+        services = self._given_services or server_services(settings, registry=registry)
         access = self._given_access or (FixedKeys(settings.keys) if settings.keys else OpenAccess())
         llms = LLMs(settings, services, self._models)
         hosts = Hosts((settings.server.host, *settings.server.hosts))
@@ -108,16 +109,18 @@ class Application:
         it accepts of a connection, stays as it is. Raises `ConfigurationError`, and changes nothing, for models or
         providers that cannot be used.
         """
-        state, before = self._made(settings), self.state
+        before = self.state
+        # The plugins stay: one of them has the processes of models on this machine.
+        state = self._made(settings, registry=before.services.registry)
         try:
             _check(state)
             state.guards.connect()
         except BaseException:
-            self._soon(self._retire(state.guards, before.guards))
+            self._soon(self._retire(state, before))
             raise
         self.state = state
         self._soon(before.mcp.retire())
-        self._soon(self._retire(before.guards, state.guards))
+        self._soon(self._retire(before, state))
 
     def check(self) -> None:
         """Raises `ConfigurationError` for all providers, models and MCP servers that cannot be used; asks none."""
@@ -130,10 +133,13 @@ class Application:
         else:
             asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    async def _retire(self, guards: Guards, successors: Guards) -> None:
-        self._retired.add(guards)
-        await guards.retire(successors)
-        self._retired.discard(guards)
+    async def _retire(self, state: State, successor: State) -> None:
+        """Closes guards and connections of a state when its last request has ended."""
+        self._retired.add(state.guards)
+        await state.guards.retire(successor.guards)
+        self._retired.discard(state.guards)
+        if state.services is not successor.services:
+            await state.services.close_connections()
 
     def stop(self) -> None:
         """Lets `/ready` report that the server is being stopped."""

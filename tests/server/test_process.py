@@ -19,6 +19,7 @@ import pytest
 from websockets.exceptions import ConnectionClosedOK
 from websockets.sync.client import connect
 
+from abstractcore.server import Application, Settings
 from abstractcore.stores.models import FileModelStore
 from tests.chaos_server import (
     DONE,
@@ -190,10 +191,20 @@ def test_sighup_reloads_without_cutting_a_stream(config: Path, server: ScriptedS
             assert http.post(url, json=renamed).json()["choices"][0]["message"]["content"] == "second"
             gate.open()
             assert b"jour" in seen + b"".join(pieces)
+        of_the_stream = server.requests[-2].connection
+        server.wait_for(lambda: of_the_stream.closed_at, "the end of what the settings before had used")
         config.write_text("[server]\nprot = 1\n")
         process.signal(signal.SIGHUP)
         process.wait_for_line("was not reloaded")
         assert http.get(f"{process.url}/ready").status_code == 200
+
+
+def test_plugins_stay_with_the_processes_of_their_models():
+    application = Application(Settings())
+    before = application.state.services
+    application.reload(Settings())
+    assert application.state.services is not before
+    assert application.state.services.registry is before.registry
 
 
 def check(*arguments: str) -> subprocess.CompletedProcess[str]:
