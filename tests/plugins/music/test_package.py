@@ -15,7 +15,7 @@ import pytest
 from tests.packages import ROOT, build_wheel, run
 
 PLUGIN = ROOT / "plugins" / "abstractmusic"
-HEAVY = {"av", "httpx2", "music21", "numpy", "symusic"}
+HEAVY = {"av", "httpx2", "librosa", "music21", "numpy", "symusic"}
 IMPORT = """
 import sys
 import abstractmusic
