@@ -14,7 +14,7 @@ from typing import Any
 
 import jiter
 
-from ..errors import InvalidInputError, NotFoundError
+from ..errors import InvalidInputError
 from .json_changes import changed_paths
 from .passthrough import Relay
 
@@ -120,11 +120,11 @@ class ReceiptFolder:
         """Computes the digests and the changes of a receipt again; `request` and `reply` are what the client has sent
         and got, by its own account.
 
-        Raises `NotFoundError` for an unknown trace, `InvalidInputError` for a receipt that cannot be read.
+        Raises `InvalidInputError` for an unknown trace, and for a receipt that cannot be read.
         """
         folder = self._folder / trace_id
         if not trace_id.isalnum() or not (folder / _FILE).is_file():
-            raise NotFoundError(f"there is no receipt of {trace_id[:80]!r} in {self._folder}")
+            raise InvalidInputError(f"there is no receipt of {trace_id[:80]!r} in {self._folder}", path="trace")
         try:
             data = json.loads((folder / _FILE).read_bytes())
             return list(_findings(folder, data, request, reply))

@@ -325,7 +325,7 @@ def test_what_was_tampered_with_differs(trace: tuple[str, bytes, bytes], folder:
 @pytest.mark.parametrize("trace_id", ["0" * 32, "../keys", ""])
 def test_unknown_traces_are_named(trace_id: str, folder: Path):
     result = CliRunner().invoke(app, ["verify", trace_id, "--receipts", str(folder)])
-    assert result.exit_code != 0
+    assert result.exit_code == 2
     assert "there is no receipt of" in result.stderr
 
 
