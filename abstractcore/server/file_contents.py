@@ -2,40 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Sequence
+from collections.abc import AsyncGenerator, Callable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ..errors import InvalidInputError, NotFoundError
+from ..errors import InvalidInputError, NotFoundError, RateLimitError
 from .exchange import Exchange
 from .failures import RequestRefused, refused
 from .items import new_id
 
 if TYPE_CHECKING:
     from .store.files import StoredFile
+    from .store.room import Limit, Room
     from .store.uploads import StoredUpload
+    from .stored_state import StoredTables
+
+T = TypeVar("T")
 
 
 async def create_upload(
     exchange: Exchange, *, name: str, purpose: str, media_type: str, size: int, seconds: float | None
 ) -> StoredUpload:
     """Makes an upload, whose file will last for `seconds`; raises `RequestRefused` if there is no room for it."""
-    owner, most = exchange.grant.owner, exchange.state.settings.limits.stored_bytes
-    made = await exchange.state.stored.run(
-        lambda tables: tables.uploads.create(
-            owner,
-            new_id("upload_"),
-            name=name,
-            purpose=purpose,
-            media_type=media_type,
-            size=size,
-            most=most,
-            seconds=seconds,
-        )
+    owner, id = exchange.grant.owner, new_id("upload_")
+    facts: dict[str, Any] = {"name": name, "purpose": purpose, "media_type": media_type, "size": size}
+    return await _within_limits(
+        exchange, lambda tables, room: tables.uploads.create(owner, id, room=room, seconds=seconds, **facts)
     )
-    if made is None:
-        raise _too_much(most)
-    return made
 
 
 async def write_part(exchange: Exchange, upload: str, content: bytearray) -> str:
@@ -45,12 +38,11 @@ async def write_part(exchange: Exchange, upload: str, content: bytearray) -> str
     """
     from .store.uploads import PIECE_BYTES
 
-    stored, owner, most = exchange.state.stored, exchange.grant.owner, exchange.state.settings.limits.stored_bytes
+    stored, owner = exchange.state.stored, exchange.grant.owner
     if not content:
         raise InvalidInputError("the part is empty", path="data")
     part, size = new_id("part_"), len(content)
-    if not await stored.run(lambda tables: tables.uploads.begin_part(owner, upload, part, size, most)):
-        raise _too_much(most)
+    await _within_limits(exchange, lambda tables, room: tables.uploads.begin_part(owner, upload, part, size, room))
     try:
         for position, start in enumerate(range(0, size, PIECE_BYTES)):
             piece = bytes(memoryview(content)[start : start + PIECE_BYTES])
@@ -67,9 +59,11 @@ async def write_part(exchange: Exchange, upload: str, content: bytearray) -> str
 
 
 async def complete_upload(exchange: Exchange, upload: str, parts: Sequence[str], media_type: str) -> StoredFile:
-    """Makes a file of the parts of an upload; raises as `Uploads` does."""
+    """Makes a file of the parts of an upload; raises `RequestRefused` for one too many, and as `Uploads` does."""
     owner, id = exchange.grant.owner, new_id("file-")
-    return await exchange.state.stored.run(lambda tables: tables.uploads.complete(owner, upload, parts, id, media_type))
+    return await _within_limits(
+        exchange, lambda tables, room: tables.uploads.complete(owner, upload, parts, id, media_type, room)
+    )
 
 
 async def free_pieces(exchange: Exchange) -> None:
@@ -105,5 +99,23 @@ def unknown_file(id: str) -> NotFoundError:
     return NotFoundError(f"there is no file {id[:100]!r} here: it was not uploaded, has expired, or was deleted")
 
 
-def _too_much(most: int) -> RequestRefused:
-    return refused(413, f"the files of one key may have {most} bytes together, with pending uploads: delete some first")
+async def _within_limits(exchange: Exchange, work: Callable[[StoredTables, Room], T]) -> T:
+    """Returns what `work` does with the tables; raises `RequestRefused` for what the client has no room for."""
+    from .store.room import NoRoom, Room
+
+    limits = exchange.state.settings.limits
+    room = Room(limits.stored_bytes, limits.stored_files, limits.uploads)
+    try:
+        return await exchange.state.stored.run(lambda tables: work(tables, room))
+    except NoRoom as error:
+        raise _no_room(error.limit, room) from None
+
+
+def _no_room(limit: Limit, room: Room) -> RequestRefused:
+    if limit == "bytes":
+        message = f"the files of one key may have {room.bytes} bytes together, with pending uploads: delete some first"
+        return refused(413, message)
+    if limit == "files":
+        return refused(400, f"a key may have {room.files} files: delete some first")
+    message = f"a key may have {room.uploads} uploads that are not completed: complete some, others expire in an hour"
+    return RequestRefused(429, RateLimitError(message), x_should_retry="false")

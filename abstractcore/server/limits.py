@@ -47,6 +47,10 @@ class Limits:
     """How long responses, conversations and files are stored."""
     stored_bytes: int = _least(0, 1024 * 1024 * 1024)
     """How many bytes the files of one key, or of all clients without keys, may have together, with pending uploads."""
+    stored_files: int = _least(0, 10_000)
+    """How many files a key may have."""
+    uploads: int = _least(0, 1000)
+    """How many uploads a key may have that are not completed. They expire after an hour."""
     drains: int = _least(1, 64)
     """How many calls may go on without their clients at once. Others are cancelled."""
     tools: int = _least(1, 128)

@@ -222,3 +222,32 @@ def test_each_key_has_its_own_files_and_so_many_bytes():
         assert http.post("/v1/chat/completions", json=body, headers=other).status_code == 400
         assert http.delete(f"/v1/files/{id}", headers=mine).status_code == 200
         assert upload(mine).status_code == 200
+
+
+def test_each_key_has_so_many_files_and_uploads():
+    """Clients do not send a request again that is refused for good: without `x-should-retry` a 429 is."""
+    settings = Settings(limits=Limits(stored_files=1, uploads=2))
+    with serving(settings, access=FixedKeys(KEYS)) as served:
+        mine, other = (openai.OpenAI(base_url=f"{served.url}/v1", api_key=key) for key in KEYS)
+
+        def begin(client: openai.OpenAI) -> str:
+            upload = client.uploads.create(bytes=0, filename="a", mime_type="text/plain", purpose="user_data")
+            return upload.id
+
+        with mine, other:
+            first, second = begin(mine), begin(mine)
+            with pytest.raises(openai.RateLimitError, match="a key may have 2 uploads that are not completed") as many:
+                begin(mine)
+            assert many.value.response.headers["x-should-retry"] == "false"
+            begin(other)
+            file = mine.uploads.complete(first, part_ids=[]).file
+            assert file is not None
+            for more in (
+                lambda: mine.files.create(file=("empty.txt", b""), purpose="user_data"),
+                lambda: mine.uploads.complete(second, part_ids=[]),
+                lambda: begin(mine),
+            ):
+                with pytest.raises(openai.BadRequestError, match="a key may have 1 files: delete some first"):
+                    more()
+            mine.files.delete(file.id)
+            assert mine.uploads.complete(second, part_ids=[]).status == "completed"

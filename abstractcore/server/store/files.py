@@ -9,6 +9,7 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
+from .room import NoRoom, Room
 from .store import Store, lock
 from .tables import files, upload_parts, upload_pieces, uploads
 
@@ -97,12 +98,22 @@ def begin(connection: Connection, owner: str, now: float) -> None:
     connection.execute(delete(uploads).where(uploads.c.expires <= now, uploads.c.file.is_(None)))
 
 
-def used_bytes(connection: Connection, owner: str) -> int:
-    """Returns how many bytes the files of an owner have, with the parts of uploads that are not completed."""
+def check_bytes(connection: Connection, owner: str, size: int, room: Room) -> None:
+    """Raises `NoRoom` if the files of an owner have not `size` bytes left, with the parts of uploads that are not
+    completed.
+    """
     kept = select(func.coalesce(func.sum(files.c.size), 0)).where(files.c.owner == owner)
     pending = select(func.coalesce(func.sum(upload_parts.c.size), 0)).join(uploads)
     pending = pending.where(uploads.c.owner == owner, uploads.c.file.is_(None))
-    return int(connection.execute(kept).scalar_one() + connection.execute(pending).scalar_one())
+    if connection.execute(kept).scalar_one() + connection.execute(pending).scalar_one() + size > room.bytes:
+        raise NoRoom("bytes")
+
+
+def check_files(connection: Connection, owner: str, room: Room) -> None:
+    """Raises `NoRoom` for one more file than an owner may have: also empty ones have rows."""
+    counted = select(func.count()).select_from(files).where(files.c.owner == owner)
+    if connection.execute(counted).scalar_one() >= room.files:
+        raise NoRoom("files")
 
 
 def insert_file(connection: Connection, owner: str, file: StoredFile) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Connection, Update, delete, insert, select, update
+from sqlalchemy import ColumnElement, Connection, Update, delete, func, insert, select, update
 
 from ...errors import InvalidInputError, NotFoundError
-from .files import StoredFile, begin, insert_file, used_bytes
+from .files import StoredFile, begin, check_bytes, check_files, insert_file
+from .room import NoRoom, Room
 from .store import Store
 from .tables import upload_parts, upload_pieces, uploads
 
@@ -65,36 +66,32 @@ class Uploads:
         purpose: str,
         media_type: str,
         size: int,
-        most: int,
+        room: Room,
         seconds: float | None = None,
-    ) -> StoredUpload | None:
+    ) -> StoredUpload:
         """Makes an upload. Its file will last for `seconds`.
 
-        Returns None if the owner's files would have more than `most` bytes with it; it reserves nothing.
+        Raises `NoRoom` if the owner has no room for it and its file; it reserves no bytes.
         """
         now = self._now()
         made = StoredUpload(id, name, purpose, media_type, size, now, now + min(_SECONDS, self._seconds), seconds)
         facts: dict[str, Any] = {column.name: getattr(made, column.name) for column in _FACTS}
         with self._store.writing() as connection:
             begin(connection, owner, now)
-            if used_bytes(connection, owner) + size > most:
-                return None
+            check_bytes(connection, owner, size, room)
+            check_files(connection, owner, room)
+            _check_uploads(connection, owner, room)
             connection.execute(insert(uploads).values(owner=owner, cancelled=False, **facts))
         return made
 
-    def begin_part(self, owner: str, id: str, part: str, size: int, most: int) -> bool:
-        """Makes room for a part of `size` bytes, of which the pieces come next.
-
-        Returns False if the owner's files would have more than `most` bytes with it.
-        """
+    def begin_part(self, owner: str, id: str, part: str, size: int, room: Room) -> None:
+        """Makes room for a part of `size` bytes, of which the pieces come next; raises `NoRoom` if there is none."""
         with self._store.writing() as connection:
             self._pending(connection, owner, id)
             if len(_part_ids(connection, id)) >= MOST_PARTS:
                 raise InvalidInputError(f"the upload {id} has {MOST_PARTS} parts, which is the most: send larger ones")
-            if used_bytes(connection, owner) + size > most:
-                return False
+            check_bytes(connection, owner, size, room)
             connection.execute(insert(upload_parts).values(id=part, upload=id, size=size, whole=False))
-            return True
 
     def write_piece(self, part: str, position: int, content: bytes) -> bool:
         """Writes a piece of a part that was begun; returns False if the part is not needed any more.
@@ -130,13 +127,14 @@ class Uploads:
         with self._store.writing() as connection:
             return self._checked(connection, owner, id, parts)
 
-    def complete(self, owner: str, id: str, parts: Sequence[str], file: str, media_type: str) -> StoredFile:
+    def complete(self, owner: str, id: str, parts: Sequence[str], file: str, media_type: str, room: Room) -> StoredFile:
         """Makes the parts, in this order, the content of a file; raises `InvalidInputError` if they do not complete the
-        upload. Its other parts are dropped.
+        upload, and `NoRoom` for a file too many. Its other parts are dropped.
         """
         now = self._now()
         with self._store.writing() as connection:
             upload = self._checked(connection, owner, id, parts)
+            check_files(connection, owner, room)
             seconds = self._seconds if upload.file_seconds is None else min(upload.file_seconds, self._seconds)
             made = StoredFile(file, upload.name, upload.purpose, media_type, upload.size, now, now + seconds)
             insert_file(connection, owner, made)
@@ -181,6 +179,15 @@ class Uploads:
             message = f"the parts have {total} bytes together, but the upload was created for {upload.size}"
             raise InvalidInputError(message, path="part_ids")
         return upload
+
+
+def _check_uploads(connection: Connection, owner: str, room: Room) -> None:
+    """Raises `NoRoom` for one more upload than an owner may have. Cancelled ones count until they expire: their rows
+    stay.
+    """
+    counted = select(func.count()).where(uploads.c.owner == owner, uploads.c.file.is_(None))
+    if connection.execute(counted).scalar_one() >= room.uploads:
+        raise NoRoom("uploads")
 
 
 def _dropped(which: ColumnElement[bool]) -> Update:

@@ -13,11 +13,13 @@ from abstractcore import InvalidInputError, NotFoundError
 from abstractcore.server.store import Store
 from abstractcore.server.store import uploads as upload_rows
 from abstractcore.server.store.files import Files
+from abstractcore.server.store.room import NoRoom, Room
 from abstractcore.server.store.tables import files as file_rows
 from abstractcore.server.store.uploads import StoredUpload, Uploads
 from tests.server.store.databases import Clock
 
 MOST = 100
+ROOM = Room(MOST, files=1000, uploads=1000)
 FACTS: Any = {"name": "a.bin", "purpose": "user_data", "media_type": "text/plain"}
 
 
@@ -47,11 +49,22 @@ def rows(store: Store) -> Callable[[], tuple[int, ...]]:
 def create(
     uploads: Uploads, size: int, id: str = "u1", owner: str = "me", seconds: float | None = None
 ) -> StoredUpload | None:
-    return uploads.create(owner, id, size=size, most=MOST, seconds=seconds, **FACTS)
+    try:
+        return uploads.create(owner, id, size=size, room=ROOM, seconds=seconds, **FACTS)
+    except NoRoom:
+        return None
+
+
+def begin_part(uploads: Uploads, part: str, size: int, id: str = "u1", owner: str = "me") -> bool:
+    try:
+        uploads.begin_part(owner, id, part, size, ROOM)
+    except NoRoom:
+        return False
+    return True
 
 
 def add(uploads: Uploads, part: str, *pieces: bytes, id: str = "u1", owner: str = "me", whole: bool = True) -> bool:
-    if not uploads.begin_part(owner, id, part, sum(map(len, pieces)), MOST):
+    if not begin_part(uploads, part, sum(map(len, pieces)), id, owner):
         return False
     for position, piece in enumerate(pieces):
         assert uploads.write_piece(part, position, piece)
@@ -78,7 +91,7 @@ def test_file_has_the_parts_in_the_order_of_the_completion(uploads: Uploads, fil
         assert add(uploads, part, *pieces)
     clock.time += 60
     assert uploads.check("me", "u1", ["p3", "p1"]) == made
-    file = uploads.complete("me", "u1", ["p3", "p1"], "f1", "text/plain")
+    file = uploads.complete("me", "u1", ["p3", "p1"], "f1", "text/plain", ROOM)
     assert file == files.find("me", "f1")
     assert (file.size, file.expires) == (8, clock() + 5_000)
     assert content(files, "f1") == b"abcdefgc"
@@ -87,7 +100,7 @@ def test_file_has_the_parts_in_the_order_of_the_completion(uploads: Uploads, fil
 
 def test_files_are_found_among_more_ids_than_a_statement_takes(uploads: Uploads, files: Files):
     assert create(uploads, 0)
-    file = uploads.complete("me", "u1", [], "f1", "text/plain")
+    file = uploads.complete("me", "u1", [], "f1", "text/plain", ROOM)
     ids = [f"file-{number}" for number in range(70_000)]
     assert files.find_all("me", [*ids, "f1"]) == {"f1": file}
     assert files.find_all("other", ["f1"]) == files.find_all("me", []) == {}
@@ -99,7 +112,7 @@ def test_file_outlasts_its_upload_and_takes_everything_with_it(
     for id in ("u1", "u2"):
         create(uploads, 1, id)
         add(uploads, f"{id}-p", b"x", id=id)
-        uploads.complete("me", id, [f"{id}-p"], f"{id}-f", "text/plain")
+        uploads.complete("me", id, [f"{id}-p"], f"{id}-f", "text/plain", ROOM)
     clock.time += 9_000
     create(uploads, 1, "u3")
     assert content(files, "u1-f") == b"x"
@@ -132,10 +145,37 @@ def test_parts_count_until_they_are_cancelled_or_expire(
     assert rows() == (0, 1, 0, 0)
 
 
+def test_files_and_uploads_of_an_owner_are_limited(uploads: Uploads, files: Files, clock: Clock):
+    room = Room(MOST, files=2, uploads=3)
+
+    def begun(id: str, owner: str = "me") -> StoredUpload:
+        return uploads.create(owner, id, size=0, room=room, **FACTS)
+
+    for id in ("u1", "u2", "u3"):
+        begun(id)
+    uploads.cancel("me", "u3")  # its row stays until it expires
+    with pytest.raises(NoRoom) as full:
+        begun("u4")
+    assert full.value.limit == "uploads"
+    assert begun("u5", "other")
+
+    clock.time += 3600
+    for id in ("u6", "u7", "u8"):
+        begun(id)
+    for id in ("u6", "u7"):
+        uploads.complete("me", id, [], f"{id}-file", "text/plain", room)
+    for refused in (lambda: begun("u9"), lambda: uploads.complete("me", "u8", [], "f", "text/plain", room)):
+        with pytest.raises(NoRoom) as full:
+            refused()
+        assert full.value.limit == "files"
+    files.delete("me", "u6-file")
+    assert uploads.complete("me", "u8", [], "f", "text/plain", room).size == 0
+
+
 def test_files_count_with_parts(uploads: Uploads, files: Files):
     create(uploads, 60)
     add(uploads, "p1", b"x" * 60)
-    uploads.complete("me", "u1", ["p1"], "f1", "text/plain")
+    uploads.complete("me", "u1", ["p1"], "f1", "text/plain", ROOM)
     assert create(uploads, 41, "u2") is None
     assert create(uploads, 40, "u3") is not None
     assert not add(uploads, "p2", b"x" * 41, id="u3")
@@ -153,14 +193,14 @@ def test_content_of_a_file_of_an_earlier_version_is_read(store: Store, files: Fi
 def test_upload_that_has_ended_takes_no_parts(uploads: Uploads, clock: Clock):
     for id in ("completed", "cancelled", "expired"):
         create(uploads, 0, id)
-    uploads.complete("me", "completed", [], "f1", "text/plain")
+    uploads.complete("me", "completed", [], "f1", "text/plain", ROOM)
     uploads.cancel("me", "cancelled")
     with pytest.raises(InvalidInputError, match="its file is f1"):
-        uploads.begin_part("me", "completed", "p", 1, MOST)
+        uploads.begin_part("me", "completed", "p", 1, ROOM)
     with pytest.raises(InvalidInputError, match="was cancelled"):
-        uploads.begin_part("me", "cancelled", "p", 1, MOST)
+        uploads.begin_part("me", "cancelled", "p", 1, ROOM)
     with pytest.raises(NotFoundError, match="has expired"):
-        uploads.begin_part("other", "expired", "p", 1, MOST)
+        uploads.begin_part("other", "expired", "p", 1, ROOM)
     clock.time += 3600
     for id in ("expired", "cancelled"):
         with pytest.raises(NotFoundError, match="has expired"):
@@ -169,7 +209,7 @@ def test_upload_that_has_ended_takes_no_parts(uploads: Uploads, clock: Clock):
 
 def test_part_whose_upload_is_cancelled_meanwhile_is_gone(uploads: Uploads, rows: Callable[[], tuple[int, ...]]):
     create(uploads, 2)
-    assert uploads.begin_part("me", "u1", "p1", 2, MOST)
+    assert begin_part(uploads, "p1", 2)
     assert uploads.write_piece("p1", 0, b"a")
     uploads.cancel("me", "u1")
     assert not uploads.write_piece("p1", 1, b"b")
@@ -211,8 +251,8 @@ def test_other_parts_do_not_complete_an_upload(uploads: Uploads, parts: list[str
     add(uploads, "other", b"x", id="u2")
     add(uploads, "half", b"x", whole=False)
     with pytest.raises(InvalidInputError, match=message):
-        uploads.complete("me", "u1", parts, "f1", "text/plain")
-    assert uploads.complete("me", "u1", ["p1", "p2"], "f1", "text/plain").size == 2
+        uploads.complete("me", "u1", parts, "f1", "text/plain", ROOM)
+    assert uploads.complete("me", "u1", ["p1", "p2"], "f1", "text/plain", ROOM).size == 2
 
 
 def test_number_of_parts_is_limited(uploads: Uploads, monkeypatch: pytest.MonkeyPatch):
@@ -230,7 +270,7 @@ def test_of_completions_at_once_one_makes_the_file(uploads: Uploads, rows: Calla
 
     def complete(number: int) -> bool:
         try:
-            return uploads.complete("me", "u1", ["p1"], f"f{number}", "text/plain").size == 1
+            return uploads.complete("me", "u1", ["p1"], f"f{number}", "text/plain", ROOM).size == 1
         except InvalidInputError:
             return False
 
@@ -243,7 +283,7 @@ def test_parts_at_once_never_exceed_what_an_owner_may_have(uploads: Uploads):
     create(uploads, MOST)
 
     def begin(number: int) -> bool:
-        return uploads.begin_part("me", "u1", f"p{number}", 30, MOST)
+        return begin_part(uploads, f"p{number}", 30)
 
     with ThreadPoolExecutor(4) as threads:
         assert sum(threads.map(begin, range(8))) == 3
