@@ -28,7 +28,8 @@ from .exchange import Exchange, Reply
 from .failures import RequestRefused, refused, shown_error
 from .followed import FollowedResponse
 from .named_files import with_contents
-from .receipts import Receipt, digest_of, save_receipt
+from .receipts import Receipt, save_receipt
+from .sent_calls import digest_of
 from .streaming import StreamedAnswer
 from .turns import Turn
 

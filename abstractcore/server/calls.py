@@ -16,7 +16,8 @@ from .jobs import Job, Planned, first_of
 from .json_changes import changed_paths
 from .named_files import with_contents
 from .reasoning import sealed_reply
-from .receipts import RECEIPT_HEADER, digest_of
+from .receipts import RECEIPT_HEADER
+from .sent_calls import digest_of
 from .settlements import cancelled, failed, settlement_of
 from .streaming import StreamedAnswer
 from .tools.jobs import with_attached_tools

@@ -26,7 +26,8 @@ from .exchange import Exchange
 from .items import Item, stored_items
 from .jobs import Job
 from .named_files import with_contents
-from .receipts import RECEIPT_HEADER, digest_of
+from .receipts import RECEIPT_HEADER
+from .sent_calls import digest_of
 from .turns import continued
 
 _TASK = """\

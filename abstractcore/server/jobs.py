@@ -138,6 +138,7 @@ class Job:
             self.asked.data,
             AsRead(call, transpiler) if own_format and self._is_plain else None,
             self.exchange.dialect.event_ends,
+            keeps_bodies=self.exchange.state.settings.server.receipts is not None,
         )
         warnings = (*parsed.warnings, *left_out)
         planned = Planned(llm, self.extension.apply(call), transpiler, own_format, warnings, relay)

@@ -26,7 +26,8 @@ from .llms import Served
 from .made_media import timeout_of, unmade
 from .moderation_inputs import ModerationInput
 from .passthrough import Relay, texts_in, with_model
-from .receipts import RECEIPT_HEADER, digest_of
+from .receipts import RECEIPT_HEADER
+from .sent_calls import digest_of
 from .settlements import estimated, tokens_of_call
 
 _MODERATE: Final = "moderate"

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -16,6 +16,7 @@ import jiter
 from ..ports import CHAT, Answer, Attempt, AttemptNext, Body, Transpiler
 from ..schema import ModelCall
 from .json_changes import changed_paths
+from .sent_calls import SentCall
 
 SSE_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What may stand after an event of a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
@@ -42,10 +43,9 @@ class Relay:
     """What a call of an operation sent and received.
 
     `request` is the body as the client sent it, `data` the same, parsed. `read` is the call as it was read; without it,
-    nothing goes through. `event_ends` may stand after the events of a
-    stream. `sent` is the body that the provider got, None if no request was made by this server's own models; `changed`
-    the paths in which it differs from the client's. `is_untouched` is set once the client's own bytes were sent;
-    `has_failed` if the call had no whole answer. With `is_guarded`, guards have checked the call: a request with texts
+    nothing goes through. `event_ends` may stand after the events of a stream. `calls` are the requests that the
+    provider got, those of all rounds of tools; of earlier rounds only the digests unless `keeps_bodies`. `is_untouched`
+    is set once the client's own bytes were sent. With `is_guarded`, guards have checked the call: a request with texts
     that the call has not, and they were not shown, is not sent as it is.
     """
 
@@ -56,18 +56,18 @@ class Relay:
         read: AsRead | None = None,
         event_ends: Sequence[bytes] = SSE_ENDS,
         operation: str = CHAT,
+        *,
+        keeps_bodies: bool = False,
     ) -> None:
         self._request = request
         self._data = data
         self._read = read
         self._ends = event_ends
         self.operation = operation
-        self.sent: bytes | None = None
-        self.changed: tuple[str, ...] = ()
+        self.calls: list[SentCall] = []
         self.is_untouched = False
-        self.has_failed = False
         self.is_guarded = False
-        self._received: list[bytes] = []
+        self._keeps_bodies = keeps_bodies
         self._next = 0
         self._rest = b""
 
@@ -86,27 +86,34 @@ class Relay:
             passed = None
         self.is_untouched = passed is not None
         if passed is None:
-            self.sent, self.changed = encoded, changed_paths(self._data, wanted)
+            self._add(attempt, SentCall(encoded, changed_paths(self._data, wanted)))
             return encoded
-        self.sent, self.changed = passed, () if passed is self._request else (_MODEL,)
+        self._add(attempt, SentCall(passed, () if passed is self._request else (_MODEL,)))
         return passed
 
-    def listen(self, body: Body) -> Body:
-        """Returns the body of an answer, which is kept as it is read. Of several attempts the last one counts."""
-        self._received = []
+    def _add(self, attempt: Attempt, sent: SentCall) -> None:
+        """Adds a call. Of several attempts the last one counts; a first one after another is the next round."""
+        if attempt.number > 1 and self.calls:
+            self.calls.pop()
+        elif self.calls and not self._keeps_bodies:
+            self.calls[-1].forget_bodies()
+        self.calls.append(sent)
         self._next = 0
         self._rest = b""
-        return _HeardBody(body, self._received)
+
+    def listen(self, body: Body) -> Body:
+        """Returns the body of an answer, which is kept as it is read."""
+        return _HeardBody(body, self.calls[-1].hear)
 
     @property
     def received(self) -> bytes:
-        """The provider's answer, as far as it has arrived."""
-        return b"".join(self._received)
+        """The provider's last answer, as far as it has arrived."""
+        return self.calls[-1].received() if self.calls else b""
 
     def fail(self) -> None:
-        """Forgets what has arrived: an error of a provider may repeat its key."""
-        self.has_failed = True
-        self._received = []
+        """Forgets the last answer: the call had no whole one."""
+        if self.calls:
+            self.calls[-1].fail()
 
     def take_events(self) -> bytes:
         """Returns the whole events that have arrived since the last time: between them, a heartbeat may be sent, and an
@@ -119,8 +126,10 @@ class Relay:
 
     def take_rest(self) -> bytes:
         """Returns all that has arrived since the last time."""
-        arrived = b"".join((self._rest, *self._received[self._next :]))
-        self._next = len(self._received)
+        if not self.calls:
+            return b""
+        arrived = self._rest + self.calls[-1].received(self._next)
+        self._next = self.calls[-1].chunks
         self._rest = b""
         return arrived
 
@@ -167,9 +176,9 @@ class PassThrough:
 class _HeardBody:
     """The body of an answer, of which each chunk is kept."""
 
-    def __init__(self, body: Body, kept: list[bytes]) -> None:
+    def __init__(self, body: Body, hear: Callable[[bytes], None]) -> None:
         self._body = body
-        self._kept = kept
+        self._hear = hear
         self.status = body.status
         self.headers = body.headers
         self.close = body.close
@@ -178,7 +187,7 @@ class _HeardBody:
     async def read(self) -> bytes:
         """Returns the next chunk."""
         chunk = await self._body.read()
-        self._kept.append(chunk)
+        self._hear(chunk)
         return chunk
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import json
 import logging
 import os
@@ -17,18 +16,16 @@ import jiter
 from ..errors import InvalidInputError
 from .json_changes import changed_paths
 from .passthrough import Relay
+from .sent_calls import SentCall, digest_of
 
 RECEIPT_HEADER = "x-abstractcore-receipt"
 _MOST_PATHS = 20
-"""How many changed paths a header holds."""
+"""How many changed paths of a call a header holds."""
+_MOST_CALLS = 8
+"""How many calls a header holds, the last ones: proxies refuse long headers."""
 _FILE = "receipt.json"
 _COMPACT = json.JSONEncoder(separators=(",", ":"))
 _log = logging.getLogger("abstractcore.server")
-
-
-def digest_of(data: bytes) -> str:
-    """Returns the SHA-256 of bytes, as hex digits."""
-    return hashlib.sha256(data).hexdigest()
 
 
 @dataclass(slots=True)
@@ -42,7 +39,7 @@ class Receipt:
     _relays: list[tuple[str, Relay]] = field(default_factory=list[tuple[str, Relay]])
 
     def add(self, model: str, relay: Relay) -> None:
-        """Adds a call of a model that is about to be made; a fallback is one more."""
+        """Adds what a model is about to be sent, in one request or in several rounds; a fallback is one more."""
         self._relays.append((model, relay))
 
     def add_reply_changes(self, paths: Iterable[str]) -> None:
@@ -50,15 +47,17 @@ class Receipt:
         self.reply_changes = tuple(dict.fromkeys((*self.reply_changes, *paths)))
 
     @property
-    def calls(self) -> list[tuple[str, Relay, bytes]]:
-        """The calls whose requests were sent, each with its model, its relay, and the body that was sent."""
-        return [(model, relay, relay.sent) for model, relay in self._relays if relay.sent is not None]
+    def calls(self) -> list[tuple[str, SentCall]]:
+        """The calls that were sent, each with its model."""
+        return [(model, call) for model, relay in self._relays for call in relay.calls]
 
     def header(self, reply: str | None = None) -> str:
         """Returns the value of the header; without `reply`, the digest of the body, that of a stream, which has begun
         only.
         """
         data = self.data(reply, is_begun=reply is None)
+        if len(data["calls"]) > _MOST_CALLS:
+            data |= {"calls": data["calls"][-_MOST_CALLS:], "more_calls": len(data["calls"]) - _MOST_CALLS}
         for each, name in [(data, "reply_changed"), *((call, "changed") for call in data["calls"])]:
             more = len(each.get(name, ())) - _MOST_PATHS
             if more > 0:
@@ -70,11 +69,12 @@ class Receipt:
         request differs from the client's, and those in which guards have changed the reply, if they have. The replies
         of a call that has begun only are not known; one that failed has none.
         """
-        calls: list[dict[str, Any]] = [
-            {"model": model, "request": digest_of(sent), "changed": list(relay.changed)}
-            | ({} if is_begun or relay.has_failed else {"reply": digest_of(relay.received)})
-            for model, relay, sent in self.calls
-        ]
+        calls: list[dict[str, Any]] = []
+        for model, call in self.calls:
+            request, received = call.digests
+            calls.append({"model": model, "request": request, "changed": list(call.changed)})
+            if not (is_begun or call.has_failed):
+                calls[-1]["reply"] = received
         changes = {"reply_changed": [*self.reply_changes]} if self.reply_changes else {}
         return {"request": digest_of(self.request), "calls": calls, "reply": reply, **changes}
 
@@ -106,8 +106,8 @@ class ReceiptFolder:
 
     def save(self, trace_id: str, receipt: Receipt, reply: bytes) -> None:
         """Writes a receipt; raises `OSError`."""
-        replies = (relay.received for _, relay, _ in receipt.calls if not relay.has_failed)
-        of_calls = (*(sent for _, _, sent in receipt.calls), *replies)
+        replies = (call.received() for _, call in receipt.calls if not call.has_failed)
+        of_calls = (*(call.request for _, call in receipt.calls), *replies)
         folder = self._folder / trace_id
         folder.mkdir(parents=True, mode=0o700)
         for body in (receipt.request, reply, *of_calls):
@@ -137,14 +137,15 @@ def _findings(folder: Path, data: dict[str, Any], request: bytes | None, reply: 
     yield _kept("request as received", received)
     if request is not None:
         yield Finding("request of the client", digest_of(request) == data["request"])
-    for call in data["calls"]:
+    for number, call in enumerate(data["calls"], 1):
+        which = f" in call {number}" if len(data["calls"]) > 1 else ""
         sent = _body(folder, call["request"])
-        yield _kept(f"request as sent to {call['model']}", sent, _same(sent, received, "the client's bytes"))
+        yield _kept(f"request as sent to {call['model']}{which}", sent, _same(sent, received, "the client's bytes"))
         if received is not None and sent is not None:
             changed = list(changed_paths(jiter.from_json(received), jiter.from_json(sent)))
-            yield Finding("changed paths", changed == call["changed"], ", ".join(changed) or "none")
+            yield Finding(f"changed paths{which}", changed == call["changed"], ", ".join(changed) or "none")
         if "reply" in call:
-            yield _kept(f"reply of {call['model']}", _body(folder, call["reply"]))
+            yield _kept(f"reply of {call['model']}{which}", _body(folder, call["reply"]))
     written = _body(folder, data["reply"])
     replies = [call["reply"] for call in data["calls"] if "reply" in call]
     last = _body(folder, replies[-1]) if replies else None

@@ -7,6 +7,7 @@ import hashlib
 import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -15,6 +16,7 @@ from typer.testing import CliRunner
 
 from abstractcore import InvalidInputError
 from abstractcore.cli.app import app
+from abstractcore.schema import WireRequest
 from abstractcore.server import Settings
 from abstractcore.server.json_changes import changed_paths
 from abstractcore.server.passthrough import Relay, with_model
@@ -197,15 +199,18 @@ class Chunks:
 def test_retry_leaves_nothing_of_the_failed_attempt():
     relay = Relay(b"{}", {})
 
-    async def read_all(*chunks: bytes) -> None:
+    async def read_all(number: int, *chunks: bytes) -> None:
+        request: Any = SimpleNamespace(request=WireRequest("", {}, b"{}"), number=number)
+        relay.body_for(request)
         body = relay.listen(Chunks(*chunks))
         while await body.read():
             pass
 
-    asyncio.run(read_all(b"data: a\n\ndata", b": b"))
+    asyncio.run(read_all(1, b"data: a\n\ndata", b": b"))
     assert relay.take_events() == b"data: a\n\n"
-    asyncio.run(read_all(b"data: c\n\n"))
+    asyncio.run(read_all(2, b"data: c\n\n"))
     assert (relay.received, relay.take_events(), relay.take_rest()) == (b"data: c\n\n", b"data: c\n\n", b"")
+    assert len(relay.calls) == 1
 
 
 @pytest.mark.parametrize(
