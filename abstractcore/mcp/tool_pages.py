@@ -15,6 +15,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION
 from pydantic import ValidationError
 
 from ..schema.quoting import one_line
+from ..toolservers.base import off_loop
 
 if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, TransportStreams
@@ -51,7 +52,7 @@ class _ValidPages:
         return getattr(self._messages, "last_context", None)
 
     async def receive(self) -> SessionMessage | Exception:
-        return self._read(await self._messages.receive())
+        return await self._read(await self._messages.receive())
 
     async def aclose(self) -> None:
         await self._messages.aclose()
@@ -60,7 +61,7 @@ class _ValidPages:
         return self
 
     async def __anext__(self) -> SessionMessage | Exception:
-        return self._read(await self._messages.__anext__())
+        return await self._read(await self._messages.__anext__())
 
     async def __aenter__(self) -> _ValidPages:
         await self._messages.__aenter__()
@@ -71,13 +72,13 @@ class _ValidPages:
     ) -> bool | None:
         return await self._messages.__aexit__(exc_type, exc_val, exc_tb)
 
-    def _read(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
+    async def _read(self, item: SessionMessage | Exception) -> SessionMessage | Exception:
         if isinstance(item, SessionMessage) and isinstance(item.message, JSONRPCResponse):
             result = item.message.result
             if result.get("protocolVersion") in HANDSHAKE_PROTOCOL_VERSIONS:  # of `initialize`
                 self._version = cast(str, result["protocolVersion"])
-            elif isinstance(result.get("tools"), list):
-                _remove_invalid(result, self._version)
+            elif isinstance(tools := result.get("tools"), list):
+                await off_loop(cast("list[Any]", tools), _remove_invalid, result, self._version)
         return item
 
 

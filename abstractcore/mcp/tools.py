@@ -18,7 +18,7 @@ from ..scrubbing import Secrets
 from ..tools import Tool, ToolOutput
 from ..tools.option_names import checks_option_names
 from ..toolservers import Definition, Headers, Labels, ToolServerBase, unused_labels
-from ..toolservers.base import check_flag, check_positive, in_sync
+from ..toolservers.base import check_flag, check_positive, in_sync, off_loop
 from .addresses import ServerAddress
 from .choices import ToolChoices
 from .definitions import definitions_of
@@ -200,7 +200,8 @@ class MCPTools(ToolServerBase["connections.Connection"]):
         self, connection: connections.Connection
     ) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
         """Returns the definitions of the tools that are offered, with warnings; raises `ToolServerError`."""
-        return self._chosen(await connection.tools())
+        listed = await connection.tools()
+        return await off_loop(listed.tools, self._chosen, listed)
 
     async def run_call(
         self, connection: connections.Connection, definition: Definition, call: ToolCall, context: ToolContext[Any]

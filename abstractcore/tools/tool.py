@@ -131,7 +131,9 @@ class Tool(Generic[P, R]):
         """
         if options.get("isolate"):
             raise InvalidInputError("a tool of a spec cannot be isolated", path="isolate", hint="Isolate a function.")
-        made: Tool[..., Any] = Tool(_itself, **options)
+        made = copy.copy(_examined())
+        if options:
+            _, made._settings = read_options(options)
         made._function = made._run = run
         made._definition = Definition(spec.name, spec.description, AnyArguments(spec.parameters))
         made._options, made._spec, made._is_trusted = {"name": spec.name}, spec, is_trusted
@@ -327,6 +329,14 @@ def _itself(value: Any) -> Any:
     return value
 
 
+@functools.cache
+def _examined() -> Tool[..., Any]:
+    """Returns a tool of which those of specs are copies: to examine a function takes long, and servers have thousands
+    of tools.
+    """
+    return Tool(_itself)
+
+
 def read_options(options: Mapping[str, Any], *, is_final: bool = False) -> tuple[dict[str, Any], _Settings]:
     """Returns the options of a spec, and the others; raises `UnknownOptionError` and `InvalidInputError`."""
     given = dict(options)
@@ -337,11 +347,12 @@ def read_options(options: Mapping[str, Any], *, is_final: bool = False) -> tuple
     own = {name: given.pop(name) for name in RunOptions.__annotations__ if name in given}
     if given.get("name") is not None:
         check_name(given["name"])
-    spec = {"name": "x", **{name: value for name, value in given.items() if value is not None}}
-    try:
-        ToolSpec(**cast(Any, spec))
-    except SchemaError as error:
-        raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
+    if given:
+        spec = {"name": "x", **{name: value for name, value in given.items() if value is not None}}
+        try:
+            ToolSpec(**cast(Any, spec))
+        except SchemaError as error:
+            raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
     return given, _Settings(**cast(Any, {"final": is_final, **own}))
 
 

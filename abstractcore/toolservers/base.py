@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import os
 from abc import ABC, abstractmethod
-from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine, Mapping, Sequence, Sized
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any, Generic, Self, TypeAlias, TypeVar
@@ -29,6 +29,7 @@ Headers: TypeAlias = (
     Mapping[str, str] | Callable[[Any], Mapping[str, str]] | Callable[[Any], Awaitable[Mapping[str, str]]]
 )
 """Headers of all requests, or a function, sync or async, of the `deps` of a call."""
+_MOST_ON_LOOP = 100
 
 
 class ToolServerBase(ABC, Generic[C]):
@@ -112,7 +113,7 @@ class ToolServerBase(ABC, Generic[C]):
                 raise
             pool.note_failure(identity, error)
             return ServedTools(warnings=(self._left_out(error),))
-        return ServedTools(self._tools(definitions), warnings)
+        return ServedTools(await off_loop(definitions, self._tools, definitions), warnings)
 
     def list_tools(self) -> list[ToolSpec]:
         """Returns the tools as the model would be given them; raises `ToolServerError`."""
@@ -214,6 +215,15 @@ class ToolServerBase(ABC, Generic[C]):
     def _left_out(self, error: ToolServerError) -> CallWarning:
         message = f"{error.message} Its tools are left out until it can be reached."
         return CallWarning("tool_server_failed", f"tools.{self._name}", message)
+
+
+async def off_loop(many: Sized, function: Callable[..., T], *arguments: object) -> T:
+    """Returns what a function returns that works on `many` things: with more than 100 in a worker thread, so that the
+    event loop goes on.
+    """
+    if len(many) <= _MOST_ON_LOOP:
+        return function(*arguments)
+    return await default_services().async_runtime.call(function, *arguments)
 
 
 def in_sync(function: Callable[..., Coroutine[Any, Any, T]], *arguments: object) -> T:
