@@ -72,16 +72,16 @@ class Application:
         self._given_access = access or _access_of(settings)
         self._routes = Routes()
         self._shared = shared
-        self._metrics = Metrics(shared)
         first = settings or Settings()
         self._stored = StoredState(_database_of_state(first, shared), first.limits.stored_seconds)
         self._backgrounds = Backgrounds(self._stored, shared)
-        self._approved = ApprovedCalls()
+        self.websockets = WebSockets(self._http)
+        self._metrics = Metrics(shared, lambda: self._backgrounds.running, lambda: self.websockets.open)
+        self._approved = ApprovedCalls(self._stored)
         self._retired: set[Guards] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.state = self._made(first)
         self.state.guards.connect()
-        self.websockets = WebSockets(self._http)
 
     def _made(self, settings: Settings, registry: Registry | None = None) -> State:
         services = self._given_services or server_services(settings, registry=registry)
@@ -168,6 +168,7 @@ class Application:
             await asyncio.gather(*(guards.close() for guards in (*self._retired, self.state.guards)))
             if self._given_services is None:
                 await asyncio.to_thread(self.state.services.close)
+            await self._approved.saved()
             await asyncio.to_thread(self._stored.close)
             await send({"type": "lifespan.shutdown.complete"})
 

@@ -57,6 +57,11 @@ class Backgrounds:
         self._watch: asyncio.Task[None] | None = None
         self._stops_at: float | None = None
 
+    @property
+    def running(self) -> int:
+        """How many responses are being made."""
+        return len(self._running)
+
     @contextmanager
     def place(self, most: int) -> Generator[None]:
         """Holds a place for a response that is about to begin; raises `RateLimitError` if `most` are being made."""

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import os
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Iterable, Mapping
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -30,10 +30,16 @@ _BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
 _SAVED_SECONDS = 1.0
 """How long it takes until other processes see a count, which is lost if this one is killed before."""
 _RUNNING = "requests_running"
+_BACKGROUNDS = "background_responses_running"
+_WEBSOCKETS = "websocket_connections_open"
+_GAUGES = (_RUNNING, _BACKGROUNDS, _WEBSOCKETS)
+"""What a process does now: one that has died does nothing."""
 _FAMILIES = {
     "workers": ("gauge", "Processes that answer."),
     "worker_deaths_total": ("counter", "Processes that have died, and were replaced."),
     _RUNNING: ("gauge", "Requests that are being answered."),
+    _BACKGROUNDS: ("gauge", "Responses that are made in the background."),
+    _WEBSOCKETS: ("gauge", "WebSocket connections that are open."),
     "requests_total": ("counter", "Requests that were answered."),
     "request_seconds": ("histogram", "How long requests took, streams to their end."),
     "calls_total": ("counter", "Calls of models."),
@@ -46,12 +52,20 @@ _log = logging.getLogger("abstractcore.server")
 
 
 class Metrics:
-    """Counts since the start; `running` is the number of requests that this process is answering. With `shared`, those
-    of all its processes are shown as one. It is used in the thread of the event loop alone.
+    """Counts since the start; `running` is the number of requests that this process is answering. `backgrounds` and
+    `websockets` return how many responses it makes in the background, and how many connections are open. With `shared`,
+    those of all its processes are shown as one. It is used in the thread of the event loop alone.
     """
 
-    def __init__(self, shared: SharedFolder | None = None) -> None:
+    def __init__(
+        self,
+        shared: SharedFolder | None = None,
+        backgrounds: Callable[[], int] = int,
+        websockets: Callable[[], int] = int,
+    ) -> None:
         self.running = 0
+        self._backgrounds = backgrounds
+        self._websockets = websockets
         self._shared = shared
         self._requests: Counter[tuple[str, str]] = Counter()
         self._tokens: Counter[tuple[str, str]] = Counter()
@@ -90,7 +104,8 @@ class Metrics:
         living = [self._counts(), *(self._shared.others() if self._shared is not None else ())]
         dead = self._shared.dead() if self._shared is not None else []
         summed = {name: defaultdict[str, float](float) for name in _FAMILIES}
-        for counts in living + [{**counts, _RUNNING: {}} for counts in dead]:
+        nothing: Counts = {name: {} for name in _GAUGES}
+        for counts in living + [{**counts, **nothing} for counts in dead]:
             for name, values in counts.items():
                 for labels, value in values.items():
                     summed[name][labels] += value
@@ -134,6 +149,8 @@ class Metrics:
         decisions = {_labels(zip(checks, key, strict=True)): count for key, count in self._decisions.items()}
         return {
             _RUNNING: {"": self.running},
+            _BACKGROUNDS: {"": self._backgrounds()},
+            _WEBSOCKETS: {"": self._websockets()},
             "requests_total": requests,
             "request_seconds": self._durations(),
             "calls_total": {_labels([("model", model)]): count for model, count in self._calls.items()},

@@ -16,6 +16,7 @@ from .failures import RequestRefused
 
 if TYPE_CHECKING:
     from .store import Store
+    from .store.approved_calls import ApprovedCalls
     from .store.background import BackgroundResponses
     from .store.conversations import Conversations
     from .store.files import Files
@@ -36,6 +37,7 @@ class StoredTables:
     conversations: Conversations
     files: Files
     uploads: Uploads
+    approved_calls: ApprovedCalls
 
 
 class StoredState:
@@ -77,6 +79,7 @@ class StoredState:
 
     def _opened(self) -> StoredTables:
         from .store import Store
+        from .store.approved_calls import ApprovedCalls
         from .store.background import BackgroundResponses
         from .store.conversations import Conversations
         from .store.files import Files
@@ -98,5 +101,6 @@ class StoredState:
                     Conversations(*of_store),
                     Files(store),
                     Uploads(*of_store),
+                    ApprovedCalls(*of_store),
                 )
             return self._tables

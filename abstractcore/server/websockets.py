@@ -55,6 +55,11 @@ class WebSockets:
         self._open: set[Socket] = set()
         self._is_stopping = False
 
+    @property
+    def open(self) -> int:
+        """How many connections are open."""
+        return len(self._open)
+
     async def serve(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Answers a handshake, and then the messages of the connection (ASGI)."""
         await receive()  # websocket.connect

@@ -3,10 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import json
 import sys
+import threading
+from collections import Counter
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import anthropic
@@ -15,16 +21,46 @@ import openai
 import pytest
 from openai.types.responses import Response
 
-from abstractcore import ConfigurationError, PendingCall, TextPart, ToolCall, ToolResult, Usage
+from abstractcore import (
+    ConfigurationError,
+    InvalidInputError,
+    PendingCall,
+    TextPart,
+    ToolAnswer,
+    ToolCall,
+    ToolResult,
+    Usage,
+)
+from abstractcore.mcp import tools as mcp_tools
+from abstractcore.schema import WireRequest
 from abstractcore.server import Settings, read_settings
 from abstractcore.server.access import FixedKeys
 from abstractcore.server.limits import Limits
+from abstractcore.server.passthrough import Relay
+from abstractcore.server.receipts import Receipt, ReceiptFolder
 from abstractcore.server.settings import ModelSettings, ServerSettings
+from abstractcore.server.stored_state import StoredState
 from abstractcore.server.tools.approved_calls import ApprovedCalls
 from abstractcore.server.tools.servers import Listing, MCPServers
 from abstractcore.server.tools.settings import MCPSettings
 from abstractcore.testing import ScriptedReply
-from tests.chaos_server import PATIENCE_SECONDS, raw_answer
+from abstractcore.tools.signatures import SignatureReader
+from tests.chaos_server import (
+    DONE,
+    LAST_CHUNK,
+    PATIENCE_SECONDS,
+    USAGE,
+    answer,
+    chunk,
+    completion,
+    completion_body,
+    delta,
+    event,
+    raw_answer,
+    stream_head,
+    streamed,
+)
+from tests.leftovers import wait_until
 from tests.server.serving import Served, serving
 
 SERVERS = Path(__file__).parents[1] / "core" / "mcp"
@@ -49,6 +85,11 @@ def python(file: str, *args: str, **more: Any) -> MCPSettings:
     return MCPSettings(**program)
 
 
+def receipts_of(audit: Path) -> Path:
+    """The folder of the receipts."""
+    return audit.parent / "receipts"
+
+
 def settings(audit: Path) -> Settings:
     servers = {
         "shop": python("shop.py", approval=RULES, attached=("chatty",), keys=("key1",)),
@@ -61,7 +102,10 @@ def settings(audit: Path) -> Settings:
     }
     groups = {name: ModelSettings(("scripted",)) for name in ("chatty", "hopeful")}
     return Settings(
-        ServerSettings(audit_log=str(audit)), Limits(tool_rounds=3, tool_result_chars=1000), models=groups, mcp=servers
+        ServerSettings(audit_log=str(audit), receipts=str(receipts_of(audit))),
+        Limits(tool_rounds=3, tool_result_chars=1000),
+        models=groups,
+        mcp=servers,
     )
 
 
@@ -214,11 +258,48 @@ def test_result_of_an_approved_call_is_for_its_own_client_and_arguments(served: 
         return next(item.output for item in made.output if item.type == "mcp_call")
 
     assert [output("tea"), output("milk"), output("tea")] == ["300", "400", "300"]
-    approved, pending = ApprovedCalls(), PendingCall(ToolCall("mcpr_1", "price", "{}"), "approval")
-    assert approved.answer("ann", "mcpr_1", pending) == pending.allow()
-    approved.keep("ann", "mcpr_1", pending.call, ToolResult("mcpr_1", (TextPart("a secret"),)))
-    assert approved.answer("ann", "mcpr_1", pending) == pending.result("a secret")
-    assert approved.answer("bob", "mcpr_1", pending) == pending.allow()
+    pending = PendingCall(ToolCall("mcpr_1", "price", "{}"), "approval")
+
+    stored = StoredState(None, 60)
+
+    async def answers() -> list[ToolAnswer]:
+        approved = ApprovedCalls(stored)
+        first = await approved.answer("ann", "mcpr_1", pending)
+        with pytest.raises(InvalidInputError, match="has begun before, and no result is known"):
+            await approved.answer("ann", "mcpr_1", pending)
+        approved.keep("ann", "mcpr_1", pending.call, ToolResult("mcpr_1", (TextPart("a secret"),), is_error=True))
+        return [first, *[await approved.answer(owner, "mcpr_1", pending) for owner in ("ann", "bob")]]
+
+    with closing(stored):
+        assert asyncio.run(answers()) == [pending.allow(), pending.result("a secret", is_error=True), pending.allow()]
+
+
+def test_approval_may_arrive_at_another_process_and_runs_the_call_once(tmp_path: Path):
+    """Two servers with one database, as two workers have."""
+    database = ServerSettings(database=f"sqlite:///{tmp_path}/server.db")
+    shared = Settings(database, mcp={"shop": python("shop.py", approval=RULES)})
+    with ExitStack() as stack:
+        one, two = (stack.enter_context(serving(shared, access=FixedKeys(KEYS))) for _ in range(2))
+        at_one, at_two = (
+            stack.enter_context(openai.OpenAI(base_url=f"{each.url}/v1", api_key=KEYS[0], max_retries=0))
+            for each in (one, two)
+        )
+        one.script(ScriptedReply.tool_call("restock", {}), "There.", "Tools?")
+        two.script("There.", "Tools?")
+        first: Any = at_one.responses.create(model="scripted", input="More.", tools=TOOLS)
+        request: Any = {
+            "model": "scripted",
+            "tools": TOOLS,
+            "input": approval(first.output[-1].id, approve=True),
+            "previous_response_id": first.id,
+        }
+        made: list[Any] = [client.responses.create(**request) for client in (at_two, at_one)]
+        assert [each.output[0].output for each in made] == ["there is tea"] * 2
+        # The tool adds another one to the process of its server.
+        for client in (at_one, at_two):
+            client.responses.create(model="scripted", input="Which?", tools=TOOLS)
+        has_run = ["tea" in {tool.name for tool in each.calls[-1].tools} for each in (one, two)]
+        assert has_run == [False, True]
 
 
 @pytest.mark.parametrize("tools", [TOOLS, []])
@@ -402,6 +483,75 @@ def test_server_that_cannot_be_used_is_an_error_without_details(served: Served, 
     assert (listed.tools, listed.error) == ([], "the MCP server 'absent' cannot be used at the moment")
 
 
+CALLED = completion_body()
+CALLED["choices"][0] = {
+    "index": 0,
+    "message": {
+        "role": "assistant",
+        "content": None,
+        "tool_calls": [
+            {"id": "call_1", "type": "function", "function": {"name": "price", "arguments": '{"item": "tea"}'}}
+        ],
+    },
+    "finish_reason": "tool_calls",
+}
+
+
+def test_receipt_has_the_call_of_each_round(served: Served, client: Any, audit: Path):
+    for each in (answer(CALLED), answer(CALLED), completion("300.")):
+        served.vendor.script(each)
+    asked = client.responses.with_raw_response.create(model="openai-compatible/m", input="tea?", tools=TOOLS)
+    assert asked.parse().output_text == "300."
+    receipt = json.loads(asked.headers["x-abstractcore-receipt"])
+    sent = [hashlib.sha256(request.body).hexdigest() for request in served.vendor.requests]
+    assert [(each["model"], each["request"]) for each in receipt["calls"]] == [
+        ("openai-compatible/m", digest) for digest in sent
+    ]
+    assert len({*sent}) == 3
+    assert len({each["reply"] for each in receipt["calls"]}) == 2
+    trace = asked.headers["x-abstractcore-trace-id"]
+    folder = ReceiptFolder(receipts_of(audit))
+    wait_until((receipts_of(audit) / trace / "receipt.json").exists)
+    found = {each.what: each.agrees for each in folder.verify(trace, reply=asked.content)}
+    assert all(found.values())
+    assert len(found) == 12
+    assert "request as sent to openai-compatible/m in call 2" in found
+
+    (receipts_of(audit) / trace / sent[1]).write_bytes(b"{}")
+    assert [each.what for each in folder.verify(trace) if not each.agrees] == [
+        "request as sent to openai-compatible/m in call 2"
+    ]
+
+
+def test_receipt_of_a_stream_has_each_round_in_the_audit_log(served: Served, client: Any, audit: Path):
+    call = {"index": 0, **CALLED["choices"][0]["message"]["tool_calls"][0]}
+    calls = event({"id": "chat-1", "choices": [{"index": 0, "delta": {"tool_calls": [call]}}], "model": "m-1"})
+    first = [calls, delta(finish_reason="tool_calls"), USAGE, DONE]
+    served.vendor.script(stream_head() + b"".join(map(chunk, first)) + LAST_CHUNK)
+    served.vendor.script(streamed("300."))
+    with client.responses.stream(model="openai-compatible/m", input="tea?", tools=TOOLS) as stream:
+        assert stream.get_final_response().output_text == "300."
+    receipt = json.loads(audit.read_text().splitlines()[-1])["receipt"]
+    sent = [hashlib.sha256(request.body).hexdigest() for request in served.vendor.requests]
+    assert [each["request"] for each in receipt["calls"]] == sent
+    assert all("reply" in each for each in receipt["calls"])
+
+
+def test_bodies_of_earlier_rounds_are_kept_for_the_folder_alone():
+    relays = [Relay(b"{}", {}, keeps_bodies=keeps) for keeps in (True, False)]
+    receipts = [Receipt(b"{}"), Receipt(b"{}")]
+    for relay, receipt in zip(relays, receipts, strict=True):
+        receipt.add("a/b", relay)
+        for number in range(20):
+            attempt: Any = SimpleNamespace(request=WireRequest("", {}, b'{"a":%d}' % number), number=1)
+            relay.body_for(attempt)
+    assert [[len(call.request) for call in relay.calls][:2] for relay in relays] == [[7, 7], [0, 0]]
+    assert receipts[0].data("0") == receipts[1].data("0")
+    shown = json.loads(receipts[1].header("0"))
+    assert (len(shown["calls"]), shown["more_calls"]) == (8, 12)
+    assert shown["calls"] == receipts[1].data("0")["calls"][-8:]
+
+
 def test_rounds_are_limited(served: Served, client: Any):
     served.script(PRICE, PRICE, PRICE, "Enough.")
     made = client.responses.create(model="scripted", input="hi", tools=TOOLS)
@@ -411,6 +561,48 @@ def test_rounds_are_limited(served: Served, client: Any):
     served.script(PRICE, PRICE, "Enough.")
     made = client.responses.create(model="scripted", input="hi", tools=TOOLS, max_tool_calls=1)
     assert kinds(made) == ["mcp_list_tools", "mcp_call", "message"]
+
+
+def test_other_requests_are_answered_while_many_tools_are_read(
+    served: Served, http: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+):
+    """Each step of the first listing waits until another request was answered; two requests share the listing."""
+    steps = ["read", "made", "served"]
+    begun, may_end = ({step: threading.Event() for step in steps} for _ in range(2))
+    counts: Counter[str] = Counter()
+
+    def waiting(step: str, function: Any) -> Any:
+        def run(*args: Any, **options: Any) -> Any:
+            counts[step] += 1
+            begun[step].set()
+            assert may_end[step].wait(PATIENCE_SECONDS), "the event loop was blocked"
+            return function(*args, **options)
+
+        return run
+
+    def examine(reader: object) -> list[Any]:
+        counts["examined"] += 1
+        return []
+
+    servers: Any = served.application.state.mcp
+    monkeypatch.setattr(servers, "_latest", {})
+    source = servers._tools("many")
+    source._latest, source._made = (None, (), ()), ([], ())
+    monkeypatch.setattr(mcp_tools, "definitions_of", waiting("read", mcp_tools.definitions_of))
+    monkeypatch.setattr(source, "_tools", waiting("made", source._tools))
+    monkeypatch.setattr(servers, "_listed", waiting("served", servers._listed))
+    monkeypatch.setattr(SignatureReader, "_checked", examine)
+    body = {"model": "scripted", "input": "hi", "tools": [{"type": "mcp", "server_label": "many"}]}
+    headers = {"authorization": f"Bearer {KEYS[0]}"}
+    with ThreadPoolExecutor(2) as threads:
+        asked = [threads.submit(http.post, "/v1/responses", json=body, headers=headers) for _ in range(2)]
+        for step in steps:
+            assert begun[step].wait(PATIENCE_SECONDS)
+            assert http.get("/health").status_code == 200
+            may_end[step].set()
+        assert [each.result().status_code for each in asked] == [400, 400]
+    assert counts.pop("examined", 0) <= 1
+    assert counts == dict.fromkeys(steps, 1)
 
 
 def test_attached_tools_are_run_within_a_chat(served: Served, client: Any):

@@ -3,20 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import httpx2
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
+from websockets.sync.client import connect
 
 from abstractcore import Usage
 from abstractcore.server import FixedKeys
 from abstractcore.server.audit import Entry
 from abstractcore.server.metrics import Metrics
+from abstractcore.server.shared_folder import SharedFolder
 from abstractcore.testing import ScriptedReply
-from tests.chaos_server import PATIENCE_SECONDS
+from tests.chaos_server import HANG, PATIENCE_SECONDS
+from tests.leftovers import wait_until
 from tests.server.serving import Served, serving
 
 KEY = "a-key-of-this-server"
+BACKGROUNDS, WEBSOCKETS = "background_responses_running", "websocket_connections_open"
 ASK = {"model": "scripted", "messages": [{"role": "user", "content": "hi"}]}
 
 
@@ -57,6 +62,36 @@ def test_requests_calls_and_tokens_are_counted(served: Served, http: httpx2.Clie
     assert found["abstractcore_request_seconds_bucket", "+Inf"] == found["abstractcore_request_seconds_count",] == 3
     assert KEY not in response.text
     assert "such" not in response.text
+
+
+def test_what_runs_now_is_shown(served: Served, http: httpx2.Client):
+    def now() -> tuple[float, float]:
+        found = samples(http.get("/metrics").text)
+        return found[f"abstractcore_{BACKGROUNDS}",], found[f"abstractcore_{WEBSOCKETS}",]
+
+    assert now() == (0, 0)
+    served.vendor.script(HANG)
+    body = {"model": "openai-compatible/m", "input": "hi", "background": True}
+    url = f"ws{served.url.removeprefix('http')}/v1/responses"
+    with connect(url, proxy=None, additional_headers={"authorization": f"Bearer {KEY}"}):
+        id = http.post("/v1/responses", json=body).json()["id"]
+        assert now() == (1, 1)
+    http.post(f"/v1/responses/{id}/cancel")
+    wait_until(lambda: now() == (0, 0))
+
+
+def test_process_that_has_died_does_nothing(tmp_path: Path):
+    first, second = SharedFolder(tmp_path, "1"), SharedFolder(tmp_path, "2")
+    first.save({BACKGROUNDS: {"": 3}, WEBSOCKETS: {"": 3}, "calls_total": {"": 5}})
+    metrics = Metrics(second, lambda: 1, lambda: 2)
+
+    def shown() -> list[float]:
+        found = samples(metrics.text())
+        return [found[f"abstractcore_{name}",] for name in (BACKGROUNDS, WEBSOCKETS, "calls_total")]
+
+    assert shown() == [4, 5, 5]
+    second.bury("1")
+    assert shown() == [1, 2, 5]
 
 
 def test_counts_need_a_key(served: Served):

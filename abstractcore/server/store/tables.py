@@ -113,6 +113,16 @@ conversation_items = Table(
     Column("item", JSON, nullable=False),
 )
 """The items of conversations, in their order."""
+approved_calls = Table(
+    "abstractcore_approved_calls",
+    metadata,
+    Column("id", String(64), primary_key=True),
+    Column("expires", Float(53), nullable=False, index=True),
+    Column("result", JSON),
+    Column("result_expires", Float(53), index=True),
+)
+"""Calls of tools that clients have approved, by a SHA-256 of owner, question and call. One without `result` has begun,
+or has ended long ago."""
 files = Table(
     "abstractcore_files",
     metadata,

@@ -2,52 +2,62 @@
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
 import json
-from collections import OrderedDict
-from dataclasses import replace
+from contextlib import suppress
 
 from ...errors import InvalidInputError
 from ...schema import PendingCall, TextPart, ToolAnswer, ToolCall, ToolResult
-
-_MOST = 256
-"""How many results are kept: clients send an answer again soon or not at all."""
+from ..failures import RequestRefused
+from ..stored_state import StoredState
 
 
 class ApprovedCalls:
-    """The calls of this process. A client that retries sends its answer again: the call is not run again, and has the
-    result of the first time. `owner` is whose call it is: clients choose the ids of items that they send.
+    """The calls of all processes with the same store. A client that retries sends its answer again: the call is not run
+    again, and has the result of the first time. `owner` is whose call it is: clients choose the ids of items that they
+    send.
     """
 
-    def __init__(self) -> None:
-        self._results: OrderedDict[bytes, ToolResult | None] = OrderedDict()
+    def __init__(self, stored: StoredState) -> None:
+        self._stored = stored
+        self._saving: set[asyncio.Task[None]] = set()
 
-    def answer(self, owner: str, request: str, pending: PendingCall) -> ToolAnswer:
+    async def answer(self, owner: str, request: str, pending: PendingCall) -> ToolAnswer:
         """Returns how the call goes on that the item `request` asked about: it may run, or has its result.
 
-        Raises `InvalidInputError` for one that has begun before, and has no result.
+        Raises `InvalidInputError` for one that has begun before, and has no result, and `RequestRefused` while the
+        database is down.
         """
-        key = _key(owner, request, pending.call)
-        if key not in self._results:
-            self._results[key] = None
-            if len(self._results) > _MOST:
-                self._results.popitem(last=False)
+        await self.saved()
+        id = _digest(owner, request, pending.call)
+        begun = await self._stored.run(lambda tables: tables.approved_calls.begin(id))
+        if begun is None:
             return pending.allow()
-        result = self._results[key]
-        if result is None:
+        if begun.result is None:
             problem = (
                 f"the call of {request[:100]!r} has begun before, and no result is known: it may have taken effect"
             )
             raise InvalidInputError(problem, path="input")
-        return pending.result(*result.content, is_error=result.is_error)
+        return pending.result(*map(TextPart, begun.result["texts"]), is_error=begun.result["is_error"])
 
     def keep(self, owner: str, request: str, call: ToolCall, result: ToolResult) -> None:
-        """Keeps the text of the result of a call that has run: files would take too much memory."""
-        key = _key(owner, request, call)
-        if key in self._results:
-            texts = tuple(part for part in result.content if isinstance(part, TextPart))
-            self._results[key] = replace(result, content=texts)
+        """Begins to save the text of the result of a call that has run: files would take too much room."""
+        texts = [part.text for part in result.content if isinstance(part, TextPart)]
+        data: dict[str, object] = {"texts": texts, "is_error": result.is_error}
+        saving = asyncio.create_task(self._save(_digest(owner, request, call), data))
+        self._saving.add(saving)
+        saving.add_done_callback(self._saving.discard)
+
+    async def _save(self, id: str, data: dict[str, object]) -> None:
+        with suppress(RequestRefused):  # of a database that is down, which was logged: no result will be known
+            await self._stored.run(lambda tables: tables.approved_calls.end(id, data))
+
+    async def saved(self) -> None:
+        """Waits until all results are saved."""
+        if self._saving:
+            await asyncio.wait([*self._saving])
 
 
-def _key(owner: str, request: str, call: ToolCall) -> bytes:
-    return hashlib.sha256(json.dumps([owner, request, call.name, call.arguments_text]).encode()).digest()
+def _digest(owner: str, request: str, call: ToolCall) -> str:
+    return hashlib.sha256(json.dumps([owner, request, call.name, call.arguments_text]).encode()).hexdigest()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 
 from ...errors import InvalidInputError
 from ...schema import (
@@ -20,11 +20,11 @@ from .offers import Approval
 _INPUT = "input"
 
 
-def resumed(
+async def resumed(
     id: str,
     call: ModelCall,
     approvals: Mapping[str, Approval],
-    approved: Callable[[str, PendingCall], ToolAnswer],
+    approved: Callable[[str, PendingCall], Awaitable[ToolAnswer]],
 ) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
     """Returns a loop with an id, and the answers to its pending calls: those of the last reply in the messages of
     `call`, which have an approval or, as the client's own, a result. `approved` returns how one goes on that the
@@ -58,7 +58,8 @@ def resumed(
     )
     given = [_result(each, results) for each in waiting if each.call.id not in approvals]
     decided = [each for each in waiting if each.call.id in approvals]
-    return loop, (*given, *(_decision(each, approvals[each.call.id], approved) for each in decided))
+    answers = [await _decision(each, approvals[each.call.id], approved) for each in decided]
+    return loop, (*given, *answers)
 
 
 def _decided(parts: tuple[object, ...], approvals: Mapping[str, Approval]) -> list[ToolCall]:
@@ -81,7 +82,7 @@ def _result(pending: PendingCall, results: Mapping[str, ToolResult]) -> ToolAnsw
     return pending.result(*result.content, is_error=result.is_error)
 
 
-def _decision(
-    pending: PendingCall, approval: Approval, approved: Callable[[str, PendingCall], ToolAnswer]
+async def _decision(
+    pending: PendingCall, approval: Approval, approved: Callable[[str, PendingCall], Awaitable[ToolAnswer]]
 ) -> ToolAnswer:
-    return approved(approval.request, pending) if approval.is_given else pending.deny(approval.reason)
+    return await approved(approval.request, pending) if approval.is_given else pending.deny(approval.reason)

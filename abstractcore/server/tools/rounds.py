@@ -66,10 +66,11 @@ class ToolRounds:
     ) -> tuple[GenerateResponse[None], ModelReply]:
         """Returns the response of all rounds, and the reply for the client. Raises as `llm.arun` does."""
         async with self.offer.servers.used():
-            loop, answers = self._begun(call)
+            loop, answers = await self._begun(call)
             response = await llm.aresume(
                 loop, answers, tools=self._runnable, run_tools=self._policy, timeout=timeout, deps=None
             )
+            await self.offer.servers.approved.saved()
         events: list[StreamEvent] = []
         for number, reply in enumerate(response.steps):
             events += [] if number < len(loop.replies) else deltas_of(reply)
@@ -86,15 +87,15 @@ class ToolRounds:
     ) -> tuple[abstractcore.AsyncStream[None], MergedReply]:
         """Returns the stream of the loop, which `stack` closes, and what merges it."""
         await stack.enter_async_context(self.offer.servers.used())
-        loop, answers = self._begun(call)
+        loop, answers = await self._begun(call)
         stream = await llm.aresume(
             loop, answers, tools=self._runnable, run_tools=self._policy, timeout=timeout, stream=True
         )
         return await stack.enter_async_context(stream), self._merged(call)
 
-    def _begun(self, call: ModelCall) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
+    async def _begun(self, call: ModelCall) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
         approved = partial(self.offer.servers.approved.answer, self.owner)
-        return resumed(next_trace_id(), call, self.offer.approvals, approved)
+        return await resumed(next_trace_id(), call, self.offer.approvals, approved)
 
     def guarded(self, guarding: Guarding) -> ToolRounds:
         """Returns these rounds with tools whose arguments the guards of the call see before they run, and whose results
@@ -194,6 +195,7 @@ class RoundsStream:
             if deltas := merged.feed(events):
                 return deltas
         self._has_ended = True
+        await self._rounds.offer.servers.approved.saved()
         return merged.finish(stream.response.pending)
 
     @property

@@ -7,6 +7,7 @@ import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ...errors import InvalidInputError, MissingExtraError, ServerError, ToolFailed, ToolServerError
@@ -17,9 +18,11 @@ from ...tools import ServedTools
 from ...tools.long_results import shortened
 from ...tools.results import content_of
 from ...tools.tool import Tool
+from ...toolservers.base import off_loop
 from ..access import Grant
 from ..failures import RequestRefused
 from ..problems import Problems
+from ..stored_state import StoredState
 from .approved_calls import ApprovedCalls
 from .settings import ApprovalRule, MCPSettings, matches
 
@@ -58,12 +61,14 @@ class MCPServers:
     def __init__(
         self, settings: Settings, environment: Mapping[str, str], approved: ApprovedCalls | None = None
     ) -> None:
-        self.approved = approved or ApprovedCalls()
+        self.approved = approved or ApprovedCalls(StoredState(None, settings.limits.stored_seconds))
         self._settings = settings
         self._environment = environment
         self._made: dict[str, MCPTools] = {}
         self._latest: dict[str, tuple[ServedTools, Listing]] = {}
         """The last listing of each server, and what it was made of."""
+        self._running: dict[str, asyncio.Task[Listing]] = {}
+        """The servers that are being asked for their tools."""
         self._uses = 0
         self._is_retired = False
 
@@ -107,10 +112,26 @@ class MCPServers:
         return list(await asyncio.gather(*map(self._listing, names)))
 
     async def _listing(self, name: str) -> Listing:
+        """Returns the tools of a server; requests at the same time share the work, which goes on without them."""
+        running = self._running.get(name)
+        if running is None:
+            running = self._running[name] = asyncio.create_task(self._asked(name))
+            running.add_done_callback(lambda task: self._ended(name, task))
+        return await asyncio.shield(running)
+
+    def _ended(self, name: str, task: asyncio.Task[Listing]) -> None:
+        del self._running[name]
+        if not task.cancelled():
+            task.exception()  # its requests may have been cancelled: nobody else reads it
+
+    async def _asked(self, name: str) -> Listing:
         settings = self._settings.mcp[name]
+        source = self._tools(name)
+        if name not in self._latest:
+            await asyncio.to_thread(import_module, "abstractcore.mcp.connections")  # the SDK takes a second
         try:
             async with self.used():
-                served = await self._tools(name).served_tools(None)
+                served = await source.served_tools(None)
         except ToolServerError as error:
             _log.warning("%s", error.message)
             problem = f"the MCP server {name!r} cannot be used at the moment"
@@ -119,7 +140,7 @@ class MCPServers:
             return Listing(name, warnings=(CallWarning("tool_server_failed", f"tools.{name}", problem),), error=problem)
         made_of, listing = self._latest.get(name, (None, None))
         if listing is None or made_of != served:
-            listing = self._listed(name, settings, served)
+            listing = await off_loop(served.tools, self._listed, name, settings, served)
             self._latest[name] = served, listing
         return listing
 

@@ -1,0 +1,45 @@
+"""Calls that clients have approved, in a SQLite file and a PostgreSQL: each begins once."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from abstractcore.server.store import Store
+from abstractcore.server.store.approved_calls import ApprovedCalls, BegunCall
+from tests.server.store.databases import Clock
+
+RESULT = {"texts": ["done"], "is_error": False}
+
+
+@pytest.fixture
+def calls(store: Store, clock: Clock) -> ApprovedCalls:
+    return ApprovedCalls(store, 10_000, clock)
+
+
+def test_call_begins_once_and_has_its_result(calls: ApprovedCalls, store: Store, clock: Clock):
+    other_process = ApprovedCalls(store, 10_000, clock)
+    assert calls.begin("a") is None
+    assert other_process.begin("a") == BegunCall(None)
+    assert other_process.begin("b") is None
+    calls.end("a", RESULT)
+    assert other_process.begin("a") == calls.begin("a") == BegunCall(RESULT)
+    assert calls.begin("b") == BegunCall(None)
+
+
+def test_result_is_kept_for_an_hour_and_that_it_has_begun_for_longer(calls: ApprovedCalls, clock: Clock):
+    calls.begin("a")
+    calls.end("a", RESULT)
+    clock.time += 3599
+    assert calls.begin("a") == BegunCall(RESULT)
+    clock.time += 1
+    assert calls.begin("a") == BegunCall(None)
+    clock.time += 6400
+    assert calls.begin("a") is None
+
+
+def test_only_one_of_many_begins_a_call(calls: ApprovedCalls):
+    with ThreadPoolExecutor(8) as threads:
+        begun = list(threads.map(calls.begin, ["a"] * 16))
+    assert begun.count(None) == 1
