@@ -233,7 +233,7 @@ class Application:
             # uvicorn would collect the whole response in memory before it sends it.
             raise refused(400, "there are no WebSocket connections at this path")
         if self._metrics.running > state.settings.limits.requests and not found.route.is_open:
-            raise RateLimitError("the server is answering as many requests as it may", retry_after=1)
+            raise RateLimitError("the server has reached its limit of concurrent requests", retry_after=1)
         return await found.handler(
             Exchange(found.request, connection, state, found.route.dialect, grant, time.time(), entry)
         )

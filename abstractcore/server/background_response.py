@@ -177,7 +177,7 @@ class BackgroundResponse:
             answer = await calls.whole(self._job, await calls.all_answers(self._job))
             self._final = json.loads(answer.body)
         if self._final is None:
-            raise ServerError("the model's answer has no end")
+            raise ServerError("the model's answer was cut off")
         return await self._end(self._final)
 
     async def _take_back(self, error: Exception) -> None:

@@ -66,7 +66,7 @@ class Backgrounds:
     def place(self, most: int) -> Generator[None]:
         """Holds a place for a response that is about to begin; raises `RateLimitError` if `most` are being made."""
         if len(self._running) + self._beginning >= most:
-            message = f"the server makes {most} responses in the background, and no more at once"
+            message = f"the server has reached its limit of {most} responses in the background"
             raise RateLimitError(message, retry_after=1)
         self._beginning += 1
         try:

@@ -208,7 +208,7 @@ class Job:
         rest = without(rest, self.exchange.dialect.state_fields)
         for name in rest:
             if name in self.exchange.dialect.needed_fields:
-                message = f"{provider} has nothing like it, and without it the request would mean something else"
+                message = f"{provider} does not support it, and without it the request would mean something else"
                 raise InvalidInputError(message, path=name)
         message = f"{provider} has no such field"
         return {}, [CallWarning("field_left_out", name, message) for name in rest]

@@ -95,7 +95,9 @@ class LLMs:
         if not (slash and self._is_fronted(provider)):
             provider, model = self._owner(name, vendors) or "", name
         if not provider or not self._is_allowed(provider, model):
-            raise self._unknown(name)
+            known = (each for each in vendors if self._is_fronted(each) and not self.usable(each))
+            vendor = next((each for each in known if self._knows(each, name)), None)
+            raise self._unknown(name) if vendor is None else self._not_set_up(name, vendor)
         return provider, model
 
     def name_of(self, llm: abstractcore.LLM, asked: str) -> str:

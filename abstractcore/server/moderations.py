@@ -50,7 +50,7 @@ async def moderate(exchange: Exchange) -> WireResponse:
     body = exchange.entry.receipt.request = await exchange.body()
     data = read_object(body, exchange.request.headers)
     if EXTENSION in data:
-        raise InvalidInputError("moderations have nothing of it: leave it out", path=EXTENSION)
+        raise InvalidInputError("it has no effect on moderations: leave it out", path=EXTENSION)
     given = ModerationInput.of(data.get("input"))
     served = _served(exchange, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
     exchange.grant.check_model(served.name)

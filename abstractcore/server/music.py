@@ -21,7 +21,7 @@ async def compose(exchange: Exchange) -> WireResponse:
     data = read_object(await exchange.body(), exchange.request.headers)
     unknown = sorted(data.keys() - _FIELDS)
     if unknown:
-        raise InvalidInputError(f"there is no such field; there are {', '.join(sorted(_FIELDS))}", path=unknown[0])
+        raise InvalidInputError(f"there is no such field: use {', '.join(sorted(_FIELDS))}", path=unknown[0])
     maker = exchange.state.makers.find("music", text_at(data, "model"))
     texts = {name: text_at(data, name) for name in _TEXTS if name == "prompt" or data.get(name) is not None}
     options: dict[str, Any] = {}

@@ -87,7 +87,7 @@ class WebSockets:
         if len(staying) >= limits.websockets:
             idle = [each for each in staying if each.idle_since is not None]
             if not idle:
-                raise RateLimitError("the server has as many WebSocket connections as it may", retry_after=1)
+                raise RateLimitError("the server has reached its limit of WebSocket connections", retry_after=1)
             min(idle, key=lambda each: each.idle_since or 0.0).end(_REPLACED)
 
     def stop(self) -> None:
