@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Generator
+from collections.abc import Generator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -27,6 +27,9 @@ _DELAY = 0.02
 _CALLS = {1: 150, 4: 60, 16: 25, 64: 12}
 """Calls of each client at once."""
 _EVENTS = 50
+_PAUSE = 0.01
+"""Between the first event of a stream, if it comes alone, and the others."""
+_ALONE = {**clients.STREAM_BODY, "user": "alone"}
 _ADDED = 0.7e-3
 _FIRST = 1e-3
 _P99 = 2.5
@@ -76,8 +79,8 @@ async def _rows(vendor: str, served: str, proxy: str, process: int, rounds: int)
     urls = {"direct": vendor, "gateway": served, "bare": proxy}
     rows: list[Row] = []
     for url in urls.values():
-        await load(url, 2, 20, stream=False)
-        await load(url, 2, 5, stream=True)
+        await load(url, 2, 20)
+        await load(url, 2, 5, clients.STREAM_BODY)
     for at_once, calls in _CALLS.items():
         found: dict[str, list[float]] = {name: [] for name in urls}
         seconds = dict.fromkeys(urls, 0.0)
@@ -85,13 +88,14 @@ async def _rows(vendor: str, served: str, proxy: str, process: int, rounds: int)
         for _ in range(rounds):
             for name, url in urls.items():
                 before, start = _cpu(process), time.perf_counter()
-                found[name] += await load(url, at_once, calls, stream=False)
+                found[name] += await load(url, at_once, calls)
                 seconds[name] += time.perf_counter() - start
                 spent += _cpu(process) - before if name == "gateway" else 0
         rows += _rows_of(at_once, found, seconds, spent / (at_once * calls * rounds))
-    firsts = {name: statistics.median(await load(url, 1, 100, stream=True)) for name, url in urls.items()}
-    rows.append(Row("added to the first chunk, 1 at once", firsts["gateway"] - firsts["direct"], goal=_FIRST))
-    rows.append(Row("the same of a bare proxy", firsts["bare"] - firsts["direct"]))
+    for words, body in (("", clients.STREAM_BODY), (" that comes alone", _ALONE)):
+        firsts = {name: statistics.median(await load(url, 1, 100, body)) for name, url in urls.items()}
+        rows.append(Row(f"added to the first chunk{words}", firsts["gateway"] - firsts["direct"], goal=_FIRST))
+        rows.append(Row(f"the same of a bare proxy{words}", firsts["bare"] - firsts["direct"]))
     return rows
 
 
@@ -121,26 +125,25 @@ def _rows_of(at_once: int, found: dict[str, list[float]], seconds: dict[str, flo
     return rows
 
 
-async def load(url: str, at_once: int, calls: int, *, stream: bool) -> list[float]:
+async def load(url: str, at_once: int, calls: int, body: Mapping[str, object] = clients.BODY) -> list[float]:
     """Returns the seconds of each call, to the first chunk of a stream, on connections of their own."""
 
     async def one_client(session: aiohttp.ClientSession) -> list[float]:
-        return [await _call(session, url, stream=stream) for _ in range(calls)]
+        return [await _call(session, url, body) for _ in range(calls)]
 
     async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0)) as session:
         found = await asyncio.gather(*(one_client(session) for _ in range(at_once)))
     return [each for one in found for each in one]
 
 
-async def _call(session: aiohttp.ClientSession, url: str, *, stream: bool) -> float:
-    body = clients.STREAM_BODY if stream else clients.BODY
+async def _call(session: aiohttp.ClientSession, url: str, body: Mapping[str, object]) -> float:
     start = time.perf_counter()
     async with session.post(f"{url}/v1/chat/completions", json=body, headers=clients.HEADERS) as answer:
         assert answer.status == 200, await answer.text()
         await answer.content.readany()
         first = time.perf_counter()
         await answer.read()
-    return (first if stream else time.perf_counter()) - start
+    return (first if body.get("stream") else time.perf_counter()) - start
 
 
 def _cpu(process: int) -> float:
@@ -189,11 +192,16 @@ def _started(command: list[str], variables: dict[str, str], pattern: str) -> Gen
 
 
 class _Delayed(Requests):
-    """Answers each request after the delay; of a stream, all chunks at once."""
+    """Answers each request after the delay; of a stream, all chunks at once, or the first one alone."""
 
     def answer(self, head: bytes, tight: bytes) -> None:
-        answer = _STREAM if b'"stream":true' in tight else PLAIN
-        asyncio.get_running_loop().call_later(_DELAY, self.transport.write, answer)
+        loop = asyncio.get_running_loop()
+        if b'"user":"alone"' in tight:
+            loop.call_later(_DELAY, self.transport.write, _STREAM[:_FIRST_END])
+            loop.call_later(_DELAY + _PAUSE, self.transport.write, _STREAM[_FIRST_END:])
+        else:
+            answer = _STREAM if b'"stream":true' in tight else PLAIN
+            loop.call_later(_DELAY, self.transport.write, answer)
 
 
 def _answer(body: bytes, kind: bytes) -> bytes:
@@ -202,6 +210,7 @@ def _answer(body: bytes, kind: bytes) -> bytes:
 
 PLAIN = _answer(wire.completion(), b"application/json")
 _STREAM = _answer(b"".join((*wire.events()[:_EVENTS], *wire.events()[-3:])), b"text/event-stream")
+_FIRST_END = _STREAM.index(wire.events()[1])
 
 
 async def serve(answers: type[Requests]) -> None:

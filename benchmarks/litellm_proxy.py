@@ -49,12 +49,12 @@ async def _rows(urls: dict[str, str], rounds: int) -> list[Row]:
     single: dict[str, list[float]] = {name: [] for name in urls}
     seconds = dict.fromkeys(urls, 0.0)
     for url in urls.values():
-        await gateway.load(url, 2, 20, stream=False)
+        await gateway.load(url, 2, 20)
     for _ in range(rounds):
         for name, url in urls.items():
-            single[name] += await gateway.load(url, 1, 30, stream=False)
+            single[name] += await gateway.load(url, 1, 30)
             start = time.perf_counter()
-            await gateway.load(url, _AT_ONCE, _CALLS, stream=False)
+            await gateway.load(url, _AT_ONCE, _CALLS)
             seconds[name] += time.perf_counter() - start
     middle = {name: statistics.median(each) for name, each in single.items()}
     return [
