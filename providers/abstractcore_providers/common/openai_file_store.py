@@ -7,7 +7,6 @@ part has 64 MB at most. Files expire after two days (`expires_after`).
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Mapping
 from dataclasses import replace
 
 from pydantic_core import to_json
@@ -17,6 +16,7 @@ from abstractcore.ports import FileToUpload, FileUpload, Operation, ProviderFile
 from abstractcore.schema import WireRequest, WireResponse
 
 from .file_operations import DELETE, LIFETIME_SECONDS, READ, UPLOAD, file_operation, path_of
+from .json_headers import JSON_HEADERS
 from .json_reading import Object, as_object, count_of, text_of
 from .multipart import multipart
 from .openai_address import RIGHT_ADDRESS
@@ -26,7 +26,6 @@ from .response_bodies import read_body
 PART_BYTES = 32 << 20
 """Files up to this size are sent in one request, larger ones in parts of this size."""
 _FILES, _UPLOADS = "/files", "/uploads"
-_JSON: Mapping[str, str] = {"content-type": "application/json"}
 _STATES = {"pending", "completed"}
 
 
@@ -51,7 +50,7 @@ class OpenAIFileStore:
         if upload.wants:
             request = multipart(f"{path}/parts", (), "data", file, data)
             return file_operation(UPLOAD, request, lambda response: _part_sent(response, file, upload))
-        request = WireRequest(f"{path}/complete", _JSON, to_json({"part_ids": list(upload.parts)}))
+        request = WireRequest(f"{path}/complete", JSON_HEADERS, to_json({"part_ids": list(upload.parts)}))
         return file_operation(UPLOAD, request, lambda response: _completed(response, upload))
 
     def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileUpload] | None:
@@ -92,7 +91,7 @@ def _begun(file: FileToUpload) -> WireRequest:
         "purpose": _purpose(file),
         "expires_after": {"anchor": "created_at", "seconds": LIFETIME_SECONDS},
     }
-    return WireRequest(_UPLOADS, _JSON, to_json(body))
+    return WireRequest(_UPLOADS, JSON_HEADERS, to_json(body))
 
 
 def _begin_parts(response: WireResponse, file: FileToUpload, upload: FileUpload) -> FileUpload:

@@ -16,6 +16,7 @@ from ...common.claude_thinking import (
     read_claude_thinking,
     write_claude_thinking,
 )
+from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object, as_object
 from ...common.provider_options import duplicate_option_error, options_for
 from ...common.raw_arguments import written_with
@@ -32,7 +33,6 @@ from .write_messages import write_messages
 from .writing import Writing
 
 PATH = "/messages"
-_HEADERS = {"content-type": "application/json"}
 _HIGHEST_TEMPERATURE = 1.0
 
 
@@ -96,7 +96,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
         effort = as_object(body.get("output_config")).get("effort")
         if read_claude_thinking(body.get("thinking"), effort, replays=replays, settings=dialect)[0] != thinking:
             raise duplicate_option_error(f"{options_path}.thinking")
-    headers = {**_HEADERS, **dialect.headers, **betas_to_theirs(betas, body, f"{options_path}.betas", warnings)}
+    headers = {**JSON_HEADERS, **dialect.headers, **betas_to_theirs(betas, body, f"{options_path}.betas", warnings)}
     return Draft(body, conversation.inputs, headers, warnings)
 
 

@@ -22,6 +22,7 @@ from abstractcore.schema import (
 
 from ...common.cache_times import CacheTimes
 from ...common.call_ids import CallIds
+from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object
 from ...common.json_schemas import BEDROCK
 from ...common.provider_options import options_for
@@ -38,7 +39,6 @@ from .turns import turns_of
 from .vocabulary import PROVIDER, SAMPLING, SEPARATOR, WARNINGS
 from .write_blocks import BlockWriter
 
-HEADERS = {"content-type": "application/json"}
 _ID = re.compile("[a-zA-Z0-9_-]{1,64}")
 _HIGHEST_TEMPERATURE = 1.0
 _UNSUPPORTED = ("parallel_tool_calls", "modalities")
@@ -58,7 +58,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
 
 def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> WireRequest:
     """Returns the request for an operation on `model`, whose id may be an ARN."""
-    return WireRequest(f"/model/{quote(model, safe='')}/{operation}", HEADERS, written_with(body, INPUT, inputs))
+    return WireRequest(f"/model/{quote(model, safe='')}/{operation}", JSON_HEADERS, written_with(body, INPUT, inputs))
 
 
 def request_body(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> tuple[Object, list[str]]:

@@ -11,6 +11,7 @@ from abstractcore.schema import CallWarning, Encoded, ModelCall, Sampling, ToolC
 
 from ...common.format_warnings import unsupported
 from ...common.function_tools import write_function_tool
+from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object
 from ...common.json_schemas import COHERE
 from ...common.output_schemas import bare_schema
@@ -19,7 +20,6 @@ from ...common.reasoning_origins import origin_of
 from .vocabulary import PROVIDER, SAMPLING, WARNINGS, has_field
 from .write_messages import write_messages
 
-_HEADERS = {"content-type": "application/json"}
 _UNSUPPORTED = ("parallel_tool_calls", "modalities")
 
 
@@ -45,7 +45,7 @@ def encode(call: ModelCall) -> Encoded:
     WARNINGS.options(call, _UNSUPPORTED, warnings)
     body["stream"] = call.stream
     add_provider_options(body, call, PROVIDER, has_field, warnings)
-    return Encoded(WireRequest("/chat", _HEADERS, to_json(body)), tuple(warnings))
+    return Encoded(WireRequest("/chat", JSON_HEADERS, to_json(body)), tuple(warnings))
 
 
 def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:

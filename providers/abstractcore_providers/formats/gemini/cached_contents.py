@@ -25,11 +25,12 @@ from abstractcore.schema.quoting import shown
 
 from ...common.body_writer import BodyWriter
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body
+from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.operations import CACHED_CONTENTS
 from ...common.response_bodies import read_body
 from .dialect import Dialect
-from .encode import HEADERS, body_of, resource_of
+from .encode import body_of, resource_of
 from .vocabulary import ARGUMENTS
 
 _COLLECTION = "cachedContents"
@@ -107,7 +108,7 @@ def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Di
         writer.warnings.append(CallWarning("option_left_out", field_path, message))
     if title is not None:
         kept["displayName"] = title
-    return Encoded(WireRequest(f"/{_COLLECTION}", HEADERS, writer.json(kept)), tuple(writer.warnings))
+    return Encoded(WireRequest(f"/{_COLLECTION}", JSON_HEADERS, writer.json(kept)), tuple(writer.warnings))
 
 
 def _without_answer(call: ModelCall, writer: BodyWriter) -> dict[str, object]:
@@ -129,7 +130,7 @@ def encode_kept(name: str) -> Encoded:
 def encode_extension(name: str, seconds: int) -> Encoded:
     """Returns the request that extends the lifetime of one to `seconds` from now."""
     body = BodyWriter("", ARGUMENTS).json({"ttl": f"{seconds}s"})
-    return Encoded(WireRequest(f"{_path_of(name)}?updateMask=ttl", HEADERS, body, "PATCH"))
+    return Encoded(WireRequest(f"{_path_of(name)}?updateMask=ttl", JSON_HEADERS, body, "PATCH"))
 
 
 def encode_deletion(name: str) -> Encoded:

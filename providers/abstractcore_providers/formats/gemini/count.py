@@ -6,9 +6,10 @@ from abstractcore.schema import Encoded, ModelCall, WireRequest, WireResponse
 
 from ...common.body_writer import BodyWriter
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body
+from ...common.json_headers import JSON_HEADERS
 from ...common.response_bodies import read_count
 from .dialect import Dialect
-from .encode import HEADERS, body_of, resource_of
+from .encode import body_of, resource_of
 from .vocabulary import ARGUMENTS
 
 _COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")
@@ -23,7 +24,7 @@ def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
         body = {"generateContentRequest": {"model": resource, **body}}
     else:
         body = {name: body[name] for name in _COUNTED if name in body}
-    request = WireRequest(f"/{resource}:countTokens", HEADERS, writer.json(body))
+    request = WireRequest(f"/{resource}:countTokens", JSON_HEADERS, writer.json(body))
     return Encoded(request, tuple(writer.warnings))
 
 

@@ -7,6 +7,7 @@ from urllib.parse import quote
 from abstractcore.schema import Encoded, ModelCall, WireRequest
 
 from ...common.body_writer import BodyWriter
+from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object
 from ...common.tool_names import GEMINI, with_valid_names
 from .dialect import Dialect
@@ -15,7 +16,6 @@ from .vocabulary import ARGUMENTS
 from .write_messages import write_contents, write_system
 from .write_settings import add_server_side_calls, write_generation_config, write_tool_config, write_tools
 
-HEADERS = {"content-type": "application/json"}
 _COLLECTIONS = ("tunedModels/", "endpoints/", "publishers/")
 
 
@@ -28,7 +28,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     writer = BodyWriter(dialect.provider, ARGUMENTS)
     body = body_of(call, dialect, writer)
     operation = "streamGenerateContent?alt=sse" if call.stream else "generateContent"
-    request = WireRequest(f"/{resource_of(call.model, dialect)}:{operation}", HEADERS, writer.json(body))
+    request = WireRequest(f"/{resource_of(call.model, dialect)}:{operation}", JSON_HEADERS, writer.json(body))
     return Encoded(request, tuple(writer.warnings))
 
 

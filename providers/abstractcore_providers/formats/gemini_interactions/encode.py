@@ -6,6 +6,7 @@ from abstractcore.schema import Encoded, JSONObject, ModelCall, Sampling, WireRe
 
 from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
+from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object
 from ...common.sampling_options import SAMPLING_OPTIONS, write_sampling
 from ...common.thinking_levels import nearest_level
@@ -17,8 +18,6 @@ from .vocabulary import ARGUMENTS, LEVELS, SAMPLING, WARNINGS
 from .write_messages import write_input
 from .write_system import write_system
 
-_HEADERS = {"content-type": "application/json"}
-
 
 def encode(call: ModelCall, provider: str, defaults: JSONObject) -> Encoded:
     """Returns the request for a lowered call; `defaults` are options that it may have itself.
@@ -28,7 +27,7 @@ def encode(call: ModelCall, provider: str, defaults: JSONObject) -> Encoded:
     """
     writer = BodyWriter(provider, ARGUMENTS)
     body = _body(call, defaults, writer)
-    return Encoded(WireRequest("/interactions", _HEADERS, writer.json(body)), tuple(writer.warnings))
+    return Encoded(WireRequest("/interactions", JSON_HEADERS, writer.json(body)), tuple(writer.warnings))
 
 
 def _body(call: ModelCall, defaults: JSONObject, writer: BodyWriter) -> Object:

@@ -22,6 +22,7 @@ from abstractcore.schema import (
 from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
 from ...common.function_tools import write_function_tool
+from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object
 from ...common.json_schemas import OLLAMA
 from ...common.output_schemas import bare_schema
@@ -32,7 +33,6 @@ from .context import context_for
 from .vocabulary import ARGUMENTS, LEVELS, PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARNINGS, has_field, has_option
 from .write_messages import write_messages
 
-_HEADERS = {"content-type": "application/json"}
 _UNSUPPORTED = ("parallel_tool_calls", "modalities")
 
 
@@ -45,7 +45,7 @@ def encode(call: ModelCall, context_size: int | None) -> Encoded:
     if call.hosted_tools:
         raise WARNINGS.hosted_tools(call)
     written, _, warnings = _written(call, context_size)
-    return Encoded(WireRequest("/api/chat", _HEADERS, written), tuple(warnings))
+    return Encoded(WireRequest("/api/chat", JSON_HEADERS, written), tuple(warnings))
 
 
 def context_of(call: ModelCall, context_size: int | None) -> int | None:

@@ -22,6 +22,7 @@ from abstractcore.schema import (
 
 from ...common.format_warnings import unsupported
 from ...common.function_tools import write_function_tool
+from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object
 from ...common.output_schemas import write_output
 from ...common.provider_options import add_provider_options
@@ -34,8 +35,6 @@ from .json_mode import JSON_MODE, instruct
 from .thinking import write_thinking
 from .vocabulary import WARNINGS, has_field
 from .write_messages import write_messages
-
-_HEADERS = {"content-type": "application/json"}
 
 
 def encode(call: ModelCall, dialect: Dialect) -> Encoded:
@@ -68,7 +67,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
         if dialect.stream_usage:
             body["stream_options"] = {"include_usage": True}
     add_provider_options(body, call, dialect.provider, partial(has_field, dialect=dialect), warnings, joined=("tools",))
-    return Encoded(WireRequest("/chat/completions", _HEADERS, to_json(body)), tuple(warnings))
+    return Encoded(WireRequest("/chat/completions", JSON_HEADERS, to_json(body)), tuple(warnings))
 
 
 def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning]) -> Object:

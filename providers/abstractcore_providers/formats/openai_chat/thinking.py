@@ -23,7 +23,7 @@ def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) ->
 
 def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> ThinkingLevel | int | None:
     """Reads a request's field; None if it is not set, or a call cannot express it."""
-    if fields is None:
+    if fields is None or name not in {field[0] for field in (fields.level, fields.off[0], fields.budget) if field}:
         return None
     off, word = fields.off
     found = _at(off, name, value)

@@ -6,6 +6,7 @@ from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, Encoded, ModelCall, WireRequest, WireResponse
 
+from ...common.json_headers import JSON_HEADERS
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_body
 from ...common.response_bodies import read_count
@@ -34,8 +35,7 @@ def encode_count(call: ModelCall, provider: str, encrypted_reasoning: bool) -> E
     warnings: list[CallWarning] = []
     body = request_body(call, provider, encrypted_reasoning, warnings)
     body = {name: value for name, value in body.items() if name in _FIELDS}
-    headers = {"content-type": "application/json"}
-    return Encoded(WireRequest("/responses/input_tokens", headers, to_json(body)), tuple(warnings))
+    return Encoded(WireRequest("/responses/input_tokens", JSON_HEADERS, to_json(body)), tuple(warnings))
 
 
 def decode_count(response: WireResponse) -> int:

@@ -7,6 +7,7 @@ from pydantic_core import to_json
 from abstractcore.schema import CallWarning, Encoded, Message, ModelCall, WireRequest
 
 from ...common.format_warnings import unsupported
+from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object
 from ...common.json_schemas import OPENAI
 from ...common.output_schemas import write_output
@@ -22,8 +23,6 @@ from .tools import write_choice, write_hosted_tool, write_tool
 from .vocabulary import SAMPLING, WARNINGS
 from .write_items import plain_text, write_items
 
-_HEADERS = {"content-type": "application/json"}
-
 
 def encode(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded:
     """Returns the request for a lowered call, with or without `encrypted_reasoning`.
@@ -33,7 +32,7 @@ def encode(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded
     """
     warnings: list[CallWarning] = []
     body = request_body(call, provider, encrypted_reasoning, warnings)
-    return Encoded(WireRequest("/responses", _HEADERS, to_json(body)), tuple(warnings))
+    return Encoded(WireRequest("/responses", JSON_HEADERS, to_json(body)), tuple(warnings))
 
 
 def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warnings: list[CallWarning]) -> Object:
