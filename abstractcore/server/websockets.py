@@ -1,8 +1,9 @@
-"""`WebSockets`: the WebSocket connections of clients, over which they ask for one response after the other."""
+"""`WebSockets`: the WebSocket connections of clients, which ask over them for responses in parallel streams."""
 
 from __future__ import annotations
 
 import asyncio
+from collections import deque
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
@@ -19,7 +20,7 @@ from .websocket_turns import TurnConnection, TurnRequest
 Answer: TypeAlias = Callable[[Mapping[str, Any], Connection], Awaitable[None]]
 
 _MOST_WAITING = 16
-"""How many messages may wait for the response to another one."""
+"""How many messages may wait for the responses to others."""
 _MOST_STREAMS = 32
 """How many names of streams a connection may use (https://developers.openai.com/api/docs/guides/websocket-mode)."""
 _OF_HANDSHAKE = ("connection", "content-", "origin", "sec-websocket-", "transfer-encoding", "upgrade")
@@ -150,7 +151,9 @@ class _Accepted:
 
 
 class Socket:
-    """One connection. Its messages are answered one after the other, in the order of their arrival."""
+    """One connection. The messages of each stream, and those without one, are answered one after the other, in the
+    order of their arrival; streams do not wait for each other.
+    """
 
     def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send, limits: Limits, answer: Answer) -> None:
         headers = [each for each in scope["headers"] if not each[0].decode("latin-1").lower().startswith(_OF_HANDSHAKE)]
@@ -159,14 +162,15 @@ class Socket:
         self._send = send
         self._limits = limits
         self._answer = answer
-        self._waiting: asyncio.Queue[TurnRequest | None] = asyncio.Queue()
-        self._waiting_bytes = 0
+        self._waiting: dict[str | None, deque[TurnRequest]] = {}
+        """The messages that wait, by the streams of which a response is being made."""
         self._gone = asyncio.Event()
         self._end: _End | None = None
+        self._ends = asyncio.Event()
         self._recent = RecentResponses(limits.body_bytes)
         self._streams: set[str] = set()
         self.idle_since: float | None = asyncio.get_running_loop().time()
-        """The time of the event loop since when no response is being made; None while one is."""
+        """The time of the event loop since when no response is being made; None while any is."""
 
     @property
     def is_ending(self) -> bool:
@@ -174,48 +178,77 @@ class Socket:
         return self._end is not None
 
     def end(self, end: _End) -> None:
-        """Closes the connection when the response that is being made has ended."""
+        """Closes the connection when the responses that are being made have ended."""
         if self._end is None:
             self._end = end
-            self._waiting.put_nowait(None)
+            self._ends.set()
 
     async def serve(self) -> None:
         """Answers all messages, and closes the connection."""
-        loop = asyncio.get_running_loop()
-        timer = loop.call_later(self._limits.websocket_seconds, self.end, _EXPIRED)
-        reader = asyncio.create_task(self._read())
+        timer = asyncio.get_running_loop().call_later(self._limits.websocket_seconds, self.end, _EXPIRED)
+        streams = asyncio.TaskGroup()
+        reader = asyncio.create_task(self._read(streams))
         try:
-            while (request := await self._waiting.get()) is not None and not self.is_ending:
-                self._waiting_bytes -= len(request.body)
-                self.idle_since = None
-                await self._turn(request)
-                self.idle_since = loop.time()
+            async with streams:
+                try:
+                    await self._ends.wait()
+                finally:
+                    self.end(_GONE)  # of a server that ends at once: nothing more is begun
             await self._close()
         finally:
             timer.cancel()
             reader.cancel()
 
-    async def _read(self) -> None:
-        """Reads messages, also while a response is being made: only so it is known that the client has left."""
+    async def _read(self, streams: asyncio.TaskGroup) -> None:
+        """Reads messages, also while responses are being made: only so it is known that the client has left."""
         try:
             while (message := await self._receive())["type"] == "websocket.receive":
-                request, waiting = TurnRequest.of(message), self._waiting.qsize()
-                self._waiting_bytes += len(request.body)
-                if waiting >= _MOST_WAITING or (waiting and self._waiting_bytes > self._limits.body_bytes):
+                if not self.is_ending and not self._take(TurnRequest.of(message), streams):
                     self.end(_FLOODED)
                     return
-                self._waiting.put_nowait(request)
         finally:
             self.end(_GONE)
             self._gone.set()
 
-    async def _turn(self, request: TurnRequest) -> None:
-        if request.stream_id is not None and request.stream_id not in self._streams:
+    def _take(self, request: TurnRequest, streams: asyncio.TaskGroup) -> bool:
+        """Begins to answer a message, or lets it wait for the one before it in its stream; returns False if too much
+        waits.
+        """
+        name = self._stream_of(request)
+        behind = self._waiting.get(name)
+        if behind is None:
+            self._waiting[name] = deque()
+            self.idle_since = None
+            streams.create_task(self._answer_stream(name, request))
+            return True
+        waiting = [len(each.body) for stream in self._waiting.values() for each in stream]
+        if len(waiting) >= _MOST_WAITING or (waiting and sum(waiting) + len(request.body) > self._limits.body_bytes):
+            return False
+        behind.append(request)
+        return True
+
+    def _stream_of(self, request: TurnRequest) -> str | None:
+        """Returns the name of the stream of a message; of one stream too many, whose message is refused, None."""
+        name = request.stream_id
+        if name is not None and name not in self._streams:
             if len(self._streams) == _MOST_STREAMS:
                 message, code = f"a connection has at most {_MOST_STREAMS} streams", "websocket_stream_limit_reached"
                 request.problem = refused(400, message, path="stream_id", code=code)
-            else:
-                self._streams.add(request.stream_id)
+                return None
+            self._streams.add(name)
+        return name
+
+    async def _answer_stream(self, name: str | None, request: TurnRequest) -> None:
+        """Answers a message, and then those of its stream that wait."""
+        waiting = self._waiting[name]
+        await self._turn(request)
+        while waiting and not self.is_ending:
+            await self._turn(waiting.popleft())
+        del self._waiting[name]
+        if not self._waiting:
+            self.idle_since = asyncio.get_running_loop().time()
+
+    async def _turn(self, request: TurnRequest) -> None:
         connection = TurnConnection(request, self._say, self._gone, self._recent)
         await self._answer(self._scope, connection)
         if connection.status == 401 and not connection.is_let_in:  # else it is the key of a provider

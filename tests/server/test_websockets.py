@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, get_args
 from unittest.mock import Mock
 
@@ -35,7 +36,18 @@ from abstractcore.server.receipts import ReceiptFolder
 from abstractcore.server.websocket_connections import limited_websockets
 from abstractcore.server.websockets import Socket
 from abstractcore.testing import ScriptedReply
-from tests.chaos_server import CUT, DONE, HANG, LAST_CHUNK, PATIENCE_SECONDS, chunk, delta, failure, stream_head
+from tests.chaos_server import (
+    CUT,
+    DONE,
+    HANG,
+    LAST_CHUNK,
+    PATIENCE_SECONDS,
+    chunk,
+    completion,
+    delta,
+    failure,
+    stream_head,
+)
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts
 from tests.server.serving import Served, provider_at, serving
@@ -280,13 +292,77 @@ def test_requests_wait_for_each_other(served: Served):
     served.script("one", "two", "three")
     with connected(served) as connection:
         for number in ("1", "2", "3"):
-            connection.send(json.dumps({**ASK, "input": number, "stream_id": number}))
+            connection.send(json.dumps({**ASK, "input": number}))
         events: list[dict[str, Any]] = []
         while sum(each["type"] == COMPLETED for each in events) < 3:
             events.append(received(connection))
-    order = [each["stream_id"] for each in events]
-    assert order == sorted(order)
     assert text_of(events) == "onetwothree"
+
+
+def test_streams_do_not_wait_for_each_other(served: Served):
+    """Requests with one `stream_id` are first in, first out; others are parallel, and may continue what another one has
+    made: https://developers.openai.com/api/docs/guides/websocket-mode, and `ResponseCreate.stream_id` of the openai
+    package.
+    """
+    vendor = {**ASK, "model": "openai-compatible/m"}
+    gate = served.vendor.gate()
+    served.vendor.script(gate, completion("one"))
+    with connected(served) as connection:
+        connection.send(json.dumps({**vendor, "input": "1", "stream_id": "a"}))
+        connection.send(json.dumps({**vendor, "input": "2", "stream_id": "a"}))
+        served.vendor.wait_for_requests(1)
+        served.script("three", "four")
+        third = asked(connection, input="3", stream_id="b")
+        assert {each["stream_id"] for each in third} == {"b"}
+        fork = asked(connection, input="4", previous_response_id=third[-1]["response"]["id"])
+        assert text_of(fork) == "four"
+        assert texts(served) == ["3", "three", "4"]
+        assert len(served.vendor.requests) == 1  # the second one of its stream waits
+
+        served.vendor.script(completion("two"))
+        gate.open()
+        events = [received(connection)]
+        while sum(each["type"] == COMPLETED for each in events) < 2:
+            events.append(received(connection))
+    assert {each["stream_id"] for each in events} == {"a"}
+    assert text_of(events) == "onetwo"
+    sent = [json.loads(request.body)["messages"][-1]["content"] for request in served.vendor.requests]
+    assert sent == ["1", "2"]
+
+
+def test_connection_ends_after_the_responses_of_all_its_streams():
+    """What waits behind them is not begun any more."""
+    sent: list[Any] = []
+
+    async def answer(scope: Mapping[str, Any], connection: Connection) -> None:
+        begun.append(json.loads((await connection.receive())["body"])["input"])
+        if len(begun) == 2:
+            sockets[0].end(stopping)
+            both.set()
+        await both.wait()
+        await connection.write(b'data: {"type":"response.completed"}\n\n', more=False)
+
+    async def receive() -> Any:
+        return messages.pop(0) if messages else await asyncio.Future()
+
+    async def send(message: Any) -> None:
+        sent.append(message)
+
+    async def serve() -> None:
+        sockets.append(Socket({"headers": []}, receive, send, Limits(), answer))
+        await sockets[0].serve()
+
+    both = asyncio.Event()
+    stopping: Any = SimpleNamespace(code=1001, reason="", error=None)
+    sockets: list[Socket] = []
+    begun: list[str] = []
+    asks = ({**ASK, "input": number, "stream_id": stream} for number, stream in (("1", "a"), ("2", "b"), ("3", "a")))
+    messages = [{"type": "websocket.receive", "text": json.dumps(each)} for each in asks]
+    asyncio.run(serve())
+    *completed, close = sent
+    assert begun == ["1", "2"]
+    assert {json.loads(each["text"])["stream_id"] for each in completed} == {"a", "b"}
+    assert (close["type"], close["code"]) == ("websocket.close", 1001)
 
 
 GARBAGE: dict[str, tuple[str | bytes, str]] = {
@@ -336,6 +412,16 @@ def test_number_of_streams_is_limited(served: Served):
             asked(connection, stream_id=f"s{number}", generate=False)
         assert failed(connection, stream_id="more")[1]["code"] == "websocket_stream_limit_reached"
         assert asked(connection, stream_id="s0", generate=False)[-1]["stream_id"] == "s0"
+        # One stream too many waits behind the messages without a stream.
+        served.vendor.script(HANG)
+        connection.send(json.dumps({**ASK, "model": "openai-compatible/m"}))
+        served.vendor.wait_for_requests(1)
+        for number in range(17):
+            connection.send(json.dumps({**ASK, "stream_id": f"more{number}"}))
+        with pytest.raises(ConnectionClosed) as closed:
+            connection.recv(PATIENCE_SECONDS)
+    assert closed.value.rcvd is not None
+    assert closed.value.rcvd.code == 1008
 
 
 def test_broken_text_closes_its_connection_and_is_not_logged(served: Served, caplog: pytest.LogCaptureFixture):
