@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, TypeVar
 from ..errors import ContentFilterError, ServerError, ToolFailed
 from ..ports import CHAT, Edit, GuardContext, Refusal, TextKind, TextPiece, with_texts
 from ..registry import failure_text
-from ..schema import CallWarning, Message, ModelCall, ModelReply, Part, ToolCall, ToolResult
+from ..schema import CallWarning, Message, ModelCall, ModelReply, Part, TextPart, ToolCall, ToolResult
 from .failures import RequestRefused
 from .guard_decisions import Checked, GuardDecision, changed_fields
 from .guards import ConnectedGuard, GuardFailure
@@ -70,6 +70,7 @@ class Guarding:
         """Returns the call that is to be sent, with the decisions as tags of its record; raises `RequestRefused`.
         `accept` returns a verdict that has changed the call, and raises `GuardFailure` for one that may not be given.
         """
+        self.context = replace(self.context, call=call)
         for guard in self.guards:
             if guard.check_call is None:
                 continue
@@ -254,8 +255,8 @@ def _accepted_call(verdict: object, call: ModelCall) -> ModelCall | None:
 
 
 def accepted_texts(verdict: object, call: ModelCall) -> ModelCall | None:
-    """Returns the verdict of `check_call` if it has changed a call that is nothing but texts, a message each; raises
-    `GuardFailure` if it has changed more than these.
+    """Returns the verdict of `check_call` if it has changed a call of which only the texts can be changed, one in a
+    message; raises `GuardFailure` if it has changed more than these.
     """
     accepted = _accepted_call(verdict, call)
     if accepted is not None:
@@ -265,8 +266,8 @@ def accepted_texts(verdict: object, call: ModelCall) -> ModelCall | None:
     return accepted
 
 
-def _shape(message: Message) -> tuple[str, list[type[Part]]]:
-    return message.role, [type(part) for part in message.parts]
+def _shape(message: Message) -> tuple[str, list[Part]]:
+    return message.role, [TextPart("") if isinstance(part, TextPart) else part for part in message.parts]
 
 
 def _accepted_result(verdict: object, call: ModelCall) -> ModelCall | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pydantic_core import to_json
@@ -46,10 +46,11 @@ async def edit(exchange: Exchange) -> WireResponse:
     form = await exchange.form()
     data = _fields(form)
     maker = exchange.state.makers.find("vision", _model(data))
-    request, options = _request("i2i", maker, data), _options(exchange, data, maker)
-    image = bytes(form.upload("image").content)
+    options, files = _options(exchange, data, maker), [image := bytes(form.upload("image").content)]
     if form.uploads("mask"):  # without it, places would be changed that the client wants to keep
-        options |= {"mask": bytes(form.upload("mask").content), "strict": True}
+        files.append(bytes(form.upload("mask").content))
+        options |= {"mask": files[-1], "strict": True}
+    request = _request("i2i", maker, data, files)
 
     async def change(begun: BegunMedia) -> MediaResult[ImagePart]:
         prompt, vision = begun.texts["prompt"], maker.llm.vision
@@ -58,8 +59,8 @@ async def edit(exchange: Exchange) -> WireResponse:
     return _response(exchange, await made(exchange, request, change), data)
 
 
-def _request(operation: str, maker: Maker, data: Mapping[str, Any]) -> MediaRequest:
-    return MediaRequest(maker, operation, {"prompt": text_at(data, "prompt")})
+def _request(operation: str, maker: Maker, data: Mapping[str, Any], files: Sequence[bytes] = ()) -> MediaRequest:
+    return MediaRequest(maker, operation, {"prompt": text_at(data, "prompt")}, files)
 
 
 def _model(data: Mapping[str, Any]) -> str:

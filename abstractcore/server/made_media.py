@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import TypeVar
 
-from ..schema import CallWarning, Message, ModelCall, Usage
+from ..schema import CallWarning, Message, ModelCall, TextPart, Usage
 from ..schema.media_results import BackendFacts
 from .access import Lease, Settlement
 from .exchange import Exchange
@@ -20,13 +21,14 @@ F = TypeVar("F", bound=BackendFacts)
 
 @dataclass(frozen=True, slots=True)
 class MediaRequest:
-    """What `maker` is asked for: an operation of its capability, and the texts that it is told, by the names of the
-    fields they came in.
+    """What `maker` is asked for: an operation of its capability, the texts that it is told, by the names of the fields
+    they came in, and the contents of files.
     """
 
     maker: Maker
     operation: str
     texts: Mapping[str, str]
+    files: Sequence[bytes] = ()
 
     def call(self, tags: Mapping[str, str]) -> ModelCall:
         """Returns it as a call of "voice/NAME" and the like, with a message for each text: limits count it, and guards
@@ -34,6 +36,16 @@ class MediaRequest:
         """
         messages = tuple(map(Message.user, self.texts.values() or (self.operation,)))
         return ModelCall(self.maker.name, messages, self.maker.capability, tags=tags)
+
+    async def with_files(self, call: ModelCall) -> ModelCall:
+        """Returns its call with the files in the first message; raises `MediaError` for one of an unknown type."""
+        if not self.files:
+            return call
+        built = await asyncio.to_thread(self.maker.llm.build, self.operation, media=self.files)
+        files = tuple(part for part in built.messages[-1].parts if not isinstance(part, TextPart))
+        first, *others = call.messages
+        first = Message("user", (*first.parts, *files) if self.texts else files)
+        return call.with_(messages=(first, *others))
 
     def texts_of(self, call: ModelCall) -> dict[str, str]:
         """Returns the texts of its call as guards have left them."""
@@ -55,8 +67,8 @@ class BegunMedia:
 async def begin(exchange: Exchange, request: MediaRequest) -> BegunMedia:
     """Lets a call in, and shows it to its guards.
 
-    Raises `AccessDeniedError` for a model that the key may not use, as `Access.begin` does, and `RequestRefused` for
-    what a guard refuses.
+    Raises `AccessDeniedError` for a model that the key may not use, as `Access.begin` does, `RequestRefused` for what a
+    guard refuses, and `MediaError` for a file that it cannot be shown.
     """
     exchange.grant.check_model(request.maker.name)
     call = request.call(exchange.grant.tags)
@@ -64,7 +76,7 @@ async def begin(exchange: Exchange, request: MediaRequest) -> BegunMedia:
     try:
         guarding = Guarding.of(exchange, call, request.maker.name, request.operation)
         if guarding is not None:
-            call = await guarding.call(call, accepted_texts)
+            call = await guarding.call(await request.with_files(call), accepted_texts)
     except BaseException as error:
         await lease.settle(unmade(error))
         raise

@@ -30,8 +30,9 @@ async def transcribe(exchange: Exchange) -> Reply:
     asked = _Asked.of(form)
     maker = exchange.state.makers.listener(asked.model)
     texts = {} if asked.prompt is None else {"prompt": asked.prompt}
-    request = MediaRequest(maker, "transcribe", texts)
-    result = await made(exchange, request, lambda begun: _heard(exchange, maker, asked, begun))
+    content = bytes(asked.upload.content)
+    request = MediaRequest(maker, "transcribe", texts, [content])
+    result = await made(exchange, request, lambda begun: _heard(exchange, maker, asked, content, begun))
     left_out = [CallWarning("field_left_out", name, "no transcriber has such a field") for name in asked.left_out]
     if asked.is_stream:
         return _TranscriptEvents(exchange, result, left_out)
@@ -84,12 +85,14 @@ class _Asked:
         )
 
 
-async def _heard(exchange: Exchange, maker: Maker, asked: _Asked, begun: BegunMedia) -> TranscriptResult:
+async def _heard(
+    exchange: Exchange, maker: Maker, asked: _Asked, content: bytes, begun: BegunMedia
+) -> TranscriptResult:
     terms = tuple(each.strip() for each in begun.texts.get("prompt", "").split(",") if each.strip())
     options: dict[str, Any] = {"language": asked.language, "terms": terms or None, "model": maker.model}
     speakers = True if asked.format == "diarized_json" else None
     return await maker.llm.audio.atranscribe(
-        bytes(asked.upload.content),
+        content,
         words=asked.words or None,
         speakers=speakers,
         timeout=timeout_of(exchange),

@@ -225,6 +225,33 @@ def test_what_a_backend_is_told_is_changed(
     assert accounts.wait().outcome == "done"
 
 
+@pytest.mark.parametrize(("name", "kinds"), [("edits", ["text", "image"]), ("transcripts", ["text", "audio"])])
+def test_files_that_a_client_sends_are_shown_and_cannot_be_changed(
+    served: Served, client: openai.OpenAI, accounts: Accounts, audit: Path, name: str, kinds: list[str]
+):
+    def other_file(call: ModelCall, context: GuardContext) -> ModelCall:
+        assert context.call is call
+        part = ImagePart(Blob.from_bytes(BLUE, "image/png"))
+        return call.with_(messages=(Message.user(call.messages[0].text, part),))
+
+    let_in(accounts, "calls")
+    DOUBLES["calls"].do = other_file
+    served.vendor.script(ROUTES[name].answer or b"")
+    ROUTES[name].ask(client, "a house")
+    (call,) = DOUBLES["calls"].seen
+    assert [part.type for part in call.messages[0].parts] == kinds
+    assert call.messages[0].parts[1].blob.read() == (RED if name == "edits" else MEETING)
+    assert BLUE not in served.vendor.requests[0].body
+    assert decisions(audit) == [("calls", "call", "failed_open")]
+    if name == "transcripts":
+        DOUBLES["calls"].do = allowed
+        served.vendor.script(heard())
+        transcribed(client, "json")
+        assert [part.type for part in DOUBLES["calls"].seen[-1].messages[0].parts] == ["audio"]
+        with pytest.raises(openai.BadRequestError, match="unsupported file type"):
+            client.audio.transcriptions.create(model="whisper-1", file=("a.wav", b"\0\1\2" * 99))
+
+
 @pytest.mark.parametrize("name", ROUTES)
 def test_refusal_is_the_clients_own_exception(
     served: Served, client: openai.OpenAI, accounts: Accounts, audit: Path, name: str

@@ -217,6 +217,28 @@ def test_guard_changes_nothing_but_arguments(
     assert "300" not in read(served)
 
 
+def test_call_that_a_client_has_approved_and_calls_at_once_are_guarded(
+    served: Served, client: openai.OpenAI, audit: Path, tmp_path: Path
+):
+    touched, tool = tmp_path / "touched", cast("Any", {**TOOLS[0], "require_approval": "always"})
+    die, answer = ScriptedReply.tool_call("die_once", {"path": str(touched)}), ScriptedReply.text("I see.")
+    served.script(PRICE + die)
+    first = client.responses.create(model="texts", input="?", tools=[tool])
+    requests = [item for item in first.output if item.type == "mcp_approval_request"]
+    assert len(requests) == 2
+    DOUBLES["texts"].do = arguments(lambda text: coffee(text) or refused_if("touched", "not there")(text))
+    served.script(answer)
+    given: Any = [
+        {"type": "mcp_approval_response", "approval_request_id": each.id, "approve": True} for each in requests
+    ]
+    with pytest.raises(openai.BadRequestError, match="refused the answer: not there"):  # its item has the arguments
+        client.responses.create(model="texts", input=given, tools=[tool], previous_response_id=first.id)
+    results = [part.as_text for part in served.calls[-1].messages[-1].parts if isinstance(part, ToolResult)]
+    assert results == ["600", "the guard 'texts' refused the call of the tool: not there"]
+    assert not touched.exists()
+    assert sorted(each[2] for each in decisions(audit) if each[1] == "tool_call") == ["changed", "refused"]
+
+
 def test_second_guard_sees_the_arguments_that_the_first_has_left(served: Served, client: openai.OpenAI, audit: Path):
     DOUBLES["texts"].do = arguments(coffee)
     DOUBLES["looks"].do = arguments(refused_if("coffee", "no coffee"))
