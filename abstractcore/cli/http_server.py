@@ -46,21 +46,22 @@ def serve(options: ServeOptions) -> None:
     with reported():
         _check_installed()
         from ..server import Application
-        from ..server.process import listening_socket, run, url_of
+        from ..server.process import check_address, listening_socket, run, url_of
         from ..server.stored_keys import stored_keys
         from ..server.workers import Workers
 
         settings = _settings(options)
         application = Application(settings, access=stored_keys(settings))
         application.check()
-        if options.check_mcp:
-            application.state.mcp.try_all()
+        is_open = application.state.access.is_open
         if options.check or options.check_mcp:
+            check_address(settings.server, is_open=is_open)
+            if options.check_mcp:
+                application.state.mcp.try_all()
             note("the configuration is valid")
             return
-        with listening_socket(settings.server, is_open=application.state.access.is_open) as listening:
+        with listening_socket(settings.server, is_open=is_open) as listening:
             if not options.quiet:
-                is_open = application.state.access.is_open
                 who = "every program on this machine" if is_open else "clients with a key"
                 note(f"listening at {url_of(listening, settings.server)} for {who}; Ctrl-C ends it")
             with logged(_secrets(settings), quiet=options.quiet):

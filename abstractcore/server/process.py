@@ -8,7 +8,8 @@ import ipaddress
 import math
 import signal
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from types import FrameType
 
 import uvicorn
@@ -24,29 +25,47 @@ from .websocket_connections import PING_SECONDS, limited_websockets
 def listening_socket(settings: ServerSettings, *, is_open: bool) -> socket.socket:
     """Returns a socket that listens at the address of the settings. Port 0 is any free one.
 
-    Raises `ConfigurationError` for an address of other machines if the server is open to everyone (`is_open`), for all
-    addresses without host names, and if the address cannot be used.
+    Raises `ConfigurationError` as `check_address` does, and if another program listens there.
     """
-    host, port = settings.host, settings.port
+    family = check_address(settings, is_open=is_open)
+    with _usable(settings):
+        return socket.create_server((settings.host, settings.port), family=family, backlog=1024)
+
+
+def check_address(settings: ServerSettings, *, is_open: bool) -> int:
+    """Returns the family of the address of the settings.
+
+    Raises `ConfigurationError` for an address of other machines if the server is open to everyone (`is_open`), for all
+    addresses without host names, and for one that is not valid.
+    """
+    host = settings.host
+    with _usable(settings):
+        found = socket.getaddrinfo(host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    family, _, _, _, address = found[0]
+    ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
+    if not ip.is_loopback and is_open:
+        raise ConfigurationError(
+            f"{host} can be reached from other machines, and no key is set",
+            hint="Set a key (ABSTRACTCORE_SERVER_KEY), or listen at 127.0.0.1.",
+        )
+    if ip.is_unspecified and not settings.hosts:
+        raise ConfigurationError(
+            f"{host} stands for all addresses of this machine, and it is not known by which name clients reach it",
+            hint="Name it: --allow-host NAME, as in the URL that clients use.",
+        )
+    return family
+
+
+@contextmanager
+def _usable(settings: ServerSettings) -> Generator[None]:
+    """Raises `ConfigurationError` for an address that cannot be used."""
     try:
-        found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-        family, _, _, _, address = found[0]
-        ip = ipaddress.ip_address(str(address[0]).partition("%")[0])
-        if not ip.is_loopback and is_open:
-            raise ConfigurationError(
-                f"{host} can be reached from other machines, and no key is set",
-                hint="Set a key (ABSTRACTCORE_SERVER_KEY), or listen at 127.0.0.1.",
-            )
-        if ip.is_unspecified and not settings.hosts:
-            raise ConfigurationError(
-                f"{host} stands for all addresses of this machine, and it is not known by which name clients reach it",
-                hint="Name it: --allow-host NAME, as in the URL that clients use.",
-            )
-        return socket.create_server((host, port), family=family, backlog=1024)
+        yield
     except (OSError, UnicodeError, OverflowError) as error:
         reason = str(getattr(error, "strerror", None) or error).partition(" (while")[0]  # which repeats the address
         hint = "Choose another address: --host ADDRESS, --port NUMBER."
-        raise ConfigurationError(f"cannot listen at {host}:{port}: {reason}", hint=hint) from None
+        message = f"cannot listen at {settings.host}:{settings.port}: {reason}"
+        raise ConfigurationError(message, hint=hint) from None
 
 
 def url_of(listening: socket.socket, settings: ServerSettings) -> str:

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tomllib
 from collections.abc import Generator, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -26,7 +27,8 @@ from tests.chaos_server import LAST_CHUNK, PATIENCE_SECONDS, chunk, completion, 
 from tests.server.serving import Served, serving
 from tests.server.test_process import ASK, LAST_PIECE
 
-DEPLOYMENT = Path(__file__).parents[2] / "deployment"
+ROOT = Path(__file__).parents[2]
+DEPLOYMENT = ROOT / "deployment"
 NAME = "llm.example.com"
 BODY_BYTES = 10_000
 
@@ -183,6 +185,16 @@ def test_unit_of_systemd_is_valid(tmp_path: Path):
     checked = subprocess.run([analyze, "verify", unit], capture_output=True, text=True, check=False)
     ours = [line for line in checked.stderr.splitlines() if unit.name in line]
     assert (checked.returncode, ours) == (0, [])
+
+
+def test_image_is_built_of_extras_and_files_that_exist():
+    extras = re.search(r"^ARG EXTRAS=(\S+)$", (DEPLOYMENT / "Dockerfile").read_text(), re.MULTILINE)
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    assert extras
+    assert {*extras[1].split(",")} <= {*project["optional-dependencies"]}
+    context = re.findall(r"^!(.+)$", (DEPLOYMENT / "Dockerfile.dockerignore").read_text(), re.MULTILINE)
+    assert {project["readme"], *project["license-files"]} <= {*context}
+    assert all(next(ROOT.glob(pattern), None) for pattern in context)
 
 
 def test_dockerfile_passes_its_linter():

@@ -232,7 +232,7 @@ def test_check_says_which_mcp_server_cannot_be_started(tmp_path: Path):
 
 
 def test_other_machines_are_refused_without_a_key():
-    failed = check("--host", "0.0.0.0", "--port", "0")
+    failed = check("--host", "0.0.0.0", "--check")
     assert failed.returncode == 2
     assert "ABSTRACTCORE_SERVER_KEY" in failed.stderr
 
