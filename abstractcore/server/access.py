@@ -38,10 +38,10 @@ class Grant:
         """Whether it may call a model, by the name it is listed under."""
         return self.models is None or any(fnmatchcase(model, pattern) for pattern in self.models)
 
-    def check_model(self, model: str) -> None:
-        """Raises `AccessDeniedError` for a model that it may not call."""
-        if not self.allows(model):
-            raise AccessDeniedError(f"this key may not use the model {model!r}")
+    def check_model(self, *names: str) -> None:
+        """Raises `AccessDeniedError` for a model that it may not call by any of its names."""
+        if not any(map(self.allows, names)):
+            raise AccessDeniedError(f"this key may not use the model {names[0]!r}")
 
 
 @dataclass(frozen=True, slots=True)

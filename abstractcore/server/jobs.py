@@ -86,7 +86,7 @@ class Job:
         """
         extension = Extension.of(asked.extension)
         served = exchange.state.llms.find(asked.model, exchange.dialect.vendors)
-        exchange.grant.check_model(served.name)
+        exchange.grant.check_model(*served.names)
         most = exchange.state.settings.limits.choices
         if asked.choices > most:
             raise refused(400, f"at most {most} answers can be requested at once", path="n")
@@ -187,7 +187,7 @@ class Job:
 
     async def guarded(self, planned: Planned) -> Planned:
         """Returns a call as its guards have left it; raises `RequestRefused` for what one refuses."""
-        guarding = Guarding.of(self.exchange, planned.call, self.served.name)
+        guarding = Guarding.of(self.exchange, planned.call, self.served.names[0])
         if guarding is None:
             return planned
         planned.relay.is_guarded = bool(guarding.of_calls)

@@ -30,11 +30,20 @@ _UNSET = ProviderSettings()
 
 @dataclass(frozen=True, slots=True)
 class Served:
-    """What a client's name for a model stands for: `llms` are called one after the other until one answers."""
+    """What a client's name for a model stands for: `llms` are called one after the other until one answers.
+
+    `name` is the one that it is listed under, `asked` the client's own: "default" is listed under both.
+    """
 
     name: str
+    asked: str
     llms: tuple[abstractcore.LLM, ...]
     on_disconnect: OnDisconnect = "cancel"
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names by which keys, guards and MCP servers may be for it."""
+        return self.asked if self.asked == DEFAULT else self.name, self.name
 
 
 class LLMs:
@@ -72,10 +81,10 @@ class LLMs:
         group = self._settings.models.get(name)
         if group is None:
             llm = self.one(name, vendors)
-            return Served(self.name_of(llm, name), (llm,), self._of_provider(llm.provider).on_disconnect)
+            return Served(self.name_of(llm, name), name, (llm,), self._of_provider(llm.provider).on_disconnect)
         llms = tuple(self.one(each, vendors) for each in group.models)
         drains = any(self._of_provider(llm.provider).on_disconnect == "drain" for llm in llms)
-        return Served(name, llms, "drain" if drains else "cancel")
+        return Served(name, name, llms, "drain" if drains else "cancel")
 
     def given(self, name: str) -> abstractcore.LLM | None:
         """Returns the LLM of the program, or the default one, with a name."""

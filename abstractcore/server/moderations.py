@@ -53,7 +53,7 @@ async def moderate(exchange: Exchange) -> WireResponse:
         raise InvalidInputError("it has no effect on moderations: leave it out", path=EXTENSION)
     given = ModerationInput.of(data.get("input"))
     served = _served(exchange, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
-    exchange.grant.check_model(served.name)
+    exchange.grant.check_model(*served.names)
     async with exchange.state.drains.watched(exchange.connection, served.on_disconnect):
         return await first_of(exchange, served.llms, lambda llm: _moderated(exchange, served, llm, data, given))
 
@@ -84,7 +84,7 @@ async def _moderated(
     receipt.add(name, relay)
     lease = await exchange.begin(call)
     try:
-        guarding = Guarding.of(exchange, call, served.name, _MODERATE)
+        guarding = Guarding.of(exchange, call, served.names[0], _MODERATE)
         body = _request_of(receipt.request, data, llm.model)
         if guarding is not None and guarding.of_calls:
             call = await guarding.call(call, accepted_texts)

@@ -40,7 +40,7 @@ async def show(exchange: Exchange) -> WireResponse:
     data = read_object(await exchange.body(), exchange.request.headers)
     name = text_at(data, "model" if "model" in data else "name")
     facts = facts_of(exchange.state, name.removesuffix(":latest"), exchange.dialect.vendors)
-    exchange.grant.check_model(f"{facts.provider}/{facts.model}")
+    exchange.grant.check_model(facts.name, f"{facts.provider}/{facts.model}")
     context = facts.profile.context_tokens
     found = {
         "modelfile": "",

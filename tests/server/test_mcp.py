@@ -826,8 +826,8 @@ def test_metrics_count_calls_of_tools(served: Served, client: Any, http: httpx2.
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
-        ("[mcp.shop]\nonly = ['a']", "server.toml:1:1: mcp.shop: expected one of command and url"),
-        ("[mcp.shop]\ncommand = 'x'\nurl = 'https://x.example'", "expected one of command and url"),
+        ("[mcp.shop]\nonly = ['a']", "server.toml:1:1: mcp.shop: expected either command or url"),
+        ("[mcp.shop]\ncommand = 'x'\nurl = 'https://x.example'", "expected either command or url"),
         (
             "[mcp.shop]\nurl = 'https://x.example'\nargs = ['a']",
             "server.toml:3:1: mcp.shop.args: it is for servers with",
@@ -837,7 +837,10 @@ def test_metrics_count_calls_of_tools(served: Served, client: Any, http: httpx2.
             "server.toml:4:1: mcp.shop.approval.a: expected",
         ),
         ("[mcp.shop]\ncommand = 'x'\napproval = 'ask'", "server.toml:3:1: mcp.shop.approval: expected 'never' or"),
-        ("[mcp.shop]\ncommand = 'x'\n[mcp.shop.env]\nMY_KEY = 'k'", "server.toml:4:1: mcp.shop.env.MY_KEY: no secret"),
+        (
+            "[mcp.shop]\ncommand = 'x'\n[mcp.shop.env]\nMY_KEY = 'k'",
+            "server.toml:4:1: mcp.shop.env.MY_KEY: secrets are not allowed",
+        ),
         ("[mcp.'a b']\ncommand = 'x'", "cannot be the name of an MCP server"),
         (
             "[mcp.shop]\ncomand = 'x'",

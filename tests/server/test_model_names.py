@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import anthropic
+import httpx2
 import openai
 import pytest
 
-from abstractcore.server import ModelSettings, Settings
+from abstractcore.server import ModelSettings, ServerSettings, Settings
+from abstractcore.server.access import Grant
+from abstractcore.server.tools.settings import MCPSettings
+from tests.server.accounts import Accounts
 from tests.server.serving import Served, serving
 
 
@@ -45,3 +50,19 @@ def test_a_model_can_have_the_name_of_a_vendors_model(alone: Served):
     with openai.OpenAI(base_url=f"{alone.url}/v1", api_key="unused", max_retries=0) as client:
         reply = client.chat.completions.create(model="gpt-4o-mini", messages=[{"role": "user", "content": "hi"}])
     assert reply.choices[0].message.content == "hello"
+
+
+@pytest.mark.parametrize("patterns", [("default",), ("openai/*",)])
+def test_keys_guards_and_mcp_servers_can_be_for_default_by_both_of_its_names(patterns: tuple[str, ...]):
+    accounts = Accounts()
+    accounts.grant = Grant(models=patterns)
+    ask: Any = {"messages": [{"role": "user", "content": "hi"}], "n": 99}
+    with serving(Settings(ServerSettings(default="openai/gpt-4.1")), access=accounts) as served:
+        url = f"{served.url}/v1/chat/completions"
+        let_in = httpx2.post(url, json={"model": "default", **ask}, trust_env=False)
+        refused = httpx2.post(url, json={"model": "scripted", **ask}, trust_env=False)
+        names = served.application.state.llms.find("default").names
+    assert "at most 8 answers" in let_in.json()["error"]["message"]  # which is checked later
+    assert refused.json()["error"]["message"] == "this key may not use the model 'scripted'"
+    assert names == ("default", "openai/gpt-4.1")
+    assert MCPSettings(models=patterns).is_for(None, names)

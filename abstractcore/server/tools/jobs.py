@@ -27,7 +27,7 @@ _MARK = b'"mcp'
 async def with_attached_tools(job: Job) -> Job:
     """Returns the job with the tools that its model gets in every API."""
     state = job.exchange.state
-    names = state.mcp.attached_to(job.exchange.grant, job.served.name)
+    names = state.mcp.attached_to(job.exchange.grant, job.served.names)
     if not names:
         return job
     offer = hidden_offer(state.mcp, await state.mcp.listings(names), state.settings.limits.tools)
@@ -66,7 +66,7 @@ def without_requested_tools(job: Job) -> Job:
     refuse_addresses(tools, exchange.state.settings.mcp, are_allowed=job.has_own_format)
     if not uses_tools(asked.data):
         return job
-    read_wanted(tools, exchange.state.mcp.names_for(exchange.grant, job.served.name))
+    read_wanted(tools, exchange.state.mcp.names_for(exchange.grant, job.served.names))
     body: dict[str, Any] = jiter.from_json(asked.wire.body)
     body = _without_ours(body)
     body.pop("tool_choice", None)
@@ -83,7 +83,7 @@ def _without_ours(body: Mapping[str, Any]) -> dict[str, Any]:
 async def _offer(job: Job, conversation: Conversation, tools: list[Any]) -> Offer:
     exchange, data = job.exchange, job.asked.data
     servers, most = exchange.state.mcp, exchange.state.settings.limits.tools
-    wanted = read_wanted(tools, servers.names_for(exchange.grant, job.served.name))
+    wanted = read_wanted(tools, servers.names_for(exchange.grant, job.served.names))
     calls = None if data.get(_MOST) is None else count_at(data, _MOST)
     return await shown_offer(servers, wanted, conversation, most, calls)
 

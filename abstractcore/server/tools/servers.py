@@ -96,14 +96,14 @@ class MCPServers:
         finally:
             await self.close()
 
-    def names_for(self, grant: Grant, model: str) -> list[str]:
-        """Returns the names of the servers that a client may use with a model."""
-        return [name for name, each in self._settings.mcp.items() if each.is_for(grant.key_id, model)]
+    def names_for(self, grant: Grant, models: Sequence[str]) -> list[str]:
+        """Returns the names of the servers that a client may use with a model, which has several names."""
+        return [name for name, each in self._settings.mcp.items() if each.is_for(grant.key_id, models)]
 
-    def attached_to(self, grant: Grant, model: str) -> list[str]:
+    def attached_to(self, grant: Grant, models: Sequence[str]) -> list[str]:
         """Returns the names of the servers whose tools every call of a model gets."""
         servers = self._settings.mcp
-        return [name for name in self.names_for(grant, model) if matches(model, servers[name].attached)]
+        return [name for name in self.names_for(grant, models) if matches(models, servers[name].attached)]
 
     async def listings(self, names: Sequence[str]) -> list[Listing]:
         """Returns the tools of servers, which are asked at once. Raises `RequestRefused` for a required one that cannot

@@ -68,9 +68,9 @@ class MCPSettings:
                 return cast("ApprovalRule", rule)
         return "always"
 
-    def is_for(self, key: str | None, model: str) -> bool:
-        """Whether a client with a key, None without keys, may use it with a model."""
-        return matches(model, self.models or ("*",)) and (not self.keys or matches(key or "", self.keys))
+    def is_for(self, key: str | None, models: Sequence[str]) -> bool:
+        """Whether a client with a key, None without keys, may use it with a model, which has several names."""
+        return matches(models, self.models or ("*",)) and (not self.keys or matches((key or "",), self.keys))
 
     def problem(self) -> Problem | None:
         """Returns what is wrong, if anything."""
@@ -96,6 +96,6 @@ class MCPSettings:
         return None
 
 
-def matches(name: str, patterns: Sequence[str]) -> bool:
-    """Whether a name matches one of the patterns, in which `*` is any text."""
-    return any(fnmatchcase(name, pattern) for pattern in patterns)
+def matches(names: Sequence[str], patterns: Sequence[str]) -> bool:
+    """Whether one of the names matches one of the patterns, in which `*` is any text."""
+    return any(fnmatchcase(name, pattern) for name in names for pattern in patterns)
