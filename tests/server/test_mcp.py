@@ -264,14 +264,17 @@ def test_result_of_an_approved_call_is_for_its_own_client_and_arguments(served: 
 
     async def answers() -> list[ToolAnswer]:
         approved = ApprovedCalls(stored)
-        first = await approved.answer("ann", "mcpr_1", pending)
-        with pytest.raises(InvalidInputError, match="has begun before, and no result is known"):
-            await approved.answer("ann", "mcpr_1", pending)
+        first = await approved.answers("ann", [("mcpr_1", pending)])
+        for _ in range(2):  # the second call has not begun with the first one
+            with pytest.raises(InvalidInputError, match="'mcpr_1' has begun before, and no result is known"):
+                await approved.answers("ann", [("mcpr_2", pending), ("mcpr_1", pending)])
         approved.keep("ann", "mcpr_1", pending.call, ToolResult("mcpr_1", (TextPart("a secret"),), is_error=True))
-        return [first, *[await approved.answer(owner, "mcpr_1", pending) for owner in ("ann", "bob")]]
+        again = await approved.answers("ann", [("mcpr_2", pending), ("mcpr_1", pending)])
+        return [*first, *again, *await approved.answers("bob", [("mcpr_1", pending)])]
 
     with closing(stored):
-        assert asyncio.run(answers()) == [pending.allow(), pending.result("a secret", is_error=True), pending.allow()]
+        allowed, result = pending.allow(), pending.result("a secret", is_error=True)
+        assert asyncio.run(answers()) == [allowed, allowed, result, allowed]
 
 
 def test_approval_may_arrive_at_another_process_and_runs_the_call_once(tmp_path: Path):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -34,19 +34,25 @@ class ApprovedCalls:
         self._seconds = seconds
         self._now = now
 
-    def begin(self, id: str) -> BegunCall | None:
-        """Begins a call; returns None if it is to be run by who asks, else what is known of it."""
+    def begin(self, ids: Collection[str]) -> dict[str, BegunCall]:
+        """Returns what is known of calls that have begun before, and begins the others, which who asks is to run; if
+        one has begun and has no result, it begins none.
+        """
         now = self._now()
         with self._store.writing() as connection:
-            lock(connection, id)
+            for id in sorted(ids):
+                lock(connection, id)
             connection.execute(delete(approved_calls).where(approved_calls.c.expires <= now))
             outdated = update(approved_calls).where(approved_calls.c.result_expires <= now)
             connection.execute(outdated.values(result=null(), result_expires=null()))
-            row = connection.execute(select(approved_calls.c.result).where(approved_calls.c.id == id)).first()
-            if row is not None:
-                return BegunCall(row.result)
-            connection.execute(insert(approved_calls).values(id=id, expires=now + self._seconds))
-        return None
+            rows = connection.execute(
+                select(approved_calls.c.id, approved_calls.c.result).where(approved_calls.c.id.in_(ids))
+            )
+            begun = {row.id: BegunCall(row.result) for row in rows}
+            new = [{"id": id, "expires": now + self._seconds} for id in ids if id not in begun]
+            if new and all(call.result is not None for call in begun.values()):
+                connection.execute(insert(approved_calls), new)
+        return begun
 
     def end(self, id: str, result: Mapping[str, Any]) -> None:
         """Keeps the result of a call that has begun."""

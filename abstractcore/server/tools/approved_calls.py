@@ -5,12 +5,17 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from collections.abc import Sequence
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from ...errors import InvalidInputError
 from ...schema import PendingCall, TextPart, ToolAnswer, ToolCall, ToolResult
 from ..failures import RequestRefused
 from ..stored_state import StoredState
+
+if TYPE_CHECKING:
+    from ..store.approved_calls import BegunCall
 
 
 class ApprovedCalls:
@@ -23,23 +28,16 @@ class ApprovedCalls:
         self._stored = stored
         self._saving: set[asyncio.Task[None]] = set()
 
-    async def answer(self, owner: str, request: str, pending: PendingCall) -> ToolAnswer:
-        """Returns how the call goes on that the item `request` asked about: it may run, or has its result.
+    async def answers(self, owner: str, approved: Sequence[tuple[str, PendingCall]]) -> list[ToolAnswer]:
+        """Returns how calls go on, each with the id of the item that asked about it: they may run, or have a result.
 
-        Raises `InvalidInputError` for one that has begun before, and has no result, and `RequestRefused` while the
-        database is down.
+        Raises `InvalidInputError` for one that has begun before, and has no result: then no other one may run either.
+        Raises `RequestRefused` while the database is down.
         """
         await self.saved()
-        id = _digest(owner, request, pending.call)
-        begun = await self._stored.run(lambda tables: tables.approved_calls.begin(id))
-        if begun is None:
-            return pending.allow()
-        if begun.result is None:
-            problem = (
-                f"the call of {request[:100]!r} has begun before, and no result is known: it may have taken effect"
-            )
-            raise InvalidInputError(problem, path="input")
-        return pending.result(*map(TextPart, begun.result["texts"]), is_error=begun.result["is_error"])
+        ids = [_digest(owner, request, pending.call) for request, pending in approved]
+        begun = await self._stored.run(lambda tables: tables.approved_calls.begin({*ids}))
+        return [_answer(request, pending, begun.get(id)) for id, (request, pending) in zip(ids, approved, strict=True)]
 
     def keep(self, owner: str, request: str, call: ToolCall, result: ToolResult) -> None:
         """Begins to save the text of the result of a call that has run: files would take too much room."""
@@ -57,6 +55,15 @@ class ApprovedCalls:
         """Waits until all results are saved."""
         if self._saving:
             await asyncio.wait([*self._saving])
+
+
+def _answer(request: str, pending: PendingCall, begun: BegunCall | None) -> ToolAnswer:
+    if begun is None:
+        return pending.allow()
+    if begun.result is None:
+        problem = f"the call of {request[:100]!r} has begun before, and no result is known: it may have taken effect"
+        raise InvalidInputError(problem, path="input")
+    return pending.result(*map(TextPart, begun.result["texts"]), is_error=begun.result["is_error"])
 
 
 def _digest(owner: str, request: str, call: ToolCall) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from ...errors import InvalidInputError
 from ...schema import (
@@ -24,11 +24,11 @@ async def resumed(
     id: str,
     call: ModelCall,
     approvals: Mapping[str, Approval],
-    approved: Callable[[str, PendingCall], Awaitable[ToolAnswer]],
+    approved: Callable[[Sequence[tuple[str, PendingCall]]], Awaitable[Sequence[ToolAnswer]]],
 ) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
     """Returns a loop with an id, and the answers to its pending calls: those of the last reply in the messages of
-    `call`, which have an approval or, as the client's own, a result. `approved` returns how one goes on that the
-    client has approved. Without approvals the loop is a new one.
+    `call`, which have an approval or, as the client's own, a result. `approved` returns how those go on that the
+    client has approved, each with the item that asked. Without approvals the loop is a new one.
 
     Raises `InvalidInputError` for calls without an answer, and for messages after them.
     """
@@ -57,9 +57,10 @@ async def resumed(
         needs_approval=True,
     )
     given = [_result(each, results) for each in waiting if each.call.id not in approvals]
-    decided = [each for each in waiting if each.call.id in approvals]
-    answers = [await _decision(each, approvals[each.call.id], approved) for each in decided]
-    return loop, (*given, *answers)
+    decided = [(approvals[each.call.id], each) for each in waiting if each.call.id in approvals]
+    denied = [each.deny(approval.reason) for approval, each in decided if not approval.is_given]
+    allowed = [(approval.request, each) for approval, each in decided if approval.is_given]
+    return loop, (*given, *denied, *(await approved(allowed) if allowed else ()))
 
 
 def _decided(parts: tuple[object, ...], approvals: Mapping[str, Approval]) -> list[ToolCall]:
@@ -80,9 +81,3 @@ def _result(pending: PendingCall, results: Mapping[str, ToolResult]) -> ToolAnsw
         problem = f"the call {pending.call.id[:100]!r} of {pending.call.name[:100]!r} has no function_call_output"
         raise InvalidInputError(problem, path=_INPUT)
     return pending.result(*result.content, is_error=result.is_error)
-
-
-async def _decision(
-    pending: PendingCall, approval: Approval, approved: Callable[[str, PendingCall], Awaitable[ToolAnswer]]
-) -> ToolAnswer:
-    return await approved(approval.request, pending) if approval.is_given else pending.deny(approval.reason)

@@ -94,7 +94,7 @@ class ToolRounds:
         return await stack.enter_async_context(stream), self._merged(call)
 
     async def _begun(self, call: ModelCall) -> tuple[ToolLoop, tuple[ToolAnswer, ...]]:
-        approved = partial(self.offer.servers.approved.answer, self.owner)
+        approved = partial(self.offer.servers.approved.answers, self.owner)
         return await resumed(next_trace_id(), call, self.offer.approvals, approved)
 
     def guarded(self, guarding: Guarding) -> ToolRounds:
