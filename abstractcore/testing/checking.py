@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy
 
 from ..errors import ProviderError
 from ..ports import Transpiler
-from ..schema import Message, ModelCall, ModelReply
+from ..schema import Delta, Message, ModelCall, ModelReply
 from . import strategies
 from .laws import (
     LawBrokenError,
@@ -69,11 +69,16 @@ def check_laws(
         patient = settings(max_examples=max_examples, deadline=None, suppress_health_check=_PATIENCE, phases=phases)
         patient(given(_plain(cases))(check_case))()
 
-    some_calls = strategies.calls(provider) if calls is None else calls
-    some_replies = strategies.replies(provider) if replies is None else replies
-    run(lambda call: check_call_losses(transpiler, call), some_calls)
-    run(lambda call: check_encode_again(transpiler, call), some_calls)
-    run(lambda reply: check_reply_losses(transpiler, reply), some_replies)
-    run(lambda reply: check_render_again(transpiler, reply), some_replies)
-    run(lambda case: check_stream(transpiler, *case), strategies.streams(some_replies))
+    def check_call(call: ModelCall) -> None:
+        check_call_losses(transpiler, call)
+        check_encode_again(transpiler, call)
+
+    def check_reply(streamed: tuple[ModelReply, list[Delta]]) -> None:
+        reply, deltas = streamed
+        check_reply_losses(transpiler, reply)
+        check_render_again(transpiler, reply)
+        check_stream(transpiler, reply, deltas)
+
+    run(check_call, strategies.calls(provider) if calls is None else calls)
+    run(check_reply, strategies.streams(strategies.replies(provider) if replies is None else replies))
     run(lambda error: check_errors(transpiler, error), strategies.errors() if errors is None else errors)
