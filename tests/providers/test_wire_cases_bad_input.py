@@ -212,7 +212,7 @@ def parts_of(call: ModelCall) -> list[object]:
 
 @every_format
 def test_generated_calls_with_each_feature_are_sent(format):
-    """Calls are made, a hundred at a time, until each feature was sent; how many are refused does not matter."""
+    """Calls are made, ten at a time, until each feature was sent; how many are refused does not matter."""
     calls = import_module(f"tests.providers.formats.{format}.generated").calls()
     transpiler, missing = FORMATS[format](), set(FEATURES)
 
@@ -223,15 +223,15 @@ def test_generated_calls_with_each_feature_are_sent(format):
                 transpiler.encode(call)
                 missing.difference_update(found)
 
-    hundred = settings(
-        max_examples=100,
+    ten = settings(
+        max_examples=10,
         phases=[Phase.generate],
         database=None,
         deadline=None,
         suppress_health_check=list(HealthCheck),
     )
-    for number in range(50):
-        seed(number)(hundred(given(calls)(look)))()
+    for number in range(500):
+        seed(number)(ten(given(calls)(look)))()
         if not missing:
             break
     assert missing == set()

@@ -223,17 +223,6 @@ def test_web_page_instead_of_a_token_count_is_the_same_error(format):
             transpiler.operations["count_tokens"]().decode(WireResponse(200, {}, PAGE.encode()))
 
 
-@every_format
-@either_way
-@pytest.mark.parametrize("body", [b"", b'{"id": "a-1", "cho'], ids=["nothing", "cut"])
-def test_missing_or_truncated_body_is_retried(call_style, server, llm_of, format, stream, body):
-    """These may pass by themselves."""
-    server.script(answer(body))
-    server.script(answer(body_of(format)[0]))
-    assert ask(call_style, llm_of(format), stream).text == "Let me see."
-    assert len(server.requests) == 2
-
-
 # A stream with another content type, and one that was not asked for
 
 

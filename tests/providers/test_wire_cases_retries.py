@@ -23,7 +23,7 @@ from abstractcore import (
 from abstractcore.testing import VirtualClock
 from abstractcore_providers.formats.registered import FORMATS
 from tests.chaos_server import CUT, answer, chunk, stream_head
-from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, answered_with, in_bytes, served, text_of
+from tests.providers.wire_streams import INPUT, OUTPUT, SPEECH, answered_with, in_bytes, reply_to, served, text_of
 
 every_format = pytest.mark.parametrize("format", FORMATS)
 BUSY = {"error": {"message": "busy"}, "message": "busy"}
@@ -53,6 +53,19 @@ def test_n_retries_are_n_plus_1_requests(call_style, server, llm_of, format, ret
     with pytest.raises(OverloadedError) as caught:
         list(call_style.stream(llm, "hi")) if stream else call_style.generate(llm, "hi")
     assert len(server.requests) == len(caught.value.attempts) == retries + 1
+
+
+@every_format
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("body", [b"", b'{"id": "a-1", "cho'], ids=["nothing", "cut"])
+def test_missing_or_truncated_body_is_retried(call_style, server, llm_of, format, stream, body):
+    """These may pass by themselves."""
+    server.script(answer(body))
+    server.script(answered_with(format, TextPart("Let me see.")))
+    llm = llm_of(format)
+    reply = reply_to(call_style, llm) if stream else call_style.generate(llm, "hi").reply
+    assert reply.text == "Let me see."
+    assert len(server.requests) == 2
 
 
 @every_format

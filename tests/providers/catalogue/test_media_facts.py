@@ -2,19 +2,25 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from abstractcore import Services, create_llm
-from abstractcore.ports import ModelProfile
+from abstractcore.ports import ModelCatalogue, ModelProfile
 from tests.catalogue_files import PROVIDER, catalogue_of
 from tests.providers.catalogue_rows import PROVIDERS, models
 
 
+@cache
+def installed() -> ModelCatalogue:
+    return Services(environment={}).catalogue
+
+
 def profile(provider: str, model: str) -> ModelProfile:
-    return Services(environment={}).catalogue.profile(provider, model)
+    return installed().profile(provider, model)
 
 
 @pytest.mark.parametrize(
