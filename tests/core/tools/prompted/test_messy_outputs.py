@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 
 import pytest
 
 from abstractcore.tools.prompted import TOOL_FORMATS, ParsedCall, Piece, tool_format
 
-from .messy_outputs import TOOLS, Accepted, accepted, refused
+from .messy_outputs import TOOLS, accepted, refused
 
-ACCEPTED = [
-    pytest.param(name, case, id=f"{name}-{i}") for name in TOOL_FORMATS for i, case in enumerate(accepted(name))
-]
-REFUSED = [pytest.param(name, text, id=f"{name}-{i}") for name in TOOL_FORMATS for i, text in enumerate(refused(name))]
+SIZES = (1, 3, 7, 1_000_000)
+every_format = pytest.mark.parametrize("name", TOOL_FORMATS)
 
 
 def read(name: str, text: str, size: int, *, truncated: bool = False) -> tuple[list[Piece], str | None]:
@@ -38,20 +37,22 @@ def test_there_are_fifteen_of_each_kind() -> None:
         assert len(set(refused(name))) >= 15, name
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 1_000_000])
-@pytest.mark.parametrize(("name", "case"), ACCEPTED)
-def test_output_has_its_calls(name: str, case: Accepted, size: int) -> None:
-    pieces, cut_at = read(name, case.output, size)
-    calls = [piece for piece in pieces if isinstance(piece, ParsedCall)]
-    assert [(call.name, json.loads(call.arguments_text)) for call in calls] == list(case.calls)
-    assert "".join(piece for piece in pieces if isinstance(piece, str)) == case.text
-    assert cut_at == case.cut_at
-    assert next((call.repair for call in calls if call.repair), None) == case.repair
+@every_format
+def test_output_has_its_calls(name: str) -> None:
+    for case, size in product(accepted(name), SIZES):
+        where = f"{case.output!r} in pieces of {size}"
+        pieces, cut_at = read(name, case.output, size)
+        calls = [piece for piece in pieces if isinstance(piece, ParsedCall)]
+        assert [(call.name, json.loads(call.arguments_text)) for call in calls] == list(case.calls), where
+        assert "".join(piece for piece in pieces if isinstance(piece, str)) == case.text, where
+        assert cut_at == case.cut_at, where
+        assert next((call.repair for call in calls if call.repair), None) == case.repair, where
 
 
-@pytest.mark.parametrize("size", [1, 3, 7, 1_000_000])
-@pytest.mark.parametrize(("name", "text"), REFUSED)
-def test_output_stays_text(name: str, text: str, size: int) -> None:
-    pieces, cut_at = read(name, text, size)
-    assert pieces == ([text] if text else [])
-    assert cut_at is None
+@every_format
+def test_output_stays_text(name: str) -> None:
+    for text, size in product(refused(name), SIZES):
+        where = f"{text!r} in pieces of {size}"
+        pieces, cut_at = read(name, text, size)
+        assert pieces == ([text] if text else []), where
+        assert cut_at is None, where
