@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import IO, Any, NamedTuple
 
 import pytest
+from typer.testing import CliRunner
 
+from abstractcore.cli.app import app
 from tests.catalogue_files import write_file
 from tests.chaos_server import HANG
 
@@ -130,8 +132,8 @@ def test_home_folder_that_cannot_be_written_is_an_error_of_an_update(tmp_path: P
     ],
 )
 def test_argument_that_means_nothing_is_an_error(arguments: tuple[str, ...], message: str):
-    found = run("models", *arguments, env={**os.environ, "PYTHONIOENCODING": "utf-8"})
-    assert (found.returncode, found.stdout) == (2, "")
+    found: Any = CliRunner().invoke(app, ["models", *arguments], catch_exceptions=False)
+    assert (found.exit_code, found.stdout) == (2, "")
     assert found.stderr.startswith(message)
     assert "create_llm" not in found.stderr
 

@@ -8,6 +8,7 @@ written, "torn" in its middle, or "after". Prints the outcomes as JSON.
 from __future__ import annotations
 
 import asyncio
+import gc
 import json
 import os
 import signal
@@ -191,6 +192,8 @@ def preload() -> None:
     create_llm("scripted", replies=["-"]).generate("Go.", tools=TOOLS, run_tools=True, timeout=None)
     if threading.active_count() > 1:
         raise RuntimeError(f"threads before the first fork: {threading.enumerate()}")
+    gc.collect()
+    gc.freeze()  # a collection in a child would copy the memory that it shares
 
 
 if __name__ == "__main__":
