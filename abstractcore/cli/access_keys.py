@@ -50,7 +50,7 @@ def create(name: str, options: KeyOptions, database: str | None, *, as_json: boo
             expires=None if options.expires is None else _time(options.expires, time.time()),
         )
         _show_issued(issued, as_json=as_json)
-        if is_first and not as_json:
+        if is_first and database is None and not as_json:
             note(
                 "this is the first key: restart servers that were started without keys, which still accept every client"
             )

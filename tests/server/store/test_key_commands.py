@@ -56,6 +56,8 @@ def test_key_is_printed_once_and_found_by_its_name_and_prefix(data: Path):
     assert keys.find(rotated) is not None
     assert json_of("revoke", "alice")["key"]["state"] == "revoked"
     assert keys.find(rotated) is None
+    named = CliRunner().invoke(app, ["keys", "create", "bob", "--database", f"sqlite:///{data}/named.db"])
+    assert "restart" not in named.output  # a server with this database asks for keys already
 
 
 def test_errors_say_what_to_type(data: Path):
