@@ -18,6 +18,7 @@ from ..errors import ConfigurationError
 from .application import Application
 from .connections import limited_connections
 from .control import Control
+from .readiness import report_ready
 from .settings import ServerSettings
 from .websocket_connections import PING_SECONDS, limited_websockets
 
@@ -115,11 +116,13 @@ class GracefulServer(uvicorn.Server):
         )
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        """Begins to listen; from then on SIGHUP reloads the configuration."""
+        """Begins to listen, and reports it; from then on SIGHUP reloads the configuration."""
         await super().startup(sockets)
         if self._reload is not None and hasattr(signal, "SIGHUP"):
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, self._reload)
-        if self._control is not None:
+        if self._control is None:
+            report_ready()
+        else:
             self._control.attach(self)
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:

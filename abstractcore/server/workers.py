@@ -19,6 +19,7 @@ from uuid import uuid4
 
 from ..errors import AbstractCoreError, ConfigurationError
 from .control import ABORT, READY, STOP
+from .readiness import report_ready
 from .settings import Settings
 from .shared_folder import SharedFolder
 
@@ -132,6 +133,8 @@ class Workers:
         with suppress(EOFError, OSError):  # of one that died before it was ready
             if worker.control.recv() == READY:
                 worker.is_ready = True
+                if not self._have_served:
+                    report_ready()
                 self._have_served, self._failures = True, 0
                 self._killed = [name for name in self._killed if name not in worker.killed]
 

@@ -6,8 +6,10 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager
@@ -79,6 +81,16 @@ def started(*arguments: str, **environment: str) -> Generator[Process]:
             process.communicate()
 
 
+@contextmanager
+def notified() -> Generator[tuple[str, socket.socket]]:
+    """Yields the name of a socket as systemd has for its services, and the socket."""
+    # The name of a socket is short: not in pytest's folder.
+    with tempfile.TemporaryDirectory() as folder, socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as receiving:
+        receiving.bind(f"{folder}/notify")
+        receiving.settimeout(PATIENCE_SECONDS)
+        yield f"{folder}/notify", receiving
+
+
 def _environment(more: Mapping[str, str]) -> dict[str, str]:
     kept = {name: value for name, value in os.environ.items() if not name.startswith("ABSTRACTCORE_SERVER")}
     return {**kept, **more}
@@ -114,7 +126,12 @@ def test_it_answers_at_once_with_the_embedded_model(models: FileModelStore):
 def test_sigterm_lets_streams_end(config: Path, server: ScriptedServer):
     gate = server.gate()
     server.script(stream_head(), chunk(delta("Bon")), gate, LAST_PIECE, LAST_CHUNK)
-    with started("--config", str(config)) as process, httpx2.Client(trust_env=False, timeout=PATIENCE_SECONDS) as http:
+    with (
+        notified() as (name, systemd),
+        started("--config", str(config), NOTIFY_SOCKET=name) as process,
+        httpx2.Client(trust_env=False, timeout=PATIENCE_SECONDS) as http,
+    ):
+        assert systemd.recv(64) == b"READY=1"
         with http.stream("POST", f"{process.url}/v1/chat/completions", json=ASK) as response:
             pieces = response.iter_bytes()
             seen = next(pieces)

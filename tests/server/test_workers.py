@@ -22,7 +22,7 @@ from abstractcore.server.store import KeyLimits, Keys, Store
 from abstractcore.server.workers import Workers, WorkerStart
 from tests.chaos_server import HANG, LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, chunk, completion, delta, stream_head
 from tests.server.postgresql import running_postgresql
-from tests.server.test_process import ASK, LAST_PIECE, Process, started, wait_until_refused
+from tests.server.test_process import ASK, LAST_PIECE, Process, notified, started, wait_until_refused
 
 WORKERS = 2
 LIMIT = 5
@@ -109,7 +109,9 @@ def serving(vendor: ScriptedServer, database: str, folder: Path, down: str = "cl
         f'[server]\ndatabase = "{database}"\ndatabase_down = "{down}"\n[limits]\ndrain_seconds = 20\n'
         f'[providers.openai-compatible]\nbase_url = "{vendor.url}/v1"\noptions.max_retries = 0\n'
     )
-    with started("--config", str(config), "--workers", str(WORKERS)) as process:
+    command = ("--config", str(config), "--workers", str(WORKERS))
+    with notified() as (name, systemd), started(*command, NOTIFY_SOCKET=name) as process:
+        assert systemd.recv(64) == b"READY=1"
         yield Served(process, vendor, config, secrets)
         if process.process.poll() is None:
             process.signal(signal.SIGTERM)
