@@ -37,6 +37,7 @@ from abstractcore import (
 from abstractcore.outputs.evidence import Answer, TextSource, check_quotes, divide, with_quotes
 from abstractcore.outputs.output_type import output_type
 from abstractcore.ports import Conversion
+from abstractcore.stores.conversions import MemoryConversions
 from abstractcore.testing import ScriptedReply
 from abstractcore.tools.approval import Suspend
 from tests.core.tools.loops import WAYS, Way
@@ -45,6 +46,8 @@ ROOT = Path(__file__).parents[3]
 INVOICE = ROOT / "examples/media/invoice.pdf"
 NOTICE = ROOT / "examples/media/notice.pdf"
 FILES = ROOT / "tests/media/files"
+HEARD = MemoryConversions()
+"""The transcript of a meeting, however it is sent."""
 QUOTE_TOTAL = "Total due: EUR 1,234.50"
 WIDE: dict[str, Any] = {f"field_{n}": (int, ...) for n in range(61)}
 
@@ -188,7 +191,7 @@ def test_speech_is_checked_against_its_transcript(accepts, models):
     """With real weights: a recording that is sent natively is transcribed for the check."""
     quotes = {"day": "The meeting starts at 9.30 on Tuesday", "room": "in room 21"}
     reply = json.dumps({"value": {"day": "Tuesday", "room": "21"}, "quotes": quotes})
-    services = Services(models=models, environment={})
+    services = Services(models=models, environment={}, conversions=HEARD)
     llm = create_llm("scripted", replies=[reply], services=services, accepts=accepts)
     meeting = ROOT / "examples/media/meeting.wav"
     response = llm.generate("When and where?", media=[meeting], response_model=dict[str, str], evidence=True)

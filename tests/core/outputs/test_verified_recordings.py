@@ -27,11 +27,14 @@ from abstractcore.outputs.verification.spoken import check_speech, readings
 from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.schema import MediaAnchor, MediaPart
 from abstractcore.schema.source_texts import TextSource
+from abstractcore.stores.conversions import MemoryConversions
 from abstractcore.testing import ScriptedReply
 from tests.core.tools.loops import WAYS, Way
 from tests.media_doubles import SOUND, TRANSCRIPT, registry
 
 MEETING = Path(__file__).parents[3] / "examples/media/meeting.wav"
+HEARD = MemoryConversions()
+"""The transcript of the meeting, for sync and async calls."""
 SAID = ((0.0, 3.0, "It starts at 9.30 on Tuesday."), (3.0, 7.0, "Bring two copies to Anna Lindqvist."))
 ANSWER = "It starts at 9:30. Bring 2 copies to Anna Lindqvist, not 5."
 
@@ -255,7 +258,7 @@ def test_the_time_limit_keeps_what_was_found(call_style: Any):
 
 def test_meeting_is_heard_by_another_model(call_style: Any, models: Any):
     """With the real models: the transcript is of Whisper base, the second hearing of Whisper tiny.en."""
-    services = Services(environment={}, models=models)
+    services = Services(environment={}, models=models, conversions=HEARD)
     answer = "It is on Tuesday at 9:30 in room 12, with 2 copies. Room 13 is taken."
     llm = create_llm("scripted", replies=[answer], services=services)
     response = call_style.generate(llm, "When?", media=[MEETING], verify=True)
