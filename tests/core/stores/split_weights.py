@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import random
 import zipfile
@@ -44,6 +45,12 @@ def build_part(folder: Path, n: int, content: bytes | None = None) -> None:
         )
         wheel.writestr(f"{name}-1.0.dist-info/WHEEL", "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n")
         wheel.writestr(f"{name}-1.0.dist-info/RECORD", "")
+
+
+def hide_pip() -> None:
+    """Makes this process install with uv, which takes a fortieth of the processor time of pip."""
+    found = importlib.util.find_spec
+    importlib.util.find_spec = lambda name, package=None: None if name == "pip" else found(name, package)
 
 
 def use_as_index(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import os
 import shutil
 import signal
@@ -21,7 +22,16 @@ import pytest
 from abstractcore.errors import ModelStoreError
 from abstractcore.stores.models import FileModelStore, ModelFile, PackagedModel, WheelFile
 from tests.core.stores.hub_server import hub_of
-from tests.core.stores.split_weights import HUB_FILE, PART, PARTS, WEIGHTS, build_part, split_store, use_as_index
+from tests.core.stores.split_weights import (
+    HUB_FILE,
+    PART,
+    PARTS,
+    WEIGHTS,
+    build_part,
+    hide_pip,
+    split_store,
+    use_as_index,
+)
 
 DEADLINE = 60.0
 FETCH = """
@@ -29,13 +39,28 @@ import signal
 import sys
 from pathlib import Path
 from abstractcore.errors import AbstractCoreError
-from tests.core.stores.split_weights import HUB_FILE, split_store
+from tests.core.stores.split_weights import HUB_FILE, hide_pip, split_store
+if "pip" not in sys.argv:
+    hide_pip()
 signal.signal(signal.SIGINT, signal.default_int_handler)  # a background job inherits it ignored
 try:
     print(split_store(Path(sys.argv[1]), HUB_FILE if "hub" in sys.argv else None).path("split"))
 except AbstractCoreError as error:
     print(type(error).__name__, error)
 """
+
+
+@pytest.fixture(autouse=True)
+def installer(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """uv, unless a test asks for pip: what is tested here is the same with both."""
+    chosen = getattr(request, "param", "uv")
+    if chosen == "uv":
+        monkeypatch.setattr(importlib.util, "find_spec", importlib.util.find_spec)
+        hide_pip()
+    return chosen
+
+
+with_pip = pytest.mark.parametrize("installer", ["pip"], indirect=True)
 
 
 @pytest.fixture(autouse=True)
@@ -82,19 +107,15 @@ def fetch(root: Path, *arguments: str, **environment: str) -> subprocess.Popen[s
     )
 
 
-def no_module(name: str, package: str | None = None) -> None: ...
-
-
-@pytest.mark.parametrize("installer", ["pip", "uv"])
-def test_parts_are_joined_in_order(store: FileModelStore, installer: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    if installer == "uv":
-        monkeypatch.setattr("importlib.util.find_spec", no_module)
+@pytest.mark.parametrize("installer", ["pip", "uv"], indirect=True)
+def test_parts_are_joined_in_order(store: FileModelStore) -> None:
     path = store.path("split")
     assert path.read_bytes() == WEIGHTS
     assert sorted(file.name for file in path.parent.iterdir()) == [".verified.json", "split.gguf"]
     assert other_files(store) == []
 
 
+@with_pip
 def test_failed_download_is_continued_with_the_missing_part(store: FileModelStore, index: Path) -> None:
     keep(index, 1, 2)
     with pytest.raises(ModelStoreError, match=r"split could not be downloaded") as caught:
@@ -240,6 +261,7 @@ def hanging_index(folder: Path) -> Generator[tuple[str, threading.Event]]:
         thread.join()
 
 
+@with_pip
 @pytest.mark.parametrize("end", [signal.SIGINT, signal.SIGKILL], ids=["ctrl_c", "killed"])
 def test_interrupted_download_is_continued_and_never_taken_for_whole(
     store: FileModelStore, index: Path, end: signal.Signals, monkeypatch: pytest.MonkeyPatch
@@ -248,7 +270,7 @@ def test_interrupted_download_is_continued_and_never_taken_for_whole(
         for tool in ("PIP", "UV"):
             patch.delenv(f"{tool}_NO_INDEX")
             patch.delenv(f"{tool}_FIND_LINKS")
-        process = fetch(store.root, PIP_INDEX_URL=url, UV_DEFAULT_INDEX=url, PIP_RETRIES="0")
+        process = fetch(store.root, "pip", PIP_INDEX_URL=url, UV_DEFAULT_INDEX=url, PIP_RETRIES="0")
         assert asked.wait(DEADLINE)
         process.send_signal(end)
         process.communicate(timeout=DEADLINE)
