@@ -319,7 +319,7 @@ def test_database_that_is_down_is_closed_or_open_in_all_processes(vendor: Script
 
         (killed, _), (_, other) = answering.items()
         os.kill(killed, signal.SIGKILL)
-        opened.process.wait_for_line("the database of keys cannot be used")
+        opened.process.wait_for_line("server.database: it cannot be used")
         vendor.script(completion("alone"))
         assert other.post(PATH, json=WHOLE).status_code == 200
         postgresql.start()
