@@ -23,7 +23,7 @@ from tests.media.parts import EXAMPLES, FILES
 
 MANY = 1000
 MEMORY_BYTES = 180 << 20
-"""More than the process has after one small file. All pictures of the test, decoded at once, have 600 MB."""
+"""More than the process has after one small file. All pictures of the test, decoded at once, have 290 MB."""
 
 
 @pytest.fixture
@@ -147,7 +147,7 @@ files = []
 for number in range({MANY}):
     large = number % 5 == 0
     path = folder / f"{{number}}.{{'png' if large else 'txt'}}"
-    path.write_bytes(picture(number, (1000, 1000)) if large else b"note %d" % number)
+    path.write_bytes(picture(number, (700, 700)) if large else b"note %d" % number)
     files.append(path)
 services = Services(environment={{}})
 limits = {{"media_limits": {{"image_pixels": 100}}}}
@@ -283,21 +283,29 @@ def test_native_file_that_changes_after_its_check_is_an_error(
 # The frames of a video
 
 
+@pytest.fixture(scope="module")
+def of_videos() -> Iterator[Services]:
+    """Services whose processes decode one video after another."""
+    services = Services(environment={})
+    yield services
+    services.close()
+
+
 @pytest.mark.parametrize(("left", "frames"), [(20_000, 16), (5_500, 4), (1_500, 1)])
 def test_frames_of_a_video_fit_into_what_the_context_leaves(
-    call_style: CallStyle, services: Services, left: int, frames: int
+    call_style: CallStyle, of_videos: Services, left: int, frames: int
 ):
     text = "word " * 8_000  # ten thousand tokens
     facts = {"context_tokens": 10_000 + left, "media_tokens": {"image": {"by": "file", "tokens": 1000}}}
-    llm = model(services, facts=facts)
-    video = File(EXAMPLES / "bunny.mp4", fps=4)
+    llm = model(of_videos, facts=facts)
+    video = File(FILES / "scenes.mp4", fps=4)
     response = call_style.generate(llm, text, media=[video], media_policy={"video": "frames"})
     images = [part for part in llm.calls[0].messages[-1].parts if isinstance(part, ImagePart)]
     (decision,) = response.media
     assert len(images) == frames
     assert (decision.tokens or 0) <= left
     lost = next(each for each in decision.lost if each.what == "frames")
-    assert (lost.count, lost.total) == (132 - frames, 132)
+    assert (lost.count, lost.total) == (475 - frames, 475)
     assert frames == 16 or "the context leaves" in decision.reason
 
 
