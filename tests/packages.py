@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
+import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -25,6 +28,26 @@ def build_wheel(source: Path, folder: Path) -> Path:
     return built
 
 
+def kept_environment(requirements: Path) -> Path:
+    """The commands of an environment with the packages that a file lists. Later runs keep it, with its bytecode."""
+    digest = hashlib.sha256(f"{sys.version} {sys.base_prefix} {requirements.read_text()}".encode()).hexdigest()[:16]
+    kept = Path(os.environ.get("ABSTRACTCORE_CACHE") or ROOT / ".cache") / "environments" / digest
+    if not kept.exists():
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        folder = Path(tempfile.mkdtemp(dir=kept.parent))
+        run(*_UV, "venv", "--clear", "--relocatable", "--python", sys.executable, folder)
+        run(*_UV, "pip", "install", "--python", _commands(folder) / "python", "-r", requirements)
+        try:
+            folder.rename(kept)
+        except OSError:  # another process has made it meanwhile
+            shutil.rmtree(folder)
+    return _commands(kept)
+
+
+def _commands(environment: Path) -> Path:
+    return environment / ("Scripts" if os.name == "nt" else "bin")
+
+
 class Environment:
     """A fresh environment with the locked base dependencies, or those of a plugin. `executables` is its folder of
     commands.
@@ -35,7 +58,7 @@ class Environment:
         env |= {"UV_PROJECT_ENVIRONMENT": str(folder), "UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never"}
         plain = ("--frozen", "--no-default-groups", "--no-install-workspace")
         run(*_UV, "sync", "--package", package, *plain, env=env)
-        self.executables = folder / ("Scripts" if os.name == "nt" else "bin")
+        self.executables = _commands(folder)
         self.python = self.executables / "python"
 
     def install(self, *wheels: Path) -> None:

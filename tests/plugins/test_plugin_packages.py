@@ -111,6 +111,9 @@ def environment(tmp_path_factory: pytest.TempPathFactory) -> Environment:
     """Our own wheel and what it needs, away from this checkout."""
     environment = Environment(tmp_path_factory.mktemp("plugins") / "venv")
     environment.install(build_wheel(ROOT, tmp_path_factory.mktemp("abstractcore")))
+    folder = tmp_path_factory.mktemp("home")
+    # Writes the bytecode of what the tests import: they write none, and would compile it again and again.
+    run(environment.python, "-c", USE, cwd=folder, env={"HOME": str(folder), "PATH": os.defpath})
     return environment
 
 

@@ -6,6 +6,7 @@ import json
 import os
 import re
 import signal
+import sys
 import time
 from collections.abc import Callable, Generator, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,7 +20,7 @@ from abstractcore import ConfigurationError
 from abstractcore.server import ServerSettings, Settings
 from abstractcore.server.process import listening_socket
 from abstractcore.server.store import KeyLimits, Keys, Store
-from abstractcore.server.workers import Workers, WorkerStart
+from abstractcore.server.workers import Workers
 from tests.chaos_server import HANG, LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, chunk, completion, delta, stream_head
 from tests.server.postgresql import running_postgresql
 from tests.server.test_process import ASK, LAST_PIECE, Process, notified, started, wait_until_refused
@@ -345,14 +346,10 @@ def _streams(served: Served, stack: ExitStack, pause: Any) -> list[Iterator[byte
     return streams
 
 
-def _fail(start: WorkerStart) -> None:
-    raise SystemExit(f"worker {start.shared.process} cannot start")
-
-
 def test_server_whose_workers_cannot_start_ends_with_an_error():
     settings = Settings(ServerSettings(port=0, workers=WORKERS))
     with (
         listening_socket(settings.server, is_open=True) as listening,
         pytest.raises(ConfigurationError, match="no worker could start"),
     ):
-        Workers(settings, listening, _fail, lambda: settings).run()
+        Workers(settings, listening, sys.exit, lambda: settings).run()  # each worker ends with an error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from decimal import Decimal
 from typing import Any
 
@@ -28,12 +29,13 @@ MEETING = EXAMPLES / "meeting.wav"
 LOCAL = "abstractcore:local"
 
 
-@pytest.fixture
-def llm(models: ModelStore) -> LLM:
+@pytest.fixture(scope="module")
+def llm(models: ModelStore) -> Iterator[LLM]:
     services = Services(models=models, environment={})
-    return create_llm(
+    yield create_llm(
         "scripted", replies=[], services=services, audio_backend=LOCAL, transcription_model="whisper-tiny.en"
     )
+    services.close()
 
 
 def test_recording_is_transcribed_with_its_times(call_style: CallStyle, llm: LLM):

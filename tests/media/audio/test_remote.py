@@ -42,12 +42,12 @@ PATIENCE_SECONDS = 60.0
 
 @pytest.fixture(scope="module")
 def with_pauses() -> Recording:
-    return recording(720, longest_pause=6.0)
+    return recording(480, longest_pause=6.0)
 
 
 @pytest.fixture(scope="module")
 def without_pauses() -> Recording:
-    return recording(720, longest_pause=0)
+    return recording(240, longest_pause=0)
 
 
 @pytest.fixture

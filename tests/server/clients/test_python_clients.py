@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from abstractcore.testing import ScriptedReply
-from tests.packages import run
+from tests.packages import kept_environment, run
 from tests.server.clients.replies import CALL, CHUNKS, COUNTED, STREAM, WEATHER, WHOLE, refusal, result_of
 from tests.server.serving import Served
 
@@ -24,14 +23,9 @@ CITY: dict[str, Any] = {"name": "Oslo", "people": 700_000}
 
 
 @pytest.fixture(scope="module")
-def executables(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def executables() -> Path:
     """The commands of an environment with the clients."""
-    folder = tmp_path_factory.mktemp("clients") / "venv"
-    uv = (sys.executable, "-m", "uv", "--quiet")
-    run(*uv, "venv", "--python", sys.executable, folder)
-    executables = folder / ("Scripts" if os.name == "nt" else "bin")
-    run(*uv, "pip", "install", "--python", executables / "python", "-r", FOLDER / "requirements.txt")
-    return executables
+    return kept_environment(FOLDER / "requirements.txt")
 
 
 @pytest.fixture
