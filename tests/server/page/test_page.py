@@ -374,24 +374,25 @@ def test_what_cannot_be_made_is_explained_and_nothing_is_lost(served: Served, br
     opened.page.context.close()
 
 
-@pytest.mark.parametrize(
-    ("label", "value", "message"),
-    [
+def test_wrong_options_are_named_and_nothing_is_lost(served: Served, opened: Opened):
+    opened.page.set_input_files("#picker", MEDIA / "scanned_page.png")
+    opened.page.get_by_label("Message", exact=True).fill("hi")
+    for label, value, message in (
         ("Temperature", "hot", "The temperature is not a number: hot"),
         ("Tools", "[", "The tools are not JSON"),
         ("Tools", json.dumps(WEATHER), "The tools are not a list of objects"),
         ("Tools", "[null]", "The tools are not a list of objects"),
-    ],
-)
-def test_wrong_options_are_named_and_nothing_is_lost(
-    served: Served, opened: Opened, label: str, value: str, message: str
-):
-    opened.tab("Options")
-    opened.page.get_by_label(label).fill(value)
-    opened.ask("hi", MEDIA / "scanned_page.png")
-    expect(opened.page.get_by_role("alert")).to_contain_text(message)
-    expect(opened.page.get_by_label("Message", exact=True)).to_have_value("hi")
-    expect(opened.page.get_by_role("list", name="Files to send")).to_contain_text("scanned_page.png")
+    ):
+        opened.tab("Options")
+        alerts = opened.page.get_by_role("alert").count()
+        opened.page.get_by_label(label).fill(value)
+        opened.page.get_by_role("button", name="Send", exact=True).click()
+        expect(opened.page.get_by_role("alert")).to_have_count(alerts + 1)
+        expect(opened.page.get_by_role("alert").last).to_contain_text(message)
+        expect(opened.page.get_by_label("Message", exact=True)).to_have_value("hi")
+        expect(opened.page.get_by_role("list", name="Files to send")).to_contain_text("scanned_page.png")
+        opened.tab("Options")
+        opened.page.get_by_label(label).fill("")
     assert served.calls == []
 
 
