@@ -17,12 +17,12 @@ def serve(
     ] = None,
     allow_host: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="A name by which clients reach this server. May be repeated."),
+        typer.Option(metavar="NAME", help="A name by which clients reach the server. May be repeated."),
     ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, max=256, help="The number of processes that answer; default: 1.")
     ] = None,
-    check: Annotated[bool, typer.Option("--check", help="Check the configuration, and end.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Report all mistakes of the configuration, and end.")] = False,
     check_mcp: Annotated[
         bool, typer.Option("--check-mcp", help="Check the configuration, start its MCP servers, and end.")
     ] = False,
@@ -36,7 +36,7 @@ def serve(
 
         OPENAI_BASE_URL=http://127.0.0.1:8000/v1 OPENAI_API_KEY=none python client.py
 
-    An address that other machines reach needs a key that clients send: ABSTRACTCORE_SERVER_KEY.
+    To be reached from other machines, it needs keys: abstractcore keys create NAME, or ABSTRACTCORE_SERVER_KEY.
     """
     from .http_server import ServeOptions
     from .http_server import serve as run

@@ -47,7 +47,7 @@ def check_address(settings: ServerSettings, *, is_open: bool) -> int:
     if not ip.is_loopback and is_open:
         raise ConfigurationError(
             f"{host} can be reached from other machines, and no key is set",
-            hint="Set a key (ABSTRACTCORE_SERVER_KEY), or listen at 127.0.0.1.",
+            hint="Create one (abstractcore keys create NAME), set ABSTRACTCORE_SERVER_KEY, or listen at 127.0.0.1.",
         )
     if ip.is_unspecified and not settings.hosts:
         raise ConfigurationError(
