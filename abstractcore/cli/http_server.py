@@ -46,11 +46,14 @@ def serve(options: ServeOptions) -> None:
     with reported():
         _check_installed()
         from ..server import Application
+        from ..server.configuration import unknown_variables
         from ..server.process import check_address, listening_socket, run, url_of
         from ..server.stored_keys import stored_keys
         from ..server.workers import Workers
 
         settings = _settings(options)
+        for name in unknown_variables(os.environ, settings):
+            note(f"the variable {name} is ignored: there is no such setting")
         application = Application(settings, access=stored_keys(settings))
         application.check()
         is_open = application.state.access.is_open

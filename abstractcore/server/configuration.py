@@ -65,6 +65,14 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
     return settings
 
 
+def unknown_variables(environment: Mapping[str, str], settings: Settings) -> list[str]:
+    """Returns the variables that are named like settings, and are none: they change nothing."""
+    limits = {f"{_LIMITS_PREFIX}_{each.name.upper()}" for each in fields(Limits)}
+    known = {f"{_SERVER_PREFIX}_{each.name.upper()}" for each in fields(ServerSettings)} | limits
+    known |= {CONFIG_VARIABLE, *ServerSettings().keys_env, *settings.server.keys_env}
+    return sorted(name for name in environment if name.startswith(f"{_SERVER_PREFIX}_") and name not in known)
+
+
 def _check_tables(root: Table) -> None:
     """Raises `ConfigurationError` for a name that is none of a table."""
     for name in root.values:

@@ -10,7 +10,8 @@ import pytest
 import trustme
 
 from abstractcore import ConfigurationError, InvalidInputError
-from abstractcore.server import Application, Settings, read_settings, server_services
+from abstractcore.server import Application, ServerSettings, Settings, read_settings, server_services
+from abstractcore.server.configuration import unknown_variables
 from tests.server.fields import PAGE
 
 WHOLE = """
@@ -200,6 +201,14 @@ def test_what_cannot_be_used_names_the_line(tmp_path: Path, text: str, line: int
     assert f"server.toml:{line}:" in str(caught.value)
     assert "sk-0123456789" not in str(caught.value)
     assert message in str(caught.value)
+
+
+def test_variables_that_are_no_settings_are_found():
+    names = ("PORT", "CONFIG", "KEY", "LIMITS_REQUESTS", "LIMIT_REQUESTS", "SERVICE_HOST", "OWN_KEY", "OTHER_KEY")
+    environment = {f"ABSTRACTCORE_SERVER_{name}": "1" for name in names} | {"ABSTRACTCORE_SERVERS": "1"}
+    settings = Settings(server=ServerSettings(keys_env=("ABSTRACTCORE_SERVER_OWN_KEY",)))
+    found = [name.removeprefix("ABSTRACTCORE_SERVER_") for name in unknown_variables(environment, settings)]
+    assert found == ["LIMIT_REQUESTS", "OTHER_KEY", "SERVICE_HOST"]
 
 
 def test_missing_file_and_bad_environment_are_named():

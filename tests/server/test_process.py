@@ -224,14 +224,17 @@ def test_plugins_stay_with_the_processes_of_their_models():
     assert application.state.services.registry is before.registry
 
 
-def check(*arguments: str) -> subprocess.CompletedProcess[str]:
+def check(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "abstractcore", "serve", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, env=_environment({}), timeout=PATIENCE_SECONDS)
+    variables = _environment(environment)
+    return subprocess.run(command, capture_output=True, text=True, env=variables, timeout=PATIENCE_SECONDS)
 
 
 def test_check_ends_with_the_line_of_what_is_wrong(config: Path):
-    done = check("--check", "--config", str(config))
+    done = check("--check", "--config", str(config), ABSTRACTCORE_SERVER_PROT="8000", ABSTRACTCORE_SERVER_PORT="8000")
     assert (done.returncode, "the configuration is valid" in done.stderr) == (0, True)
+    assert "the variable ABSTRACTCORE_SERVER_PROT is ignored: there is no such setting" in done.stderr
+    assert "ABSTRACTCORE_SERVER_PORT " not in done.stderr
     config.write_text("[server]\n\nprot = 1\n")
     failed = check("--check", "--config", str(config))
     assert failed.returncode == 2
