@@ -47,7 +47,7 @@ class GuardContext:
     client used, `key` the name of the client's key, None without keys. `call` is as the guards before have left it.
 
     `operation` is "chat"; of other calls as in their records: "t2i" and "i2i" (images), "tts_stream" (speech), "t2m"
-    (music), "transcribe", "moderate". Such a call has a message for each text that the model is told, and its model is
+    (music), "transcribe", "moderate". Such a call has a message for each text of the request, and its model is
     "voice/NAME" and the like.
     """
 

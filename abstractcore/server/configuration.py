@@ -66,7 +66,7 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
 
 
 def unknown_variables(environment: Mapping[str, str], settings: Settings) -> list[str]:
-    """Returns the variables that are named like settings, and are none: they change nothing."""
+    """Returns the variables that have the prefix of settings but are not settings, so that they change nothing."""
     limits = {f"{_LIMITS_PREFIX}_{each.name.upper()}" for each in fields(Limits)}
     known = {f"{_SERVER_PREFIX}_{each.name.upper()}" for each in fields(ServerSettings)} | limits
     known |= {CONFIG_VARIABLE, *ServerSettings().keys_env, *settings.server.keys_env}
@@ -74,7 +74,7 @@ def unknown_variables(environment: Mapping[str, str], settings: Settings) -> lis
 
 
 def _check_tables(root: Table) -> None:
-    """Raises `ConfigurationError` for a name that is none of a table."""
+    """Raises `ConfigurationError` for a name that is not a table."""
     for name in root.values:
         if name in {each.name for each in fields(ServerSettings)}:
             raise root.error("a setting outside of a table", name, hint="Write it below a line [server].")

@@ -40,7 +40,7 @@ _OF_REQUEST = (
 _SHOWN = (*_OF_REQUEST, errors.ProviderError, errors.OutputValidationError, errors.ToolError)
 """Errors about the request or the provider. Others are about this machine: their messages may have paths of files."""
 _NOT_INSTALLED = (errors.MissingExtraError, errors.CapabilityUnavailableError)
-"""Errors about packages that this machine has not: their hints are for its operator."""
+"""Errors about packages that are not installed here: their hints are for the operator."""
 _NOT_IMPLEMENTED = 501
 
 

@@ -95,7 +95,7 @@ async def pieces_of_parts(exchange: Exchange, parts: list[str]) -> AsyncGenerato
 
 
 def unknown_file(id: str) -> NotFoundError:
-    """Returns the error for a file that the client has not, or not any more."""
+    """Returns the error for a file that the client does not have, or no longer has."""
     return NotFoundError(f"there is no file {id[:100]!r} here: it was not uploaded, has expired, or was deleted")
 
 

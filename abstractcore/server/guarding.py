@@ -61,7 +61,7 @@ class Guarding:
 
     @property
     def of_calls(self) -> list[ConnectedGuard]:
-        """The guards that see what models are told."""
+        """The guards that check calls."""
         return [guard for guard in self.guards if guard.check_call is not None]
 
     async def call(
@@ -128,7 +128,7 @@ class Guarding:
 
     @property
     def of_replies(self) -> list[ConnectedGuard]:
-        """The guards that see what models answer."""
+        """The guards that check replies."""
         return [guard for guard in self.guards if guard.check_reply is not None or guard.check_text is not None]
 
     async def checked_reply(

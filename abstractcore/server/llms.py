@@ -114,7 +114,7 @@ class LLMs:
         return asked if asked in self._given else f"{llm.provider}/{llm.model}"
 
     def one(self, name: str, vendors: Sequence[str] = ()) -> abstractcore.LLM:
-        """Returns the LLM with a name that is none of a group; raises `ModelNotFoundError`."""
+        """Returns the LLM with a name, which is not the name of a group; raises `ModelNotFoundError`."""
         llm = self.given(name)
         if llm is not None:
             return llm

@@ -21,8 +21,8 @@ F = TypeVar("F", bound=BackendFacts)
 
 @dataclass(frozen=True, slots=True)
 class MediaRequest:
-    """What `maker` is asked for: an operation of its capability, the texts that it is told, by the names of the fields
-    they came in, and the contents of files.
+    """A request to `maker`: an operation of its capability, the texts of the request by the names of their fields, and
+    the contents of its files.
     """
 
     maker: Maker

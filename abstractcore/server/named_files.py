@@ -40,7 +40,6 @@ async def with_contents(job: Job) -> Job:
     parts = [part for _, part in _named(data)]
     ids = {id for id in (str(part[_ID]) for part in parts) if id.isprintable()}
     owner = job.exchange.grant.owner
-
     files = await job.exchange.state.stored.run(lambda tables: tables.files.find_all(owner, ids))
     if not files:
         return job

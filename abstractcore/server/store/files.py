@@ -99,7 +99,7 @@ def begin(connection: Connection, owner: str, now: float) -> None:
 
 
 def check_bytes(connection: Connection, owner: str, size: int, room: Room) -> None:
-    """Raises `NoRoom` if the files of an owner have not `size` bytes left, with the parts of uploads that are not
+    """Raises `NoRoom` if an owner has no room for `size` more bytes, beside files and the parts of uploads that are not
     completed.
     """
     kept = select(func.coalesce(func.sum(files.c.size), 0)).where(files.c.owner == owner)
