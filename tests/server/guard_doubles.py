@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import socket
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from types import SimpleNamespace
@@ -42,6 +42,13 @@ class Double:
     def _check(self, subject: Any, context: GuardContext) -> Any:
         self.seen.append(subject)
         return self.do(subject, context)
+
+
+def reset(doubles: Iterable[Double]) -> None:
+    """Lets doubles allow everything again, and forget what they have seen."""
+    for double in doubles:
+        double.seen.clear()
+        double.do = allowed
 
 
 def always(verdict: object) -> Callable[..., Any]:

@@ -27,7 +27,7 @@ from tests.chaos_server import PATIENCE_SECONDS, answer, raw_answer
 from tests.documents import ROOT
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts
-from tests.server.guard_doubles import FAILURES, Double, allowed, always, leaving
+from tests.server.guard_doubles import FAILURES, Double, allowed, always, leaving, reset
 from tests.server.serving import FORMATS, Served, serving
 
 ANN = "ann@example.org"
@@ -157,9 +157,7 @@ def running(accounts: Accounts, audit: Path) -> Iterator[Served]:
 def fresh(accounts: Accounts) -> Iterator[None]:
     accounts.clear()
     yield
-    for double in DOUBLES.values():
-        double.seen.clear()
-        double.do = allowed
+    reset(DOUBLES.values())
 
 
 @pytest.fixture

@@ -25,7 +25,7 @@ from abstractcore.server.tools.settings import MCPSettings
 from abstractcore.testing import ScriptedReply
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.leftovers import wait_until
-from tests.server.guard_doubles import FAILURES, Double, allowed, leaving
+from tests.server.guard_doubles import FAILURES, Double, leaving, reset
 from tests.server.serving import Served, serving
 
 SHOP = Path(__file__).parents[1] / "core" / "mcp" / "shop.py"
@@ -72,9 +72,7 @@ def running(audit: Path) -> Iterator[Served]:
 @pytest.fixture(autouse=True)
 def fresh() -> Iterator[None]:
     yield
-    for double in DOUBLES.values():
-        double.seen.clear()
-        double.do = allowed
+    reset(DOUBLES.values())
 
 
 @pytest.fixture

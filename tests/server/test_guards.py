@@ -48,7 +48,7 @@ from abstractcore.testing import ScriptedReply
 from tests.chaos_server import DONE, LAST_CHUNK, USAGE, chunk, completion_body, delta, raw_answer, stream_head, streamed
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts
-from tests.server.guard_doubles import FAILURES, UNSET, Double, allowed, always
+from tests.server.guard_doubles import FAILURES, UNSET, Double, always, reset
 from tests.server.serving import Served, serving
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin_guards" / "plugin_guards.py"
@@ -135,9 +135,7 @@ def running(accounts: Accounts, audit: Path) -> Generator[Served]:
 def fresh(accounts: Accounts) -> Iterator[None]:
     accounts.clear()
     yield
-    for double in DOUBLES.values():
-        double.seen.clear()
-        double.do = allowed
+    reset(DOUBLES.values())
 
 
 @pytest.fixture
