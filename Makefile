@@ -7,18 +7,34 @@ READY := $(VENV)/.ready
 UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_DOWNLOADS=never $(BIN)/uv
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test weights fuzz check bench catalogue docs live clean
+SINCE ?= HEAD~1
+
+.PHONY: help demo quick test test-rest test-all ready coverage weights fuzz check bench catalogue docs live clean
 
 help: ## show this help
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
 
 demo: $(READY) ## run the demo: no key, no server
 	@$(BIN)/python examples/demo.py
 
-test: $(READY) ## run the tests
-	@$(BIN)/python -m pytest -n 2
+quick: $(READY) ## run the cheap tests of what differs from SINCE (the last commit), and the import contracts
+	@$(BIN)/python -m tests.quick $(SINCE)
 
-weights: $(READY) ## download the 1.1 GB that the tests marked stronger_model need
+test: $(READY) ## run the tests that are cheap: what a commit needs
+	@$(BIN)/python -m pytest -n 2 -m fast
+
+test-rest: $(READY) ## run the tests that `make test` leaves out: processes, weights, exhaustive ones
+	@$(BIN)/python -m pytest -n 2 -m "not fast"
+
+test-all: test test-rest ## run all tests
+
+ready: ## run all that CI runs on a clean clone of the last commit, with an empty HOME
+	@.ci/ready
+
+coverage: $(READY) ## compare the lines that `make test` reaches with those of all tests
+	@$(BIN)/python -m tests.reach
+
+weights: $(READY) ## download the 1.1 GB that tests of the larger embedded model need
 	@ABSTRACTCORE_CACHE="$${ABSTRACTCORE_CACHE:-.cache}" $(BIN)/abstractcore models pull qwen2.5-coder-1.5b
 
 fuzz: $(READY) ## run the property tests with random examples

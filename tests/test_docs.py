@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 from pathlib import Path
 from types import ModuleType
@@ -17,6 +19,7 @@ from tests.documents import PAGES, ROOT, Block, anchors, blocks, links
 
 PATIENCE_SECONDS = 120.0
 PAGE_BLOCKS = [block for page in PAGES for block in blocks(page)]
+LOADS_WEIGHTS = re.compile(r"create_llm\(\)|\.jpg|\.(voice|audio)\.|verify=|glyphs=")
 TESTING = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 
 
@@ -49,7 +52,16 @@ def alike(printed: str, block: Block) -> bool:
     return printed == shown
 
 
-@pytest.mark.parametrize("block", [block for block in PAGE_BLOCKS if not block.is_test], ids=str)
+def examples() -> Iterator[object]:
+    """The blocks that are not tests. `make test` runs the first one of the README with its model."""
+    for number, block in enumerate(block for block in PAGE_BLOCKS if not block.is_test):
+        loads = LOADS_WEIGHTS.search(block.code) is not None
+        marks = [pytest.mark.process, pytest.mark.weights] if loads else []
+        marks += [pytest.mark.exhaustive] if "check_laws(" in block.code else []
+        yield pytest.param(block, id=str(block), marks=[*marks, *([pytest.mark.smoke] if number == 0 else [])])
+
+
+@pytest.mark.parametrize("block", list(examples()))
 def test_block_runs_on_its_own_and_prints_the_shown_output(
     block: Block,
     models: FileModelStore,
@@ -69,6 +81,7 @@ def test_block_runs_on_its_own_and_prints_the_shown_output(
         assert alike(printed, block)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("block", [block for block in PAGE_BLOCKS if block.is_test], ids=str)
 def test_block_of_tests_passes(block: Block, tmp_path: Path):
     (tmp_path / "test_block.py").write_text(block.code, encoding="utf-8")

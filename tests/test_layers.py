@@ -7,6 +7,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = {"abstractcore": ".", "abstractcore_media": "media", "abstractcore_providers": "providers"}
 STRAY_IMPORTS = {
@@ -40,11 +42,13 @@ def lint_imports(root: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.process
 def test_imports_respect_the_layers():
     result = lint_imports(ROOT)
     assert result.returncode == 0, f"\n{result.stdout}{result.stderr}"
 
 
+@pytest.mark.process
 def test_each_contract_catches_a_stray_import(tmp_path: Path):
     for package, parent in PACKAGES.items():
         folder = Path(parent, package)

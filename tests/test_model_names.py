@@ -140,6 +140,7 @@ def test_models_have_a_row_of_the_catalogue(row: tuple[str, str]):
     assert (match != "model") == (row in WITHOUT_ROW), f"{provider} has a row for {model}: {match}"
 
 
+@pytest.mark.exhaustive
 def test_every_model_name_in_docs_is_in_the_table():
     found = {(name, where) for where, text in texts().items() for name in names_in(text) if name not in NAMES}
     assert found == set()

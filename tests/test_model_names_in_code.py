@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("abstractcore", "providers/abstractcore_providers", "media/abstractcore_media")
 FILES = sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
@@ -45,6 +47,7 @@ def strings(tree: ast.AST) -> Iterator[ast.Constant]:
         yield from strings(node)
 
 
+@pytest.mark.exhaustive
 def test_no_code_names_a_model():
     found = [
         f"{file.relative_to(ROOT)}:{node.lineno}: {node.value!r}"

@@ -57,7 +57,7 @@ def elsewhere(tmp_path: Path) -> dict[str, Any]:
     return {"cwd": work, "env": {"HOME": str(home), "USERPROFILE": str(home), "PATH": os.defpath}}
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_wheel_contains_three_typed_packages_and_nothing_else(wheel: Path):
     names = zipfile.ZipFile(wheel).namelist()
     assert {name.split("/")[0] for name in names if ".dist-info/" not in name} == set(PACKAGES)
@@ -66,7 +66,7 @@ def test_wheel_contains_three_typed_packages_and_nothing_else(wheel: Path):
     assert licences - {""} == {"LICENSE", "catalogue/sources/NOTICE.md"}
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_wheel_requires_no_first_party_name_from_an_index(wheel: Path):
     with zipfile.ZipFile(wheel) as archive:
         (name,) = (name for name in archive.namelist() if name.endswith(".dist-info/METADATA"))
@@ -76,18 +76,19 @@ def test_wheel_requires_no_first_party_name_from_an_index(wheel: Path):
     assert [row for row in requirements if re.match(r"abstract|litellm", row, re.IGNORECASE)] == []
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_installed_wheel_makes_a_first_call_without_a_warning(installed: Path, elsewhere: dict[str, Any]):
     assert run(installed / "python", "-W", "error", "-c", FIRST_CALL, **elsewhere) == "hello\n"
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_installed_wheel_has_the_command_and_its_plugins(installed: Path, elsewhere: dict[str, Any]):
     assert "Usage" in run(installed / "abstractcore", "--help", **elsewhere)
     loaded = run(installed / "python", "-W", "error", "-c", LIST_PLUGINS, **elsewhere).split()
     assert sorted(loaded) == ["abstractcore_media.plugin", "abstractcore_providers.plugin"]
 
 
+@pytest.mark.process
 def test_importing_the_package_loads_nothing_optional(elsewhere: dict[str, Any]):
     loaded = set(run(sys.executable, "-W", "error", "-c", LIST_LOADED, **elsewhere).split())
     assert "abstractcore" in loaded

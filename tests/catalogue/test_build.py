@@ -106,6 +106,7 @@ def sources(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return copy
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("row", "message"),
     [
@@ -150,6 +151,7 @@ def test_a_wrong_price_is_reported_with_its_line(sources: Path, row: dict[str, o
         build.out_of_date()
 
 
+@pytest.mark.exhaustive
 def test_two_prices_of_a_model_for_one_day_are_reported(sources: Path):
     with (sources / "prices" / "mistral.jsonl").open("a", encoding="utf-8") as file:
         file.writelines(
@@ -159,6 +161,7 @@ def test_two_prices_of_a_model_for_one_day_are_reported(sources: Path):
         build.out_of_date()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["sources.json", "providers/xai.json"])
 def test_a_source_that_is_not_json_is_reported_with_its_place(sources: Path, name: str):
     (sources / name).write_text("{\n  x", encoding="utf-8")
@@ -278,6 +281,7 @@ def test_a_date_that_the_row_does_not_state_is_taken(catalogue: ModelCatalogue, 
     assert catalogue.profile(provider, model).retires == day
 
 
+@pytest.mark.exhaustive
 def test_facts_that_are_taken_are_listed_and_null_is_a_difference(sources: Path):
     path = sources / "rows" / "xai.jsonl"
     text = path.read_text(encoding="utf-8")

@@ -86,6 +86,7 @@ def test_schema_error_names_its_path_once_and_survives_pickling():
     assert (str(again), again.path) == (str(error), error.path)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", sorted(set(abstractcore.__all__) - MADE_BY_OTHERS - OF_PLUGGY - DICTS))
 def test_public_names_raise_only_our_errors(name: str, tmp_path: Any, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.chdir(tmp_path)

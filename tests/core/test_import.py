@@ -23,6 +23,7 @@ def test_every_public_name_resolves_once():
         assert getattr(abstractcore, name) is getattr(abstractcore, name)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "package",
     ["abstractcore"] + [f"abstractcore.{name}" for name in ("mcp", "ports", "schema", "telemetry", "testing", "tools")],
@@ -101,6 +102,7 @@ def test_unknown_name_is_an_attribute_error():
         _ = abstractcore.create_lmm
 
 
+@pytest.mark.process
 def test_http_and_asyncio_are_imported_with_the_first_llm_only():
     code = """
 import sys, abstractcore
@@ -251,6 +253,7 @@ def test_every_module_that_a_text_answer_does_not_need_exists():
     assert [name for name in NOT_FOR_A_TEXT if find_spec(name) is None] == []
 
 
+@pytest.mark.process
 def test_text_answer_imports_only_the_code_of_its_provider():
     code = """
 import sys, abstractcore

@@ -12,6 +12,8 @@ from tests.differential.inputs import inputs
 from tests.differential.report import Report
 from tests.differential.trees import ROOT, checked_out
 
+pytestmark = pytest.mark.process
+
 FORMAT = "cohere_chat"
 
 

@@ -12,6 +12,8 @@ import pytest
 
 from abstractcore.stores.models import FileModelStore
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 EXAMPLES = Path(__file__).parents[2] / "examples"
 PATIENCE_SECONDS = 300.0
 
@@ -118,7 +120,6 @@ def test_tool_loop_prints_events_results_and_their_data(run):
     ]
 
 
-@pytest.mark.stronger_model
 def test_tool_loop_of_the_stronger_embedded_model_calls_both_tools(run):
     pytest.importorskip("xllamacpp")
     printed = run(str(EXAMPLES / "tool_loop.py"), "--model", "local/qwen2.5-coder-1.5b")

@@ -14,6 +14,8 @@ import pytest
 from abstractcore.stores.models import FileModelStore
 from tests.documents import ROOT
 
+pytestmark = pytest.mark.process
+
 EXAMPLES = ROOT / "examples" / "server_clients"
 PATIENCE_SECONDS = 300.0
 SHOWN = re.compile(r"^\$ python examples/server_clients/(\w+\.py)\n((?:(?!\$ |```).*\n)+)", re.MULTILINE)
@@ -38,6 +40,7 @@ def test_readme_shows_all_of_them():
     assert set(README) == {path.name for path in EXAMPLES.glob("*.py")}
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize("name", sorted(README))
 def test_client_prints_what_the_readme_shows(name: str, server: str):
     done = subprocess.run(

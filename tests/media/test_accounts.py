@@ -13,6 +13,8 @@ from abstractcore import MediaDecision, Services, create_llm
 from abstractcore.ports import ModelStore
 from tests.media.parts import EXAMPLES, FILES
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 DOCUMENTS = FILES / "documents"
 MARKS = re.compile(
     r"\[(?:page|slide|image) \d+(?:, hidden)?\]"  # their anchors are those of the text after them

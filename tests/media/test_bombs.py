@@ -22,6 +22,8 @@ from tests.media.document.documents import converted
 from tests.media.document.test_pdf import made_of
 from tests.media.parts import NO_MODELS, sound
 
+pytestmark = pytest.mark.exhaustive
+
 MAIL = b"From: a@example.com\r\nSubject: s\r\nMIME-Version: 1.0\r\n"
 SHEET_NS = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
 OFFICE_NS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships"

@@ -160,6 +160,7 @@ def test_damaged_picture_that_is_too_large_is_counted(call_style, services: Serv
     assert (sent, decision.lost) == ([], (MediaLoss("images", 1, 1, ("they are too large",)),))
 
 
+@pytest.mark.weights
 def test_photo_of_an_earlier_turn_becomes_its_text(call_style, services: Services):
     facts = {"accepts": ["image", "audio"]}
     llm = create_llm("scripted", replies=["a"] * 2, facts=facts, services=services, media_history="text")

@@ -49,6 +49,7 @@ def context(isolation: Hostile, **fields: Any) -> MediaContext:
     return replace(NO_MODELS, isolation=isolation, **fields)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize(
     ("block", "most"),
     [
@@ -94,6 +95,7 @@ def test_sound_without_end_is_refused():
     assert isolation.sent <= 14
 
 
+@pytest.mark.process
 def test_image_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     child = tmp_path / "child.py"
     child.write_text("import sys\nwhile True: sys.stdout.buffer.write(bytes(1_000_000))")

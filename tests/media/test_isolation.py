@@ -48,6 +48,7 @@ def both(pool: ProcessPool, convert: Callable[[MediaContext], Conversion]) -> tu
     return convert(here), convert(replace(here, isolation=pool))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "file", ["harvest.doc", "note.rtf", "sales.xls", "harvest.epub", "mail.msg", "harvest.docx", "page.html"]
 )
@@ -71,6 +72,7 @@ def test_frames_of_a_video_are_the_same(pool: ProcessPool):
     assert (there, there.anchors, there.lost) == (here, here.anchors, here.lost)
 
 
+@pytest.mark.weights
 def test_transcript_is_the_same(pool: ProcessPool, models: Any):
     options = FrozenDict({"transcription_model": "whisper-tiny.en"})
     handler = AudioHandler()
@@ -87,6 +89,7 @@ def test_passwords_and_their_errors_pass_between_processes(pool: ProcessPool):
         converted(locked, context=context, password="wrong")
 
 
+@pytest.mark.process
 def test_page_that_crashes_its_decoder_is_lost_and_the_text_stays(pool: ProcessPool):
     context = replace(NO_MODELS, accepted_outputs=IMAGES, isolation=Crashing(pool, 1))
     conversion = PdfHandler().convert(pdf(FILES / "with_scan.pdf"), context)
@@ -94,12 +97,14 @@ def test_page_that_crashes_its_decoder_is_lost_and_the_text_stays(pool: ProcessP
     assert "page_without_text" in [warning.code for warning in conversion.warnings]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("file", ["note.rtf", "sales.xls"])
 def test_document_that_crashes_its_decoder_is_refused(pool: ProcessPool, file: str):
     with pytest.raises(CorruptFileError, match=rf"{file} cannot be read: its decoder crashed \(SIGSEGV\)"):
         converted(DOCUMENTS / file, context=replace(NO_MODELS, isolation=Crashing(pool, 0)))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("handler", "part"),
     [

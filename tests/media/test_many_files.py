@@ -21,6 +21,8 @@ from abstractcore.schema import Billing, GenerateResponse, ImagePart, TextPart, 
 from abstractcore.testing import CallStyle
 from tests.media.parts import EXAMPLES, FILES
 
+pytestmark = pytest.mark.exhaustive
+
 MANY = 1000
 MEMORY_BYTES = 180 << 20
 """More than the process has after one small file. All pictures of the test, decoded at once, have 290 MB."""
@@ -134,6 +136,7 @@ def test_thousand_files_keep_the_limits_of_a_model(services: Services, files: li
     assert [each.source for each in media] == [each.name for each in files]
 
 
+@pytest.mark.process
 def test_memory_is_bounded_whatever_the_number_of_pictures(tmp_path: Path):
     """In a process of its own: 200 large pictures, made smaller, among 1,000 files."""
     code = f"""
@@ -213,6 +216,7 @@ CHANGING: list[tuple[str, str, Any]] = [
 ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("name", "route", "content"), CHANGING, ids=[name for name, _, _ in CHANGING])
 def test_file_that_changes_between_the_plan_and_the_call_is_read_again(
     services: Services, tmp_path: Path, name: str, route: str, content: bytes
@@ -256,6 +260,7 @@ def test_file_that_changes_before_its_bytes_are_read_is_an_error(
     assert not llm.calls
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("is_deleted", [False, True], ids=["changed", "deleted"])
 def test_native_file_that_changes_after_its_check_is_an_error(
     call_style: CallStyle, services: Services, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, is_deleted: bool
@@ -291,6 +296,7 @@ def of_videos() -> Iterator[Services]:
     services.close()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("left", "frames"), [(20_000, 16), (5_500, 4), (1_500, 1)])
 def test_frames_of_a_video_fit_into_what_the_context_leaves(
     call_style: CallStyle, of_videos: Services, left: int, frames: int
@@ -309,6 +315,7 @@ def test_frames_of_a_video_fit_into_what_the_context_leaves(
     assert frames == 16 or "the context leaves" in decision.reason
 
 
+@pytest.mark.process
 def test_cost_of_a_conversion_that_is_made_again_is_kept(
     call_style: CallStyle, services: Services, monkeypatch: pytest.MonkeyPatch
 ):

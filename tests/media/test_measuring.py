@@ -83,6 +83,7 @@ def services() -> Iterator[Services]:
     services.close()
 
 
+@pytest.mark.process
 def test_pdf_with_more_pages_than_claude_reads_is_sent_as_text(services: Services, tmp_path: Path):
     (path := tmp_path / "long.pdf").write_bytes(blank_pages(101))
     media = [FILES / "two_pages.pdf", path]
@@ -93,6 +94,7 @@ def test_pdf_with_more_pages_than_claude_reads_is_sent_as_text(services: Service
     assert [each.route for each in opus] == ["native", "native"]
 
 
+@pytest.mark.process
 def test_locked_pdf_is_of_unknown_length_and_never_refused_by_a_guess():
     llm = create_llm("scripted", facts={"accepts": ["application/pdf"], "media_limits": {"pdf_pages": 1}})
     (decision,) = llm.plan("?", media=[FILES / "locked.pdf"])

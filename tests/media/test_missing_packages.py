@@ -10,6 +10,8 @@ import pytest
 from abstractcore import Services, create_llm
 from tests.media.parts import EXAMPLES, FILES
 
+pytestmark = pytest.mark.process
+
 
 @pytest.fixture
 def llm():

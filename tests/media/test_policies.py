@@ -18,6 +18,8 @@ from abstractcore_media import register_media_handlers
 from tests.chaos_server import LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, answer, chunk, event, stream_head
 from tests.media.document.test_pdf import made_of
 
+pytestmark = pytest.mark.process
+
 FILES = Path(__file__).parent / "files"
 EXAMPLES = Path(__file__).parents[2] / "examples/media"
 MODELS: Mapping[str, Mapping[str, Any]] = {

@@ -40,6 +40,7 @@ def watched(seen: Seen, pool: ProcessPool, **fields: Any) -> MediaContext:
     return replace(NO_MODELS, isolation=pool, on_progress=lambda *progress: seen.append(progress), **fields)
 
 
+@pytest.mark.process
 def test_pages_of_a_pdf_are_reported(seen: Seen, pool: ProcessPool):
     for fallback, outputs, first in (("text", {"text"}, 0), ("pages", {"image/png"}, 1)):
         seen.clear()
@@ -48,6 +49,7 @@ def test_pages_of_a_pdf_are_reported(seen: Seen, pool: ProcessPool):
         assert seen == [(number, 2, "pages") for number in range(first, 3)]
 
 
+@pytest.mark.weights
 def test_pages_of_an_image_are_reported(seen: Seen, pool: ProcessPool):
     first, second = sign("Monday"), sign("Tuesday")
     tiff = png(first, "TIFF", save_all=True, append_images=[second])
@@ -56,6 +58,7 @@ def test_pages_of_an_image_are_reported(seen: Seen, pool: ProcessPool):
     assert seen == [(1, 2, "pages"), (2, 2, "pages")]
 
 
+@pytest.mark.weights
 def test_seconds_of_a_recording_are_reported(seen: Seen, pool: ProcessPool, models: ModelStore):
     options = FrozenDict({"transcription_model": "whisper-tiny.en"})
     AudioHandler().convert(sound(EXAMPLES / "meeting.wav"), watched(seen, pool, models=models, options=options))
@@ -72,6 +75,7 @@ def test_frames_of_a_video_that_are_described_are_reported(seen: Seen, pool: Pro
     assert seen == [(1, 3, "frames"), (2, 3, "frames"), (3, 3, "frames")]
 
 
+@pytest.mark.process
 def test_function_that_raises_ends_a_conversion(pool: ProcessPool):
     """The engine gives one that raises nothing; a decoder is ended whatever happens."""
 

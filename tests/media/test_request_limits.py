@@ -30,6 +30,8 @@ from abstractcore.transport import URLFetcher
 from tests.providers.strict_fakes import anthropic_messages, cohere_chat, gemini, openai_chat
 from tests.providers.strict_fakes.fake import Fake, StrictServer, strict_server
 
+pytestmark = pytest.mark.process
+
 FILES = Path(__file__).parent / "files"
 BUNNY = Path(__file__).parents[2] / "examples/media/bunny.mp4"
 

@@ -20,6 +20,8 @@ from abstractvoice.speakers.weights import packaged_models
 from tests.chaos_server import streamed
 from tests.media.parts import EXAMPLES
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 COMMANDS = (
     ("speak 'It costs $5.' -o a.wav", "a.wav"),
     ("speak 'It costs $5.' -o a.mp3", "a.mp3"),

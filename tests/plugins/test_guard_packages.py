@@ -13,6 +13,8 @@ import pytest
 
 from tests.packages import ROOT, build_wheel, run
 
+pytestmark = pytest.mark.process
+
 CONFIGURATION = """
 [guards.privacy]
 guard = "{name}"

@@ -14,6 +14,8 @@ import pytest
 
 from tests.packages import ROOT, Environment, build_wheel, run
 
+pytestmark = pytest.mark.process
+
 HELLO = ROOT / "examples" / "plugin_hello"
 HOOKS = {
     "provider": "register_providers",
@@ -195,7 +197,6 @@ def named(kind: str) -> str:
     return f"only_{kind.replace(' ', '_')}"
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", HOOKS)
 def test_plugin_of_each_kind_works_from_its_wheel_and_can_be_uninstalled(kind, make, installed, use):
     with installed(make(named(kind), only(kind))):
@@ -203,7 +204,6 @@ def test_plugin_of_each_kind_works_from_its_wheel_and_can_be_uninstalled(kind, m
     assert use() == MISSING
 
 
-@pytest.mark.slow
 def test_example_plugin_has_five_kinds_in_under_eighty_lines(make, installed, use, plugins):
     lines = [line for file in HELLO.iterdir() if file.is_file() for line in file.read_text().splitlines()]
     assert len([line for line in lines if line.strip()]) < 80
@@ -214,7 +214,6 @@ def test_example_plugin_has_five_kinds_in_under_eighty_lines(make, installed, us
     assert [kind for kind, _ in hello["registered"]] == list(HOOKS)
 
 
-@pytest.mark.slow
 def test_five_plugins_work_together_and_a_conflicting_one_is_refused(make, installed, use, plugins):
     wheels = [make(named(kind), only(kind)) for kind in HOOKS]
     with installed(*wheels, make("plugin_hello", (HELLO / "plugin_hello.py").read_text())):
@@ -228,7 +227,6 @@ def test_five_plugins_work_together_and_a_conflicting_one_is_refused(make, insta
     )
 
 
-@pytest.mark.slow
 def test_broken_slow_and_newer_plugins_are_reported_without_affecting_others(make, installed, use, plugins):
     bad = {
         "a_broken": make("a_broken", "import no_such_library"),

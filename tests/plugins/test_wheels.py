@@ -12,6 +12,8 @@ from abstractcore.stores.models import FileModelStore
 from abstractvoice.speakers.weights import packaged_models
 from tests.packages import ROOT, Environment, build_wheel, run
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 USE = {
     "abstractvoice": """
 import json
@@ -58,7 +60,6 @@ TAKEN = {
 }
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("package", USE)
 def test_wheel_works_in_a_clean_environment_and_leaves_nothing_behind(
     tmp_path: Path, package: str, models: FileModelStore

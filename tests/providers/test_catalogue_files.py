@@ -35,6 +35,7 @@ def test_look_up_of_each_model_finds_its_row():
             assert models.entry(name).name == (models.alias(name) or name)
 
 
+@pytest.mark.process
 def test_no_file_is_read_before_a_model_is_looked_up():
     """The providers are listed, and an LLM of another one is created."""
     script = (

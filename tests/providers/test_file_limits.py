@@ -33,6 +33,8 @@ from tests.providers.strict_fakes.file_limits import (
     with_limits,
 )
 
+pytestmark = pytest.mark.process
+
 NO_LIMIT = 10**12
 KEYS = {"api_key": "k"}
 

@@ -178,6 +178,7 @@ def watch(call_style, services, caplog, tmp_path) -> Watch:
     return Watch(call_style, services, caplog, tmp_path / "recording.jsonl")
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("stream", [False, True])
 @pytest.mark.parametrize("name", PROVIDERS)
 def test_quoted_key_is_redacted_with_every_provider(server, services, watch, name, stream):

@@ -20,6 +20,9 @@ from tests.providers.strict_fakes import cohere_chat, gemini, gemini_interaction
 from tests.providers.strict_fakes.calls import TOOLS, Answer, RichCall, rich_calls, without_output_tool
 from tests.providers.strict_fakes.fake import TEXT, Fake, Row, refused
 from tests.providers.strict_fakes.in_memory import InMemoryVendors
+from tests.tiers import smoke
+
+pytestmark = pytest.mark.exhaustive
 
 FAKES: dict[str, Fake] = {
     "google": gemini.FAKE,
@@ -64,7 +67,9 @@ def services() -> Iterator[InMemoryVendors]:
     services.close()
 
 
-@pytest.mark.parametrize(("provider", "model"), FIRST, ids=["/".join(each) for each in FIRST])
+@pytest.mark.parametrize(
+    ("provider", "model"), smoke(FIRST, dict(reversed(FIRST)).items()), ids=["/".join(each) for each in FIRST]
+)
 def test_nothing_is_refused_and_what_is_dropped_has_a_warning(services: InMemoryVendors, provider: str, model: str):
     row, vendor = rows(provider)[model], services.vendors[provider]
     vendor.row = row

@@ -29,6 +29,9 @@ from tests.providers.strict_fakes import anthropic_messages, bedrock_converse, c
 from tests.providers.strict_fakes.calls import TOOLS, Answer, RichCall, rich_calls, without_output_tool
 from tests.providers.strict_fakes.fake import TEXT, Fake, Row
 from tests.providers.strict_fakes.in_memory import InMemoryVendors
+from tests.tiers import smoke
+
+pytestmark = pytest.mark.exhaustive
 
 FAKES: dict[str, Fake] = {"anthropic": anthropic_messages.FAKE, "bedrock": bedrock_converse.FAKE}
 MODELS = [(provider, model) for provider in FAKES for model in rows(provider)]
@@ -73,7 +76,9 @@ def answered(llm: LLM, arguments: Mapping[str, Any], *, stream: bool = False) ->
     return response
 
 
-@pytest.mark.parametrize(("provider", "model"), MODELS, ids=["/".join(each) for each in MODELS])
+@pytest.mark.parametrize(
+    ("provider", "model"), smoke(MODELS, dict(reversed(MODELS)).items()), ids=["/".join(each) for each in MODELS]
+)
 def test_nothing_is_refused_and_what_is_dropped_has_a_warning(services: InMemoryVendors, provider: str, model: str):
     row, vendor, fake = rows(provider)[model], services.vendors[provider], FAKES[provider]
     llm = made(services, provider, model)

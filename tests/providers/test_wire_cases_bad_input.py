@@ -210,6 +210,7 @@ def parts_of(call: ModelCall) -> list[object]:
     return [part for message in call.messages for part in message.parts]
 
 
+@pytest.mark.exhaustive
 @every_format
 def test_generated_calls_with_each_feature_are_sent(format):
     """Calls are made, ten at a time, until each feature was sent; how many are refused does not matter."""

@@ -106,6 +106,7 @@ def test_audio_is_transcribed_for_a_dialect_without_it(call_style, server, heari
     assert b"untrusted-file" in server.requests[0].body
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("format", [name for name in FORMATS if name not in WITHOUT["document"]])
 def test_pdf_is_sent_natively_where_supported(call_style, server, llm_of, format):
     """PDF: native where taken, by policy where the provider reads only a part of it, as Bedrock without citations."""

@@ -171,6 +171,7 @@ def fields(path: str) -> list[str]:
     return [*own, *(google if "contents" in own else more), "abstractcore"]
 
 
+@pytest.mark.process
 @in_each_route
 def test_values_of_wrong_types_are_no_failures_of_the_server(served: Served, http: httpx2.Client, path: str):
     for name in fields(path):

@@ -98,6 +98,7 @@ def test_body_of_messages_is_known_by_the_header_of_its_clients(served: Served):
     assert ("field_left_out", "metadata") in {(each["code"], each["path"]) for each in other["warnings"]}
 
 
+@pytest.mark.process
 def test_files_of_earlier_responses_are_among_the_decisions(served: Served, client: openai.OpenAI):
     uploaded = client.files.create(file=INVOICE, purpose="user_data")
     content: Any = [{"type": "input_file", "file_id": uploaded.id}, {"type": "input_text", "text": "What is it?"}]
@@ -186,6 +187,7 @@ def test_call_that_would_be_refused_is_refused(served: Served, client: openai.Op
     assert not served.vendor.requests
 
 
+@pytest.mark.process
 def test_body_that_is_no_object_is_refused(http: httpx2.Client):
     assert http.post("/v1/decisions", content=b"[1]").status_code == 400
     assert http.post("/v1/decisions", content=b"{", headers={"content-type": "text/plain"}).status_code == 415

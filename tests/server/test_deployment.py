@@ -27,6 +27,8 @@ from tests.chaos_server import LAST_CHUNK, PATIENCE_SECONDS, chunk, completion, 
 from tests.server.serving import Served, serving
 from tests.server.test_process import ASK, LAST_PIECE
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[2]
 DEPLOYMENT = ROOT / "deployment"
 NAME = "llm.example.com"

@@ -188,6 +188,7 @@ def decisions(audit: Path) -> list[tuple[str, str, str]]:
     return [(each["guard"], each["checked"], each["outcome"]) for each in last_line(audit).get("guards", [])]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ROUTES)
 def test_what_a_backend_is_told_is_changed(
     served: Served, client: openai.OpenAI, accounts: Accounts, audit: Path, name: str
@@ -500,6 +501,7 @@ INPUTS: list[tuple[dict[str, Any], Callable[..., Any], dict[str, Any] | None]] =
 ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("body", "check", "sent"), INPUTS)
 def test_moderation_is_sent_as_guards_have_left_it(
     served: Served,

@@ -172,6 +172,7 @@ def on_arguments(check: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["replies", "texts"])
 def test_guard_that_fails_lets_the_tool_run_only_if_it_may(served: Served, client: openai.OpenAI, name: str):
     for failure, check in FAILURES.items():
@@ -274,6 +275,7 @@ def test_refusal_of_a_result_stays_as_it_was(served: Served, client: openai.Open
     assert decisions(audit) == [("calls", "call", "allowed"), ("calls", "result", "refused")]
 
 
+@pytest.mark.process
 def test_errors_that_a_tool_server_causes_are_guarded_as_results(served: Served, client: openai.OpenAI):
     seen: list[str] = []
 

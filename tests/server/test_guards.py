@@ -709,6 +709,7 @@ INVALID = [
 ]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("text", "line", "message"), INVALID)
 def test_invalid_configuration_names_the_line(tmp_path: Path, text: str, line: int, message: str):
     file = tmp_path / "server.toml"

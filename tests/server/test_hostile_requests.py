@@ -97,6 +97,7 @@ def test_no_field_header_or_query_changes_where_and_how_the_vendor_is_called(
     assert "evil" not in request.target
 
 
+@pytest.mark.process
 def test_no_field_of_a_form_changes_where_the_vendor_is_called(served: Served, http: httpx2.Client):
     served.vendor.script(answer({"text": "Hello."}))
     form = {"model": "openai/whisper-1", "base_url": EVIL, "api_key": "stolen", "audio_base_url": EVIL}
@@ -272,6 +273,7 @@ def test_vendor_that_falls_silent_is_an_error_when_the_time_of_a_call_is_over(st
         served.vendor.wait_for(lambda: served.vendor.requests[0].connection.closed_at, "the end of the vendor's call")
 
 
+@pytest.mark.process
 def test_client_that_ends_its_side_after_a_request_ends_the_call(served: Served, http: httpx2.Client):
     gate = served.vendor.gate()
     served.vendor.script(gate)

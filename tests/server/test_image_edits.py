@@ -51,6 +51,7 @@ def drawn(client: openai.OpenAI, prompt: str) -> bytes:
     return base64.b64decode(image.b64_json or "")
 
 
+@pytest.mark.process
 def test_drawing_is_changed_as_the_prompt_says(client: openai.OpenAI):
     first = drawn(client, "a red boat on the sea")
     raw = client.images.with_raw_response.edit(
@@ -111,6 +112,7 @@ def test_vendor_gets_the_image_and_the_mask(served: Served, client: openai.OpenA
         assert field in request.body
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("parts", "message"),
     [

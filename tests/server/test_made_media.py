@@ -58,6 +58,7 @@ def seconds_of(sound: bytes) -> float:
         return frames / container.streams.audio[0].rate
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize("format", CONTAINERS)
 def test_speech_is_a_file_of_the_format(format: Any, client: openai.OpenAI, accounts: Accounts):
     speech = client.audio.speech.create(model="default", voice="default", input="It costs $5.", response_format=format)
@@ -71,6 +72,7 @@ def test_speech_is_a_file_of_the_format(format: Any, client: openai.OpenAI, acco
     assert (settlement.outcome, settlement.cost) == ("done", 0)
 
 
+@pytest.mark.weights
 def test_speech_is_streamed_a_sentence_at_a_time(client: openai.OpenAI):
     text = "Hello there. How are you today?"
     with client.audio.speech.with_streaming_response.create(
@@ -85,6 +87,7 @@ def test_speech_is_streamed_a_sentence_at_a_time(client: openai.OpenAI):
     assert 1 < len(sound) / 2 / 22_050 < 6
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize(
     ("given", "error", "message"),
     [
@@ -104,6 +107,8 @@ def test_errors_of_speech_are_the_clients_own(
         client.audio.speech.create(**asked)
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_recording_is_transcribed_in_each_format(client: openai.OpenAI, accounts: Accounts):
     def transcribed(shape: Any, **more: Any) -> Any:
         file = ("meeting.wav", MEETING)
@@ -128,6 +133,7 @@ def test_transcripts_are_plain_text_or_subtitles(shape: str, begin: str):
     assert body.decode().startswith(begin)
 
 
+@pytest.mark.weights
 def test_transcript_is_streamed(client: openai.OpenAI):
     stream = client.audio.transcriptions.create(model="whisper-tiny.en", file=("a.wav", MEETING), stream=True)
     *deltas, done = list(stream)
@@ -137,6 +143,7 @@ def test_transcript_is_streamed(client: openai.OpenAI):
     assert done.text.startswith(HEARD)
 
 
+@pytest.mark.weights
 def test_errors_of_transcripts_are_the_clients_own(client: openai.OpenAI, http: httpx2.Client):
     with pytest.raises(openai.NotFoundError, match=r"There are: .*whisper-tiny\.en"):
         client.audio.transcriptions.create(model="nobody/listens", file=("a.wav", MEETING))
@@ -151,6 +158,7 @@ def test_errors_of_transcripts_are_the_clients_own(client: openai.OpenAI, http: 
     assert http.post("/v1/audio/transcriptions", json={"model": "default"}).status_code == 415
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize(
     ("parts", "message"),
     [
@@ -169,6 +177,7 @@ def test_broken_forms_are_named(parts: list[tuple[str, str | None, bytes]], mess
     assert message in response.json()["error"]["message"]
 
 
+@pytest.mark.weights
 def test_form_that_is_cut_off_is_an_error(http: httpx2.Client):
     body, kind = form([("model", None, b"default"), ("file", "a.wav", MEETING)])
     response = http.post("/v1/audio/transcriptions", content=body[:-40], headers={"content-type": kind})
@@ -176,6 +185,7 @@ def test_form_that_is_cut_off_is_an_error(http: httpx2.Client):
     assert "cut off" in response.json()["error"]["message"]
 
 
+@pytest.mark.weights
 def test_speech_by_a_vendor_has_its_key_and_not_the_clients(client: openai.OpenAI, served: Served):
     served.vendor.script(answer(MEETING, content_type="audio/wav"))
     speech = client.audio.speech.create(model="tts-1", voice="alloy", input="Hello.", response_format="wav")
@@ -186,6 +196,7 @@ def test_speech_by_a_vendor_has_its_key_and_not_the_clients(client: openai.OpenA
     assert request.headers["authorization"] == f"Bearer {VENDOR_KEY}"
 
 
+@pytest.mark.weights
 def test_images_are_drawn(client: openai.OpenAI, served: Served):
     rules = create_llm("scripted", replies=[], services=served.application.state.services, vision_scene="rules")
     served.application.state.makers._made["vision", "drawing"] = rules  # the embedded model takes half a minute
@@ -196,6 +207,7 @@ def test_images_are_drawn(client: openai.OpenAI, served: Served):
     assert Image.open(io.BytesIO(content)).size == (128, 64)
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize(
     ("given", "message"),
     [
@@ -211,6 +223,7 @@ def test_errors_of_images_are_the_clients_own(given: dict[str, Any], message: st
         client.images.generate(**asked)
 
 
+@pytest.mark.weights
 def test_music_is_composed(http: httpx2.Client):
     body = {"model": "rules", "prompt": "a calm waltz", "seconds": 3, "format": "wav", "seed": 1}
     response = http.post("/v1/audio/music", json=body)
@@ -222,6 +235,8 @@ def test_music_is_composed(http: httpx2.Client):
     assert refused.json()["error"]["param"] == "style"
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_key_that_may_not_use_a_backend_is_refused(served: Served, accounts: Accounts, client: openai.OpenAI):
     accounts.grant = Grant(models=("openai/*",))
     with pytest.raises(openai.PermissionDeniedError):

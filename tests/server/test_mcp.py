@@ -230,6 +230,7 @@ def test_call_waits_for_approval_and_is_run_in_the_next_response(served: Served,
     ]
 
 
+@pytest.mark.process
 def test_approval_that_is_sent_again_does_not_run_the_call_again(served: Served, client: Any, audit: Path):
     served.script(ScriptedReply.tool_call("restock", {}), "There.", "There again.")
     first = client.responses.create(model="scripted", input="More.", tools=TOOLS)
@@ -277,6 +278,7 @@ def test_result_of_an_approved_call_is_for_its_own_client_and_arguments(served: 
         assert asyncio.run(answers()) == [allowed, allowed, result, allowed]
 
 
+@pytest.mark.process
 def test_approval_may_arrive_at_another_process_and_runs_the_call_once(tmp_path: Path):
     """Two servers with one database, as two workers have."""
     database = ServerSettings(database=f"sqlite:///{tmp_path}/server.db")
@@ -423,6 +425,7 @@ def test_name_of_a_function_of_the_client_stays_its_own(served: Served, client: 
     assert (call.name, call.output) == ("price", "300")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("label", "tool", "arguments", "problem"),
     [
@@ -471,6 +474,7 @@ def test_long_results_are_shortened_and_floods_are_read(served: Served, client: 
     assert kinds(made) == ["mcp_list_tools", "mcp_call", "message"]
 
 
+@pytest.mark.process
 def test_server_that_cannot_be_used_is_an_error_without_details(served: Served, client: Any):
     with pytest.raises(openai.InternalServerError, match="'mute' cannot be used at the moment") as failed:
         client.responses.create(model="scripted", input="hi", tools=[{"type": "mcp", "server_label": "mute"}])
@@ -566,6 +570,7 @@ def test_rounds_are_limited(served: Served, client: Any):
     assert kinds(made) == ["mcp_list_tools", "mcp_call", "message"]
 
 
+@pytest.mark.exhaustive
 def test_other_requests_are_answered_while_many_tools_are_read(
     served: Served, http: httpx2.Client, monkeypatch: pytest.MonkeyPatch
 ):
@@ -694,6 +699,7 @@ def test_response_in_the_background_runs_tools(served: Served, client: Any):
     assert [event.sequence_number for event in events] == list(range(len(events)))
 
 
+@pytest.mark.process
 def test_tool_that_never_answers_is_timed_out_and_its_server_serves_on():
     servers = {"silent": python("hostile.py", "never_answer")}
     with (
@@ -805,6 +811,7 @@ def test_signed_call_comes_back_with_its_signature(served: Served, client: Any):
         assert again["thoughtSignature"] == "c2lnbmVk"
 
 
+@pytest.mark.process
 def test_tools_are_made_once_as_long_as_they_stay_the_same():
     async def listings() -> list[Listing]:
         servers = MCPServers(Settings(mcp={"shop": python("shop.py", approval=RULES)}), {})
@@ -826,6 +833,7 @@ def test_metrics_count_calls_of_tools(served: Served, client: Any, http: httpx2.
     assert 'abstractcore_tool_calls_total{server="shop",tool="price",outcome="done"}' in text
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("text", "problem"),
     [

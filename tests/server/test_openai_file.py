@@ -23,6 +23,8 @@ from tests.documents import ROOT
 from tests.server.openai_file import PATH
 from tests.server.serving import Served, serving
 
+pytestmark = pytest.mark.exhaustive
+
 EXAMPLES = 6
 SLOW = (HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much)
 SOUND = (ROOT / "examples/media/meeting.wav").read_bytes()

@@ -37,6 +37,8 @@ from tests.chaos_server import (
     stream_head,
 )
 
+pytestmark = pytest.mark.process
+
 LAST_PIECE = chunk(delta("jour") + delta(finish_reason="stop") + DONE)
 ASK = {"model": "openai-compatible/m", "messages": [{"role": "user", "content": "hi"}], "stream": True}
 
@@ -107,6 +109,7 @@ def config(tmp_path: Path, server: ScriptedServer) -> Path:
     return file
 
 
+@pytest.mark.weights
 def test_it_answers_at_once_with_the_embedded_model(models: FileModelStore):
     environment = {"ABSTRACTCORE_CACHE": str(models.root.parent.resolve())}
     with (
@@ -123,6 +126,7 @@ def test_it_answers_at_once_with_the_embedded_model(models: FileModelStore):
         assert process.end() == 0
 
 
+@pytest.mark.smoke
 def test_sigterm_lets_streams_end(config: Path, server: ScriptedServer):
     gate = server.gate()
     server.script(stream_head(), chunk(delta("Bon")), gate, LAST_PIECE, LAST_CHUNK)

@@ -115,6 +115,7 @@ def test_async_client_uploads_an_empty_file_without_parts(running: Served, tmp_p
     asyncio.run(run())
 
 
+@pytest.mark.exhaustive
 def test_part_of_the_clients_default_size_has_room_in_a_body(client: openai.OpenAI, tmp_path: Path):
     assert Limits().body_bytes == DEFAULT_PART_SIZE
     path = tmp_path / "large.bin"
@@ -304,6 +305,7 @@ def test_part_for_which_the_disk_has_no_room_leaves_nothing(full_disk: Callable[
         assert http.post(f"{path}/cancel").json()["status"] == "cancelled"
 
 
+@pytest.mark.process
 def test_upload_goes_on_when_postgresql_is_back():
     content = bytes(range(256)) * 10_000
     with running_postgresql() as server:

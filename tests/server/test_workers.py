@@ -25,6 +25,8 @@ from tests.chaos_server import HANG, LAST_CHUNK, PATIENCE_SECONDS, ScriptedServe
 from tests.server.postgresql import running_postgresql
 from tests.server.test_process import ASK, LAST_PIECE, Process, notified, started, wait_until_refused
 
+pytestmark = pytest.mark.process
+
 WORKERS = 2
 LIMIT = 5
 PATH = "/v1/chat/completions"

@@ -349,6 +349,7 @@ def test_factory_is_called_anew_after_a_failure(call_style: CallStyle, with_back
     assert call(call_style, llm.voice, "tts", "Hello").model == "beep-1"
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 @pytest.mark.filterwarnings("ignore:.*use of fork.*:DeprecationWarning")
 def test_forked_process_makes_a_backend_while_a_thread_of_its_parent_does(with_backend: WithBackend):

@@ -114,6 +114,7 @@ class SignPainter:
         return Made.of(out.getvalue(), "image/png")
 
 
+@pytest.mark.weights
 def test_quoted_words_are_read_in_the_image(call_style: CallStyle, with_backend: WithBackend):
     llm = with_backend(vision=SignPainter)
     right = call(call_style, llm.vision, "t2i", 'A shop with the sign "Open late"', verify=True)

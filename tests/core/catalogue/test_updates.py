@@ -196,6 +196,7 @@ catalogue_at(Path(sys.argv[1])).update(read_source(Path(sys.argv[1]) / "new"))
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("renames", range(3))
 def test_update_that_is_killed_leaves_the_file_of_the_one_before_or_its_own(tmp_path: Path, renames: int):
     catalogue_at(tmp_path).update(read_source(source_of(tmp_path, *NEW)))

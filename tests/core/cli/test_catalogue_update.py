@@ -76,6 +76,7 @@ def test_json_names_every_change(updates: Path, wheel: Path):
     assert len(provider["added"]) == 10
 
 
+@pytest.mark.process
 def test_default_is_the_newest_wheel_of_the_index(updates: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch):
     for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(wheel.parent)}.items():
         monkeypatch.setenv(f"PIP_{name}", value)
@@ -99,6 +100,7 @@ def write_wheel(path: Path, project: str, content: bytes) -> None:
         archive.writestr(f"{info}/RECORD", "")
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("content", "place"),
     [
@@ -129,6 +131,7 @@ def test_invalid_file_is_named_by_its_wheel_and_its_path_in_it(
     assert not updates.exists()
 
 
+@pytest.mark.process
 def test_wheel_of_another_project_is_named_with_what_to_type(
     updates: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -166,6 +169,7 @@ def test_damaged_file_of_an_update_is_replaced_and_named(updates: Path, tmp_path
     assert "damaged files were replaced: acme\n" in result.stderr
 
 
+@pytest.mark.process
 def test_wheel_that_the_index_does_not_have_is_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name, value in {"NO_INDEX": "1", "FIND_LINKS": str(tmp_path)}.items():
         monkeypatch.setenv(f"PIP_{name}", value)

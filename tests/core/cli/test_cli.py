@@ -244,6 +244,8 @@ def test_rejected_key_is_exit_code_3_and_missing_key_exit_code_2():
     assert [exit_code(error) for error in (refused, in_a_stream, abstractcore.AuthenticationError("no"))] == [3, 3, 2]
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_context_overflow_hint_names_the_context_size_option(monkeypatch, models: FileModelStore, tmp_path):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(models.root.parent))
     (tmp_path / "long.txt").write_text("word " * 1000)
@@ -278,6 +280,7 @@ def texts_of(expression: ast.expr) -> list[str]:
     return [text for part in ast.iter_child_nodes(expression) if isinstance(part, ast.expr) for text in texts_of(part)]
 
 
+@pytest.mark.process
 def test_hints_of_the_command_have_no_python_code():
     python_hints = [hint for hint in hints() if PYTHON_ONLY.search(hint)]
     assert len(python_hints) > 5
@@ -333,6 +336,7 @@ def test_examples_in_the_help_of_mcp_are_indented_lines(command):
     assert all(line.startswith("      ") for line in examples)
 
 
+@pytest.mark.process
 def test_help_imports_nothing_heavy():
     script = (
         "import sys, typer.testing; from abstractcore.cli.app import app;"
@@ -356,6 +360,7 @@ def test_downloadable_models_are_listed(monkeypatch, tmp_path):
     assert "abstractcore models pull NAME" in result.stderr
 
 
+@pytest.mark.weights
 def test_model_is_pulled_and_listed(monkeypatch, models: FileModelStore):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(models.root.parent))
     pulled = invoke("models", "pull", "smollm2-135m-instruct").stdout
@@ -371,6 +376,7 @@ def test_model_is_removed_once(monkeypatch, tmp_path):
     assert (again.exit_code, "is not stored" in again.stderr) == (1, True)
 
 
+@pytest.mark.process
 def test_plugins_are_listed_despite_a_broken_one(tmp_path):
     metadata = tmp_path / "unlucky-1.0.dist-info"
     metadata.mkdir()
@@ -384,6 +390,7 @@ def test_plugins_are_listed_despite_a_broken_one(tmp_path):
     assert b"broken: unlucky\n" in result.stderr
 
 
+@pytest.mark.process
 def test_stdin_is_the_question(server, to_server):
     server.script(completion("hello"))
     result = run("ask", *to_server, stdin=b"Say hello.\n")
@@ -391,18 +398,22 @@ def test_stdin_is_the_question(server, to_server):
     assert sent(server) == [("user", "Say hello.\n")]
 
 
+@pytest.mark.smoke
+@pytest.mark.process
 def test_stdin_is_appended_to_the_question(server, to_server):
     server.script(completion())
     run("ask", "Which language?", *to_server, stdin="caf\u00e9".encode())
     assert sent(server) == [("user", "Which language?\n\ncaf\u00e9")]
 
 
+@pytest.mark.process
 def test_stdin_must_be_utf8_text(server, to_server):
     result = run("ask", "What is it?", *to_server, stdin=b"%PDF-1.7\n%\xff\xfe")
     assert (result.returncode, result.stdout) == (2, b"")
     assert b"with --media FILE" in result.stderr
 
 
+@pytest.mark.process
 def test_closed_stdout_ends_the_command_silently(server, to_server):
     gate = server.gate()
     server.script(stream_head(), chunk(delta("one\n")), gate, *[chunk(delta("more\n" * 1000))] * 100, HANG)
@@ -417,6 +428,7 @@ def test_closed_stdout_ends_the_command_silently(server, to_server):
         assert process.wait(PATIENCE_SECONDS) == 1
 
 
+@pytest.mark.process
 def test_piped_chat_answers_each_line_and_keeps_the_history(server, to_server):
     server.script(streamed("one"))
     server.script(streamed("two"))
@@ -425,6 +437,7 @@ def test_piped_chat_answers_each_line_and_keeps_the_history(server, to_server):
     assert sent(server) == [("system", "Count."), ("user", "first"), ("assistant", "one"), ("user", "second")]
 
 
+@pytest.mark.process
 def test_piped_chat_ends_at_the_first_error(server, to_server):
     server.script(failure(401))
     result = run("chat", *to_server, stdin=b"first\nsecond\n")
@@ -442,6 +455,7 @@ def terminal() -> Callable[..., Any]:
     return terminal
 
 
+@pytest.mark.process
 @needs_linux
 def test_terminal_streams_the_answer_without_control_characters(server, to_server, terminal):
     gate = server.gate()
@@ -455,6 +469,7 @@ def test_terminal_streams_the_answer_without_control_characters(server, to_serve
         assert window.wait_for_end() == 0
 
 
+@pytest.mark.process
 @needs_linux
 def test_chat_continues_after_ctrl_c_and_after_an_error(server, to_server, terminal):
     server.script(stream_head(), chunk(delta("half an ans")), HANG)
@@ -478,6 +493,7 @@ def test_chat_continues_after_ctrl_c_and_after_an_error(server, to_server, termi
     assert sent(server) == [("user", "first"), ("assistant", "half an ans"), ("user", "third")]
 
 
+@pytest.mark.process
 @needs_linux
 @pytest.mark.parametrize("keys", ["/exit\n", "\x04"])
 def test_chat_ends_on_exit_and_end_of_input(to_server, terminal, keys):
@@ -487,6 +503,7 @@ def test_chat_ends_on_exit_and_end_of_input(to_server, terminal, keys):
         assert window.wait_for_end() == 0
 
 
+@pytest.mark.process
 @needs_linux
 def test_chat_does_not_send_unknown_commands_to_the_model(to_server, terminal):
     with terminal("chat", *to_server) as window:
@@ -497,6 +514,8 @@ def test_chat_does_not_send_unknown_commands_to_the_model(to_server, terminal):
         assert window.wait_for_end() == 0
 
 
+@pytest.mark.process
+@pytest.mark.weights
 @needs_linux
 def test_ctrl_c_leaves_no_process_and_no_traceback(models: FileModelStore, terminal):
     models.path("smollm2-135m-instruct")

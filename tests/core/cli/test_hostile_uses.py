@@ -15,6 +15,8 @@ from abstractcore.cli.app import app
 from tests.catalogue_files import write_file
 from tests.chaos_server import HANG
 
+pytestmark = pytest.mark.process
+
 COMMAND = [sys.executable, "-W", "error", "-c", "from abstractcore.cli import main; main()"]
 
 

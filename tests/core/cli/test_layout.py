@@ -109,6 +109,7 @@ def screen(columns: int, *arguments: str, **environment: str) -> list[str]:
     return re.sub(r"\x1b\[[0-9;]*m", "", window.screen).splitlines()
 
 
+@pytest.mark.process
 @linux
 @pytest.mark.parametrize("columns", [40, 60, 80])
 @pytest.mark.parametrize("arguments", [("search", "command"), ("list", "--offline", "-p", "cohere")])
@@ -118,6 +119,7 @@ def test_names_of_models_are_whole_on_narrow_terminals(columns: int, arguments: 
     assert re.search(r"^command-a-translate-08-2025\b", text, re.MULTILINE)
 
 
+@pytest.mark.process
 @linux
 def test_page_of_a_fact_is_whole_on_a_narrow_terminal():
     lines = screen(40, "models", "info", "openai/gpt-4o")
@@ -125,6 +127,7 @@ def test_page_of_a_fact_is_whole_on_a_narrow_terminal():
     assert all(len(line.rpartition(" ")[0]) <= 40 for line in lines)
 
 
+@pytest.mark.process
 @linux
 @pytest.mark.parametrize("columns", ["50", "0", "-1", "x", "\u00b2", "9" * 30])
 def test_any_value_of_columns_is_accepted(columns: str):
@@ -132,6 +135,7 @@ def test_any_value_of_columns_is_accepted(columns: str):
     assert any(line.startswith("command-a-reasoning-08-2025") for line in lines)
 
 
+@pytest.mark.process
 @linux
 @pytest.mark.parametrize("columns", [40, 80])
 def test_name_that_is_wider_than_the_terminal_is_one_line(server: Any, columns: int):
@@ -142,6 +146,7 @@ def test_name_that_is_wider_than_the_terminal_is_one_line(server: Any, columns: 
     assert name in lines
 
 
+@pytest.mark.process
 @linux
 def test_hint_with_a_long_path_is_not_broken_inside_of_it(tmp_path: Path):
     folder = tmp_path / "a-folder-with-a-long-name-without-a-space" / "and-another-one"
@@ -152,6 +157,7 @@ def test_hint_with_a_long_path_is_not_broken_inside_of_it(tmp_path: Path):
     assert any(f"{file}:" in line for line in lines)
 
 
+@pytest.mark.process
 def test_piped_lines_are_never_broken():
     import subprocess
 

@@ -14,6 +14,8 @@ from abstractcore.cli.app import app
 from tests.core.mcp.conftest import SHOP, shops_start_quickly  # noqa: F401 - a fixture of this module
 from tests.leftovers import _module_leaves_nothing  # noqa: F401 - a fixture of this module
 
+pytestmark = pytest.mark.process
+
 
 def invoke(*arguments: str) -> Any:
     return CliRunner().invoke(app, arguments, catch_exceptions=False)

@@ -17,6 +17,7 @@ def run(*arguments: str):
     return CliRunner().invoke(app, ["media", *arguments])
 
 
+@pytest.mark.process
 def test_table_has_a_line_for_each_file():
     result = run(PDF, CLIP, "--provider", "google/gemini-2.5-flash")
     lines = [line.split("\t")[:5] for line in result.stdout.splitlines()]
@@ -27,17 +28,20 @@ def test_table_has_a_line_for_each_file():
     assert result.exit_code == 0
 
 
+@pytest.mark.process
 def test_model_may_name_its_provider():
     line = run(PDF, "--model", "google/gemini-2.5-flash").stdout.split("\t")
     assert line[3:5] == ["native", "516"]
 
 
+@pytest.mark.process
 def test_model_without_a_provider_that_is_not_on_this_machine_is_a_warning():
     assert "--provider PROVIDER/gpt-6-luna" in run(PDF, "--model", "gpt-6-luna").stderr
     for known in ("google/gemini-2.5-flash", "qwen2.5-coder-1.5b", "own.gguf", "hf:owner/name/file.gguf"):
         assert "PROVIDER/" not in run(PDF, "--model", known).stderr
 
 
+@pytest.mark.process
 def test_json_has_the_plan():
     result = run(CLIP, "--provider", "anthropic", "--model", "claude-haiku-4-5", "--json")
     (decision,) = json.loads(result.stdout)["media"]

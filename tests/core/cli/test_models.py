@@ -414,6 +414,7 @@ def terminal() -> Callable[..., Any]:
     return Terminal
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform != "linux", reason="drives a terminal")
 @pytest.mark.parametrize("columns", [80, 40])
 def test_lines_fit_the_terminal(terminal: Callable[..., Any], columns: int):

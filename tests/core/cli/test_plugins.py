@@ -142,6 +142,7 @@ class Waiting:
         return None
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="signals of this kind are a matter of Unix")
 @pytest.mark.parametrize("arguments", [["plugins"], ["ask", "hi"]])
 def test_ctrl_c_while_a_plugin_loads_ends_the_command_without_a_traceback(install, arguments):

@@ -314,6 +314,7 @@ def test_same_failing_call_ends_with_a_warning(run, server, to_server):
     assert "warning: there is no answer: the same tool call failed several times" in result.stderr
 
 
+@pytest.mark.process
 @needs_terminal
 @pytest.mark.parametrize(
     ("typed", "result", "orders"),
@@ -342,6 +343,7 @@ def test_user_is_asked_before_a_tool_runs(terminal, server, to_server, folder, t
     assert ((folder / "orders.txt").read_text() if orders else None) == orders
 
 
+@pytest.mark.process
 @needs_terminal
 def test_always_is_asked_once(terminal, server, to_server):
     for count in (1, 2):
@@ -355,6 +357,7 @@ def test_always_is_asked_once(terminal, server, to_server):
     assert results(server) == ["ordered 1 tea", "ordered 2 tea"]
 
 
+@pytest.mark.process
 @needs_terminal
 def test_arguments_can_be_edited(terminal, server, to_server):
     server.script(streamed_call("order", item="tea", count=2))
@@ -372,6 +375,7 @@ def test_arguments_can_be_edited(terminal, server, to_server):
     assert results(server) == ["ordered 5 tea"]
 
 
+@pytest.mark.process
 @needs_terminal
 def test_arguments_are_shown_without_control_characters(terminal, server, to_server):
     server.script(streamed_call("order", item="\x1b[2J\u202etea\nRun it? y"))
@@ -385,6 +389,7 @@ def test_arguments_are_shown_without_control_characters(terminal, server, to_ser
         assert "\u202e" not in window.screen
 
 
+@pytest.mark.process
 @needs_terminal
 def test_chat_shows_calls_and_keeps_their_results(terminal, server, to_server):
     server.script(streamed_call("stock", "Looking.", item="tea"))
@@ -404,6 +409,7 @@ def test_chat_shows_calls_and_keeps_their_results(terminal, server, to_server):
     assert roles == ["user", "assistant", "tool", "assistant", "user"]
 
 
+@pytest.mark.process
 @needs_terminal
 @pytest.mark.parametrize("during", ["tool", "approval"])
 def test_ctrl_c_leaves_the_chat_usable_and_the_conversation_sendable(terminal, server, to_server, folder, during):
@@ -447,6 +453,7 @@ def test_what_a_tool_prints_is_not_in_the_streamed_answer(run, server, to_server
     assert "counting\n" in result.stderr
 
 
+@pytest.mark.process
 @needs_terminal
 @pytest.mark.parametrize(("status", "kept"), [(400, []), (503, ["7 tea"])])
 def test_an_error_after_a_tool_leaves_the_chat_usable(terminal, server, to_server, status, kept):
@@ -466,6 +473,7 @@ def test_an_error_after_a_tool_leaves_the_chat_usable(terminal, server, to_serve
     assert results(server) == kept
 
 
+@pytest.mark.process
 @needs_terminal
 def test_a_long_argument_is_shortened_with_its_end_shown(terminal, server, to_server):
     server.script(streamed_call("order", item="x" * 10_000 + "END"))

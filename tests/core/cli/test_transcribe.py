@@ -17,6 +17,8 @@ from abstractcore.stores.models import FileModelStore
 from tests.media.parts import EXAMPLES
 from tests.terminal import Terminal
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 MEETING = EXAMPLES / "meeting.wav"
 TINY = ("--backend-model", "whisper-tiny.en")
 

@@ -17,6 +17,8 @@ from abstractcore.cli.screen import escaped, shown
 from tests.catalogue_files import write_file
 from tests.chaos_server import answer, failure
 
+pytestmark = pytest.mark.process
+
 COMMAND = ["-W", "error", "-c", "from abstractcore.cli import main; main()"]
 DANGEROUS = "\x00\x07\x08\x1b\x7f\x85\x9b\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
 NAME = f"a{DANGEROUS}b"

@@ -39,6 +39,7 @@ def run(call_style, llm, call, **options):
     return llm.run(call, **options) if call_style.name == "sync" else call_style.run(llm.arun(call, **options))
 
 
+@pytest.mark.process
 def test_saved_call_gives_the_same_request_in_another_process(server, connect, tmp_path):
     server.always(completion("done"))
     notes = tmp_path / "notes.txt"

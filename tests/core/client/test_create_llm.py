@@ -290,6 +290,7 @@ print([event for event in seen if event[0].partition(".")[0] not in ("object", "
 """
 
 
+@pytest.mark.process
 def test_creating_an_llm_does_no_io():
     """The first creation loads modules; after that there is nothing to be seen."""
     result = subprocess.run(

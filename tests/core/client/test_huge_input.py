@@ -38,6 +38,8 @@ from abstractcore.telemetry import Subscription
 from abstractcore.testing import ScriptedReply
 from abstractcore_providers.formats.registered import FORMATS
 
+pytestmark = pytest.mark.exhaustive
+
 LONGEST = 2000
 LONG = "A" * 100_000
 PICTURE = base64.b64encode(b"\x89PNG\r\n\x1a\n" + bytes(75_000)).decode()

@@ -240,6 +240,7 @@ def test_corrupt_pillow_image_is_refused(tmp_path):
         loaded(create_llm("scripted", replies=[]), picture)
 
 
+@pytest.mark.process
 def test_pillow_is_not_imported_by_us():
     code = (
         "import sys, abstractcore; abstractcore.create_llm('scripted', replies=['a']).generate('hi', media=[b'text']); "

@@ -174,6 +174,7 @@ def test_provider_with_automatic_caching_gets_no_cache_points():
     assert [(warning.code, warning.path) for warning in lowered.warnings] == [("cache_left_out", "cache")]
 
 
+@pytest.mark.exhaustive
 @examples(80)
 @given(strategies.calls(tool_content=strategies.text_parts()), st.booleans(), st.none() | st.integers(0, 4))
 def test_cache_points_never_exceed_the_providers_maximum_and_each_loss_has_a_warning(asked, cache, most):

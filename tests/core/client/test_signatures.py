@@ -107,6 +107,7 @@ print(abstractcore.LLM.generate.__doc__)
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("flags", [[], ["-OO"]])
 def test_works_without_source_files_or_docstrings(flags: list[str]):
     command = [sys.executable, "-W", "error", *flags, "-c", WITHOUT_SOURCE]

@@ -7,6 +7,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
 
+import pytest
+
 from abstractcore.concurrency import AlarmClock
 from tests.chaos_server import PATIENCE_SECONDS, PROMPTLY_SECONDS
 from tests.core.concurrency.test_invoke import wait_until
@@ -83,6 +85,7 @@ def test_works_without_alarms_if_no_thread_can_start(monkeypatch, caplog):
     assert rung.wait(PATIENCE_SECONDS)
 
 
+@pytest.mark.process
 def test_forked_child_has_its_own_alarms():
     clock = AlarmClock()
     off = clock.set(PATIENCE_SECONDS * 10, threading.Event().set)

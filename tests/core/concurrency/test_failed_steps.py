@@ -16,6 +16,8 @@ from abstractcore.errors import CorruptFileError
 from abstractcore.testing import VirtualClock
 from tests.core.concurrency import hostile_functions as functions
 
+pytestmark = pytest.mark.process
+
 PART = DocumentPart(Blob.from_bytes(b"%PDF-hostile", "application/pdf", name="a.pdf"))
 AGAIN = r"b.pdf cannot be read: its decoder crashed \(SIGSEGV\). It is not tried again yet"
 

@@ -34,6 +34,8 @@ from tests.leftovers import nothing_left, wait_until
 from tests.media.parts import FILES
 from tests.page_images import PageImages, registry
 
+pytestmark = pytest.mark.process
+
 WAIT_SECONDS = 60
 """Longer than a busy machine needs: for what happens at once."""
 
@@ -113,6 +115,7 @@ def test_end_of_a_decoder_is_a_typed_error(pool: ProcessPool, function: Any, err
     assert list(run(pool, functions.echo, 1))[1:] == [1]
 
 
+@pytest.mark.smoke
 def test_crash_of_a_used_process_is_tried_again_in_a_new_one(pool: ProcessPool, tmp_path: Path):
     """What an earlier file broke in the process is no fault of this one."""
     list(run(pool, functions.echo))

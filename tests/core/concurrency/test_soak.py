@@ -36,6 +36,8 @@ from tests.chaos_server import (
 )
 from tests.core.concurrency.test_invoke import wait_until
 
+pytestmark = pytest.mark.exhaustive
+
 SOAK_SECONDS = float(os.environ.get("ABSTRACTCORE_SOAK_SECONDS", "20"))
 THREADS = 32
 LOOPS = 4
@@ -182,7 +184,6 @@ def expected_outcomes(done: Sequence[str]) -> Counter[str]:
     return outcomes
 
 
-@pytest.mark.slow
 def test_soak_many_threads_and_loops_share_one_llm_without_mixups_or_leaks(server, services, connect):
     server.always_by(serve)
     before = held()

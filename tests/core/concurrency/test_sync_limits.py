@@ -149,6 +149,7 @@ def test_llms_with_the_same_services_share_one_background_event_loop(services, c
     assert not thread.is_alive()
 
 
+@pytest.mark.process
 def test_forked_child_gets_its_own_background_event_loop():
     """While the parent's runs: it continues undisturbed."""
     runtime = SyncRuntime()
@@ -176,6 +177,7 @@ def test_forked_child_gets_its_own_background_event_loop():
     assert results == [42]
 
 
+@pytest.mark.process
 def test_forked_child_does_not_count_abandoned_functions_of_its_parent():
     runtime = SyncRuntime()
     release = threading.Event()
@@ -221,6 +223,7 @@ print("end", flush=True)
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("ending", ["", "services.close()"], ids=["left", "closed"])
 def test_abandoned_functions_do_not_delay_interpreter_exit(ending):
     result = subprocess.run(

@@ -191,6 +191,7 @@ print("open")
 """
 
 
+@pytest.mark.process
 def test_llm_that_is_never_closed_exits_without_a_warning(server, services):
     for _ in range(3):
         server.script(completion())
@@ -244,6 +245,7 @@ sys.stdin.read()
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("way", ["break", "text", "kept", "cycle", "error", "return", "pause", "more"])
 @pytest.mark.parametrize("transport", ["httpx2", "fast"])
 def test_async_stream_left_open_is_closed_by_loop_shutdown_silently(server, transport, way):
@@ -324,6 +326,7 @@ def in_fork(function) -> None:
     assert os.waitpid(child, 0)[1] == 0
 
 
+@pytest.mark.process
 def test_forked_child_uses_its_own_connections(call_style, server, connect):
     server.always_by(echo)
     llm = connect()
@@ -340,6 +343,7 @@ def test_forked_child_uses_its_own_connections(call_style, server, connect):
     assert users == [("parent", 0), ("child", 1), ("child", 2), ("parent again", 0)]
 
 
+@pytest.mark.process
 def test_fork_mid_stream_leaves_the_stream_to_the_parent(server, connect):
     gate = server.gate()
     llm = connect()
@@ -359,6 +363,7 @@ def test_fork_mid_stream_leaves_the_stream_to_the_parent(server, connect):
     assert len(server.connections) == 2
 
 
+@pytest.mark.process
 def test_forked_child_does_not_close_an_inherited_async_stream(server, connect):
     gate = server.gate()
     server.script(HELLO, gate, chunk(delta(" there", "stop")) + b"0\r\n\r\n")
@@ -378,6 +383,7 @@ def test_forked_child_does_not_close_an_inherited_async_stream(server, connect):
     assert asyncio.run(main()) == "hello there"
 
 
+@pytest.mark.process
 def test_fork_waits_for_another_threads_tls_context(monkeypatch):
     """OpenSSL's locks would stay locked in the child."""
     begun, forking = threading.Event(), threading.Event()
@@ -403,6 +409,7 @@ def test_fork_waits_for_another_threads_tls_context(monkeypatch):
     maker.join()
 
 
+@pytest.mark.process
 def test_calls_continue_while_the_process_forks(server, connect):
     """After the first call: a fork while another thread imports a module stops any Python program's child."""
     server.always_by(echo)

@@ -190,6 +190,7 @@ def test_nested_job_in_the_same_pool_does_not_deadlock(workers):
     assert [job.result.result(PATIENCE_SECONDS) for job in jobs] == [3] * MOST
 
 
+@pytest.mark.process
 def test_forked_child_has_all_slots(workers, release, abandoned):
     occupy(workers, release)
     begin(workers, divmod, 7, 2)

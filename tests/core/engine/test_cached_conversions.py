@@ -194,6 +194,7 @@ def test_nobody_waits_for_an_interrupted_conversion():
             assert other  # the end of the first did not free what is another's now
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_forked_process_waits_for_no_thread_of_its_parent():
     def in_child(results) -> None:
@@ -344,6 +345,7 @@ print(store.get("ab" * 32), [str(path) for path in Path(sys.argv[1]).glob("*/*")
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(sys.platform == "win32", reason="needs a limit of the size of files")
 def test_disk_that_takes_no_more_is_no_error_and_leaves_nothing(tmp_path: Path):
     ran = subprocess.run([sys.executable, "-c", FULL_DISK, str(tmp_path)], check=True, capture_output=True, text=True)
@@ -362,6 +364,7 @@ def _put_and_get(folder: Path) -> int:
     return found
 
 
+@pytest.mark.process
 def test_processes_share_a_folder(tmp_path: Path):
     with multiprocessing.get_context("spawn").Pool(3) as pool:
         found = pool.map(_put_and_get, [tmp_path] * 3)

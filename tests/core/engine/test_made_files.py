@@ -356,6 +356,7 @@ def test_stream_keeps_the_limits_as_well(call_style, make):
     assert len(sent_images(llm.calls[-1])) == 3
 
 
+@pytest.mark.exhaustive
 def test_thousand_files_of_history_are_sent(make):
     llm = make(images=100, many_images=20, many_image_pixels=2000, request_bytes=9_000_000)
     history = conversation(*(picture(3000, n) if n % 3 else paper(4, 3000, name=f"{n}") for n in range(1000)))
@@ -375,6 +376,7 @@ def test_old_texts_are_left_out_before_a_new_image_becomes_text(call_style, make
     assert [each.route for each in old] == ["left_out"] + ["fallback"] * 11
 
 
+@pytest.mark.exhaustive
 @examples(50)
 @given(
     st.lists(st.tuples(st.integers(0, 9), st.integers(20, 90_000)), max_size=12),

@@ -130,6 +130,7 @@ def test_resolution_in_the_options_of_the_user_is_kept(services: Services):
     assert len(warned) == 1
 
 
+@pytest.mark.process
 def test_sound_has_no_say_in_the_resolution(services: Services):
     sound = File(b"RIFF\0\0\0\0WAVEfmt ", media_type="audio/wav")
     config, warned = gemini_2(services, File(PICTURE, resolution="low"), sound)

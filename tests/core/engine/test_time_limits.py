@@ -283,6 +283,7 @@ print("end")
 """
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_hanging_dns_lookup_does_not_delay_loop_shutdown_or_exit(library):
     environment = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}

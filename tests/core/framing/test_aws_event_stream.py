@@ -81,6 +81,7 @@ def headers() -> st.SearchStrategy[dict[str, Any]]:
     return st.dictionaries(names, values, max_size=4)
 
 
+@pytest.mark.exhaustive
 @examples(60)
 @given(st.lists(st.builds(AwsEventStreamMessage, headers(), st.binary(max_size=20)), max_size=4), st.integers(1, 9))
 def test_encoded_message_is_read_by_botocore_and_us(messages: list[AwsEventStreamMessage], size: int):

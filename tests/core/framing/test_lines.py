@@ -60,6 +60,7 @@ def test_line_of_megabytes_is_complete():
     assert found == [stream[:-1]]
 
 
+@pytest.mark.exhaustive
 def test_work_is_linear_in_the_stream_length():
     short, long = (count_copied_bytes(LineFramer(10**9), b"x" * size + b"\n", 400) for size in (100_000, 400_000))
     assert 100_000 <= short < long < 5 * short

@@ -123,6 +123,7 @@ def test_endless_event_does_not_fill_the_memory():
             framer.feed(b"data: x\n")
 
 
+@pytest.mark.exhaustive
 def test_work_is_linear_in_the_stream_length():
     """A framer that joined its pieces each time one comes would copy with the square of the length."""
 

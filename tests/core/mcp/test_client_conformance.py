@@ -12,6 +12,8 @@ import pytest
 
 from tests.node_packages import conformance
 
+pytestmark = pytest.mark.process
+
 HERE = Path(__file__).parent
 DOCS = HERE.parents[2] / "docs/mcp.md"
 EXPECTED = {"2025-11-25": ["--expected-failures", str(HERE / "expected_client_failures_2025-11-25.yaml")]}

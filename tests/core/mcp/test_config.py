@@ -19,6 +19,7 @@ def written(path: Path, data: Any) -> Path:
     return path
 
 
+@pytest.mark.process
 def test_servers_of_a_file_are_usable(tmp_path: Path):
     shop = {"command": SHOP[0], "args": SHOP[1:], "env": {"A": "${B:-c}"}, "only": ["p*"], "prefix": "s_"}
     path = written(tmp_path / "mcp.json", {"mcpServers": {"shop": shop, "off": {"command": "x", "disabled": True}}})

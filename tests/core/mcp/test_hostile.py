@@ -14,6 +14,8 @@ from tests.core.mcp.conftest import PATIENCE_SECONDS
 from tests.core.tools.loops import Way, calls, scripted
 from tests.leftovers import wait_until
 
+pytestmark = pytest.mark.process
+
 
 def hostile(way: str, seconds: float = PATIENCE_SECONDS, version: str | None = None) -> MCPTools:
     """The tools of `hostile.py`, which breaks the rules in a way."""

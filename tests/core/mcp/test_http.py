@@ -20,6 +20,8 @@ from abstractcore.testing.http_server import ScriptedServer
 from tests.core.mcp.conftest import PATIENCE_SECONDS
 from tests.core.tools.loops import Way, calls, scripted
 
+pytestmark = pytest.mark.process
+
 USERS = ["ann", "bob"]
 CALLS_A_LARGE_SERVER = """
 import re, subprocess, sys
@@ -62,6 +64,7 @@ def url() -> Iterator[str]:
         server.communicate()
 
 
+@pytest.mark.smoke
 def test_tools_are_called_over_http(way: Way, mode: str, url: str):
     tools = MCPTools(url=url, mode=mode, headers={"x-user": "ann"}, connect_timeout=PATIENCE_SECONDS)
     response = run(way, tools, ("whoami", {}), ("large", {"size": 3_000_000}))

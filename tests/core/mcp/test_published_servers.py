@@ -17,6 +17,8 @@ from tests.core.mcp.conftest import PATIENCE_SECONDS
 from tests.core.tools.loops import Way, calls, scripted
 from tests.node_packages import NODE, installed
 
+pytestmark = pytest.mark.process
+
 
 def python_program(name: str) -> str:
     """The path of a program of this environment."""

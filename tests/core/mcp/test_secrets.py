@@ -68,6 +68,7 @@ def test_credential_of_a_url_is_not_in_an_error_that_quotes_it(quoting_url: str)
     assert SECRET not in shown(lambda: MCPTools(url=f"htp://user:{SECRET}@example.com/mcp"), InvalidInputError)
 
 
+@pytest.mark.process
 def test_credential_of_the_environment_is_not_in_the_output_that_errors_and_warnings_show():
     with MCPTools(command=PRINTS_ITS_KEY, env={"API_KEY": SECRET}, name="shop", required=False) as tools:
         [warning] = create_llm("scripted", replies=["x"]).generate("hi", tools=[tools]).warnings

@@ -35,6 +35,8 @@ from tests.core.mcp.conftest import COLD_SHOP, PATIENCE_SECONDS, SHOP
 from tests.core.mcp.shop import PNG
 from tests.core.tools.loops import Way, calls, scripted
 
+pytestmark = pytest.mark.process
+
 INTERRUPTED = """
 import signal, sys
 from abstractcore import MCPTools
@@ -70,6 +72,7 @@ def test_missing_sdk_is_an_error_that_names_what_to_install(monkeypatch):
         MCPTools(command=SHOP)
 
 
+@pytest.mark.smoke
 def test_tools_stand_beside_functions(way: Way, shop: MCPTools):
     response = run(way, shop, ("price", {"item": "tea"}), ("weather", {"city": "Oslo"}))
     assert [(step.outcome, step.result.as_text) for step in response.tool_steps] == [
@@ -80,6 +83,7 @@ def test_tools_stand_beside_functions(way: Way, shop: MCPTools):
     assert (response.content, response.warnings) == ("Done.", ())
 
 
+@pytest.mark.smoke
 def test_results_keep_every_kind_of_content(way: Way, shop: MCPTools):
     llm = create_llm("scripted", replies=[calls(("show", {"item": "tea"})), "Done."], accepts=["image"])
     [step] = way.generate(llm, tools=[shop], run_tools=True).tool_steps

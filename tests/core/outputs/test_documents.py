@@ -168,6 +168,7 @@ def fields_of(response: GenerateResponse[Any]) -> dict[str, Any]:
     return {name: getattr(response, name) for name in response.__dataclass_fields__}
 
 
+@pytest.mark.process
 def test_response_of_plain_data_is_serialised_without_pydantic():
     code = """
 import sys

@@ -186,6 +186,8 @@ def test_a_file_elsewhere_is_not_verified_with_the_reason():
     assert "never downloaded here" in response.evidence["total"].reason
 
 
+@pytest.mark.process
+@pytest.mark.weights
 @pytest.mark.parametrize("accepts", [[], ["audio/wav"]], ids=["transcribed", "native"])
 def test_speech_is_checked_against_its_transcript(accepts, models):
     """With real weights: a recording that is sent natively is transcribed for the check."""
@@ -463,6 +465,7 @@ def test_the_answer_stands_if_its_check_takes_longer_than_the_call_may(call_styl
     assert found.reason == "the quote was not searched: the time limit of the call had passed"
 
 
+@pytest.mark.process
 def test_a_call_without_evidence_loads_none_of_it():
     code = (
         "import sys; from abstractcore import create_llm\n"
@@ -517,6 +520,7 @@ def test_a_quote_of_a_document_of_one_line_is_a_quote(tmp_path, text, reason):
     assert (response.evidence["value"].verified, response.evidence["value"].reason) == (True, reason)
 
 
+@pytest.mark.exhaustive
 def test_ten_thousand_values_are_checked():
     numbers = list(range(10_000))
     text = "\n".join(f"Line {n} is {n * 7}." for n in numbers)

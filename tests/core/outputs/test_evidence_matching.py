@@ -137,6 +137,7 @@ def test_a_text_is_found_in_itself(text):
         assert text[found.start : found.end] == text.strip()
 
 
+@pytest.mark.exhaustive
 def test_work_is_bounded_and_linear():
     for text in ("word 1.5 " * 50_000, "-" * 200_000, "a-\n" * 50_000, "e\u0301" * 50_000, " \n" * 100_000):
         budget = Budget(PLENTY)

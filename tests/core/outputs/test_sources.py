@@ -189,6 +189,7 @@ def test_cells_of_a_row_are_named_where_that_is_certain(cell, row, words, expect
     assert in_cells(anchor, row, start, start + len(words)).cell == expected
 
 
+@pytest.mark.exhaustive
 def test_texts_of_megabytes_take_linear_work():
     line = "Row number with 1,234.50 euros and more words in it.\n"
     text = line * (4_000_000 // len(line)) + "The last line."

@@ -256,6 +256,8 @@ def test_the_time_limit_keeps_what_was_found(call_style: Any):
     assert "no time was left" in response.verification.problems[-1]
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_meeting_is_heard_by_another_model(call_style: Any, models: Any):
     """With the real models: the transcript is of Whisper base, the second hearing of Whisper tiny.en."""
     services = Services(environment={}, models=models, conversions=HEARD)

@@ -61,6 +61,7 @@ def test_error_before_the_end_is_the_calls_own() -> None:
     calls.end(0)
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
 def test_forked_child_does_not_wait_for_calls_of_its_parent() -> None:
     program = """

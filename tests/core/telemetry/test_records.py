@@ -397,6 +397,7 @@ def test_invalid_subscriber_is_refused(services, arguments, path):
         services.records.subscribe(*arguments)
 
 
+@pytest.mark.process
 def test_forked_child_notifies_subscribers_of_its_own_calls(server, connect, services, tmp_path):
     server.always(completion())
     llm = connect()
@@ -422,6 +423,7 @@ abstractcore.create_llm("scripted", replies=["one two"]).generate("hi")
 """
 
 
+@pytest.mark.process
 def test_pending_records_are_delivered_at_interpreter_exit():
     result = subprocess.run(
         [sys.executable, "-W", "error", "-c", AT_EXIT], capture_output=True, text=True, timeout=60, check=False

@@ -178,6 +178,7 @@ def test_delayed_calls_in_one_loop_end_in_order_of_their_delays():
     assert clock.now() == 5.0
 
 
+@pytest.mark.process
 def test_neither_hypothesis_nor_pytest_is_imported():
     code = "import sys, abstractcore.testing as t; t.VirtualClock(); print({'hypothesis', 'pytest'} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True)

@@ -591,6 +591,7 @@ def _as_found() -> Iterator[None]:
     settings.load_profile(before)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.usefixtures("_as_found")
 @pytest.mark.parametrize(
     ("toy", "law"),
@@ -621,6 +622,7 @@ def test_each_law_has_a_check_and_all_names_are_public():
         _ = testing.nothing
 
 
+@pytest.mark.process
 def test_laws_can_be_imported_without_hypothesis():
     program = "import sys, abstractcore.testing; print(json.dumps(sorted(sys.modules)))"
     run = subprocess.run([sys.executable, "-c", f"import json; {program}"], capture_output=True, text=True, check=True)

@@ -125,6 +125,7 @@ def test_line_of_a_check_names_the_backend():
     assert str(Check("a:b", "tts returns sound", "failed", "no")) == "failed  a:b: tts returns sound: no"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("arguments", "code"), [(["no-such-package"], 2), ([], 2), (["abstracta2a"], 2)])
 def test_command_needs_a_package_with_backends(arguments: list[str], code: int):
     command = [sys.executable, "-m", "abstractcore.testing.plugin", *arguments]

@@ -49,6 +49,7 @@ def test_closed_call_style_leaves_nothing_running(kind):
     assert call_style.runtime.abandoned == 0
 
 
+@pytest.mark.process
 def test_suite_imports_neither_hypothesis_nor_pytest():
     code = (
         "import sys; from abstractcore.testing import CALL_STYLES; print({'hypothesis', 'pytest'} & sys.modules.keys())"

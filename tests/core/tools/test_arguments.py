@@ -203,6 +203,7 @@ def test_unknown_argument_alone_is_refused_with_the_known_ones(call_style):
     )
 
 
+@pytest.mark.exhaustive
 def test_many_problems_are_counted(call_style):
     def function(numbers: list[int]) -> None: ...
 

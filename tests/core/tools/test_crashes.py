@@ -18,7 +18,10 @@ EVENTS = 18
 """More than the events of a loop that is not interrupted, in its two processes together."""
 POINTS = ("before", "torn", "after")
 
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, to start many of them")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are forked, to start many of them"),
+]
 
 
 def outcomes(folder: Path, colour: str, plans: list[list[tuple[int, str]]]) -> list[Any]:

@@ -22,6 +22,8 @@ from tests.core.tools import isolated_tools as tools
 from tests.core.tools.calls import run_tool, text_of
 from tests.leftovers import nothing_left, wait_until
 
+pytestmark = pytest.mark.process
+
 ROOT = Path(__file__).parents[3]
 
 
@@ -48,6 +50,7 @@ def sync_style() -> Iterator[SyncCalls]:
         yield style
 
 
+@pytest.mark.smoke
 def test_call_runs_in_another_process(call_style, capfd):
     step = run_tool(call_style, tools.process_id, {"prefix": "in "})
     assert text_of(step).startswith("in ")

@@ -89,6 +89,7 @@ print(digest([Tool(function).spec.parameters for function in [*SIXTY, with_sets]
 """
 
 
+@pytest.mark.process
 def test_digest_of_the_schemas_is_the_same_in_every_process():
     def digest_with(seed: str) -> str:
         environment = {"PYTHONHASHSEED": seed, "PATH": "", "PYTHONPATH": str(ROOT)}

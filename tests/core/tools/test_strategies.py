@@ -57,6 +57,7 @@ def strategy(request: Any) -> str:
     return request.param
 
 
+@pytest.mark.process
 def test_two_rounds_give_the_same_steps(way: Way, strategy: str):
     first = calling(strategy, [("forecast", {"city": "Oslo", "days": 2})])
     second = calling(strategy, [("population", {"city": "Lima"})])
@@ -139,6 +140,7 @@ def test_without_run_tools_the_calls_are_given_back(way: Way, strategy: str):
     assert response.finish_reason == "tool_calls"
 
 
+@pytest.mark.process
 def test_text_before_a_call_is_kept(way: Way, strategy: str):
     llm = model(strategy, calling(strategy, [("population", {"city": "Oslo"})], "Let me see.\n"), "Many.")
     response = way.generate(llm, tools=TOOLS, run_tools=True)

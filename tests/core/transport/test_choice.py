@@ -78,6 +78,7 @@ print({"aiohttp", "pycurl"} & set(sys.modules))
 """
 
 
+@pytest.mark.process
 def test_aiohttp_and_pycurl_are_not_imported_before_the_first_call():
     assert run_python(LAZY).stdout == "set()\n"
 
@@ -92,6 +93,7 @@ for _ in range(2):
 """
 
 
+@pytest.mark.process
 def test_fast_transport_never_closed_exits_without_a_warning(server, services):
     server.always(completion())
     result = run_python(NEVER_CLOSED, server.url)
@@ -118,6 +120,7 @@ asyncio.run(main())
 """
 
 
+@pytest.mark.process
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")
 def test_exiting_forked_child_does_not_affect_the_parents_stream(server, services):
     gate = server.gate()

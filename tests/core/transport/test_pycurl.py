@@ -212,6 +212,7 @@ def test_keyboard_interrupt_ends_the_call_and_closes_its_connection(server, tran
     assert fetch(transport, server.url) == b"next"
 
 
+@pytest.mark.process
 @FORKS
 def test_exiting_forked_child_does_not_affect_the_parents_tls(secure):
     """libcurl says goodbye (close_notify) when its handles are freed, which the server would take for the parent's."""
@@ -243,6 +244,7 @@ def test_exiting_forked_child_does_not_affect_the_parents_tls(secure):
     transport.close_now()
 
 
+@pytest.mark.process
 @FORKS
 def test_child_forked_while_another_thread_waits_can_make_calls(server, transport):
     server.always_by(lambda request: [answer(request.body)])

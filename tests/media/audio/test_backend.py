@@ -25,6 +25,8 @@ from tests.backend_doubles import PNG, call
 from tests.media.parts import EXAMPLES
 from tests.providers.strict_fakes.transcriptions import Said, transcription_server
 
+pytestmark = pytest.mark.weights
+
 MEETING = EXAMPLES / "meeting.wav"
 LOCAL = "abstractcore:local"
 
@@ -38,6 +40,7 @@ def llm(models: ModelStore) -> Iterator[LLM]:
     services.close()
 
 
+@pytest.mark.process
 def test_recording_is_transcribed_with_its_times(call_style: CallStyle, llm: LLM):
     seen: list[CallProgress] = []
     result = call(call_style, llm.audio, "transcribe", MEETING, words=True, on_progress=seen.append)
@@ -79,6 +82,7 @@ def test_damaged_recording_is_a_media_error(call_style: CallStyle, llm: LLM):
         call(call_style, llm.audio, "transcribe", Blob.from_bytes(PNG, "audio/mpeg"))
 
 
+@pytest.mark.process
 def test_model_of_a_provider_transcribes_with_its_cost_and_record(call_style: CallStyle, models: ModelStore):
     said = Said(segments=[(0.0, 3.0, "Good morning.", "A"), (3.0, 7.0, "Room 12.", "B")])
     records: list[Any] = []
@@ -101,6 +105,7 @@ def test_model_of_a_provider_transcribes_with_its_cost_and_record(call_style: Ca
     services.close()
 
 
+@pytest.mark.process
 def test_model_of_an_unknown_provider_is_an_error(call_style: CallStyle, llm: LLM):
     with pytest.raises(UnknownProviderError, match="openai"):
         call(call_style, llm.audio, "transcribe", MEETING, model="opnai/whisper-1")

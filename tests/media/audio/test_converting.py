@@ -134,6 +134,7 @@ def test_what_is_no_recording_is_a_media_error(content: bytes):
         AudioHandler().convert(sound(content, "audio/ogg"), CONVERT)
 
 
+@pytest.mark.process
 def test_conversion_is_the_same_in_a_process_of_its_own():
     pool = ProcessPool()
     try:
@@ -144,6 +145,7 @@ def test_conversion_is_the_same_in_a_process_of_its_own():
         pool.close()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("policy", "accepts", "fallback"),
     [

@@ -69,6 +69,8 @@ def words(text: str) -> set[str]:
     return set(re.findall(r"[a-z]+", text.lower()))
 
 
+@pytest.mark.smoke
+@pytest.mark.weights
 def test_recording_is_transcribed(handler: AudioHandler, context: MediaContext):
     conversion = handler.convert(sound(MEETING), context)
     assert words(conversion.text) >= SPOKEN
@@ -78,11 +80,13 @@ def test_recording_is_transcribed(handler: AudioHandler, context: MediaContext):
     assert conversion.model == "whisper-tiny.en"
 
 
+@pytest.mark.weights
 def test_transcription_is_deterministic(handler: AudioHandler, context: MediaContext):
     first, second = (handler.convert(sound(MEETING), context) for _ in range(2))
     assert first == second
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize(
     ("file", "media_type"), [("speech.mp3", "audio/mpeg"), ("speech.m4a", "audio/mp4"), ("speech.webm", "audio/webm")]
 )
@@ -113,6 +117,7 @@ def test_decoded_duration_matches_ffprobe(path: Path, seconds: float):
     assert abs(samples).max() <= 1
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize(
     "content", [SILENCE, wav([0.3 * math.sin(n / 3) for n in range(16_000)])], ids=["silence", "tone"]
 )
@@ -173,6 +178,7 @@ def test_corrupt_compressed_audio_is_refused_during_decoding(content: bytes, med
         AudioHandler().convert(sound(content, media_type), NO_MODELS)
 
 
+@pytest.mark.weights
 def test_truncated_recording_is_transcribed_partially_with_a_warning(handler: AudioHandler, context: MediaContext):
     half = (FILES / "speech.mp3").read_bytes()[:11_000]
     conversion = handler.convert(sound(half, "audio/mpeg"), context)
@@ -218,6 +224,7 @@ def test_only_audio_is_recognised():
     assert type_of(handler, b"words", "a.wav") is None
 
 
+@pytest.mark.weights
 def test_threads_share_one_loaded_model(context: MediaContext):
     asked: list[str] = []
     barrier = threading.Barrier(2, timeout=30)
@@ -269,6 +276,8 @@ def test_missing_packages_are_named(monkeypatch: pytest.MonkeyPatch, package: st
     AudioHandler().check(sound(MEETING))
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_transcription_writes_nothing_to_the_home_folder_and_sends_no_telemetry(tmp_path: Path, models: Any):
     """Newer versions of a library below write a device id there and report to their maker: see pyproject.toml."""
     code = """

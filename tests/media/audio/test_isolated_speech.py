@@ -25,6 +25,8 @@ from abstractcore.testing.sync_and_async import AsyncCalls, CallStyle, SyncCalls
 from tests.backend_doubles import call
 from tests.media.parts import EXAMPLES, FILES
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 MEETING = EXAMPLES / "meeting.wav"
 OPTIONS: dict[str, Any] = {"transcription_model": "whisper-tiny.en"}
 

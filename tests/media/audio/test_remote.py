@@ -34,6 +34,8 @@ from tests.media.audio.recordings import Recording, recording
 from tests.media.parts import EXAMPLES, FILES
 from tests.providers.strict_fakes.transcriptions import Heard, Said, TranscriptionServer, transcription_server
 
+pytestmark = pytest.mark.process
+
 MEETING = EXAMPLES / "meeting.wav"
 PROVIDERS = {"whisper-1": "openai", "gpt-4o-mini-transcribe": "openai", "voxtral-mini-2602": "mistral"}
 Make = Callable[..., LLM]
@@ -429,6 +431,7 @@ def test_what_whisper_makes_of_noise_is_dropped(server: TranscriptionServer, mak
     assert "no speech" in response.media[0].lost[0].places[0]
 
 
+@pytest.mark.smoke
 def test_name_of_a_provider_and_a_model_is_enough(server: TranscriptionServer):
     environment = {"OPENAI_BASE_URL": server.url, "OPENAI_API_KEY": "key-1"}
     services = Services(environment=environment)

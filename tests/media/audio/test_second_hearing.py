@@ -16,6 +16,8 @@ from abstractcore_media.audio.speech_models import SpeechModels
 from tests.media.audio.recordings import recording
 from tests.media.parts import EXAMPLES, FILES, blob, sound
 
+pytestmark = pytest.mark.weights
+
 MEETING = sound(EXAMPLES / "meeting.wav")
 
 

@@ -72,6 +72,7 @@ def music(seconds: int) -> Any:
     return np.concatenate([0.15 * beats[n % 4] * np.exp(-3 * time) for n in range(seconds)]).astype(np.float32)
 
 
+@pytest.mark.weights
 def test_meeting_is_transcribed_without_a_wrong_word(handler: AudioHandler, models: ModelStore):
     conversion = handler.convert(sound(MEETING), MediaContext(models))
     assert said(conversion.text) == SAID
@@ -84,11 +85,13 @@ def test_meeting_is_transcribed_without_a_wrong_word(handler: AudioHandler, mode
     assert 3 < begins[-1] < 4.5
 
 
+@pytest.mark.weights
 def test_language_is_detected(handler: AudioHandler, models: ModelStore):
     conversion = handler.convert(sound(FILES / "french.flac", "audio/flac"), MediaContext(models))
     assert "dictée" in conversion.text
 
 
+@pytest.mark.weights
 def test_words_have_times_of_their_own(handler: AudioHandler, models: ModelStore):
     options = FrozenDict({**TINY, "transcription_words": True, "transcription_terms": ["contract"]})
     conversion = handler.convert(sound(MEETING), MediaContext(models, options))
@@ -98,6 +101,7 @@ def test_words_have_times_of_their_own(handler: AudioHandler, models: ModelStore
     assert times["contract"][1] <= 7.1
 
 
+@pytest.mark.weights
 def test_long_recording_is_split_at_pauses_and_no_word_is_lost_or_doubled(handler: AudioHandler, models: ModelStore):
     chance = random.Random(13)
     times = 5
@@ -117,6 +121,7 @@ def test_long_recording_is_split_at_pauses_and_no_word_is_lost_or_doubled(handle
     assert all("silence" in place for loss in conversion.lost for place in loss.places)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("max_bytes", [10 * 32_000, float("inf")])
 def test_pieces_are_within_both_limits_and_have_each_sample_of_speech_once(max_bytes: float):
     recording = np.concatenate([item for _ in range(40) for item in (meeting(), quiet(1))])
@@ -147,12 +152,14 @@ def test_times_in_a_piece_are_those_of_the_recording():
     assert piece.parts_between(2, 11) == [(2, 3), (10, 11)]
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize("content", [quiet(5), noise(5), music(5)], ids=["silence", "noise", "music"])
 def test_recording_without_speech_is_refused(handler: AudioHandler, models: ModelStore, content: Any):
     with pytest.raises(MediaError, match=r"No speech was found in made.wav \(5.0 s\)"):
         handler.convert(wav_of(content), MediaContext(models))
 
 
+@pytest.mark.weights
 def test_what_has_no_words_is_listed_with_its_times(handler: AudioHandler, models: ModelStore):
     recording = np.concatenate([quiet(6), meeting(), noise(8), music(6), meeting()])
     conversion = handler.convert(wav_of(recording), MediaContext(models, TINY))
@@ -165,6 +172,7 @@ def test_what_has_no_words_is_listed_with_its_times(handler: AudioHandler, model
     assert all("no speech" in place for place in loss.places[1:])
 
 
+@pytest.mark.weights
 def test_sound_of_bunny_has_no_words(handler: AudioHandler, models: ModelStore):
     """Voice activity is found in its music: the gates of the transcript refuse it."""
     part = AudioPart(Blob.from_file(EXAMPLES / "bunny.mp4", "audio/mp4"))
@@ -172,6 +180,7 @@ def test_sound_of_bunny_has_no_words(handler: AudioHandler, models: ModelStore):
         handler.convert(part, MediaContext(models, TINY))
 
 
+@pytest.mark.weights
 def test_only_the_given_seconds_are_transcribed(handler: AudioHandler, models: ModelStore):
     part = AudioPart(Blob.from_file(MEETING, "audio/wav"), controls=MediaControls(start=3.7))
     conversion = handler.convert(part, MediaContext(models, TINY))
@@ -180,6 +189,7 @@ def test_only_the_given_seconds_are_transcribed(handler: AudioHandler, models: M
     assert "contract" in conversion.text
 
 
+@pytest.mark.weights
 def test_start_behind_the_end_names_both(handler: AudioHandler, models: ModelStore):
     part = AudioPart(Blob.from_file(MEETING, "audio/wav"), controls=MediaControls(start=60))
     with pytest.raises(MediaError, match=r"no audio from 60 seconds on: it ends at 7\.1\."):
@@ -200,12 +210,14 @@ def test_invalid_options_are_named(options: dict[str, Any], message: str):
         SpeechOptions.of(options)
 
 
+@pytest.mark.weights
 def test_language_that_the_model_does_not_know_is_refused(handler: AudioHandler, models: ModelStore):
     options = FrozenDict({**TINY, "transcription_language": "fr-CA"})
     with pytest.raises(InvalidInputError, match=r"whisper-tiny.en does not know the language 'fr'.*whisper-base"):
         handler.convert(sound(MEETING), MediaContext(models, options))
 
 
+@pytest.mark.weights
 def test_cancelled_call_ends_the_transcription(handler: AudioHandler, models: ModelStore):
     interruption = Interruption()
     interruption.set()
@@ -213,6 +225,7 @@ def test_cancelled_call_ends_the_transcription(handler: AudioHandler, models: Mo
         handler.convert(sound(MEETING), MediaContext(models, TINY))
 
 
+@pytest.mark.weights
 def test_time_limit_of_the_call_ends_the_transcription(handler: AudioHandler, models: ModelStore):
     with pytest.raises(MediaError, match=r"within the time limit.*timeout"):
         handler.convert(sound(MEETING), MediaContext(models, TINY, timeout=-1.0))
@@ -235,6 +248,8 @@ def test_file_that_changed_after_it_was_added_is_refused(tmp_path: Path):
         list(SoundReader(part, 60).blocks())
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_transcript_reaches_a_model_that_takes_no_sound(call_style: Any, models: Any):
     services = Services(models=models, environment={})
     options = {"transcription_model": "whisper-tiny.en", "transcription_terms": ["budget"], "services": services}

@@ -16,7 +16,7 @@ from abstractcore_media.common.processes import PerProcess
 from abstractcore_media.image.ocr import shared_reader
 
 SPEECH = SpeechModels()
-pytestmark = pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork")
+pytestmark = [pytest.mark.skipif(not hasattr(os, "fork"), reason="the system has no fork"), pytest.mark.process]
 
 
 def forked(work: Callable[[], Any]) -> int:

@@ -6,7 +6,11 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from abstractcore.stores.models import FileModelStore
+
+pytestmark = pytest.mark.process
 
 FILES = Path(__file__).parents[1] / "files"
 OCR = """
@@ -61,6 +65,7 @@ def test_while_text_is_read() -> None:
     assert (ended.returncode, ended.stdout) == (0, "returned\n"), ended.stderr
 
 
+@pytest.mark.weights
 def test_while_speech_is_recognised(models: FileModelStore) -> None:
     models.path("whisper-tiny.en")
     ended = subprocess.run([sys.executable, "-c", WHISPER, str(models.root)], capture_output=True, text=True)

@@ -49,6 +49,7 @@ def ask(request: pytest.FixtureRequest) -> Callable[..., Any]:
 NO_PICTURES = {"image": "refuse"}
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", READ)
 def test_document_reaches_a_model_that_reads_text_only(ask: Callable[..., Any], name: str):
     decision, call = ask(DOCUMENTS / name, [], media_policy=NO_PICTURES)

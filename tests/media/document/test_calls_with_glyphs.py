@@ -28,6 +28,7 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize("options", [{"media_policy": POLICY}, {"glyphs": True}], ids=["policy", "option"])
 @pytest.mark.parametrize("color", ["sync", "async", "stream"])
 def test_long_text_reaches_a_vision_model_as_images(file: Path, options: dict[str, Any], color: str):

@@ -82,6 +82,7 @@ def test_limits_of_the_model_bound_the_page():
         assert size.width * size.height <= 400_000
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize("name", RULES)
 def test_long_text_has_fewer_tokens_as_images(name: str):
     rule = RULES[name]
@@ -99,6 +100,7 @@ def test_long_text_has_fewer_tokens_as_images(name: str):
     assert conversion.own_text.text == LONG
 
 
+@pytest.mark.weights
 def test_rows_of_a_page_are_read_by_ocr_as_they_were_written():
     conversion = drawn(LONG)
     page, size = images(conversion)[0].convert("L"), dict(page_sizes(CLAUDE, {}))[CELLS[0]]
@@ -139,6 +141,7 @@ def test_font_has_the_characters_of_its_list():
     assert ord("日") not in drawing.drawable()
 
 
+@pytest.mark.weights
 def test_smaller_characters_than_ours_are_not_legible():
     accents = ["Zażółć gęślą jaźń, łódź jeża, ośm skrzyń fig, mężny bądź"] * 3
     tiny = legibility(accents, frozenset({"tiny"}), Cell(7, 4, 7), NO_MODELS, lambda: None)
@@ -146,6 +149,7 @@ def test_smaller_characters_than_ours_are_not_legible():
     assert tiny < LEGIBLE <= ours
 
 
+@pytest.mark.weights
 def test_accents_are_drawn():
     text = "Où naît l'œuvre? À Besançon, l'été, ça coûte 7,50 € déjà. Größe, Übermaß, señor. " * 200
     conversion = drawn(text)
@@ -155,6 +159,7 @@ def test_accents_are_drawn():
     assert "U+0301" not in decomposed.text
 
 
+@pytest.mark.weights
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
@@ -239,6 +244,7 @@ def test_more_images_than_a_request_may_have_are_not_drawn():
     )
 
 
+@pytest.mark.exhaustive
 def test_ten_megabytes_of_text_are_refused_before_they_are_drawn():
     text = LONG * (10_000_000 // len(LONG))
     conversion = drawn(text)
@@ -273,6 +279,7 @@ def test_text_of_every_format_is_drawn(name: str):
     assert "pear" in conversion.own_text.text.lower() or "return value" in conversion.own_text.text
 
 
+@pytest.mark.weights
 def test_pictures_of_a_document_stay_in_place_and_its_text_has_anchors():
     rule = TokenRule("area", pixels=60_000)  # so cheap that a short document is worth it
     context = replace(SEES, image_tokens=rule, accepted_outputs=SEES.accepted_outputs | {"image/jpeg"})

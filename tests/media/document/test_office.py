@@ -211,6 +211,7 @@ def test_number_formats(value: float, code: str, shown: str):
     assert converted(saved(book), "formats.xlsx").text.splitlines()[2] == f"| {shown} |"
 
 
+@pytest.mark.exhaustive
 def test_rows_over_the_limit_are_counted():
     book = openpyxl.Workbook()
     for number in range(30_000):

@@ -136,6 +136,7 @@ def test_slow_page_is_stopped_at_the_time_limit():
         read(made_of(b"BT /F 9 Tf " + b"(hello) Tj 0 -9 Td " * 20_000 + b"ET"), handler)
 
 
+@pytest.mark.exhaustive
 def test_page_that_decompresses_to_hundreds_of_megabytes_is_refused():
     with pytest.raises(MediaError, match="decompresses to an enormous size"):
         read(made_of(b" " * 100_000_000))

@@ -179,6 +179,7 @@ def pool() -> Iterator[ProcessPool]:
     pool.close()
 
 
+@pytest.mark.process
 def test_cutting_is_the_same_in_a_process_of_its_own(pool: ProcessPool):
     content = written(numbered(3))
     assert cut(content, "3", isolation=pool) == cut(content, "3")
@@ -231,6 +232,7 @@ def test_citations_of_a_cut_file_name_the_pages_of_the_whole_one(words: str, mat
     assert (found.match, found.page) == (match, 2)
 
 
+@pytest.mark.process
 def test_citation_of_a_page_that_was_not_sent_has_no_page():
     reply = ModelReply(parts=(TextPart("By 13 April.", (cited(2, "?"),)),))
     llm = create_llm("scripted", replies=[reply], accepts=[ACCEPTED])

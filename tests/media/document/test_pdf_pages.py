@@ -149,6 +149,7 @@ def test_locked_pdf_is_read_with_its_password():
     assert text == f"[page 1]\n{PAGE_1}\n\n[page 2]\n{PAGE_2}"
 
 
+@pytest.mark.exhaustive
 def test_pdf_of_100_000_pages_is_refused():
     with pytest.raises(MediaError, match=r"it has 100000 pages; the limit is 1000"):
         converted(made_of(b"BT /F 9 Tf (hello) Tj ET", 100_000), "long.pdf")

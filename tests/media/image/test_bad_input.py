@@ -123,6 +123,7 @@ def test_broken_file_is_a_media_error(content: bytes, media_type: str, message: 
         HANDLER.fit(part(content, media_type), {"image_pixels": 5})
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("file", ["small.png", "small.jpg", "small.webp", "small.avif", "turned.heic"])
 def test_truncated_file_is_refused_when_it_is_decoded(file: str):
     data = (FILES / file).read_bytes()
@@ -136,6 +137,7 @@ def test_header_that_announces_more_pixels_than_the_file_has_is_refused():
         HANDLER.fit(part(content, "image/png"), SMALLER)
 
 
+@pytest.mark.process
 def test_file_on_which_its_decoder_crashes_is_refused():
     """libheif 1.23 ends with a segmentation fault."""
     given = part((FILES / "crashes_libheif.heic").read_bytes(), "image/heic")
@@ -144,6 +146,7 @@ def test_file_on_which_its_decoder_crashes_is_refused():
             use(given)
 
 
+@pytest.mark.process
 def test_cancelled_call_kills_the_process_of_a_heic():
     given, interruption = part((FILES / "turned.heic").read_bytes(), "image/heic"), Interruption()
     interruption.set()
@@ -157,6 +160,7 @@ def test_frozen_program_does_not_start_itself_for_a_heic(monkeypatch: pytest.Mon
         HANDLER.measure(part((FILES / "turned.heic").read_bytes(), "image/heic"))
 
 
+@pytest.mark.process
 def test_heic_with_too_many_pixels_is_refused(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("abstractcore_media.image.opening.MAX_PIXELS", 5_000)
     given = part((FILES / "turned.heic").read_bytes(), "image/heic")
@@ -174,6 +178,7 @@ def test_tiff_whose_pages_form_a_circle_ends():
     assert len(found.parts) == 1
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     "file", ["small.png", "small.jpg", "small.webp", "small.avif", "turned.heic", "animated.gif", "multipage.tif"]
 )

@@ -60,6 +60,7 @@ def test_handler_has_the_ports_for_fitting():
     assert isinstance(HANDLER, MeasuresMedia)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("file", "media_type", "facts"),
     [
@@ -249,6 +250,7 @@ def test_pages_of_different_sizes_keep_their_shapes():
     assert [image.size for image in fitted(part(content, "image/tiff"), image_pixels=50)] == [(50, 25), (25, 50)]
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("file", "media_type"), [("turned.heic", "image/heic"), ("small.avif", "image/avif")])
 def test_heic_and_avif_become_jpeg(file: str, media_type: str):
     given = part(FILES / file, media_type)

@@ -17,6 +17,7 @@ def part(name: str, media_type: str) -> ImagePart:
     return ImagePart(blob(FILES / name, media_type))
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("limits", [{}, {"image_pixels": 40}], ids=["as it is", "smaller"])
 @pytest.mark.parametrize(
     ("name", "media_type"),

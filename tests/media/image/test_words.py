@@ -25,6 +25,8 @@ from abstractcore_media.image.ocr import TextReader
 from abstractcore_media.image.turning import before, turned
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob
 
+pytestmark = pytest.mark.weights
+
 
 @pytest.fixture(scope="module")
 def handler():
@@ -97,6 +99,7 @@ def test_text_of_a_page_is_read(handler: ImageHandler, file: Path, at_least: flo
     assert all(row in found.text for row in ROWS.get(file.stem, ())), "rows of a photographed receipt stay together"
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", ["sideways", "upside_down", "glare", "crumpled", "dim", "slide"])
 def test_text_of_a_bad_photo_is_read(handler: ImageHandler, name: str):
     found = convert(handler, FILES / f"{name}.jpg", "ocr", "observe")
@@ -214,6 +217,7 @@ def test_missing_ocr_names_the_extra(monkeypatch: pytest.MonkeyPatch):
     assert "'images'" in (caught.value.hint or "")
 
 
+@pytest.mark.smoke
 def test_text_only_model_gets_the_words_of_a_page(call_style, kept_services: Services):
     llm = create_llm("scripted", replies=["It is about coins."], services=kept_services)
     response = call_style.generate(llm, "What is it about?", media=[FILES / "scanned_page.png"])
@@ -224,6 +228,7 @@ def test_text_only_model_gets_the_words_of_a_page(call_style, kept_services: Ser
     assert len(decision.sent.anchors) >= 7
 
 
+@pytest.mark.process
 def test_vision_model_gets_a_picture_it_can_read_and_the_question(call_style):
     services = Services(environment={})
     eye = create_llm("scripted", model="eye", replies=["A cat looks left."], accepts=["image"], services=services)
@@ -262,6 +267,7 @@ def test_policy_names_a_fallback():
     services.close()
 
 
+@pytest.mark.process
 def test_reading_text_leaves_nothing_in_the_home_directory(tmp_path: Path):
     """onnxruntime from 1.29 on keeps a device id there, and reports to its maker."""
     program = (
@@ -294,6 +300,7 @@ def test_instructions_in_an_image_stay_between_the_tags():
     services.close()
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("file", "types"),
     [

@@ -73,6 +73,7 @@ def test_truncated_file_is_refused_or_read_up_to_its_end(kept: float):
     assert conversion.label.endswith("frames")
 
 
+@pytest.mark.exhaustive
 def test_ten_thousand_frames_a_second_are_a_few():
     conversion = VideoHandler().convert(part(encoded(3000, rate=10_000)), CONTEXT)
     assert sum(each.type == "image" for each in conversion.parts) <= 16

@@ -67,6 +67,8 @@ def test_content_that_is_not_a_video_is_refused():
         VideoHandler().check(VideoPart(blob(EXAMPLES / "meeting.wav", "video/mp4")))
 
 
+@pytest.mark.smoke
+@pytest.mark.weights
 def test_frames_and_words_are_in_order_of_time(handler: VideoHandler, context: MediaContext):
     conversion = handler.convert(video(TALK), context)
     assert conversion.fallback == "frames+transcript"
@@ -84,6 +86,7 @@ def test_frames_and_words_are_in_order_of_time(handler: VideoHandler, context: M
     assert frames.count == 175 - len(images(conversion))
 
 
+@pytest.mark.weights
 def test_frames_are_described_for_a_model_without_images(handler: VideoHandler, context: MediaContext):
     context = replace(context, accepted_outputs=frozenset({"text"}), to_text=describing)
     conversion = handler.convert(video(TALK), context)
@@ -93,6 +96,7 @@ def test_frames_are_described_for_a_model_without_images(handler: VideoHandler, 
     assert conversion.label.endswith("frames and transcript")
 
 
+@pytest.mark.weights
 def test_without_a_way_to_describe_frames_the_transcript_remains(handler: VideoHandler, context: MediaContext):
     def refusing(part: MediaPart) -> Conversion:
         raise MediaError("nothing converts image/jpeg to text")
@@ -107,6 +111,7 @@ def test_without_a_way_to_describe_frames_the_transcript_remains(handler: VideoH
         handler.convert(video(TALK), replace(context, fallbacks=("frames",)))
 
 
+@pytest.mark.weights
 def test_policies_name_what_is_used(handler: VideoHandler, context: MediaContext):
     shown = handler.convert(video(TALK), replace(context, fallbacks=("frames",)))
     assert shown.fallback == "frames"
@@ -117,6 +122,7 @@ def test_policies_name_what_is_used(handler: VideoHandler, context: MediaContext
     assert not images(heard)
 
 
+@pytest.mark.weights
 def test_music_of_bunny_is_listed_as_lost(handler: VideoHandler, context: MediaContext):
     conversion = handler.convert(video(BUNNY), context)
     assert conversion.fallback == "frames"
@@ -134,6 +140,7 @@ def test_video_without_sound_has_frames_and_loses_no_sound(handler: VideoHandler
         handler.convert(video(FILES / file), replace(NO_MODELS, fallbacks=("transcript",)))
 
 
+@pytest.mark.weights
 def test_file_without_a_video_track_has_its_words(handler: VideoHandler, context: MediaContext):
     part = VideoPart(blob(FILES / "speech.m4a", "video/mp4"))
     conversion = handler.convert(part, context)
@@ -176,6 +183,7 @@ def test_invalid_options_are_named(handler: VideoHandler, options: dict[str, Any
         handler.convert(video(FILES / "clip.avi"), replace(NO_MODELS, options=FrozenDict(options)))
 
 
+@pytest.mark.weights
 def test_sound_that_cannot_be_transcribed_is_a_warning_beside_frames(
     handler: VideoHandler, context: MediaContext, monkeypatch: pytest.MonkeyPatch
 ):
@@ -190,6 +198,8 @@ def test_sound_that_cannot_be_transcribed_is_a_warning_beside_frames(
     assert ("seconds", ("sound",)) in [(each.what, each.places) for each in conversion.lost]
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_video_reaches_a_vision_model(call_style: Any, models: Any):
     services = Services(models=models, environment={})
     llm = create_llm("scripted", replies=["A rabbit."], accepts=["image"], services=services, **TINY)
@@ -205,6 +215,8 @@ def test_video_reaches_a_vision_model(call_style: Any, models: Any):
     services.close()
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_words_of_a_video_reach_a_text_only_model(call_style: Any, models: Any):
     services = Services(models=models, environment={})
     llm = create_llm("scripted", replies=["At 9:30."], services=services, **TINY)
@@ -228,6 +240,8 @@ class Pictures(ImageHandler):
         return Conversion(caption.text, "caption", caption.usage, model=caption.model)
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_frames_and_words_reach_a_text_only_model(call_style: Any, models: Any):
     services = Services(registry=registry(Pictures(), VideoHandler()), models=models, environment={})
     eye = create_llm("scripted", model="eye", replies=["A meadow."] * 9, accepts=["image"], services=services)
@@ -242,6 +256,8 @@ def test_frames_and_words_reach_a_text_only_model(call_style: Any, models: Any):
     services.close()
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_frames_of_bunny_reach_a_text_only_model(models: Any):
     """Without a vision model, as measured facts."""
     services = Services(models=models, environment={})

@@ -14,6 +14,8 @@ import pytest
 
 from tests.packages import ROOT, build_wheel, run
 
+pytestmark = pytest.mark.process
+
 PLUGIN = ROOT / "plugins" / "abstracta2a"
 HEAVY = {"a2a", "google", "httpx", "jsonrpc", "starlette", "uvicorn"}
 MAKE_AGENT = """
@@ -61,7 +63,6 @@ def test_example_prints_what_the_agent_answers():
     assert run(sys.executable, "-W", "error", PLUGIN / "examples" / "a2a_agent.py") == OUTPUT
 
 
-@pytest.mark.slow
 def test_wheel_contains_the_typed_package_and_requires_the_core(tmp_path: Path):
     with zipfile.ZipFile(build_wheel(PLUGIN, tmp_path)) as archive:
         names = archive.namelist()

@@ -64,6 +64,7 @@ def test_answer_continues_the_task(way: Way, agent: A2AAgent):
     assert step.data["taskId"] == response.loop.pending[0].input.state["taskId"]
 
 
+@pytest.mark.process
 def test_task_is_continued_in_another_process(agent: A2AAgent, served_agent: Served):
     with Way.of("sync-whole") as way:
         loop = waiting(way, agent, "ask").loop

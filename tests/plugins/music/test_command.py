@@ -70,6 +70,7 @@ def test_wishes_and_lyrics_reach_the_score():
     assert "<text>win</text>" in Path("s.musicxml").read_text(encoding="utf-8")
 
 
+@pytest.mark.process
 def test_quiet_prints_the_file_only_and_a_terminal_shows_progress():
     assert compose("a waltz", "-q", "-o", "w.wav", *RULES).stderr == ""
     command = ("-m", "abstractcore", "compose", "a waltz", "-o", "w2.wav", *RULES)

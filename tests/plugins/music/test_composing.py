@@ -46,6 +46,7 @@ def test_piece_is_well_formed(prompt: str):
                 ends = note.end
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("seconds", [5, 17.5, 30, 61, 180])
 @pytest.mark.parametrize("prompt", PROMPTS[:8])
 def test_piece_lasts_as_long_as_asked_for(prompt: str, seconds: float):

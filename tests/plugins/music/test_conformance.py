@@ -18,6 +18,7 @@ USABLE = {"abstractmusic:score", "abstractmusic:rules"}
 """What works without a key, a server or weights."""
 
 
+@pytest.mark.process
 def test_package_passes_the_command_for_authors():
     hidden = ("_KEY", "_TOKEN")
     env = {name: value for name, value in os.environ.items() if not name.endswith(hidden)}

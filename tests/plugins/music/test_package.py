@@ -14,6 +14,8 @@ import pytest
 
 from tests.packages import ROOT, build_wheel, run
 
+pytestmark = pytest.mark.process
+
 PLUGIN = ROOT / "plugins" / "abstractmusic"
 HEAVY = {"av", "httpx2", "librosa", "music21", "numpy", "symusic"}
 IMPORT = """
@@ -61,7 +63,6 @@ def test_example_writes_plays_and_saves_a_song(tmp_path: Path):
     assert (tmp_path / "song.mid").read_bytes()[:4] == b"MThd"
 
 
-@pytest.mark.slow
 def test_wheel_contains_the_typed_package_with_its_font_and_licences(tmp_path: Path):
     with zipfile.ZipFile(build_wheel(PLUGIN, tmp_path)) as archive:
         names = archive.namelist()

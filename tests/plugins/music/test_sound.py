@@ -48,6 +48,8 @@ def heard_key(samples: Any) -> tuple[int, bool]:
     return max(fits, key=lambda key: fits[key])
 
 
+@pytest.mark.exhaustive
+@pytest.mark.process
 @pytest.mark.parametrize(("prompt", "key"), HEARD)
 def test_tempo_and_key_are_heard(prompt: str, key: str | None):
     score = compose(prompt, key=key, seed=1)
@@ -110,6 +112,7 @@ def score_of(instrument: str, note: Note) -> Score:
     return Score("", Key("C"), Meter(), 60, 1, (Voice(instrument, instrument, (note,)),))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", [name for name in INSTRUMENTS if name != "drums"])
 def test_instrument_is_in_tune(name: str):
     player = INSTRUMENTS[name]

@@ -63,6 +63,7 @@ def test_swing_delays_the_second_eighth():
     assert starts == [0, 320, 480]
 
 
+@pytest.mark.process
 def test_musicxml_has_complete_bars_and_the_same_notes(tmp_path: Path):
     scores = [compose(prompt, seconds=20, seed=1) for prompt in PIECES]
     for score, read in zip(scores, read_musicxml(tmp_path, *scores), strict=True):
@@ -82,6 +83,7 @@ def piano(key: str, bars: int, *notes: Note) -> Score:
     return Score("A & <b>\x00", Key.parse(key), Meter(), 60, bars, (Voice("piano", "piano", notes),))
 
 
+@pytest.mark.process
 def test_musicxml_spells_notes_ties_them_and_has_lyrics(tmp_path: Path):
     steps = [Note(index * 4, 4, (pitch,)) for index, pitch in enumerate((61, 63, 65, 66))]
     song = compose("a lullaby", lyrics="Twinkle, little star", seed=1)

@@ -26,6 +26,7 @@ def draw(*arguments: str) -> Any:
     return CliRunner().invoke(app, ("draw", *arguments), catch_exceptions=False)
 
 
+@pytest.mark.process
 def test_picture_is_named_after_the_prompt_and_replaces_nothing(tmp_path: Path):
     for name in ("a-red-house-by-the-sea.png", "a-red-house-by-the-sea-2.png"):
         result = draw("A red house, by the sea!", "--size", "80x60", *RULES)
@@ -36,6 +37,7 @@ def test_picture_is_named_after_the_prompt_and_replaces_nothing(tmp_path: Path):
     assert "abstractvision:drawing:" in result.stderr
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(("name", "kind"), [("house.jpg", "JPEG"), ("house.webp", "WEBP"), ("house.png", "PNG")])
 def test_ending_of_the_output_is_the_format(name: str, kind: str):
     assert draw("a house", "-o", name, "--size", "32x32", *RULES).stdout == f"{name}\n"
@@ -43,12 +45,14 @@ def test_ending_of_the_output_is_the_format(name: str, kind: str):
         assert image.format == kind
 
 
+@pytest.mark.process
 def test_vector_graphics_are_written_and_words_that_are_not_drawn_named():
     result = draw("a house and a zeppelin", "-o", "house.svg", *RULES)
     assert Path("house.svg").read_text(encoding="utf-8").startswith("<svg ")
     assert "warning: the rules do not know these words, which are not drawn: zeppelin" in result.stderr
 
 
+@pytest.mark.process
 def test_several_pictures_are_numbered_and_a_folder_gets_their_names(tmp_path: Path):
     (tmp_path / "made").mkdir()
     result = draw("three trees", "-o", "made", "--count", "2", "--seed", "1", "--size", "16x16", *RULES)
@@ -57,6 +61,7 @@ def test_several_pictures_are_numbered_and_a_folder_gets_their_names(tmp_path: P
     assert result.stdout.splitlines() == ["t-1.png", "t-2.png"]
 
 
+@pytest.mark.process
 def test_quiet_prints_the_file_only_and_json_everything():
     assert draw("a house", "-q", "-o", "h.png", "--size", "16x16", *RULES).stderr == ""
     result = draw("a house", "--json", "-o", "h.png", "--size", "16x16", *RULES)

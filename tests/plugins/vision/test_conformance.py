@@ -15,6 +15,7 @@ from tests.plugins.vision import fakes
 from tests.plugins.vision.conftest import FAKES
 
 
+@pytest.mark.process
 def test_backends_without_key_or_weights_are_skipped_and_the_others_pass():
     from abstractcore.testing.plugin import Inputs
 

@@ -40,6 +40,7 @@ def drawing(*scenes: Any, **options: Any) -> LLM:
     return create_llm("scripted", replies=replies, **options)
 
 
+@pytest.mark.process
 def test_model_writes_the_scene(call_style: CallStyle):
     llm = drawing(BOAT)
     result = call(call_style, llm.vision, "t2i", "a boat", width=400, height=300)

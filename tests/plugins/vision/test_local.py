@@ -36,6 +36,7 @@ needs_diffusers = pytest.mark.skipif(
     find_spec("diffusers") is None or find_spec("torch") is None, reason="diffusers and torch are not installed"
 )
 pytestmark = [
+    pytest.mark.weights,
     pytest.mark.filterwarnings("ignore::FutureWarning"),
     pytest.mark.filterwarnings("ignore::DeprecationWarning"),
     pytest.mark.filterwarnings("ignore::UserWarning"),

@@ -15,6 +15,8 @@ import pytest
 import abstractvision
 from tests.packages import ROOT, build_wheel, run
 
+pytestmark = pytest.mark.process
+
 PLUGIN = ROOT / "plugins" / "abstractvision"
 HEAVY = {"PIL", "pydantic", "resvg_py", "httpx2"}
 IMPORT = "import sys, abstractvision; print(*(name for name in sys.modules if '.' not in name))"
@@ -53,7 +55,6 @@ def test_plugin_imports_public_names_only(tmp_path: Path):
     assert "abstractvision.stray -> abstractcore.client.llm" in contract(tmp_path / "plugin").stdout
 
 
-@pytest.mark.slow
 def test_wheel_contains_data_fonts_and_licences(tmp_path: Path):
     with zipfile.ZipFile(build_wheel(PLUGIN, tmp_path)) as archive:
         names = set(archive.namelist())

@@ -23,6 +23,8 @@ from tests.plugins.voice.remote.fakes import KEY, FakeDeepgram, FakeElevenLabs
 from tests.plugins.voice.sounds import seconds
 from tests.terminal import Terminal
 
+pytestmark = pytest.mark.weights
+
 
 @pytest.fixture(autouse=True)
 def in_a_folder(models: FileModelStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -64,6 +66,7 @@ def test_text_comes_from_a_file_or_from_stdin(tmp_path: Path):
     assert (made["files"], made["media_types"], made["exit_code"]) == (["a.wav"], ["audio/wav"], 0)
 
 
+@pytest.mark.process
 def test_sound_goes_to_stdout_as_it_is_made(tmp_path: Path):
     command = ["-W", "error", "-c", "from abstractcore.cli import main; main()", "speak", "-", "--output", "-"]
     result = subprocess.run([sys.executable, *command], input=b"Yes. No.", capture_output=True, check=False)
@@ -144,6 +147,7 @@ def test_vendor_listens(server: ScriptedServer, monkeypatch: pytest.MonkeyPatch)
     assert "<v 1>Yes." in result.stdout
 
 
+@pytest.mark.process
 def test_terminal_shows_progress():
     command = ["-W", "error", "-c", "from abstractcore.cli import main; main()"]
     with Terminal([*command, "speak", "Yes. No.", "-o", "a.wav"], dict(os.environ)) as window:

@@ -17,6 +17,8 @@ from tests.plugins.voice.remote.fakes import BASES, FAKES, KEY
 LOCAL = "abstractvoice:local"
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_package_passes_the_command_for_authors(models: FileModelStore):
     env = {name: value for name, value in os.environ.items() if not name.endswith(("_KEY", "_TOKEN"))}
     env["ABSTRACTCORE_CACHE"] = str(models.root.parent.resolve())

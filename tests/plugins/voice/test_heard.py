@@ -11,6 +11,8 @@ from abstractcore.stores.models import FileModelStore
 from abstractvoice.speakers.weights import packaged_models
 from tests.plugins.voice.sounds import heard, word_errors, words
 
+pytestmark = pytest.mark.weights
+
 TEXT = """The 9:05 train from Oslo to Boston leaves on March 5, 2024 and costs $42.50.
 Dr. Anna Miller lives 12 km away, at 3.5% above the average of 1,250 people.
 Version 3.11.7 of **Python** was released in 2023.
@@ -29,7 +31,6 @@ From 1998 to 2024 they built 35 houses.
 """
 
 
-@pytest.mark.slow
 def test_numbers_names_and_a_table_are_understood(speaking: LLM, models: FileModelStore) -> None:
     result = speaking.voice.tts(TEXT)
     expected = words(result.part.transcript or "")
@@ -38,7 +39,6 @@ def test_numbers_names_and_a_table_are_understood(speaking: LLM, models: FileMod
     assert word_errors(expected, found) <= 0.05 * len(expected), " ".join(found)
 
 
-@pytest.mark.slow
 def test_voice_with_styles_is_understood(speaking: LLM, models: FileModelStore) -> None:
     result = speaking.voice.tts("The train leaves at nine thirty.", voice="heart")
     assert result.model == "kokoro-82m"
@@ -46,14 +46,13 @@ def test_voice_with_styles_is_understood(speaking: LLM, models: FileModelStore) 
     assert found == ["the", "train", "leaves", "at", "nine", "thirty"]
 
 
-@pytest.mark.slow
+@pytest.mark.process
 def test_speech_is_heard_by_the_same_object(speaking: LLM) -> None:
     said = speaking.voice.tts("Hello there, how are you today?", format="opus")
     heard_text = speaking.voice.stt(said.part, language="en").text
     assert words(heard_text) == words("Hello there, how are you today?")
 
 
-@pytest.mark.slow
 def test_real_weights_are_downloaded_completely(voice_models: FileModelStore) -> None:
     for model in packaged_models():
         folder = voice_models.path(model.name)

@@ -14,6 +14,8 @@ from abstractcore.testing.sync_and_async import CallStyle
 from tests.backend_doubles import WAV, call, spoken
 from tests.plugins.voice.sounds import samples, seconds
 
+pytestmark = pytest.mark.weights
+
 TEXT = "Hello **there**. It costs $5."
 
 
@@ -21,6 +23,7 @@ def about(part: AudioPart) -> Any:
     return part.provider_options["voice"]
 
 
+@pytest.mark.smoke
 def test_text_is_spoken_with_times_and_places(speaking: LLM, call_style: CallStyle) -> None:
     result = call(call_style, speaking.voice, "tts", TEXT)
     assert (result.model, result.cost, result.warnings) == ("piper-joe", 0, ())

@@ -17,6 +17,8 @@ from abstractcore.stores.models import FileModelStore
 from tests.packages import ROOT, build_wheel, run
 from tests.plugins.voice.sounds import seconds
 
+pytestmark = pytest.mark.process
+
 PLUGIN = ROOT / "plugins" / "abstractvoice"
 HEAVY = {"av", "numpy", "onnxruntime", "pycrfsuite", "gruut_lang_en"}
 IMPORT = "import sys, abstractvoice.text; print(*(name for name in sys.modules if '.' not in name))"
@@ -42,6 +44,7 @@ def test_import_loads_nothing_heavy():
     assert loaded & HEAVY == set()
 
 
+@pytest.mark.weights
 def test_example_is_a_conversation_whose_first_answer_is_interrupted(models: FileModelStore, tmp_path: Path):
     example, cache = ROOT / "examples" / "voice_loop.py", {"ABSTRACTCORE_CACHE": str(models.root.parent.resolve())}
     lines = run(sys.executable, "-W", "error", example, cwd=tmp_path, env={**os.environ, **cache}).splitlines()
@@ -62,7 +65,6 @@ def test_plugin_imports_public_names_only(tmp_path: Path):
     assert "abstractvoice.stray -> abstractcore.client.llm" in contract(tmp_path / "plugin").stdout
 
 
-@pytest.mark.slow
 def test_wheel_contains_tables_and_requires_the_core(tmp_path: Path):
     with zipfile.ZipFile(build_wheel(PLUGIN, tmp_path)) as archive:
         names = set(archive.namelist())

@@ -10,6 +10,8 @@ from abstractcore import LLM, Services, create_llm
 from abstractcore.testing import CallStyle, ScriptedReply
 from tests.core.capabilities.replies.conversations import interrupted, read
 
+pytestmark = pytest.mark.weights
+
 ANSWER = "It costs **$42.50** a day. The next train leaves at 9:05."
 
 

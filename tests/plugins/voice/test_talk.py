@@ -23,6 +23,8 @@ from tests.media.parts import EXAMPLES
 from tests.plugins.voice.sound_devices import LISTENING, FakeSoundDevice
 from tests.plugins.voice.sounds import seconds
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 QUIET = bytes(2 * 16_000)
 """A second."""
 LONG = "The meeting is on Tuesday in room twelve, at half past nine. Then we eat together in the garden."

@@ -17,6 +17,8 @@ from tests.core.concurrency.test_threads_and_loops import in_fork
 from tests.media.parts import FILES
 from tests.providers.file_stores.fakes import STORES, running
 
+pytestmark = pytest.mark.process
+
 PDF = FILES / "two_pages.pdf"
 _, MODEL, API = STORES["anthropic"]
 PROGRAM = """

@@ -67,6 +67,7 @@ def kept(store: GoogleStore) -> bytes:
     return file.data
 
 
+@pytest.mark.exhaustive
 def test_large_file_is_sent_in_chunks(call_style, google, services, video):
     ask(call_style, llm_of(google, services), video)
     assert google.chunks == CHUNKS
@@ -170,6 +171,7 @@ def test_address_of_another_path_is_not_used(call_style, google, services, video
     assert {request.target for request in google.server.requests} == {"/upload/v1beta/files"}
 
 
+@pytest.mark.exhaustive
 def test_large_file_of_openai_is_sent_in_parts(call_style, services, tmp_path):
     path = tmp_path / "paper.pdf"
     path.write_bytes(b"%PDF-" + bytes(40 * MIB))
@@ -201,6 +203,7 @@ def test_threads_upload_the_same_file_once(google, services, video):
     assert google.uploads() == 1
 
 
+@pytest.mark.exhaustive
 def test_tasks_upload_the_same_file_once(google, services, video):
     llm = llm_of(google, services)
 

@@ -114,6 +114,7 @@ def test_file_is_part_of_the_request_unless_it_is_too_large_for_it(call_style, s
     assert store.uploads() == 0
 
 
+@pytest.mark.process
 @pytest.mark.parametrize(
     ("provider", "model", "name", "size", "stored"),
     [
@@ -184,6 +185,7 @@ def test_file_that_is_downloaded_here_is_uploaded_once(call_style, clock, size, 
     services.close()
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("policy", ["auto", "never"])
 def test_video_that_is_larger_than_any_request_is_uploaded_or_refused(services, tmp_path, policy):
     path = tmp_path / "clip.mp4"

@@ -55,6 +55,7 @@ def test_openai(path, services):
             assert client.files.delete(mine.id).deleted
 
 
+@pytest.mark.exhaustive
 def test_openai_in_parts(services, tmp_path):
     from openai import OpenAI
 

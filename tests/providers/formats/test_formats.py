@@ -101,6 +101,7 @@ def test_published_reply_is_rendered_identically(fixture: Fixture):
     check_stream(fixture.transpiler, reply)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("fixture", fixtures("stream"), ids=str)
 def test_published_stream_does_not_depend_on_chunk_boundaries(fixture: Fixture):
     transpiler = fixture.transpiler
@@ -159,6 +160,7 @@ def test_every_kind_of_fixture_exists_and_names_its_source(format: str):
     assert unnamed == []
 
 
+@pytest.mark.process
 def test_formats_are_imported_on_first_use():
     """But for the one that the vendors' rows are of."""
     code = (

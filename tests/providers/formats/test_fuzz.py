@@ -37,6 +37,9 @@ from tests.providers.damage import ANYTHING, Change, changed, changes, paths_in,
 from tests.providers.findings import REFUSALS
 from tests.providers.probes import probes
 from tests.providers.published import JSON_TYPE, decoded, fixtures, frames_of, provider_of, response_of, stream_of
+from tests.tiers import smoke
+
+pytestmark = pytest.mark.exhaustive
 
 FEW, MANY = 40, 120
 
@@ -157,7 +160,7 @@ def try_parsing(transpiler: Transpiler, request: WireRequest) -> None:
         return
 
 
-every_format = pytest.mark.parametrize("format", FORMATS)
+every_format = pytest.mark.parametrize("format", smoke(FORMATS, ["ollama"]))
 
 
 def run(format: str, check: Callable[..., None], *cases: SearchStrategy[Any]) -> None:

@@ -48,8 +48,11 @@ from tests.providers.published import (
     response_of,
     stream_of,
 )
+from tests.tiers import smoke
 
-every_format = pytest.mark.parametrize("format", FORMATS)
+pytestmark = pytest.mark.exhaustive
+
+every_format = pytest.mark.parametrize("format", smoke(FORMATS, ["ollama"]))
 
 
 # Requests

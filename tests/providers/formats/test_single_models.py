@@ -27,6 +27,9 @@ from tests.providers.formats.gemini_interactions import generated as interaction
 from tests.providers.formats.ollama import generated as ollama
 from tests.providers.formats.openai_chat import generated as chat
 from tests.providers.formats.openai_responses import generated as responses
+from tests.tiers import smoke
+
+pytestmark = pytest.mark.exhaustive
 
 FORMATS = {each.name: each.transpiler for each in register_wire_formats()}
 WITH_RULES = [each for each in VENDORS if models(each.name)]
@@ -93,7 +96,7 @@ def without_name(request: WireRequest, model: str) -> tuple[str, bytes | str, Ma
     return url, request.body, request.headers
 
 
-@pytest.mark.parametrize("format", TRANSPILERS)
+@pytest.mark.parametrize("format", smoke(TRANSPILERS, ["ollama"]))
 @examples(20)
 @given(st.data())
 def test_request_does_not_depend_on_the_model_name(format: str, data: st.DataObject):

@@ -34,6 +34,9 @@ from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.findings import REFUSALS, can_encode
 from tests.providers.probes import CALL, WEATHER
 from tests.providers.published import provider_of
+from tests.tiers import smoke
+
+pytestmark = pytest.mark.exhaustive
 
 MODEL, OTHER_MODEL = "model", "other-model"
 TAKES_ALL = ModelProfile(frozenset({"image", "audio", "video", "document"}))
@@ -149,6 +152,7 @@ def check_refusal(error: Exception) -> None:
     assert PLACE.search(str(error)), f"the error names no place: {error}"
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("format", FORMATS)
 def test_laws_hold(format: str):
     provider = provider_of(format)
@@ -156,7 +160,7 @@ def test_laws_hold(format: str):
     check_laws(FORMATS[format](), provider, calls=calls(format), replies=replies, max_examples=12)
 
 
-@pytest.mark.parametrize("source", FORMATS)
+@pytest.mark.parametrize("source", smoke(FORMATS, ["ollama"]))
 def test_call_parsed_from_one_format_satisfies_the_laws_in_every_other(source: str):
     transpiler = FORMATS[source]()
     arrived = 0

@@ -13,6 +13,8 @@ from abstractcore import LLM, ContextOverflowError, ModelCrashedError, Services,
 from abstractcore.engine import lower
 from abstractcore.stores.models import FileModelStore
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 pytest.importorskip("xllamacpp")
 CONTEXT = 512
 

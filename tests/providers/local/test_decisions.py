@@ -4,6 +4,8 @@ import pytest
 
 from abstractcore.testing import AsyncCalls
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 
 def test_embedded_model_decides_with_a_probability(call_style, small_llm):
     if isinstance(call_style, AsyncCalls):

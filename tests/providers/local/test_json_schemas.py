@@ -16,6 +16,8 @@ import pytest
 
 from abstractcore import LLM, BadRequestError, OutputValidationError
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 _ROWS = [json.loads(line) for line in (Path(__file__).parent / "json_schema_bench.jsonl").read_text().splitlines()]
 _TESTED = 12
 

@@ -34,6 +34,8 @@ from abstractcore_providers.local.endpoint import LocalEndpoint
 from abstractcore_providers.local.servers import ServerPool
 from tests.providers.sessions import Services
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 pytest.importorskip("xllamacpp")
 needs_linux = pytest.mark.skipif(sys.platform != "linux", reason="watches processes through pidfd and /proc")
 
@@ -122,6 +124,7 @@ def test_reply_has_the_model_name_given_by_the_user(endpoint: LocalEndpoint) -> 
     assert reply["usage"]["completion_tokens"] <= 4
 
 
+@pytest.mark.smoke
 def test_streams(endpoint: LocalEndpoint) -> None:
     text = post(opened(endpoint), stream=True).text
     assert text.count("data: ") > 2

@@ -10,6 +10,8 @@ import pytest
 from abstractcore import LLM, Message, Services, ToolChoice, ToolSpec, create_llm
 from abstractcore.stores.models import FileModelStore
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 pytest.importorskip("xllamacpp")
 WEATHER = ToolSpec(
     "weather",
@@ -64,7 +66,6 @@ def test_grammar_of_every_schema_is_accepted(llm: LLM, index: int):
     assert (response.usage.output or 0) > 0
 
 
-@pytest.mark.stronger_model
 def test_stronger_model_calls_tools_where_it_needs_them_also_without_a_grammar(stronger_llm: Any):
     """The user's own option wins: no grammar. Questions with the grammar are in test_tool_questions."""
     options: dict[str, Any] = {

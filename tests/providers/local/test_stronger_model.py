@@ -11,7 +11,7 @@ import pytest
 
 from abstractcore import Message
 
-pytestmark = pytest.mark.stronger_model
+pytestmark = [pytest.mark.process, pytest.mark.weights]
 INVOICE = Path(__file__).parents[3] / "examples/media/invoice.pdf"
 
 

@@ -10,6 +10,8 @@ import pytest
 from abstractcore import LLM, Services, ToolEnded, ToolPolicy, create_llm, tool
 from abstractcore.stores.models import FileModelStore
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 pytest.importorskip("xllamacpp")
 SUNNY = "sunny, 21 degrees"
 

@@ -10,7 +10,7 @@ import pytest
 
 from abstractcore import LLM, ToolPolicy, tool
 
-pytestmark = pytest.mark.stronger_model
+pytestmark = [pytest.mark.process, pytest.mark.weights]
 
 
 @tool(read_only=True)

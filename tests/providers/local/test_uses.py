@@ -20,7 +20,7 @@ from tests.conftest import PROXY_VARIABLES
 from tests.providers.local.test_local import ends, needs_linux
 
 pytest.importorskip("xllamacpp")
-pytestmark = needs_linux
+pytestmark = [needs_linux, pytest.mark.process, pytest.mark.weights]
 
 
 class Limited(LocalProvider):

@@ -72,6 +72,7 @@ def streamed(pieces: list[bytes]) -> list[Delta]:
     return [delta for frame in frames for delta in decoder.feed(frame)] + decoder.finish()
 
 
+@pytest.mark.exhaustive
 def test_laws_hold():
     options = strategies.item_options("scripted")
     calls, replies = strategies.calls(options=options), strategies.replies(options=options)

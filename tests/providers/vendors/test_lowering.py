@@ -92,6 +92,7 @@ def calls(provider: str, model: str) -> SearchStrategy[ModelCall]:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("provider", MODELS)
 @examples(100)
 @given(st.data())

@@ -23,9 +23,12 @@ PACKAGES = Path(__file__).parent / "agents"
 TASK = "Write hello into hello.txt."
 DONE = "hello.txt is written."
 
-pytestmark = pytest.mark.skipif(
-    (platform.system(), platform.machine()) != ("Linux", "x86_64"), reason="names the binary for Linux on x86-64"
-)
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(
+        (platform.system(), platform.machine()) != ("Linux", "x86_64"), reason="names the binary for Linux on x86-64"
+    ),
+]
 
 
 @pytest.fixture

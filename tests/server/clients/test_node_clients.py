@@ -6,9 +6,13 @@ import json
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.node_packages import node
 from tests.server.clients.replies import CALL, CHUNKS, COUNTED, STREAM, WEATHER, WHOLE, refusal
 from tests.server.serving import Served
+
+pytestmark = pytest.mark.process
 
 PACKAGES = Path(__file__).parent / "node"
 

@@ -28,6 +28,8 @@ from tests.chaos_server import Request, Step, answer, completion
 from tests.packages import ROOT
 from tests.server.serving import Served, serving
 
+pytestmark = pytest.mark.process
+
 FIXTURE = Path(__file__).parent / "openai_tests" / "client_fixture.py"
 FOLDERS = ("audio", "chat", "conversations", "responses", "uploads")
 NAMES = ("completions", "conversations", "files", "images", "models", "moderations", "responses", "uploads")

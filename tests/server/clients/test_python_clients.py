@@ -17,6 +17,8 @@ from tests.packages import kept_environment, run
 from tests.server.clients.replies import CALL, CHUNKS, COUNTED, STREAM, WEATHER, WHOLE, refusal, result_of
 from tests.server.serving import Served
 
+pytestmark = pytest.mark.process
+
 FOLDER = Path(__file__).parent / "python"
 OSLO = {"name": "Oslo", "country": "Norway"}
 CITY: dict[str, Any] = {"name": "Oslo", "people": 700_000}

@@ -35,7 +35,10 @@ from tests.node_packages import installed
 from tests.server.serving import Served, serving
 
 CHROMIUM = shutil.which("chromium")
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium")
+pytestmark = [
+    pytest.mark.process,
+    pytest.mark.skipif(CHROMIUM is None, reason="Chromium is not installed: apt-get install chromium"),
+]
 KEY = "a-key-that-no-program-shows"
 MILLISECONDS = 4 * PATIENCE_SECONDS * 1000  # the first image that is read loads models: long on a busy machine
 MEDIA = Path(__file__).parents[2] / "media/files"

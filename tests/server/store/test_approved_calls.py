@@ -18,6 +18,7 @@ def calls(store: Store, clock: Clock) -> ApprovedCalls:
     return ApprovedCalls(store, 10_000, clock)
 
 
+@pytest.mark.process
 def test_call_begins_once_and_has_its_result(calls: ApprovedCalls, store: Store, clock: Clock):
     other_process = ApprovedCalls(store, 10_000, clock)
     assert calls.begin(["a"]) == {}

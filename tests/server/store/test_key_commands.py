@@ -33,6 +33,7 @@ def json_of(*arguments: str) -> Any:
     return data
 
 
+@pytest.mark.process
 def test_key_is_printed_once_and_found_by_its_name_and_prefix(data: Path):
     arguments = ["create", "alice", "--model", "openai/*", "--tag", "team=a", "--expires", "30d"]
     command = [sys.executable, "-m", "abstractcore", "keys", *arguments]

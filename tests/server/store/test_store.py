@@ -134,6 +134,7 @@ def test_call_above_the_limit_of_tokens_is_let_in_alone(leases: Leases):
     assert isinstance(leases.begin("alice", limits, 1, 600), Refusal)
 
 
+@pytest.mark.process
 def test_leases_of_a_killed_process_expire(url: str, leases: Leases, clock: Clock):
     limits = KeyLimits(tokens_per_minute=100, parallel=1)
     code = f"""
@@ -177,6 +178,7 @@ def test_tokens_exceed_their_limit_by_what_running_calls_use_beyond_what_they_re
     assert isinstance(each[0].begin("alice", KeyLimits(tokens_per_minute=most + 1), 1, 600), str)
 
 
+@pytest.mark.process
 def test_processes_that_share_a_database_let_in_no_request_too_many(url: str, keys: Keys):
     keys.create("alice")
     code = f"""
@@ -273,6 +275,7 @@ def test_database_of_an_older_version_gets_the_new_tables(store: Store, url: str
         assert connection.execute(text("SELECT version FROM abstractcore_version")).scalars().all() == [VERSION]
 
 
+@pytest.mark.process
 def test_postgresql_that_is_down_is_reported_and_used_again_when_it_is_back():
     with running_postgresql() as server:
         store = Store(server.url)

@@ -11,6 +11,8 @@ import pytest
 from tests.core.mcp.server.served import NO_MODEL, serving_http
 from tests.node_packages import conformance
 
+pytestmark = pytest.mark.process
+
 HERE = Path(__file__).parent
 DOCS = HERE.parents[3] / "docs/mcp.md"
 

@@ -22,6 +22,8 @@ from abstractcore.cli.app import app
 from abstractcore.mcp.server import Access, listening_socket, url_of
 from tests.core.mcp.server.served import MODERN, NO_MODEL, PATIENCE_SECONDS, Served, call, request, serving_http
 
+pytestmark = pytest.mark.process
+
 TOOLS = (*NO_MODEL, "--tool", "served_tools")
 KEY, OTHER_KEY = "the-key-of-the-server", "another-key-of-the-server"
 SECRETS = {"SHOP_API_KEY": "sk-of-the-shop-123", "ABSTRACTCORE_SERVER_KEY": KEY, "OTHER": OTHER_KEY}
@@ -60,6 +62,7 @@ def post(url: str, body: bytes, sent: dict[str, str], path: str = "/mcp") -> tup
 LISTING = json.dumps(request(1, "tools/list")).encode()
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_sdk_clients_with_keys_call_tools_at_once(served: tuple[Served, str], mode: Any):
     async def use(key: str, city: str) -> Any:

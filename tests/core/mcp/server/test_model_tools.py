@@ -73,6 +73,7 @@ def test_describe_asks_about_a_file():
     assert "How many lines?" in second
 
 
+@pytest.mark.process
 def test_transcribe_uses_speech_recognition_for_models_that_do_not_hear():
     bench = Bench([], [MEDIA])
     assert bench.text("transcribe", file=f"{MEDIA}/meeting.wav") == "heard meeting.wav"
@@ -132,6 +133,7 @@ def test_too_many_files_are_refused():
     assert "List should have at most 32 items" in Bench([]).error("ask", prompt="x", files=["data:,x"] * 33)
 
 
+@pytest.mark.process
 def test_command_offers_the_model_of_its_options(server: ScriptedServer, tmp_path: Path):
     """The whole way: a client, the server, and a provider whose key and errors do not come out."""
     server.script(streamed("It is ", "sunny."))
@@ -158,6 +160,7 @@ def test_command_offers_the_model_of_its_options(server: ScriptedServer, tmp_pat
     assert "Traceback" not in served.stderr
 
 
+@pytest.mark.process
 def test_cancelled_call_closes_the_connection_to_the_provider(server: ScriptedServer):
     server.script(stream_head() + chunk(delta("It is ")), HANG)
     with Served("--provider", "openai-compatible/m", "--base-url", f"{server.url}/v1") as served:
@@ -171,6 +174,8 @@ def test_cancelled_call_closes_the_connection_to_the_provider(server: ScriptedSe
     assert served.stderr == ""
 
 
+@pytest.mark.process
+@pytest.mark.weights
 def test_command_transcribes_on_this_machine(models: FileModelStore):
     pytest.importorskip("faster_whisper")
     cache = os.environ.get("ABSTRACTCORE_CACHE") or str(models.root.parent)

@@ -29,6 +29,8 @@ from tests.core.mcp.server.served import (
     request,
 )
 
+pytestmark = pytest.mark.process
+
 SECRETS = {
     "SHOP_API_KEY": "sk-of-the-shop-123",
     "ABSTRACTCORE_SERVER_KEY": "the-key-of-the-server",
@@ -73,6 +75,7 @@ def text(message: dict[str, Any]) -> str:
     return "".join(part.get("text", "") for part in message["result"]["content"])
 
 
+@pytest.mark.smoke
 @pytest.mark.parametrize("mode", ["auto", "legacy"])
 def test_sdk_client_lists_and_calls_tools(mode: Any):
     asyncio.run(_use(mode))

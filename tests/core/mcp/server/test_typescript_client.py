@@ -9,6 +9,8 @@ import pytest
 from tests.core.mcp.server.served import COMMAND, FOLDER, MODERN, NO_MODEL, environment, serving_http
 from tests.node_packages import node
 
+pytestmark = pytest.mark.process
+
 KEY = "the-key-of-the-server"
 TOOLS = (*NO_MODEL, "--tool", "served_tools")
 EXPECTED = {

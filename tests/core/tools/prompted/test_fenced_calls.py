@@ -174,6 +174,7 @@ PIECES = st.lists(
 ).map("".join)
 
 
+@pytest.mark.exhaustive
 @examples(300)
 @given(PIECES, st.integers(1, 9), st.booleans())
 def test_any_split_has_the_same_calls_text_and_names(text: str, size: int, truncated: bool):

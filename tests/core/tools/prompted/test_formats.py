@@ -120,6 +120,7 @@ HALF_OPEN = {
 }
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [1, 4, 100])
 @pytest.mark.parametrize("name", TOOL_FORMATS)
 def test_half_open_tags_are_visited_in_linear_work(name: str, size: int) -> None:

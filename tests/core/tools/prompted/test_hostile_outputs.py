@@ -109,6 +109,7 @@ def test_reasoning_streams_as_it_arrives(name: str) -> None:
     )
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("size", [4096, MEGABYTE * 2])
 @FORMATS
 def test_megabyte_of_arguments_is_read_in_linear_work(name: str, size: int) -> None:

@@ -318,6 +318,7 @@ def test_server_that_never_answers_ends_at_the_time_limit(live: Connect, name: s
     failing(vendor.llm, RequestTimeoutError, timeout=0.3)
 
 
+@pytest.mark.process
 @pytest.mark.parametrize("name", VENDORS)
 def test_server_that_falls_silent_ends_without_a_time_limit_too(
     live: Connect, call_style: CallStyle, name: str, monkeypatch: pytest.MonkeyPatch

@@ -22,6 +22,8 @@ from abstractvoice.speakers.sessions import Once
 from abstractvoice.speakers.voices import families
 from tests.backend_doubles import call
 
+pytestmark = [pytest.mark.process, pytest.mark.weights]
+
 HOUR = """
 import sys, threading
 from pathlib import Path

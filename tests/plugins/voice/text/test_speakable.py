@@ -44,6 +44,7 @@ def test_long_text_without_stops_is_cut_at_commas_and_spaces() -> None:
     assert all(each.text.endswith(("comma,", "and,", "word", "comma.", "comma", "after", "a")) for each in said)
 
 
+@pytest.mark.exhaustive
 def test_a_megabyte_is_read_once() -> None:
     whole = "A sentence of `code` and [links](x) with 3 numbers. " * 20_000
     text = SpeakableText()

@@ -184,6 +184,7 @@ KINDS_OF_SCHEMA = {
 REPLACEMENTS: list[Any] = [None, True, 5, "x", [], [None], {}, {"x": []}, {"allOf": [None]}]
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("vendor", VENDORS)
 @pytest.mark.parametrize("name", KINDS_OF_SCHEMA)
 def test_schema_with_one_replaced_value_is_sent_or_a_typed_error(vendor, name):

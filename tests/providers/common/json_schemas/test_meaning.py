@@ -14,6 +14,8 @@ from abstractcore_providers.common.json_schemas.changes import Changes
 from abstractcore_providers.common.json_schemas.rewriting import rewritten
 from tests.properties import examples
 
+pytestmark = pytest.mark.exhaustive
+
 NAMES = st.sampled_from(["a", "b", "kind"])
 TEXTS = st.sampled_from(["x", "y", "long text"])
 SCALARS = st.none() | st.booleans() | st.integers(-2, 3) | st.just(0.5) | TEXTS

@@ -14,7 +14,10 @@ from tests.properties import examples
 from tests.providers.formats.anthropic_messages import generated
 from tests.providers.refusals import is_of_a_schema
 
+pytestmark = pytest.mark.exhaustive
 
+
+@pytest.mark.process
 def test_laws_hold():
     check_laws(AnthropicMessages(), "anthropic", calls=generated.calls(), replies=generated.replies(), max_examples=50)
 

@@ -62,6 +62,7 @@ def without_unsupported(call: ModelCall) -> ModelCall:
     return call.with_(hosted_tools=hosted, messages=messages, tools=tools, provider_options={})
 
 
+@pytest.mark.exhaustive
 @examples(60)
 @given(generated.calls())
 def test_requests_match_the_vendors_types(call: ModelCall):

@@ -12,6 +12,8 @@ from tests.providers.formats.bedrock_converse import generated
 from tests.providers.formats.bedrock_converse.wire import CONVERSE, DIALECTS, faults
 from tests.providers.refusals import is_of_a_schema
 
+pytestmark = pytest.mark.exhaustive
+
 _NO_PLACES = (
     "no field for any part",
     "does not support",

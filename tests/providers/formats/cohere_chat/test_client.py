@@ -189,6 +189,7 @@ def test_error_mid_stream_reaches_the_client_after_the_partial_reply(client: coh
 MESSAGES = TypeAdapter(cohere.ChatMessageV2)
 
 
+@pytest.mark.exhaustive
 @examples(60)
 @given(generated.calls())
 def test_requests_match_the_clients_types(call: ModelCall):

@@ -1,5 +1,6 @@
 """The laws of a transpiler, for this format."""
 
+import pytest
 from hypothesis import example, given
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
@@ -9,6 +10,8 @@ from abstractcore_providers.formats.cohere_chat import CohereChat
 from tests.properties import examples
 from tests.providers.formats.cohere_chat import generated
 from tests.providers.refusals import is_of_a_schema
+
+pytestmark = pytest.mark.exhaustive
 
 
 def test_laws_hold():

@@ -22,6 +22,7 @@ def without_opaque(body: Any) -> Any:
     return body
 
 
+@pytest.mark.exhaustive
 @examples(40)
 @given(generated.calls(options=False))
 def test_every_request_matches_the_vendors_types(call: ModelCall):

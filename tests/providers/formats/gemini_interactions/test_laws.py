@@ -11,6 +11,8 @@ from tests.properties import examples
 from tests.providers.formats.gemini_interactions import generated
 from tests.providers.refusals import is_of_a_schema
 
+pytestmark = pytest.mark.exhaustive
+
 
 def test_laws_hold():
     check_laws(

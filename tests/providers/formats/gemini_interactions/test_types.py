@@ -105,6 +105,7 @@ def modelled(parts: tuple[Part, ...]) -> tuple[Part, ...]:
     return tuple(part for part in parts if not isinstance(part, HostedToolCall | HostedToolResult | OpaquePart))
 
 
+@pytest.mark.exhaustive
 @examples(60)
 @given(generated.calls(options=False))
 def test_every_request_matches_the_vendors_types(call: ModelCall):

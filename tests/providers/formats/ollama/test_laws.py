@@ -2,6 +2,7 @@
 
 from functools import partial
 
+import pytest
 from hypothesis import example, given
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
@@ -11,6 +12,8 @@ from abstractcore_providers.formats.ollama import OllamaChat
 from tests.properties import examples
 from tests.providers.formats.ollama import generated
 from tests.providers.refusals import is_of_a_schema
+
+pytestmark = pytest.mark.exhaustive
 
 check_ollama = partial(check_laws, provider="ollama", calls=generated.calls(), replies=generated.replies())
 

@@ -270,6 +270,7 @@ def test_cost_with_a_key_of_the_users_is_kept_or_named(cost: str | None, upstrea
     check_stream(CHATS["openrouter"], reply)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["mistral", "openrouter", "perplexity", "xai"])
 def test_laws_hold_for_the_billing_of_each_vendor(name: str):
     check_laws(CHATS[name], name, max_examples=5)

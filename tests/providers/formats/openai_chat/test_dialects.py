@@ -46,6 +46,7 @@ def reply_of(chat: OpenAIChat, message: dict[str, Any], **fields: Any) -> ModelR
     return chat.decode(response({"model": "m", "choices": [{"message": message, "finish_reason": "stop"}], **fields}))
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", CHATS)
 def test_laws_hold_in_every_dialect(name: str):
     calls = strategies.calls(name, generated.content(), strategies.text_parts())

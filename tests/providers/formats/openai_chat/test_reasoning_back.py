@@ -47,6 +47,7 @@ def next_call(chat: OpenAIChat, *parts: Any, model: str = "m", call: ToolCall = 
     return ModelCall(model, (Message.assistant(*parts, call), result), chat.dialect.provider)
 
 
+@pytest.mark.exhaustive
 @pytest.mark.parametrize("name", ["openrouter", "mistral", "deepseek", "fireworks", "vllm"])
 def test_laws_hold_for_the_models_own_reasoning(name: str):
     def owned(call: ModelCall) -> ModelCall:

@@ -71,6 +71,7 @@ def without_unsupported(call: ModelCall) -> ModelCall:
     return call.with_(sampling=within, modalities=modalities, output=output, provider_options={})
 
 
+@pytest.mark.exhaustive
 @examples(80)
 @given(generated.calls())
 def test_requests_match_the_vendors_schema_and_types(call: ModelCall):

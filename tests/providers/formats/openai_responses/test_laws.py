@@ -14,6 +14,8 @@ from tests.properties import examples
 from tests.providers.formats.openai_responses import generated
 from tests.providers.refusals import is_of_a_schema
 
+pytestmark = pytest.mark.exhaustive
+
 check_responses = partial(check_laws, max_examples=40)
 
 

@@ -94,6 +94,7 @@ def _is_audio(item: Any) -> bool:
     return isinstance(item, dict) and item.get("type") == "input_audio"
 
 
+@pytest.mark.exhaustive
 @examples(40)
 @given(generated.calls())
 def test_requests_match_the_vendors_types(call: ModelCall):
