@@ -14,7 +14,7 @@ from decimal import Decimal
 from itertools import pairwise
 from typing import Any
 
-from genai_prices.data import providers as _providers
+from genai_prices.data_snapshot import get_snapshot
 from genai_prices.types import (
     ClauseEquals,
     ClauseOr,
@@ -79,7 +79,8 @@ class GenaiModel:
 
 def genai_models(provider: str) -> dict[str, GenaiModel]:
     """Returns the models of one of its providers, without those that it marks as deprecated."""
-    (found,) = (each for each in _providers if each.id == provider)
+    # Not `genai_prices.data.providers`: the type checker would infer the whole table, as long as all else takes.
+    (found,) = (each for each in get_snapshot().providers if each.id == provider)
     models = (
         GenaiModel(_id(each), frozenset(_names(each)), _rows(each)) for each in found.models if not each.deprecated
     )
