@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 
+from abstractcore.concurrency import kept_threads
 from tests.chaos_server import PATIENCE_SECONDS
 
 _POLL_SECONDS = 0.01
@@ -58,10 +59,15 @@ def descriptors() -> dict[str, str]:
 
 @contextmanager
 def nothing_left(most_descriptors: int) -> Generator[None]:
-    """Fails if a process, a thread, or more than so many file descriptors are left after the body."""
+    """Fails if a process, a thread, or more than so many file descriptors are left after the body.
+
+    Threads that are kept for their next work end at once.
+    """
     gc.collect()
     files, before = descriptors(), {*children(), *threads()}
-    yield
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kept_threads, "_IDLE_SECONDS", 0.0)
+        yield
 
     def left() -> list[object]:
         gc.collect()
