@@ -20,15 +20,17 @@ EvidenceSource = Literal["file", "message", "tool_result"]
 class Evidence(Placed, Immutable):
     """The quote that the model gave for the value at `path`, and where it stands in the texts of the call.
 
-    `verified` says that the quote was found there; the model has no part in that. `text` is what stands there, in our
-    own text of the source: `start` and `end` are character offsets in the text of `page` (from 1), for sources without
-    pages in the whole text. Of a quote that continues on the next page, `end` is the end of `page`. `occurrences`
-    counts the places in that source, up to 100; `start` is the first.
+    `verified` says that the value stands there: the quote was found and has the value, or there is no quote and the
+    value itself was found in a file or the result of a tool. The model has no part in that. `quote_found` says that the
+    quote was found, whatever it states. `text` is what stands there, in our own text of the source: `start` and `end`
+    are character offsets in the text of `page` (from 1), for sources without pages in the whole text. Of a quote that
+    continues on the next page, `end` is the end of `page`. `occurrences` counts the places in that source, up to 100;
+    `start` is the first.
 
     `document` is the index of the file in `media` of the response, None for other sources; `name` is that of the file
     or the tool, or "user". `value_in_quote` says whether `text` has the value, in any common format of numbers and
-    dates; None if that cannot be judged, as for yes or no. `reason` says why a quote is not verified, or that the value
-    is not in it; it is None for evidence without a doubt. `anchors` are the places in the file, as those of `Source`.
+    dates; None if that cannot be judged, as for yes or no. `reason` says why a value is not verified, or what to know
+    of one that is; it is None for evidence without a doubt. `anchors` are the places in the file, as those of `Source`.
     """
 
     path: str
@@ -46,3 +48,8 @@ class Evidence(Placed, Immutable):
     value_in_quote: bool | None = None
     reason: str | None = None
     anchors: tuple[schema.MediaAnchor, ...] = ()
+
+    @property
+    def quote_found(self) -> bool:
+        """Whether the quote stands in the texts, whatever it states."""
+        return self.quote is not None and self.match is not None

@@ -8,13 +8,14 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from ...schema import Evidence, EvidenceMap, JSONObject
+from ...schema import Evidence, EvidenceMap, JSONObject, Source
 from ...schema.quote_search import Budget
 from ...schema.quoting import shown
 from ...schema.source_texts import TextSource
 from .paths import Steps, leaves, read, written
 from .quotes import VALUE_KEY, Answer, Quote, is_choice
 from .stated_values import states
+from .unquoted import places
 
 MOST_WORK = 10_000_000_000
 """Characters that all searches may visit: some ten seconds. 10,000 quotes in a document of 500 pages take less."""
@@ -25,6 +26,8 @@ _MOST_QUOTES = 8
 _LONGEST_JUDGED = 2_000
 """Characters of a quote that is searched for its value; a longer one states too much to state it."""
 
+_NO_QUOTE = "the model gave no quote"
+_MOST_DIGITS = 40
 _INSIDE = "the quote begins or ends inside a word or a number"
 _NOT_SEARCHED = "the quote was not searched: there are too many quotes for documents of this size"
 
@@ -38,7 +41,21 @@ def check_quotes(answer: Answer, schema: JSONObject, sources: Sequence[TextSourc
     checker = _Checker(schema, sources)
     values = list(leaves(json.loads(answer.value, parse_float=Decimal, parse_int=Decimal)))
     by_path = _by_path(answer.quotes, {_key(steps) for steps, _ in values})
-    return EvidenceMap(tuple(checker.check(steps, value, _quotes_for(steps, by_path)) for steps, value in values))
+    quotes = [_quotes_for(steps, by_path) for steps, _ in values]
+    unquoted = [value for (_, value), given in zip(values, quotes, strict=True) if not given and _is_searched(value)]
+    found = iter(checker.unquoted(unquoted))
+    entries = (
+        checker.check(steps, value, given)
+        if given or not _is_searched(value)
+        else replace(next(found), path=written(steps))
+        for (steps, value), given in zip(values, quotes, strict=True)
+    )
+    return EvidenceMap(tuple(entries))
+
+
+def _is_searched(value: Any) -> bool:
+    """Whether a value can be searched without a quote: not yes, no, null, nor a text without words."""
+    return isinstance(value, Decimal) or (isinstance(value, str) and any(map(str.isalnum, value)))
 
 
 def _key(steps: Steps) -> tuple[str, ...]:
@@ -82,8 +99,7 @@ class _Checker:
         """Returns the best evidence that the quotes give: one that is found, and has the value."""
         path = written(steps)
         if not quotes:
-            reason = "the value is null" if value is None else "the model gave no quote"
-            return Evidence(path, reason=reason)
+            return Evidence(path, reason="the value is null" if value is None else _NO_QUOTE)
         best: Evidence | None = None
         choice = isinstance(value, str) and is_choice(self._schema, steps)
         for quote in quotes:
@@ -93,13 +109,25 @@ class _Checker:
         assert best is not None
         return replace(best, path=path)
 
+    def unquoted(self, values: Sequence[Any]) -> list[Evidence]:
+        """Returns the evidence for values that the model gave no quote for."""
+        nowhere = f"{_NO_QUOTE}, and the value is not found: {self._not_in_texts('the value')}"
+        texts = [value if isinstance(value, str) else _digits(value) for value in values]
+        found = places(texts, self._sources, self._budget)
+        return [Evidence("", reason=nowhere) if place is None else _of_place(place) for place in found]
+
     def _with_value(self, evidence: Evidence, value: Any, *, is_choice: bool) -> Evidence:
-        if not evidence.verified or evidence.text is None:
+        """Returns the evidence of a quote that was found, verified if the value is in it."""
+        if evidence.text is None:
             return evidence
         is_short = len(evidence.text) <= _LONGEST_JUDGED
         stated = states(evidence.text, value, is_choice=is_choice) if is_short else None
-        reason = f"the quote does not contain the value {_shown(value)}" if stated is False else evidence.reason
-        return replace(evidence, value_in_quote=stated, reason=reason)
+        reason = evidence.reason
+        if stated is None:
+            reason = f"whether the quote states {_shown(value)} is not judged by code"
+        elif not stated:
+            reason = f"the quote does not contain the value {_shown(value)}"
+        return replace(evidence, verified=stated is True, value_in_quote=stated, reason=reason)
 
     def _found(self, quote: Quote) -> Evidence:
         key = (quote.text, quote.document)
@@ -117,7 +145,7 @@ class _Checker:
             if found is not None:
                 place = source.place(found.start, found.end)
                 reason = _all_of(source.name, place.page) if place.is_all else None
-                more = {"path": "", "verified": True, "occurrences": found.occurrences, "reason": reason}
+                more = {"path": "", "occurrences": found.occurrences, "reason": reason}
                 return source.placed(Evidence, place, text, found.match, **more)
         return Evidence("", text, reason=self._why_not_found(text))
 
@@ -126,9 +154,12 @@ class _Checker:
             return _NOT_SEARCHED
         if any(source.searched.has_inside_words(quote, self._budget) for source in self._sources):
             return _INSIDE
+        return self._not_in_texts("the quote")
+
+    def _not_in_texts(self, what: str) -> str:
         names = ", ".join(dict.fromkeys(source.name for source in self._sources[:3]))
         more = f" and {len(self._sources) - 3} more" if len(self._sources) > 3 else ""
-        where = f"the quote is not in the text of {names}{more}" if names else "there is no text to search"
+        where = f"{what} is not in the text of {names}{more}" if names else "there is no text to search"
         return "; ".join([where, *self._problems[:3]])
 
 
@@ -137,10 +168,22 @@ def _all_of(name: str, page: int | None) -> str:
     return f"the quote is all of the text of {name}" if page is None else f"the quote is all of page {page} of {name}"
 
 
-def _rank(evidence: Evidence) -> tuple[bool, bool, bool, bool]:
+def _of_place(place: Source) -> Evidence:
+    """Returns the evidence for a value without a quote that stands at a place."""
+    found = Evidence("", verified=True, occurrences=1, reason=f"{_NO_QUOTE}: the value itself was searched")
+    fields = ("source", "document", "name", "page", "start", "end", "text", "anchors", "match")
+    return replace(found, **{name: getattr(place, name) for name in fields})
+
+
+def _rank(evidence: Evidence) -> tuple[bool, bool, bool, bool, bool]:
     in_quote = evidence.value_in_quote is not False
-    return evidence.verified, in_quote, evidence.reason is None, evidence.match == "exact"
+    return evidence.verified, evidence.quote_found, in_quote, evidence.reason is None, evidence.match == "exact"
 
 
 def _shown(value: Any) -> str:
     return str(value) if isinstance(value, Decimal) else shown(value)
+
+
+def _digits(number: Decimal) -> str:
+    """Returns a number without an exponent, as files state it, unless that would be long."""
+    return f"{number:f}" if abs(number.adjusted()) < _MOST_DIGITS else str(number)

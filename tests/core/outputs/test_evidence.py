@@ -144,8 +144,8 @@ def test_wrong_and_half_right_quotes_are_named(way):
     evidence = way.generate(llm, "Extract.", media=[INVOICE], response_model=Invoice, evidence=True).evidence
     assert {path: (each.verified, each.value_in_quote, each.page, each.reason) for path, each in evidence.items()} == {
         "number": (False, None, None, "the quote is not in the text of invoice.pdf, user"),
-        "date": (True, False, 2, "the quote does not contain the value '2026-03-14'"),
-        "total": (False, None, None, "the model gave no quote"),
+        "date": (False, False, 2, "the quote does not contain the value '2026-03-14'"),
+        "total": (True, None, 1, "the model gave no quote: the value itself was searched"),
         "items[0].name": (False, None, None, "the quote is empty"),
         "items[0].amount": (False, None, None, "the quote begins or ends inside a word or a number"),
         "items[1].name": (False, None, None, "the quote has no words"),
@@ -153,6 +153,7 @@ def test_wrong_and_half_right_quotes_are_named(way):
         "paid": (False, None, None, "the value is null"),
     }
     date = evidence["date"]
+    assert date.quote_found
     assert pdf_text(INVOICE, 2)[date.start : date.end] == date.quote
 
 
@@ -301,7 +302,9 @@ def test_an_invalid_answer_names_the_path_without_the_wrapper():
 def test_an_answer_without_usable_quotes_is_still_an_answer(reply):
     response = ask(reply)
     assert response.output.total == 1234.5
-    assert response.evidence["total"] == Evidence("total", reason="the model gave no quote")
+    total = response.evidence["total"]
+    assert (total.quote, total.quote_found, total.verified, total.text) == (None, False, True, "EUR 1,234.50")
+    assert response.evidence.doubtful
 
 
 def test_quotes_as_an_object_of_paths_are_read():
@@ -369,7 +372,7 @@ def test_quotes_in_the_shape_of_the_answer_are_read():
     assert [path for path, each in evidence.items() if each.reason is None] == [
         *("number", "total", "items[0].name", "items[0].amount")
     ]
-    assert evidence["date"].reason == "the model gave no quote"
+    assert evidence["date"].reason == "the model gave no quote: the value itself was searched"
 
 
 def test_quotes_in_shape_name_their_file(tmp_path):
@@ -486,7 +489,38 @@ def test_a_choice_is_not_judged_by_its_words():
     schema = with_quotes(Ticket.mood.schema, is_wrapped=True, files=1).schema
     found = divide(answer("angry", {"value": "I am furious"}))
     evidence = check_quotes(found, schema, [TextSource("message", "user", "Oh, I am furious!")])
-    assert (evidence["value"].verified, evidence["value"].value_in_quote) == (True, None)
+    found = evidence["value"]
+    assert (found.verified, found.quote_found, found.value_in_quote) == (False, True, None)
+    assert found.reason == "whether the quote states 'angry' is not judged by code"
+
+
+NOTE = "Harbour Lamps owes 1.234,50 euros by 14 March 2026. Paid in full. Code DE89 3704. Mood: furious."
+STATED = {"number": 1234.5, "name": "Harbour Lamps", "date": "2026-03-14", "code": "DE893704"}
+ANOTHER = {"number": 99, "name": "Quayside Ropes", "date": "2026-04-02", "code": "GB123456"}
+UNJUDGED = {"yes": True, "mood": "angry"}
+
+
+@pytest.mark.parametrize("source", ["file", "message", "tool_result"])
+def test_a_value_is_verified_only_where_it_stands(source: Any):
+    """Each kind of value, stated and another one, with the quote that states it, another quote, a false one, and none."""
+    quotes = {"stating": NOTE.split(". Paid")[0], "another": "Paid in full", "false": "as agreed", "none": None}
+    schema = {"type": "object", "properties": {"value": {"properties": {"mood": {"enum": ["angry", "glad"]}}}}}
+    walked = 0
+    for quote_name, quote in quotes.items():
+        for value_name, value in [*STATED.items(), *ANOTHER.items(), *UNJUDGED.items()]:
+            given = {} if quote is None else {value_name: quote}
+            reply = divide(json.dumps({"value": {value_name: value}, "quotes": given}))
+            [found] = check_quotes(reply, schema, [TextSource(source, "note", NOTE)]).entries
+            walked += 1
+            is_stated = value in STATED.values()
+            searched = quote is None and is_stated and value_name != "code" and source != "message"
+            quoted = quote_name == "stating" and is_stated and value_name != "code"
+            assert found.verified == (searched or quoted), (quote_name, value_name, value, found)
+            assert found.quote_found == (quote in NOTE if quote else False)
+            assert found.verified == (found.text is not None and (found.value_in_quote is True or quote is None))
+            assert found.reason is None or not quoted
+            assert found.reason is not None or found.verified
+    assert walked == 40
 
 
 def test_the_best_of_several_quotes_counts():

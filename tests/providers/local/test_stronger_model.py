@@ -112,15 +112,15 @@ def test_stream_is_the_whole_answer_each_time(call_style, stronger_llm):
 
 
 def test_quotes_of_a_pdf_are_judged_by_what_stands_in_it(stronger_llm):
-    """The quotes of a small model are often wrong; the check knows which: each is where it says, and has the value."""
+    """The quotes of a small model are often wrong; the check knows which: what is verified is where it says."""
     request = {"media": [INVOICE], "response_model": Total, "evidence": True, "max_output_tokens": 200}
     response = stronger_llm.generate("Extract the total due.", **request)
     assert response.output == Total(1234.5)
     (found,) = response.evidence.entries
     pages = [page.extract_text() for page in pypdf.PdfReader(INVOICE).pages]
-    if found.verified:
+    assert found.verified or found.reason
+    if found.text is not None:
         assert found.text == pages[found.page - 1][found.start : found.end]
-        assert (found.value_in_quote, found.reason is None) in ((True, True), (True, False), (False, False))
-        assert ("1,234.50" in found.text) == found.value_in_quote
+        assert found.verified == ("1,234.50" in found.text)
     else:
         assert found.quote is None or all(found.quote not in page for page in pages)
