@@ -13,7 +13,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path, PurePosixPath
 
-ROOT = Path(__file__).parents[1]
+from tests.documents import PAGES, ROOT
+
 _PLUGINS = [path.name for path in sorted((ROOT / "plugins").glob("abstract*"))]
 _MIRRORS = {
     "abstractcore/server": "tests/server",
@@ -27,7 +28,7 @@ _MIRRORS = {
     "deployment": "tests/server/test_deployment.py",
 }
 """Folders of source, the inner ones first, and where their tests are."""
-_PAGES = ("tests/test_docs.py", "tests/test_readme.py")
+_TESTS_OF_PAGES = ("tests/test_docs.py", "tests/test_readme.py")
 _NO_TESTS_SELECTED = 5
 
 
@@ -41,8 +42,8 @@ def changed(revision: str) -> list[str]:
 def tests_of(path: str) -> list[str]:
     """Returns the folders and modules of tests for a changed file; none if there are none."""
     changed_path = PurePosixPath(path)
-    if changed_path.suffix == ".md":
-        return list(_PAGES)
+    if ROOT / path in PAGES:
+        return list(_TESTS_OF_PAGES)
     if path.startswith("tests/"):
         return _existing_tests(changed_path)
     for source, tests in _MIRRORS.items():
@@ -74,7 +75,7 @@ def _modules(folder: PurePosixPath) -> list[str]:
 def _git(*arguments: str) -> list[str]:
     done = subprocess.run(["git", *arguments], cwd=ROOT, capture_output=True, text=True, check=False)
     if done.returncode:
-        sys.exit(f"git {shlex.join(arguments)} failed: {done.stderr.strip()}")
+        sys.exit(f"git {shlex.join(arguments)} failed: {done.stderr.splitlines()[0]}")
     return done.stdout.splitlines()
 
 

@@ -43,6 +43,7 @@ MIRRORED = {
     "plugins/abstractmusic/abstractmusic/remote/suno.py": ["tests/plugins/music/remote"],
     "tests/core/test_errors.py": ["tests/core/test_errors.py"],
     "docs/tools.md": ["tests/test_docs.py", "tests/test_readme.py"],
+    "CHANGELOG.md": [],
     "tests/chaos_server.py": [],
     "uv.lock": [],
 }
