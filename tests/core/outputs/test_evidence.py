@@ -502,7 +502,7 @@ UNJUDGED = {"yes": True, "mood": "angry"}
 
 @pytest.mark.parametrize("source", ["file", "message", "tool_result"])
 def test_a_value_is_verified_only_where_it_stands(source: Any):
-    """Each kind of value, stated and another one, with the quote that states it, another quote, a false one, and none."""
+    """Each kind of value, stated and another one, with the quote that states it, another one, a false one, and none."""
     quotes = {"stating": NOTE.split(". Paid")[0], "another": "Paid in full", "false": "as agreed", "none": None}
     schema = {"type": "object", "properties": {"value": {"properties": {"mood": {"enum": ["angry", "glad"]}}}}}
     walked = 0
