@@ -37,6 +37,8 @@ _WHOLE = (ModelReply, OperationResult)
 _LONGEST_STEP_SECONDS = 600.0
 _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-amzn-requestid")
 """The headers of request ids: of OpenAI and most others, Anthropic, AWS."""
+_SHOULD_RETRY = {"true": True, "false": False}
+"""The values of `x-should-retry`, a header of OpenAI and Anthropic, which their clients obey in this spelling only."""
 
 
 class Exchange(Generic[T]):
@@ -88,6 +90,7 @@ class Exchange(Generic[T]):
             raise located(failure, context, body) from error
         except AbstractCoreError as error:
             failure = self._explained(error, address, attempt) if isinstance(error, ProviderError) else error
+            _obey(body, failure)
             raise located(failure, context, body) from error.__cause__
         except BaseException as error:
             failure = out_of_time(time_given(context)) if overdue(context) else error
@@ -163,6 +166,12 @@ class ReplyReader:
         except UnexpectedResponseError as error:
             name_request(error, request)
             raise
+
+
+def _obey(body: Body | None, error: AbstractCoreError) -> None:
+    """Sets `retryable` to what an error response asks for with `x-should-retry`, whatever its status."""
+    if body is not None and not 200 <= body.status < 300:
+        error.retryable = _SHOULD_RETRY.get(body.headers.get("x-should-retry", ""), error.retryable)
 
 
 def located(error: AbstractCoreError, context: CallContext, body: Body | None = None) -> AbstractCoreError:

@@ -16,7 +16,8 @@ _LONGEST_WAIT_SECONDS = 600.0
 class Retry:
     """Retries a request up to `max_retries` times after errors with `retryable`.
 
-    `Retry-After` is obeyed. The error is raised at once if the pause would pass the deadline or exceed ten minutes. A
+    `x-should-retry` of an error response decides that (`engine/exchange.py`), else the error's class. `Retry-After` is
+    obeyed. The error is raised at once if the pause would pass the deadline or exceed ten minutes. A
     stream is retried only before its first deltas. `random` returns numbers from 0 to 1.
     """
 

@@ -119,6 +119,17 @@ def test_vendors_own_errors_are_read_by_the_backend(
     assert (caught.value.retry_after, len(caught.value.attempts), len(server.requests)) == (0.0, 2, 2)
 
 
+@pytest.mark.parametrize(("status", "value", "requests"), [(429, "false", 1), (400, "true", 2)])
+def test_should_retry_header_decides(
+    call_style: CallStyle, with_backend: WithBackend, server: ScriptedServer, status: int, value: str, requests: int
+):
+    llm = with_backend(voice=remote(server.url), max_retries=1)
+    server.always(answer(b"wait", status, x_should_retry=value, retry_after="0"))
+    with pytest.raises(ProviderError):
+        call(call_style, llm.voice, "tts", "Hello")
+    assert len(server.requests) == requests
+
+
 def assert_ends_at_the_time_limit(server: ScriptedServer, request: Callable[..., object]) -> None:
     with pytest.raises(RequestTimeoutError, match=r"timed out after|within"):
         request(timeout=0.3)

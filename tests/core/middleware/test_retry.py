@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator
 
+import httpx2
+import openai
 import pytest
 
 from abstractcore import (
@@ -85,6 +87,38 @@ def test_permanent_failure_is_not_retried(call_style, server, connect, status):
         call_style.generate(connect(), "hi")
     assert not caught.value.retryable
     assert len(server.requests) == 1
+
+
+SHOULD_RETRY = [{}, *({"x_should_retry": value} for value in ("true", "false", "TRUE", "0", ""))]
+
+
+@pytest.mark.parametrize("status", [307, 400, 401, 404, 408, 409, 422, 429, 500, 503])
+def test_should_retry_header_decides_as_in_openais_client(call_style, server, connect, status):
+    """The reference is `_should_retry` of `openai.OpenAI`, for every value of `x-should-retry`."""
+    with openai.OpenAI(api_key="k", base_url="http://127.0.0.1:9") as client:
+        for headers in SHOULD_RETRY:
+            sent = {name.replace("_", "-"): value for name, value in headers.items()}
+            expected = client._should_retry(httpx2.Response(status, headers=sent))
+            server.script(failure(status, **headers))
+            if expected:
+                server.script(completion("second"))
+                assert call_style.generate(connect(), "hi").content == "second", headers
+            else:
+                with pytest.raises(ProviderError) as caught:
+                    call_style.generate(connect(), "hi")
+                assert not caught.value.retryable, headers
+    assert len(SHOULD_RETRY) == 6
+
+
+@pytest.mark.parametrize(("code", "value"), [("insufficient_quota", "true"), ("rate_limit_exceeded", "false")])
+def test_should_retry_header_precedes_the_error_code(call_style, server, connect, code, value):
+    server.script(failure(429, error={"code": code}, x_should_retry=value))
+    if value == "true":
+        server.script(completion("second"))
+        assert call_style.generate(connect(), "hi").content == "second"
+    else:
+        with pytest.raises(RateLimitError):
+            call_style.generate(connect(), "hi")
 
 
 def test_exhausted_quota_with_status_429_is_not_retried(call_style, server, connect):
