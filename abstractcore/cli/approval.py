@@ -52,7 +52,7 @@ def asked(pending: abstractcore.PendingCall, always: set[str]) -> abstractcore.T
 
 
 def _plain(call: abstractcore.ToolCall) -> Any:
-    return json.loads(call.arguments_text) if call.arguments_error is None else call.arguments_text
+    return call.arguments_text if call.arguments_json is None else json.loads(call.arguments_json)
 
 
 def _limited(text: str) -> str:

@@ -6,9 +6,11 @@ import json
 import re
 from collections.abc import Iterator
 
+from ..schema.model_json import mended_json
+
 _FENCE = "```"
 _BEGINS = re.compile(r"[{\[]")
-_DECODER = json.JSONDecoder()
+_DECODER = json.JSONDecoder(strict=False)
 
 
 def json_in(text: str) -> str | None:
@@ -17,9 +19,9 @@ def json_in(text: str) -> str | None:
     It is the only code block of JSON, or, without code blocks, the only object or array in the text. Returns None if
     there are brackets that do not begin JSON, since the answer is then ambiguous.
     """
-    blocks = [block for block in _code_blocks(text) if _is_json(block)]
+    blocks = [block for block in map(mended_json, _code_blocks(text)) if block is not None]
     found = blocks or list(_values(text))
-    return (found[0] or None) if len(found) == 1 else None
+    return (mended_json(found[0]) or None) if len(found) == 1 else None
 
 
 def _code_blocks(text: str) -> Iterator[str]:
@@ -34,14 +36,6 @@ def _code_blocks(text: str) -> Iterator[str]:
             block = None
         else:
             block.append(line)
-
-
-def _is_json(text: str) -> bool:
-    try:
-        json.loads(text)
-    except (ValueError, RecursionError):
-        return False
-    return True
 
 
 def _values(text: str) -> Iterator[str]:

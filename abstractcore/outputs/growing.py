@@ -10,6 +10,7 @@ from pydantic_core import from_json
 
 from ..errors import OutputValidationError
 from ..schema import ModelReply, ReplyStart, StreamEvent, TextDelta, TextStart
+from ..schema.model_json import escape_controls
 from .output_type import WRAPPER_KEY, OutputType
 
 _BRACKET: Final = re.compile(r"[{\[]")
@@ -56,10 +57,13 @@ class GrowingOutput:
         return self._value
 
     def _read(self) -> Any:
-        text = self._text
-        found = _BRACKET.search(text)
+        found = _BRACKET.search(self._text)
+        text = self._text if found is None else self._text[found.start() :]
         try:
-            data = from_json(text[found.start() :] if found is not None else text, allow_partial="trailing-strings")
+            try:
+                data = from_json(text, allow_partial="trailing-strings")
+            except ValueError:
+                data = from_json(escape_controls(text), allow_partial="trailing-strings")
         except ValueError:
             return self._value
         if not self._is_wrapped or not isinstance(data, dict):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeAlias, Union, cast
 
 from ..errors import InvalidInputError, OutputValidationError
 from ..schema import JSONObject, ModelReply, OutputSchema
+from ..schema.model_json import mended_json
 from ..schema.quoting import shortened
 from .answer_json import json_in
 from .problems import InvalidAnswerError, Problem
@@ -62,7 +63,7 @@ class OutputType(ABC):
         `partial` returns: the reply so far.
         """
         try:
-            return self.item_value(text)
+            return _lenient(self.item_value, text)
         except InvalidAnswerError as error:
             problems = [each._replace(path=_inside(index, each.path)) for each in error.problems]
             raise self._refusal(f"{problems[0].path}: {problems[0].message}", partial(), problems) from None
@@ -83,7 +84,7 @@ class OutputType(ABC):
 
     def _found(self, text: str, *, is_cut: bool) -> Any:
         try:
-            return self.value(text)
+            return _lenient(self.value, text)
         except InvalidAnswerError as error:
             found = json_in(text) if error.is_no_json and not is_cut else None
             if found is None:
@@ -123,6 +124,17 @@ def output_type(response_model: ResponseModel, context: Any = None) -> OutputTyp
     from .python_type import PythonType
 
     return PythonType(response_model, context)
+
+
+def _lenient(value: Callable[[str], Any], text: str) -> Any:
+    """Returns the value of a text that is JSON, or can be mended."""
+    try:
+        return value(text)
+    except InvalidAnswerError as error:
+        mended = mended_json(text) if error.is_no_json else None
+        if mended is None:
+            raise
+    return value(mended)
 
 
 def no_output(reply: ModelReply) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, ClassVar, Literal, TypeAlias, cast, get_args
+from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, cast, get_args
 
 from ..lazy_modules import LazyModule
 from .base_error import SchemaError
@@ -225,8 +225,9 @@ class ToolCall(Immutable):
     """A model's request to run a tool.
 
     `arguments_text` is the text as received. `arguments` is the parsed text, or None if it is not a JSON object;
-    `arguments_error` then says why. An empty text means no arguments. `arguments` is immutable:
-    `copy.deepcopy(call.arguments)` returns a plain dict.
+    `arguments_error` then says why. An empty text and `null` mean no arguments; control characters in strings and an
+    object written twice are accepted. `arguments_json` is the JSON of `arguments`: the original text wherever it is
+    valid. `arguments` is immutable: `copy.deepcopy(call.arguments)` returns a plain dict.
     """
 
     type: ClassVar[str] = "tool_call"
@@ -239,6 +240,7 @@ class ToolCall(Immutable):
     provider_options: ProviderOptions = NO_OPTIONS
     arguments: JSONObject | None = field(init=False, compare=False)
     arguments_error: str | None = field(init=False, compare=False)
+    arguments_json: str | None = field(init=False, compare=False)
 
     def __post_init__(self) -> None:
         check_text(self.id, "id")
@@ -247,9 +249,10 @@ class ToolCall(Immutable):
         _clean_optional(self, "signature")
         check_cache(self.cache)
         _freeze_options(self)
-        arguments, error = _parse_arguments(self.arguments_text)
+        arguments, error, text = _parse_arguments(self.arguments_text)
         object.__setattr__(self, "arguments", arguments)
         object.__setattr__(self, "arguments_error", error)
+        object.__setattr__(self, "arguments_json", text)
 
     @classmethod
     def of(cls, id: str, name: str, arguments: JSONObject) -> ToolCall:
@@ -264,24 +267,36 @@ class ToolCall(Immutable):
         return ToolResult.of(self.id, *content, is_error=is_error)
 
 
-def _parse_arguments(text: str) -> tuple[JSONObject | None, str | None]:
-    if not text.strip():
-        return EMPTY, None
+def _parse_arguments(text: str) -> tuple[JSONObject | None, str | None, str | None]:
+    """Returns the arguments, the error if there are none, and their JSON."""
+    if text.strip() in ("", "null"):
+        return EMPTY, None, "{}"
+    read = text.strip(_BLANK)
     try:
-        value: JSONValue = freeze(_DECODER.decode(text))
+        try:
+            value: JSONValue = freeze(_DECODER.decode(text))
+        except json.JSONDecodeError as error:
+            from .model_json import mended_json
+
+            mended = mended_json(text)
+            if mended is None:
+                return None, str(error), None
+            read = mended
+            value = freeze(_DECODER.decode(read))
     except RecursionError:
-        return None, "nested too deeply"
+        return None, "nested too deeply", None
     except ValueError as error:
-        return None, str(error)
+        return None, str(error), None
     if not isinstance(value, dict):
-        return None, f"expected a JSON object, got {type(value).__name__}"
-    return value, None
+        return None, f"expected a JSON object, got {type(value).__name__}", None
+    return value, None, read
 
 
 def _refuse_constant(constant: str) -> None:
     raise ValueError(f"{constant} is not JSON")
 
 
+_BLANK: Final = " \t\r\n"
 _DECODER = json.JSONDecoder(parse_constant=_refuse_constant)
 
 

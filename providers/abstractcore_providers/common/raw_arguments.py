@@ -19,17 +19,14 @@ from abstractcore.schema import CallWarning, ToolCall
 HOLE = float("nan")
 """A placeholder in a body for a text that is inserted. No JSON value equals it."""
 
-_BLANK = " \t\r\n"
 _DECODER = json.JSONDecoder()
 
 
 def own_text(call: ToolCall) -> str:
-    """Returns the arguments' text if it is that of an object without surrounding whitespace, else that of an empty
-    object.
+    """Returns the arguments' text if it is that of an object without surrounding whitespace, else their JSON, which is
+    that of an empty object for arguments that cannot be read.
     """
-    if call.arguments is None or not call.arguments_text.strip():
-        return "{}"
-    return call.arguments_text.strip(_BLANK)
+    return "{}" if call.arguments_json is None else call.arguments_json
 
 
 def arguments_text(arguments: Any) -> str:

@@ -120,6 +120,4 @@ def _is_object(text: str) -> bool:
 
 def input_text(call: ToolCall) -> str:
     """Returns the arguments as the JSON text of an object: the original text if it is one."""
-    if call.arguments is None:
-        return to_json({_INVALID: call.arguments_text}).decode()
-    return call.arguments_text.strip(" \t\r\n") if call.arguments_text.strip() else "{}"
+    return to_json({_INVALID: call.arguments_text}).decode() if call.arguments_json is None else call.arguments_json

@@ -93,8 +93,7 @@ class BlockWriter:
 def _input(call: ToolCall) -> str:
     """Returns the JSON text of a call's arguments; for those that are not an object, their text as a string."""
     text = call.arguments_text
-    is_object = call.arguments is not None and text.startswith("{") and text.endswith("}")
-    return text if is_object else to_json(text).decode()
+    return text if text == call.arguments_json else to_json(text).decode()
 
 
 def write_reasoning(part: ReasoningPart) -> Object:
