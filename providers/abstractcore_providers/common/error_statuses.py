@@ -47,13 +47,11 @@ def class_of(status: int | None) -> type[ProviderError]:
 
 
 def status_message(response: WireResponse, who: str = "provider") -> str:
-    """Returns the message for a body without one: the status, and the start of the body if it is plain text, as from a
-    proxy.
-    """
+    """Returns the message for a body without one: the status, and the start of the body unless it is a web page."""
     message = f"the {who} answered with status {response.status}"
     text = response.body[:_LONGEST_QUOTE].decode(errors="replace").strip()
-    is_plain = response.headers.get("content-type", "").lower().startswith("text/plain")
-    return f"{message}: {shown(text)}" if is_plain and text else message
+    is_page = text.removeprefix("\ufeff").startswith("<")
+    return f"{message}: {shown(text)}" if text.strip("{}[]") and not is_page else message
 
 
 def complete(error: ProviderError, response: WireResponse) -> ProviderError:

@@ -56,7 +56,8 @@ class Narrower(NamedTuple):
 class ReportedError(NamedTuple):
     """An error as read from a body: `counts` are the tokens of prompt and context, `wait` is in seconds.
 
-    `known` is the class, where the format knows it from more than a code or a type.
+    `known` is the class, where the format knows it from more than a code or a type; `status` is that of the body
+    itself. `excerpt` is the beginning of the body, which is shown if it has no message.
     """
 
     message: str | None = None
@@ -66,6 +67,8 @@ class ReportedError(NamedTuple):
     known: ErrorClass | None = None
     wait: float | None = None
     request_id: str | None = None
+    status: int | None = None
+    excerpt: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +117,10 @@ class ErrorTable:
             error.prompt_tokens, error.context_tokens = self._counts(message) or reported.counts
         return error
 
-    def in_answer(self, reported: ReportedError, status: int | None = None, *, who: str = "provider") -> ProviderError:
+    def in_answer(self, reported: ReportedError, *, who: str = "provider") -> ProviderError:
         """Returns the error that a successful response, or a frame of its stream, contains."""
-        return self.error(reported, status, f"the {who} reported an error in its response")
+        excerpt = f": {reported.excerpt}" if reported.excerpt else ""
+        return self.error(reported, reported.status, f"the {who} reported an error in its response{excerpt}")
 
     def of_response(
         self, reported: ReportedError, response: WireResponse, request_id: str | None, *, who: str = "provider"
@@ -183,7 +187,7 @@ _USUAL: tuple[tuple[ErrorClass, int, str], ...] = (
 
 
 def read_failure(response: WireResponse) -> Any:
-    """Returns the JSON object of an error response; None for any other body."""
+    """Returns the JSON of an error response; None for any other body."""
     try:
         return read_answer(response.body)
     except ValueError:

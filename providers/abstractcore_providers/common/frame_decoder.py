@@ -8,9 +8,10 @@ from typing import Any
 
 from abstractcore.errors import InvalidInputError, ServerError, StreamInterruptedError
 from abstractcore.schema import Delta, SchemaError
+from abstractcore.schema.quoting import shown
 
 from .delta_writer import DeltaWriter
-from .json_reading import Cut, read_answer, read_event
+from .json_reading import Cut, Object, read_answer, read_event
 
 
 class FrameDecoder(ABC):
@@ -39,13 +40,14 @@ class FrameDecoder(ABC):
         self._nothing = nothing
         self._frame = frame
         self._cut = cut
+        self._ignored = ""
 
     def finish(self) -> list[Delta]:
         """Ends the reply; raises `StreamInterruptedError` if the stream did not complete."""
         if not self._is_begun():
-            raise ServerError(self._nothing, hint=self._hint)
+            raise ServerError(self._nothing + self._ignored, hint=self._hint)
         if not self._is_over():
-            raise StreamInterruptedError(self._unfinished)
+            raise StreamInterruptedError(self._unfinished + self._ignored)
         try:
             self._end()
         except (SchemaError, InvalidInputError) as error:
@@ -71,6 +73,10 @@ class FrameDecoder(ABC):
         except ValueError:
             hint = self._hint if self._count == 1 else None
             raise ServerError(f"{self._this_frame()} is not JSON: {raw[:60]!r}", hint=hint) from None
+
+    def _ignore(self, event: Object) -> None:
+        """Notes an event of no known form, which is shown if the stream then ends early."""
+        self._ignored = f"; {self._this_frame()} is of no known form: {shown(event)}"
 
     def _written(self, read: Callable[..., None], *given: Any) -> list[Delta]:
         """Returns the deltas that `read` writes; raises `ServerError` for data that does not match the schema."""

@@ -16,6 +16,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
+from .error_bodies import body_reports_error, error_object, reported_in
 from .error_table import (
     CHECK_KEY,
     CHECK_MODEL,
@@ -28,7 +29,7 @@ from .error_table import (
     ReportedError,
     read_failure,
 )
-from .json_reading import Object, as_object, as_objects, count_of, text_of
+from .json_reading import Object, as_object, as_objects, text_of
 from .retry_waits import read_wait, wait_headers
 from .surrogates import mend
 
@@ -113,24 +114,21 @@ def error_of(response: WireResponse) -> ProviderError:
 
 def error_in_answer(data: Object) -> ProviderError:
     """Returns the error that a successful response, or an event of its stream, contains."""
-    code = count_of(as_object(data.get("error")), "code")
-    return _TABLE.in_answer(_reported(data), code if code is not None and 300 <= code < 600 else None)
+    return _TABLE.in_answer(_reported(data))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
-    is_error = data.get("error") is not None or text_of(data, "message") is not None
-    return error_in_answer(data) if is_error else None
+    return error_in_answer(data) if body_reports_error(data) else None
 
 
 def _reported(data: Object) -> ReportedError:
-    detail = data.get("error") or data
-    body = as_object(detail)
+    body = error_object(data)
     details = as_objects(body.get("details"))
-    reported = ReportedError(
-        text_of(body, "message") or (detail if isinstance(detail, str) else None),
-        next((text_of(info, "reason") for info in _of_type(details, "ErrorInfo")), None),
-        text_of(body, "status"),
+    found = reported_in(data)
+    reported = found._replace(
+        code=next((text_of(info, "reason") for info in _of_type(details, "ErrorInfo")), found.code),
+        type=text_of(body, "status") or found.type,
         counts=_counts(details),
         wait=_delay(details),
         request_id=next((text_of(info, "requestId") for info in _of_type(details, "RequestInfo")), None),

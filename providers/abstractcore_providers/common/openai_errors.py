@@ -13,6 +13,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
+from .error_bodies import body_reports_error, error_object, reported_in
 from .error_table import (
     CHECK_KEY,
     CHECK_MODEL,
@@ -26,7 +27,7 @@ from .error_table import (
     failure,
     read_failure,
 )
-from .json_reading import Object, as_object, count_of, text_of
+from .json_reading import Object, count_of
 from .surrogates import mend
 
 _BAD_REQUEST_CODES = (
@@ -106,29 +107,22 @@ _TABLE = ErrorTable(
 
 def error_of(response: WireResponse) -> ProviderError:
     """Returns the error of a response with an error status."""
-    data = as_object(read_failure(response))
-    return _TABLE.of_response(_reported(data.get("error") or data), response, response.headers.get("x-request-id"))
+    return _TABLE.of_response(_reported(read_failure(response)), response, response.headers.get("x-request-id"))
 
 
 def error_in_answer(detail: Any) -> ProviderError:
     """Returns the error that a successful response, or an event of its stream, contains."""
-    code = count_of(as_object(detail), "code")
-    return _TABLE.in_answer(_reported(detail), code if code is not None and 300 <= code < 600 else None)
+    return _TABLE.in_answer(_reported(detail))
 
 
 def error_in_body(data: Object) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
-    if data.get("error") is not None:
-        return error_in_answer(data["error"])
-    message = text_of(data, "message") or text_of(data, "detail")
-    return error_in_answer(data) if message is not None else None
+    return error_in_answer(data) if body_reports_error(data) else None
 
 
 def _reported(detail: Any) -> ReportedError:
-    body = as_object(detail)
-    message = text_of(body, "message") or text_of(body, "detail") or (detail if isinstance(detail, str) else None)
-    counts = count_of(body, "n_prompt_tokens"), count_of(body, "n_ctx")
-    return ReportedError(message, text_of(body, "code"), text_of(body, "type"), counts)
+    body = error_object(detail)
+    return reported_in(detail)._replace(counts=(count_of(body, "n_prompt_tokens"), count_of(body, "n_ctx")))
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:

@@ -16,6 +16,27 @@ _LOOK = "If so, a proxy or a sign-in page answered instead: open the URL in a br
 _JSON_MARKS = (b"{", b"[")
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
+NO_ERROR = (None, False, "")
+"""Values of a field `error` that report none."""
+
+
+def states_error(data: Object) -> bool:
+    """Returns whether a body, an event or a choice says that it is an error, whatever else it contains."""
+    return (
+        data.get("error") not in NO_ERROR
+        or data.get("object") == "error"
+        or data.get("type") == "error"
+        or data.get("success") is False
+        or failed_base(data) is not None
+        or isinstance(data.get("fault"), dict)
+    )
+
+
+def failed_base(data: Object) -> Object | None:
+    """Returns MiniMax's `base_resp` if it reports a failure: its code is not 0."""
+    base = as_object(data.get("base_resp"))
+    return base if count_of(base, "status_code") else None
+
 
 def read_body(response: WireResponse, hint: str) -> Any:
     """Parses the JSON of a response. `hint` describes a correct base URL.

@@ -9,7 +9,7 @@ from ...common.finish_reasons import calls_tools
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import WrittenArguments
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting, no_reply, read_body
+from ...common.response_bodies import fitting, no_reply, read_body, states_error
 from .blocks import CALLS, read_block
 from .dialect import Dialect
 from .errors import RIGHT_ADDRESS, error_in_body
@@ -23,7 +23,7 @@ _MARKS = frozenset({"content", "stop_reason", "usage"})
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     """Returns the reply; raises `ServerError` for a body without one, or the error in it despite its status."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
-    if data.get("error") is not None or not isinstance(data.get("content"), list):
+    if states_error(data) or not isinstance(data.get("content"), list):
         raise error_in_body(data) or no_reply(response, data, "content", _MARKS, RIGHT_ADDRESS)
     return fitting(response, _reply, data, response.body, dialect.provider)
 

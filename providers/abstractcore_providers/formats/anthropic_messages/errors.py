@@ -12,6 +12,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
+from ...common.error_bodies import body_reports_error, error_object, reported_in
 from ...common.error_table import (
     CHECK_KEY,
     CHECK_MODEL,
@@ -88,7 +89,7 @@ def error_of(response: WireResponse) -> ProviderError:
     """Returns the error of a response with an error status."""
     data = as_object(read_failure(response))
     request_id = response.headers.get("request-id") or text_of(data, "request_id")
-    return _TABLE.of_response(_reported(data.get("error") or data), response, request_id)
+    return _TABLE.of_response(_reported(data), response, request_id)
 
 
 def error_in_answer(detail: Any) -> ProviderError:
@@ -98,15 +99,13 @@ def error_in_answer(detail: Any) -> ProviderError:
 
 def error_in_body(data: Object) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
-    if data.get("error") is not None:
-        return error_in_answer(data["error"])
-    return error_in_answer(data) if text_of(data, "message") is not None else None
+    return error_in_answer(data) if body_reports_error(data) else None
 
 
 def _reported(detail: Any) -> ReportedError:
-    body = as_object(detail)
-    message = text_of(body, "message") or (detail if isinstance(detail, str) else None)
-    return ReportedError(message, text_of(as_object(body.get("details")), "error_code"), text_of(body, "type"))
+    reported = reported_in(detail)
+    code = text_of(as_object(error_object(detail).get("details")), "error_code")
+    return reported if code is None else reported._replace(code=code)
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:

@@ -10,6 +10,7 @@ from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import Delta, ProviderOptions, TextDelta, Usage
 
 from ...common.call_ids import ReceivedIds
+from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, count_of, mended, text_of
@@ -80,8 +81,10 @@ class MessageDecoder(FrameDecoder):
             self._rare[kind](mended(event))
         elif kind == "message_stop":
             self.complete = True
-        elif kind == "error" or name == "error" or event.get("error") is not None:
-            raise error_in_answer(mended(event.get("error") or event))
+        elif reports_error(event, name):
+            raise error_in_answer(mended(event))
+        elif kind is None:
+            self._ignore(event)
 
     def _end(self) -> None:
         for block in self._blocks.values():

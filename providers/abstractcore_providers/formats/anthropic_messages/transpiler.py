@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
+from ...common.event_framer import EventFramer
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
@@ -33,7 +33,7 @@ class AnthropicMessages:
 
     dialect: Dialect = _ANTHROPIC
 
-    framer = staticmethod(ServerSentEventFramer)
+    framer = staticmethod(EventFramer)
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
 

@@ -10,7 +10,7 @@ from ...common.finish_reasons import calls_tools
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import WrittenArguments
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting, no_reply, read_body
+from ...common.response_bodies import fitting, no_reply, read_body, states_error
 from .errors import RIGHT_ADDRESS, error_in_body
 from .media_blocks import MEDIA_KINDS
 from .read_blocks import INPUT, BlockReader
@@ -28,7 +28,7 @@ def decode(response: WireResponse, model: str | None) -> ModelReply:
     """Returns the reply of `model`; raises `ServerError` for a body without one."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     message = as_object(as_object(data.get("output")).get("message"))
-    if "content" not in message:
+    if states_error(data) or "content" not in message:
         raise error_in_body(data, response.headers) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
     return fitting(response, _reply, data, as_objects(message["content"]), response.body, model)
 

@@ -12,6 +12,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
+from ...common.error_bodies import body_reports_error, reported_in
 from ...common.error_statuses import class_of
 from ...common.error_table import NUMBER, SHORTEN, ErrorRow, ErrorTable, Narrower, ReportedError, failure, read_failure
 from ...common.json_reading import Object, as_object, count_of, text_of
@@ -95,15 +96,13 @@ def error_of(response: WireResponse) -> ProviderError:
 def error_in_stream(name: str, data: Object) -> ProviderError:
     """Returns the error that a message in a stream contains; its name is in lower camel case there."""
     reported = _reported(name[:1].upper() + name[1:], data)
-    return _TABLE.error(reported, None, "the provider reported an error in its stream")
+    return _TABLE.in_answer(reported)
 
 
 def error_in_body(data: Object, headers: Mapping[str, str]) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
     name = _name_of(data, headers)
-    if not name and _message_of(data) is None:
-        return None
-    return _TABLE.in_answer(_reported(name, data))
+    return _TABLE.in_answer(_reported(name, data)) if name or body_reports_error(data) else None
 
 
 def _name_of(data: Object, headers: Mapping[str, str]) -> str:
@@ -112,18 +111,12 @@ def _name_of(data: Object, headers: Mapping[str, str]) -> str:
     return name.split(":", 1)[0].rpartition("#")[2]
 
 
-def _message_of(data: Object) -> str | None:
-    """Returns the error's message; a gateway in front of the service may have it under `error`."""
-    message = text_of(data, "message") or text_of(data, "Message") or text_of(data, "originalMessage")
-    return message or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
-
-
 def _reported(name: str, data: Object) -> ReportedError:
-    known: type[ProviderError] | None = None
+    reported = reported_in(data)
     if name in _MODEL_FAILED:
         status = count_of(data, "originalStatusCode")
-        known = class_of(status) if status in _OF_A_MODEL else errors.ServerError
-    return ReportedError(_message_of(data), type=name or None, known=known)
+        reported = reported._replace(known=class_of(status) if status in _OF_A_MODEL else errors.ServerError)
+    return reported._replace(code=None, type=name) if name else reported
 
 
 def rendered(error: AbstractCoreError) -> tuple[str, int, Object]:

@@ -12,6 +12,7 @@ from abstractcore.framing import AwsEventStreamMessage
 from abstractcore.schema import Delta, TextDelta, Usage
 
 from ...common.call_ids import ReceivedIds
+from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
 from ...common.json_reading import Cut, Object, as_object, count_of, text_of
@@ -102,6 +103,10 @@ class ConverseDecoder(FrameDecoder):
         read = self._events.get(event)
         if read is not None:
             read(data)
+        elif reports_error(data):
+            raise error_in_stream(str(event or ""), data)
+        elif event != "messageStart":
+            self._ignore(data)
 
     def _is_over(self) -> bool:
         return self._finish is not None

@@ -10,7 +10,7 @@ from ...common.function_tools import decode_function_call
 from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting, no_reply, read_body
+from ...common.response_bodies import fitting, no_reply, read_body, states_error
 from .citations import citation_to_ours, citations_of
 from .errors import FAILED, RIGHT_ADDRESS, error_in_body
 from .usage import usage_to_ours
@@ -26,7 +26,7 @@ def decode(response: WireResponse, model: str | None) -> ModelReply:
     Raises `ServerError` for a body without one, or the error that it contains despite its status.
     """
     data = as_object(read_body(response, RIGHT_ADDRESS))
-    if text_of(data, "finish_reason") in FAILED or not isinstance(data.get("message"), dict):
+    if states_error(data) or text_of(data, "finish_reason") in FAILED or not isinstance(data.get("message"), dict):
         raise error_in_body(data) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
     return fitting(response, _reply, data, text_of(data, "model") or model)
 

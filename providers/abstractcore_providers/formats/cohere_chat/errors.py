@@ -12,6 +12,7 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
+from ...common.error_bodies import body_reports_error, reported_in
 from ...common.error_table import (
     CHECK_MODEL,
     SHORTEN,
@@ -70,17 +71,12 @@ def error_in_answer(data: Object) -> ProviderError:
 def error_in_body(data: Object) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
     failed = text_of(data, "finish_reason") in FAILED
-    return error_in_answer(data) if failed or data.get("error") or _message_of(data) is not None else None
-
-
-def _message_of(data: Object) -> str | None:
-    """Returns the vendor's message."""
-    return text_of(data, "message") or text_of(data, "error") or text_of(as_object(data.get("error")), "message")
+    return error_in_answer(data) if failed or body_reports_error(data) else None
 
 
 def _reported(data: Object) -> ReportedError:
-    code = text_of(data, "code") or FAILED.get(text_of(data, "finish_reason") or "")
-    return ReportedError(_message_of(data), code)
+    reported = reported_in(data)
+    return reported._replace(code=reported.code or FAILED.get(text_of(data, "finish_reason") or ""))
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:

@@ -10,6 +10,7 @@ from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import NO_OPTIONS, Citation, Delta, ProviderOptions, TextDelta
 
 from ...common.call_ids import ReceivedIds
+from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.function_tools import decode_function_call
 from ...common.item_options import read_options
@@ -96,8 +97,10 @@ class CohereDecoder(FrameDecoder):
 
     def _event(self, data: Object) -> None:
         kind = data.get("type")
-        if kind is None and isinstance(data.get("message"), str):
+        if reports_error(data):
             raise error_in_answer(as_object(mended(data)))
+        if kind is None:
+            self._ignore(data)
         if not self._is_begun():
             model = mended(text_of(data, "model")) or self._model
             self._out.origin = origin_of(PROVIDER, model)

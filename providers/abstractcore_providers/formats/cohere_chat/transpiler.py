@@ -8,10 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Operations
 from abstractcore.schema import ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
+from ...common.event_framer import EventFramer
 from .decode import decode
 from .encode import encode
 from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
@@ -31,7 +31,7 @@ class CohereChat:
     model: str | None = None
 
     encode = staticmethod(encode)
-    framer = staticmethod(ServerSentEventFramer)
+    framer = staticmethod(EventFramer)
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
 

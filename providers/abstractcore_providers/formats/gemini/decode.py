@@ -11,11 +11,8 @@ from ...common.google_errors import RIGHT_ADDRESS, error_in_body
 from ...common.json_reading import Object, as_object, as_objects
 from ...common.response_bodies import fitting, no_reply, read_body
 from .dialect import Dialect
-from .stream_decoder import ReplyDecoder
+from .stream_decoder import MARKS, ReplyDecoder
 from .vocabulary import block_reason
-
-_MARKS = frozenset({"candidates", "modelVersion", "promptFeedback", "responseId", "usageMetadata"})
-"""Fields that only replies have."""
 
 
 def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
@@ -30,7 +27,7 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
         error = next((error for error in reported if error is not None), None)
         if error is None and value not in ({}, [], [{}]):
             error = no_reply(
-                response, {name: None for chunk in chunks for name in chunk}, "candidates", _MARKS, RIGHT_ADDRESS
+                response, {name: None for chunk in chunks for name in chunk}, "candidates", MARKS, RIGHT_ADDRESS
             )
         # An empty reply is written as an empty object (protobuf's JSON omits unset fields).
         raise error or ServerError("the response has no candidates", status=response.status)

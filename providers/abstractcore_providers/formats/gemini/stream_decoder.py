@@ -10,9 +10,10 @@ import jiter
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import Delta
 
+from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.google_errors import RIGHT_ADDRESS, error_in_answer
-from ...common.json_reading import Cut, Object, as_object, as_objects, text_of
+from ...common.json_reading import Cut, Object, as_object, as_objects, mended, text_of
 from ...common.reasoning_origins import origin_of
 from .blocks import Blocks
 from .dialect import Dialect
@@ -22,6 +23,8 @@ from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours
 
 _NO_REASON = "FINISH_REASON_UNSPECIFIED"
 _CUT: Cut = {"candidates": {"content": {"parts": {"text": {}, "audioTranscription": {"text": {}}}}}}
+MARKS = frozenset({"candidates", "modelVersion", "promptFeedback", "responseId", "usageMetadata"})
+"""Fields that only replies have."""
 _COUNTED = 64
 """Each chunk has usage: within a text, it is written only once every so many chunks, and at the end."""
 
@@ -89,8 +92,10 @@ class ReplyDecoder(FrameDecoder):
             self._chunk(data, body)
 
     def _chunk(self, data: Object, body: bytes) -> None:
-        if data.get("error") is not None:
-            raise error_in_answer(data)
+        if reports_error(data, marks=MARKS):
+            raise error_in_answer(mended(data))
+        if MARKS.isdisjoint(data):
+            self._ignore(data)
         is_first = not self._is_begun()
         if is_first:
             self._begin(data)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from abstractcore.ports import Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
+from ...common.event_framer import EventFramer
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .cached_contents import cached_content_operations
@@ -18,7 +19,6 @@ from .count import decode_count, encode_count
 from .decode import decode
 from .dialect import Dialect
 from .encode import encode
-from .framer import AnswerFramer
 
 if TYPE_CHECKING:
     from ...common.google_file_store import GoogleFileStore
@@ -34,7 +34,7 @@ class Gemini:
 
     dialect: Dialect = _GOOGLE
 
-    framer = staticmethod(AnswerFramer)
+    framer = staticmethod(EventFramer)
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
 

@@ -15,6 +15,7 @@ from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
 from ...common import google_errors
+from ...common.error_bodies import body_reports_error, reported_in
 from ...common.error_table import (
     CHECK_KEY,
     CHECK_MODEL,
@@ -102,8 +103,7 @@ def error_in_answer(data: Object) -> ProviderError:
 
 def error_in_body(data: Object) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
-    reported = data.get("error") is not None or text_of(data, "message") is not None
-    return error_in_answer(data) if reported else None
+    return error_in_answer(data) if body_reports_error(data) else None
 
 
 def error_of_failed(interaction: Object, step_error: Object) -> ProviderError:
@@ -121,10 +121,8 @@ def _is_rpc(error: Object) -> bool:
 
 
 def _reported(data: Object) -> ReportedError:
-    reported = data.get("error") or data
-    body = as_object(reported)
-    code = text_of(body, "code")
-    return ReportedError(text_of(body, "message") or (reported if isinstance(reported, str) else None), code, code)
+    reported = reported_in(data)
+    return reported._replace(type=reported.code or reported.type)
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:

@@ -10,10 +10,12 @@ import jiter
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import Delta
 
+from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.json_reading import Cut, Object, as_object, count_of, text_of
+from ...common.json_reading import Cut, Object, as_object, count_of, mended, text_of
 from ...common.raw_arguments import WrittenArguments
 from ...common.reasoning_origins import origin_of
+from ...common.response_bodies import NO_ERROR
 from .errors import RIGHT_ADDRESS, error_in_answer, error_of_failed
 from .steps import OpenStep, Steps
 from .usage import extra_usage, usage_to_ours
@@ -86,10 +88,14 @@ class InteractionDecoder(FrameDecoder):
 
     def _event(self, event: Object, frame: ServerSentEvent) -> None:
         kind = text_of(event, "event_type") or frame.event
-        if event.get("error") is not None:
+        if event.get("error") not in NO_ERROR:
             kind = "error"
         handler = self._handlers.get(kind)
         if handler is None:
+            if reports_error(event):
+                raise error_in_answer(as_object(mended(event)))
+            if "event_type" not in event:
+                self._ignore(event)
             return
         if not self._began and kind not in ("interaction.created", "interaction.completed", "error"):
             self._begin({})

@@ -8,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Operation, Operations
 from abstractcore.schema import (
     EMPTY,
@@ -22,6 +21,7 @@ from abstractcore.schema import (
     WireResponse,
 )
 
+from ...common.event_framer import EventFramer
 from ...common.operations import RETRIEVE_REPLY, retrieve_reply
 from .decode import decode
 from .encode import encode
@@ -45,7 +45,7 @@ class GeminiInteractions:
     provider: str = "google-interactions"
     defaults: JSONObject = EMPTY
 
-    framer = staticmethod(ServerSentEventFramer)
+    framer = staticmethod(EventFramer)
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
 

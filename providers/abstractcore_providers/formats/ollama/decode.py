@@ -14,7 +14,7 @@ from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import WrittenArguments, arguments_text
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting, no_reply, read_body
+from ...common.response_bodies import fitting, no_reply, read_body, states_error
 from .errors import RIGHT_ADDRESS, error_in_body
 from .images import image_of
 from .vocabulary import ARGUMENTS, CALL_FIELDS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
@@ -26,7 +26,7 @@ _MARKS = frozenset({"done", "done_reason", "eval_count"})
 def decode(response: WireResponse) -> ModelReply:
     """Returns the reply; raises `ServerError` for a body without one, or the error in it despite its status."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
-    if data.get("error") or not isinstance(data.get("message"), dict):
+    if states_error(data) or not isinstance(data.get("message"), dict):
         raise error_in_body(data) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
     return fitting(response, _reply, data, WrittenArguments(response.body, ARGUMENTS))
 

@@ -7,14 +7,14 @@ also have a `code`, which clients of this format ignore.
 from __future__ import annotations
 
 import re
-from typing import Any
 
 from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
+from ...common.error_bodies import body_reports_error, error_object, reported_in
 from ...common.error_table import ErrorTable, Narrower, ReportedError, failure, own_rows, read_failure
-from ...common.json_reading import Object, as_object, count_of, read_answer, text_of
+from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.surrogates import mend
 
 RIGHT_ADDRESS = "Is this the URL of an Ollama server, without a path?"
@@ -53,15 +53,13 @@ def error_in_answer(data: Object) -> ProviderError:
 
 def error_in_body(data: Object) -> ProviderError | None:
     """Returns the error that a body contains despite its successful status; None if there is none."""
-    return error_in_answer(data) if data.get("error") else None
+    return error_in_answer(data) if body_reports_error(data) else None
 
 
 def _reported(data: Object) -> ReportedError:
-    detail = _inner(data.get("error"))
-    body = as_object(detail)
-    message = detail if isinstance(detail, str) else text_of(body, "message")
-    code = text_of(data, "code") or text_of(body, "code") or text_of(body, "type")
-    return ReportedError(message, code, counts=(count_of(body, "n_prompt_tokens"), count_of(body, "n_ctx")))
+    body, reported = error_object(data), reported_in(data)
+    code = text_of(data, "code") or reported.code or reported.type
+    return reported._replace(code=code, counts=(count_of(body, "n_prompt_tokens"), count_of(body, "n_ctx")))
 
 
 def _hinted(error: ProviderError) -> ProviderError:
@@ -70,17 +68,6 @@ def _hinted(error: ProviderError) -> ProviderError:
         missing = _MISSING_MODEL.search(error.message)
         error.hint = f"Fetch it with `ollama pull {missing[1] if missing else 'NAME'}`."
     return error
-
-
-def _inner(detail: Any) -> Any:
-    """Returns the message; errors of the model's process are JSON, which the server puts into a text."""
-    if isinstance(detail, str) and detail.startswith("{"):
-        try:
-            parsed = as_object(read_answer(detail.encode("utf-8", "replace")))
-        except ValueError:
-            return detail
-        return parsed.get("error") or parsed or detail
-    return detail
 
 
 def render_error(error: AbstractCoreError) -> WireResponse:

@@ -10,6 +10,7 @@ from abstractcore.schema import Delta, ImagePart, ReasoningDelta, TextDelta
 
 from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import Piece
+from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Object, as_object, as_objects, mended, text_of
 from ...common.raw_arguments import WrittenArguments
@@ -21,6 +22,9 @@ from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_ours, metad
 _REASONING, _TEXT, _FIRST_CALL = range(3)
 """Blocks have the order of parts in an unstreamed reply, so that both give the same reply."""
 _KINDS: dict[int, Piece] = {_REASONING: ReasoningDelta, _TEXT: TextDelta}
+
+_MARKS = frozenset({"done"})
+"""Fields that only lines of replies have."""
 
 
 class OllamaDecoder(FrameDecoder):
@@ -67,8 +71,10 @@ class OllamaDecoder(FrameDecoder):
         return self._read(as_object(data), frame)
 
     def _read(self, data: Object, raw: bytes) -> list[Delta]:
-        if data.get("error"):
+        if reports_error(data, marks=_MARKS):
             raise error_in_answer(as_object(mended(data)))
+        if _MARKS.isdisjoint(data):
+            self._ignore(data)
         return self._written(self._line, data, raw)
 
     def _end(self) -> None:

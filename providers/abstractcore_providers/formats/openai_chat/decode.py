@@ -22,7 +22,7 @@ from ...common.call_ids import ReceivedIds
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting, no_reply, read_body
+from ...common.response_bodies import NO_ERROR, fitting, no_reply, read_body, states_error
 from .content import REPLY_AUDIO_TYPE
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
@@ -49,9 +49,14 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     """
     data = as_object(read_body(response, RIGHT_ADDRESS))
     choices = as_objects(data.get("choices"))
-    if data.get("error") is not None or not choices:
+    if states_error(data) or not choices:
         raise _error(response, data)
-    return fitting(response, _reply, data, choices, dialect)
+    reply = fitting(response, _reply, data, choices, dialect)
+    if choices[0].get("error") not in NO_ERROR:
+        error = _error(response, choices[0])
+        error.partial = reply
+        raise error
+    return reply
 
 
 def _error(response: WireResponse, data: Object) -> ProviderError:

@@ -21,11 +21,13 @@ from abstractcore.schema import (
 )
 
 from ...common.call_ids import ReceivedIds
+from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Object, as_object, as_objects, mended, text_of
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_answer
 from ...common.reasoning_origins import origin_of
+from ...common.response_bodies import NO_ERROR
 from ...common.surrogates import mend
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
@@ -43,6 +45,9 @@ from .vocabulary import (
     reply_fields,
     sources_to_ours,
 )
+
+_MARKS = frozenset({"choices", "usage"})
+"""Fields that only chunks of replies have."""
 
 
 class ChatDecoder(FrameDecoder):
@@ -113,8 +118,10 @@ class ChatDecoder(FrameDecoder):
         return self._read(as_object(self._read_with_care(frame.data)), frame.event) if frame.data else []
 
     def _read(self, chunk: Object, name: str) -> list[Delta]:
-        if name == "error" or chunk.get("error") is not None:
-            raise error_in_answer(chunk.get("error") or chunk)
+        if reports_error(chunk, name, _MARKS):
+            raise error_in_answer(mended(chunk))
+        if _MARKS.isdisjoint(chunk):
+            self._ignore(chunk)
         return self._written(self._chunk, chunk)
 
     def _is_begun(self) -> bool:
@@ -169,6 +176,8 @@ class ChatDecoder(FrameDecoder):
         self._out.start_reply(model, self._provider, id)
 
     def _choice(self, choice: Object, chunk: Object) -> None:
+        if choice.get("error") not in NO_ERROR:
+            raise error_in_answer(mended(choice))
         delta = as_object(choice.get("delta"))
         content = delta.get("content")
         if content and isinstance(content, str):

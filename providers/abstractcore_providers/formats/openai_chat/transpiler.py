@@ -19,9 +19,9 @@ from .dialect import OPENAI, Dialect
 from .encode import encode
 
 if TYPE_CHECKING:
-    from abstractcore.framing import ServerSentEventFramer
     from abstractcore.schema import Parsed, Rendered
 
+    from ...common.event_framer import EventFramer
     from ...common.openai_file_store import OpenAIFileStore
     from .stream_decoder import ChatDecoder
     from .stream_renderer import ChatRenderer
@@ -52,11 +52,11 @@ class OpenAIChat:
 
         return error_of(response)
 
-    def framer(self) -> ServerSentEventFramer:
+    def framer(self) -> EventFramer:
         """Returns a framer for one stream."""
-        from abstractcore.framing import ServerSentEventFramer
+        from ...common.event_framer import EventFramer
 
-        return ServerSentEventFramer()
+        return EventFramer()
 
     def decoder(self) -> ChatDecoder:
         """Returns a decoder of `chat.completion.chunk` objects."""

@@ -11,7 +11,7 @@ from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_answer, error_in_body
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting, no_reply, read_body
+from ...common.response_bodies import fitting, no_reply, read_body, states_error
 from .client_tools import hosted_calls
 from .items import read_item
 from .usage import usage_to_ours
@@ -32,8 +32,8 @@ def decode(response: WireResponse, provider: str) -> ModelReply:
 
 def check_failure(data: Object) -> None:
     """Raises the error of a failed response."""
-    if data.get("error") is not None or data.get("status") == "failed":
-        raise error_in_answer(data.get("error") or {})
+    if states_error(data) or data.get("status") == "failed":
+        raise error_in_answer(data)
 
 
 def _reply(data: Object, items: Sequence[Object], provider: str) -> ModelReply:

@@ -24,11 +24,13 @@ from abstractcore.schema import (
 
 from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import Piece
+from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.json_reading import Object, as_object, as_objects, count_of, mended, text_of
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_answer
 from ...common.reasoning_origins import origin_of
+from ...common.response_bodies import NO_ERROR
 from .blocks import OpenItem, OpenItems
 from .citations import read_annotations
 from .client_tools import client_tool, hosted_output, read_client_call
@@ -122,9 +124,13 @@ class ResponsesDecoder(FrameDecoder):
         return self._written(self._event, as_object(event), frame.event)
 
     def _event(self, event: Object, name: str) -> None:
-        kind = "error" if event.get("error") is not None else text_of(event, "type") or name
+        kind = "error" if event.get("error") not in NO_ERROR else text_of(event, "type") or name
         handler = self._handlers.get(kind)
         if handler is None:
+            if reports_error(event, name):
+                raise error_in_answer(mended(event))
+            if "type" not in event:
+                self._ignore(event)
             return
         if not self._began and handler != self._fail:
             self._begin(event)
@@ -373,4 +379,6 @@ class ResponsesDecoder(FrameDecoder):
         check_failure(mended(as_object(event.get("response"))))
         reported = event.get("error")
         detail = as_object(mended(reported if isinstance(reported, dict) else event))
-        raise error_in_answer({**detail, "type": detail.get("code") if reported is None else detail.get("type")})
+        kind = detail.pop("type", None)
+        kind = detail.get("code") if reported is None else kind
+        raise error_in_answer({**detail, "type": kind} if kind else detail)

@@ -9,10 +9,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
-from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Operation, Operations
 from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
 
+from ...common.event_framer import EventFramer
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_body, error_of, render_error
 from ...common.operations import COUNT_TOKENS, RETRIEVE_REPLY, count_tokens, retrieve_reply
@@ -38,7 +38,7 @@ class OpenAIResponses:
     provider: str = "openai-responses"
     encrypted_reasoning: bool = True
 
-    framer = staticmethod(ServerSentEventFramer)
+    framer = staticmethod(EventFramer)
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
 

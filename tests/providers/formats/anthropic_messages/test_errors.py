@@ -87,7 +87,10 @@ def test_failure_is_classified_by_cause(status: int, type: str, fields: Any, exp
     [
         (b"", "the provider answered with status 500"),
         (b"<html>Bad gateway</html>", "the provider answered with status 500"),
-        (b'{"error": {"message": 5, "type": {}, "details": []}}', "the provider answered with status 500"),
+        (
+            b'{"error": {"message": 5, "type": {}, "details": []}}',
+            'the provider answered with status 500: \'{"error": {"message": 5, "type": {}, "details": []}}\'',
+        ),
         (b'{"error": "it broke"}', "it broke"),
         (b'{"message": "it broke"}', "it broke"),
         (b'\xef\xbb\xbf{"error": {"message": "it broke \\ud83d"}}', "it broke \ufffd"),

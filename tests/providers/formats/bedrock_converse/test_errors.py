@@ -109,7 +109,7 @@ def test_error_name_may_be_in_the_body():
         (b"", "the provider answered with status 500"),
         (b"<html>Bad gateway</html>", "the provider answered with status 500"),
         (b"[]", "the provider answered with status 500"),
-        (b'{"message": 5, "__type": {}}', "the provider answered with status 500"),
+        (b'{"message": 5, "__type": {}}', 'the provider answered with status 500: \'{"message": 5, "__type": {}}\''),
         (b'{"Message": "it broke"}', "it broke"),
         (b'\xef\xbb\xbf{"message": "it broke \\ud83d"}', "it broke \ufffd"),
         (b"[" * 100_000, "the provider answered with status 500"),

@@ -69,7 +69,7 @@ def test_overflow_numbers_are_read_from_the_message():
         (b"", "the provider answered with status 500"),
         (b"<html>", "the provider answered with status 500"),
         (b"[]", "the provider answered with status 500"),
-        (b'{"message": 5}', "the provider answered with status 500"),
+        (b'{"message": 5}', "the provider answered with status 500: '{\"message\": 5}'"),
         (b'{"error": {"message": "it broke"}}', "it broke"),
         (b'{"error": "it broke"}', "it broke"),
         (b"[" * 100_000, "the provider answered with status 500"),

@@ -86,8 +86,11 @@ def test_error_reason_precedes_the_status(reason: str, expected: type[ProviderEr
         (b"", "the provider answered with status 500"),
         (b"<html>Bad gateway</html>", "the provider answered with status 500"),
         (b"[]", "the provider answered with status 500"),
-        (b'{"error": null}', "the provider answered with status 500"),
-        (b'{"error": {"message": 5, "details": {}, "status": []}}', "the provider answered with status 500"),
+        (b'{"error": null}', "the provider answered with status 500: '{\"error\": null}'"),
+        (
+            b'{"error": {"message": 5, "details": {}, "status": []}}',
+            'the provider answered with status 500: \'{"error": {"message": 5, "details": {}, "status": []}}\'',
+        ),
         (b'{"error": "it broke"}', "it broke"),
         (b'[{"error": {"message": "it broke"}}]', "it broke"),
         (b"[" * 100_000, "the provider answered with status 500"),

@@ -76,7 +76,7 @@ def test_overflow_numbers_are_read_from_the_nested_error():
         (b"", "the server answered with status 500"),
         (b"<html>", "the server answered with status 500"),
         (b"[]", "the server answered with status 500"),
-        (b'{"error": 5}', "the server answered with status 500"),
+        (b'{"error": 5}', "the server answered with status 500: '{\"error\": 5}'"),
         (b'{"error": "{broken"}', "{broken"),
         (b'{"error": "{}"}', "{}"),
         (b'{"error": {"message": "it broke"}}', "it broke"),

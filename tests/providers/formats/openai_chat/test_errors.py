@@ -104,8 +104,11 @@ def test_failure_is_classified_by_cause(status: int, error: dict[str, Any], expe
         (b"", "the provider answered with status 500"),
         (b"<html>Bad gateway</html>", "the provider answered with status 500"),
         (b"[]", "the provider answered with status 500"),
-        (b'{"error": null}', "the provider answered with status 500"),
-        (b'{"error": {"message": 5, "code": [1], "type": {}}}', "the provider answered with status 500"),
+        (b'{"error": null}', "the provider answered with status 500: '{\"error\": null}'"),
+        (
+            b'{"error": {"message": 5, "code": [1], "type": {}}}',
+            'the provider answered with status 500: \'{"error": {"message": 5, "code": [1], "type": {}}}\'',
+        ),
         (b'{"error": "it broke"}', "it broke"),
         (b'{"message": "it broke"}', "it broke"),
         (b'{"detail": "it broke"}', "it broke"),

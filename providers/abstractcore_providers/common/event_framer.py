@@ -1,4 +1,4 @@
-"""Frames a stream of events that may contain bare JSON: Google's servers send errors in a stream that way."""
+"""Frames a stream of server-sent events that may contain bare JSON: servers and gateways send errors that way."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ _OF_JSON = tuple(b'{}[], \t"')
 """The first characters of a line that is bare JSON instead of a field of an event."""
 
 
-class AnswerFramer(ServerSentEventFramer):
+class EventFramer(ServerSentEventFramer):
     """Splits a stream into events. Bare JSON, over one line or several, is the data of an event of its own."""
 
     __slots__ = ("_bare",)
@@ -19,7 +19,8 @@ class AnswerFramer(ServerSentEventFramer):
 
     def finish(self) -> list[ServerSentEvent]:
         """Returns the bare JSON that the end of the stream completes; a truncated event is dropped."""
-        return self.feed(b"\n\n") if self._bare else []
+        is_bare = self._bare or self._lines.rest()[:1] in (b"{", b"[")
+        return self.feed(b"\n\n") if is_bare else []
 
     def _field(self, line: bytes) -> None:
         if line[0] in _OF_JSON:
