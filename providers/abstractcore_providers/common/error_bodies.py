@@ -103,7 +103,7 @@ def _error_object(body: Any, depth: int) -> Object:
 
 def _first_object(value: Any) -> Object:
     value = _parsed(value)
-    return next(iter(as_objects(cast(Any, value))), {}) if isinstance(value, list) else as_object(value)
+    return (as_objects(value) or [{}])[0] if isinstance(value, list) else as_object(value)
 
 
 def message_in(body: Any) -> str | None:
@@ -133,6 +133,8 @@ def _message_of_object(data: Object, depth: int) -> str | None:
     if headings and headings[0] != message:
         message = _joined(headings[0], message)
     if message is not None:
+        for listed in (data.get("detail"), data.get("errors")):
+            message = _joined(message, _message(listed, depth + 1) if isinstance(listed, list) else None)
         # OpenRouter's message is its own, that of the model's provider is beside it.
         message = _joined(message, _message(as_object(data.get("metadata")).get("raw"), depth + 1))
         place = data.get("loc")

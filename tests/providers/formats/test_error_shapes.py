@@ -164,6 +164,7 @@ def test_status_in_a_body_is_its_class(shape, expected):
         (SHAPES["RFC 9457"], f"Forbidden: {SAID}"),
         (SHAPES["OpenRouter"], f"Provider returned error: {SAID}"),
         ({"errors": [{"message": "one"}, {"message": "two"}, {"message": "one"}]}, "one; two"),
+        ({"message": "invalid", "errors": [{"message": "one"}, {"message": "two"}]}, "invalid: one; two"),
         ({"error": True, "message": "one"}, "one"),
         ({"error": "one", "message": "one more"}, "one more"),
         ({"error": "{}"}, "{}"),
