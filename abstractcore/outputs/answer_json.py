@@ -21,7 +21,7 @@ def json_in(text: str) -> str | None:
     """
     blocks = [block for block in map(mended_json, _code_blocks(text)) if block is not None]
     found = blocks or list(_values(text))
-    return (mended_json(found[0]) or None) if len(found) == 1 else None
+    return mended_json(found[0]) if len(found) == 1 else None
 
 
 def _code_blocks(text: str) -> Iterator[str]:
