@@ -10,12 +10,14 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from typing import Any
 
 from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, ToolCall
 
+_BLANK = " \t\r\n"
 HOLE = float("nan")
 """A placeholder in a body for a text that is inserted. No JSON value equals it."""
 
@@ -48,6 +50,24 @@ def sent_text(call: ToolCall, path: str, warnings: list[CallWarning], *, one_lin
         field_path = f"{path}.arguments_text"
         warnings.append(CallWarning("arguments_rewritten", field_path, message, call.arguments_text, text))
     return text
+
+
+def is_sent_as_written(call: ToolCall) -> bool:
+    """Returns whether a format whose arguments are a text sends them as the model wrote them.
+
+    Servers refuse conversations with JSON that is not valid, so text of which only `arguments_json` is valid is not.
+    """
+    return call.arguments_json is None or call.arguments_text.strip(_BLANK) in ("", call.arguments_json)
+
+
+def with_valid_text(call: ToolCall, path: str, warnings: list[CallWarning]) -> ToolCall:
+    """Returns the call at `path` as a format whose arguments are a text sends it, with a warning if it differs."""
+    if is_sent_as_written(call) or call.arguments_json is None:
+        return call
+    message = "arguments are sent as valid JSON"
+    field_path = f"{path}.arguments_text"
+    warnings.append(CallWarning("arguments_rewritten", field_path, message, call.arguments_text, call.arguments_json))
+    return replace(call, arguments_text=call.arguments_json)
 
 
 def written_with(body: Any, key: str, texts: Iterable[str]) -> bytes:

@@ -14,12 +14,14 @@ from abstractcore.schema import (
     OpaquePart,
     Part,
     TextPart,
+    ToolCall,
     ToolResult,
 )
 
 from ...common.conversations import refuse_unanswered_calls
 from ...common.item_options import with_options
 from ...common.json_reading import Object
+from ...common.raw_arguments import with_valid_text
 from ...common.text_blocks import append_block, as_content
 from .answers import write_answer
 from .blocks import document_block, image_block, text_block
@@ -42,7 +44,11 @@ def write_messages(messages: Sequence[Message], origin: str | None, warnings: li
             written += [_tool_result(part, f"{path}.parts[{i}]", warnings) for i, part in results]
             continue
         if role == "assistant":
-            body = write_answer(message.parts, f"{path}.parts", warnings, planned=True, origin=origin)
+            parts = [
+                with_valid_text(part, f"{path}.parts[{i}]", warnings) if isinstance(part, ToolCall) else part
+                for i, part in enumerate(message.parts)
+            ]
+            body = write_answer(parts, f"{path}.parts", warnings, planned=True, origin=origin)
         else:
             body = _content(message, f"{path}.parts", warnings)
         if body:

@@ -6,13 +6,14 @@ from abstractcore.schema import AudioPart, CallWarning, Message, Part, Reasoning
 
 from ...common.item_options import with_options
 from ...common.json_reading import Object
+from ...common.raw_arguments import with_valid_text
 from ...common.reordering import in_order
 from ...common.text_blocks import as_content
 from .cache_points import append_content
 from .content import kept_audio, write_part
 from .dialect import DETAILS, PIECES, Dialect
 from .reasoning_details import write_detail
-from .tool_calls import write_call
+from .tool_calls import is_custom, write_call
 from .vocabulary import AUDIO_FIELDS, PART_ORDER, WARNINGS
 
 
@@ -100,4 +101,6 @@ def _audio(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarn
 
 def _tool_call(call: ToolCall, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
     WARNINGS.fields(call, path, ("cache", "signature"), warnings)
+    if not is_custom(call, dialect.provider):
+        call = with_valid_text(call, path, warnings)
     return write_call(call, call.arguments_text, path, dialect.provider, warnings)

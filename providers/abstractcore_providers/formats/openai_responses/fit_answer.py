@@ -16,6 +16,8 @@ from abstractcore.schema import (
     ToolCall,
 )
 
+from ...common.raw_arguments import is_sent_as_written, with_valid_text
+from .client_tools import called_tool
 from .fit_input import without_cache
 from .hosted import write_hosted
 from .items import hosted_calls_of, opaque_item
@@ -61,7 +63,8 @@ def _goes_as_it_is(part: Part) -> bool:
     if isinstance(part, TextPart):
         return part.cache is None and not part.citations and not part.provider_options
     if isinstance(part, ToolCall):
-        return part.signature is None and part.cache is None and not part.provider_options
+        plain = part.signature is None and part.cache is None and not part.provider_options
+        return plain and is_sent_as_written(part)
     return False
 
 
@@ -100,6 +103,8 @@ def _part_left_out(part: Part, path: str, receiver: Receiver) -> CallWarning:
 
 
 def _fitted(part: Part, path: str, receiver: Receiver, warnings: list[CallWarning]) -> Part:
+    if isinstance(part, ToolCall) and called_tool(part, receiver.provider) is None:
+        part = with_valid_text(part, path, warnings)
     if isinstance(part, TextPart | ToolCall):
         return without_cache(shown(part, path, receiver.provider, warnings), path, warnings)
     return part
