@@ -39,7 +39,7 @@ from .stored_state import StoredState
 from .tools.approved_calls import ApprovedCalls
 from .tools.servers import MCPServers
 from .trace_ids import begin_request, new_trace_id, next_trace_id
-from .websockets import Handshake, WebSockets, open_websocket
+from .websockets import WebSockets
 
 _UNKNOWN_HOST = (
     "the name in the header Host is not one of this server: add it to hosts in its configuration, or start it with "
@@ -229,9 +229,6 @@ class Application:
         if found.handler is None:
             allowed = ", ".join(found.route.methods)
             raise refused(405, f"{request.method} is not allowed here: use {allowed}", allow=allowed)
-        if isinstance(connection, Handshake) and found.handler is not open_websocket:
-            # uvicorn would collect the whole response in memory before it sends it.
-            raise refused(400, "there are no WebSocket connections at this path")
         if self._metrics.running > state.settings.limits.requests and not found.route.is_open:
             raise RateLimitError("the server has reached its limit of concurrent requests", retry_after=1)
         return await found.handler(

@@ -21,9 +21,9 @@ class Limits:
     head_bytes: int = _least(1, 64 * 1024)
     """The largest head of a request: its line and its headers."""
     head_seconds: float = _least(0.001, 30.0)
-    """How long the head of a first request may take to arrive, and how long a client may read nothing of a response."""
+    """How long the head of a request may take to arrive, and how long a client may read nothing of a response."""
     connections: int = _least(1, 4096)
-    """How many connections may be open. Beyond, the one that has been idle longest is closed."""
+    """How many connections may be open. Beyond, the one that has waited longest for a part of a request is closed."""
     websockets: int = _least(1, 256)
     """How many WebSocket connections may be open. Beyond, the one that has been idle longest is closed."""
     websocket_seconds: float = _least(0.001, 3600.0)

@@ -19,6 +19,7 @@ from .application import Application
 from .connections import limited_connections
 from .control import Control
 from .readiness import report_ready
+from .routes import WEBSOCKET_PATHS
 from .settings import ServerSettings
 from .websocket_connections import PING_SECONDS, limited_websockets
 
@@ -96,7 +97,7 @@ class GracefulServer(uvicorn.Server):
         super().__init__(
             uvicorn.Config(
                 application,
-                http=limited_connections(settings.limits),
+                http=limited_connections(settings.limits, WEBSOCKET_PATHS, application.websockets.end_idle),
                 loop="auto",
                 ws=limited_websockets(settings.limits),
                 ws_max_size=settings.limits.body_bytes,

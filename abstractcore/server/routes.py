@@ -142,6 +142,8 @@ ROUTES: tuple[Route, ...] = (
     Route("/v1/models/{model}", {"GET": models_listing.model}, OPENAI_CHAT),
 )
 """Every route. Of those with parameters, the first one with the method of the request is taken."""
+WEBSOCKET_PATHS = frozenset(route.path for route in ROUTES if route.methods.get("GET") is open_websocket)
+"""The paths that have WebSocket connections."""
 
 
 class Routes:

@@ -8,6 +8,7 @@ from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 
+from ..concurrency.connection_timers import ConnectionState, ConnectionTimer
 from .limits import Limits
 
 PING_SECONDS = 20.0
@@ -20,31 +21,57 @@ _log.addFilter(lambda line: not line.getMessage().startswith(_FAULTS_OF_CLIENTS)
 
 
 def limited_websockets(limits: Limits) -> type[asyncio.Protocol]:
-    """Returns the protocol of uvicorn with these limits: a message has to arrive within `limits.body_seconds`."""
+    """Returns the protocol of uvicorn with these limits: of a handshake, a message, and a client that takes nothing.
+
+    The states of a connection are those of `ConnectionTimer`.
+    """
+    seconds = {
+        ConnectionState.HANDSHAKE: limits.head_seconds,
+        ConnectionState.MESSAGE: limits.body_seconds,
+        ConnectionState.CLOSING: limits.head_seconds,
+    }
 
     class LimitedWebSocket(WebSocketsSansIOProtocol):
-        """A connection that is cut if a message does not arrive in time, or no pong."""
+        """A connection that is cut after the time of each state, or without a pong."""
 
         def __init__(self, *arguments: Any, **options: Any) -> None:
             super().__init__(*arguments, **options)
             self.logger = self.conn.logger = _log
             self.conn.debug = False  # else it logs headers, with keys
-            self._timer: asyncio.TimerHandle | None = None
+
+        def connection_made(self, transport: Any) -> None:
+            super().connection_made(transport)
+            self.timer = ConnectionTimer(self.loop, transport, seconds)
+            self._update()
+
+        def _update(self) -> None:
+            if self.close_sent or self.transport.is_closing():
+                self.timer.enter(ConnectionState.CLOSING)
+            elif not self.handshake_complete:
+                self.timer.enter(ConnectionState.HANDSHAKE)
+            elif self.frames or self.conn.reader.buffer:
+                self.timer.enter(ConnectionState.MESSAGE)
+            else:
+                self.timer.enter(ConnectionState.OPEN)
 
         def data_received(self, data: bytes) -> None:
             super().data_received(data)
-            is_partial = bool(self.frames or self.conn.reader.buffer) and not self.transport.is_closing()
-            if not is_partial:
-                self._stop_timer()
-            elif self._timer is None:
-                self._timer = self.loop.call_later(limits.body_seconds, self.transport.abort)
+            self._update()
 
         def send_receive_event_to_app(self) -> None:
-            self._stop_timer()  # the message is complete
+            self.timer.enter(ConnectionState.OPEN)  # the message is complete; the next one has a time of its own
             super().send_receive_event_to_app()
 
+        async def send(self, message: Any) -> None:
+            await super().send(message)
+            self._update()
+
+        def on_task_complete(self, task: asyncio.Task[None]) -> None:
+            super().on_task_complete(task)
+            self._update()
+
         def connection_lost(self, exc: Exception | None) -> None:
-            self._stop_timer()
+            self.timer.stop()
             super().connection_lost(exc)
 
         def keepalive_timeout(self) -> None:
@@ -53,10 +80,5 @@ def limited_websockets(limits: Limits) -> type[asyncio.Protocol]:
 
         def shutdown(self) -> None:
             """Does nothing: the application closes the connection, when its response has ended."""
-
-        def _stop_timer(self) -> None:
-            if self._timer is not None:
-                self._timer.cancel()
-                self._timer = None
 
     return LimitedWebSocket

@@ -85,11 +85,15 @@ class WebSockets:
         if self._is_stopping:
             raise OverloadedError("the server is being stopped")
         staying = [each for each in self._open if not each.is_ending]
-        if len(staying) >= limits.websockets:
-            idle = [each for each in staying if each.idle_since is not None]
-            if not idle:
-                raise RateLimitError("the server has reached its limit of WebSocket connections", retry_after=1)
+        if len(staying) >= limits.websockets and not self.end_idle():
+            raise RateLimitError("the server has reached its limit of WebSocket connections", retry_after=1)
+
+    def end_idle(self) -> bool:
+        """Closes the connection that has been idle longest; returns False if there is none."""
+        idle = [each for each in self._open if not each.is_ending and each.idle_since is not None]
+        if idle:
             min(idle, key=lambda each: each.idle_since or 0.0).end(_REPLACED)
+        return bool(idle)
 
     def stop(self) -> None:
         """Closes all connections, each when the response that is being made has ended."""
@@ -127,11 +131,10 @@ class Handshake(Connection):
 
 
 async def open_websocket(exchange: Exchange) -> Reply:
-    """Opens a WebSocket connection for responses. Raises `RequestRefused` for another request than its handshake, and
-    for a web page of another site: browsers send those with the rights of whoever is looking at it.
-    """
+    """Opens a WebSocket connection for responses. Raises `RequestRefused` for another request than its handshake."""
     if not isinstance(exchange.connection, Handshake):
-        raise refused(426, "GET is for WebSocket connections; a request for a response is a POST", upgrade="websocket")
+        message = "GET is for WebSocket connections, with a whole handshake; a request for a response is a POST"
+        raise refused(426, message, upgrade="websocket")
     origin = exchange.request.headers.get("origin")
     if origin is not None and origin.partition("://")[2].lower() != exchange.request.headers.get("host", "").lower():
         raise RequestRefused(403, AccessDeniedError("pages of other sites may not connect to this server (Origin)"))

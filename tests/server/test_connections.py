@@ -134,12 +134,14 @@ def test_one_connection_may_send_more_than_the_limit_in_all():
     asyncio.run(run())
 
 
-def test_answer_that_is_not_read_is_dropped():
+@pytest.mark.parametrize("more", [b"", b"Connection: close\r\n", b"Content-Length: 9\r\n"])
+@pytest.mark.parametrize("after", [b"", REQUEST, REQUEST[:20]])
+def test_answer_that_is_not_read_is_dropped(more: bytes, after: bytes):
     async def run() -> None:
         connections = Connections()
-        async with listening(Limits(head_seconds=QUICK), answering(LARGE), connections) as port:
+        async with listening(Limits(head_seconds=QUICK, body_seconds=QUICK), answering(LARGE), connections) as port:
             with socket.create_connection(("127.0.0.1", port)) as client:
-                client.sendall(REQUEST)
+                client.sendall(REQUEST[:-2] + more + b"\r\n" + after)
                 async with asyncio.timeout(PATIENCE_SECONDS):
                     await connections.one_ended.wait()
 

@@ -1,55 +1,73 @@
-"""Limits of HTTP connections: their number, and the time for a request. uvicorn waits for requests forever."""
+"""Limits of HTTP connections: their number, and the time of each state. uvicorn waits for requests forever."""
 
 from __future__ import annotations
 
 import asyncio
-from typing import Any
+from typing import Any, cast
 
+import h11
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from ...concurrency.connection_timers import ConnectionState, ConnectionTimer, make_room
 
 _CLOSE = {"Connection": "close"}
 
 
 def limited_connections(most: int, seconds: float) -> type[asyncio.Protocol]:
     """Returns the protocol of uvicorn for `most` connections. When there is one more, the connection that has waited
-    longest for a request is closed; that is the new one if all others are being answered. One whose first request has
-    no complete head after `seconds` is closed, and one whose client takes no byte of an answer for as long; uvicorn
-    itself closes idle ones after a request.
+    longest is ended; that is the new one if all others are being answered. The states of a connection are those of
+    `ConnectionTimer`: `seconds` is the time of each but the keep-alive time, which is uvicorn's.
     """
+    limited = (ConnectionState.HEAD, ConnectionState.REST, ConnectionState.SENDING, ConnectionState.CLOSING)
 
     class LimitedConnection(H11Protocol):
-        """A connection that is closed if it sends no request."""
+        """A connection that is ended after the time of each state, or if there are too many."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:
             super().connection_made(transport)
-            self.opened_at = self.loop.time()
-            self._unread = 0
-            self._timer = self.loop.call_later(seconds, self._look)
+            times = {**dict.fromkeys(limited, seconds), ConnectionState.IDLE: self.timeout_keep_alive}
+            self.timer = ConnectionTimer(self.loop, transport, times)
+            self._update()
             if len(self.connections) > most:
-                connections = [each for each in self.connections if isinstance(each, LimitedConnection)]
-                waiting = [each for each in connections if each.is_waiting]
-                min(waiting, key=lambda each: each.opened_at).transport.abort()
+                make_room([each.timer for each in cast("set[Any]", self.connections)], self.timer)
+
+        def _update(self) -> None:
+            self.timer.enter(self._state())
+
+        def _state(self) -> ConnectionState:
+            latest: Any = self.cycle
+            if self.transport.is_closing():
+                return ConnectionState.CLOSING
+            if self.flow.write_paused:
+                return ConnectionState.SENDING
+            if latest is not None and not latest.response_complete:
+                has_body = latest.response_started or not latest.more_body
+                return ConnectionState.ANSWER if has_body else ConnectionState.BODY
+            if self.conn.their_state is h11.SEND_BODY:
+                return ConnectionState.REST
+            return ConnectionState.HEAD if latest is None or self.conn.trailing_data[0] else ConnectionState.IDLE
+
+        def data_received(self, data: bytes) -> None:
+            super().data_received(data)
+            self._update()
+
+        def on_response_complete(self) -> None:
+            super().on_response_complete()
+            self._update()
+
+        def pause_writing(self) -> None:
+            super().pause_writing()
+            self._update()
+
+        def resume_writing(self) -> None:
+            super().resume_writing()
+            self._update()
 
         def connection_lost(self, exc: Exception | None) -> None:
-            self._timer.cancel()
+            self.timer.stop()
             super().connection_lost(exc)
-
-        @property
-        def is_waiting(self) -> bool:
-            """Whether no request is being answered."""
-            latest: Any = self.cycle
-            return latest is None or latest.response_complete
-
-        def _look(self) -> None:
-            latest: Any = self.cycle
-            unread = self.transport.get_write_buffer_size() if self.flow.write_paused else 0
-            if latest is None or (unread and unread == self._unread):
-                self.transport.abort()
-            else:
-                self._unread = unread
-                self._timer = self.loop.call_later(seconds, self._look)
 
     return LimitedConnection
 

@@ -17,6 +17,7 @@ from abstractcore.mcp.server.http_connections import CompleteRequests, limited_c
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LONG_SECONDS = 600.0
+SECONDS: Any = 1.0  # of a connection that is kept; uvicorn's type is a whole number
 LARGE = 50_000_000
 PATIENCE_SECONDS = 60.0
 OK = PlainTextResponse("ok")
@@ -39,7 +40,8 @@ async def listening(
     most: int, seconds: float, app: Any = OK, connections: Connections | None = None
 ) -> AsyncIterator[int]:
     """Yields the port of a server of `app`."""
-    config = uvicorn.Config(app, http=limited_connections(most, seconds), lifespan="off", log_config=None)
+    http = limited_connections(most, seconds)
+    config = uvicorn.Config(app, http=http, ws="none", lifespan="off", log_config=None, timeout_keep_alive=SECONDS)
     config.load()
     protocol: Any = config.http_protocol_class
     loop, state = asyncio.get_running_loop(), ServerState()
@@ -93,6 +95,85 @@ def test_connection_too_many_closes_the_one_that_has_waited_longest():
             return answer
 
     assert asyncio.run(run()).startswith(b"HTTP/1.1 200 OK")
+
+
+GET_WITH_BODY = REQUEST[:-2] + b"Content-Length: 9\r\n"
+STATES = {
+    "HEAD: nothing": (b"",),
+    "HEAD: a part": (REQUEST[:20],),
+    "HEAD: a part of a further one": (REQUEST, REQUEST[:20]),
+    "REST": (GET_WITH_BODY + b"\r\n", b"123"),
+    "REST: with an offer": (GET_WITH_BODY + b"Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n", b"123"),
+    "IDLE": (REQUEST,),
+}
+
+
+async def driven(port: int, pieces: Sequence[bytes]) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    """A connection in the state that the pieces lead to, each sent after the answer to the one before."""
+    reader, writer = await opened(port)
+    for piece in pieces:
+        writer.write(piece)
+        if piece is not pieces[-1]:
+            await reader.readuntil(b"ok")
+    return reader, writer
+
+
+def test_each_state_ends_after_its_time():
+    async def drive(port: int, name: str) -> None:
+        reader, writer = await driven(port, STATES[name])
+        async with asyncio.timeout(PATIENCE_SECONDS):
+            seen = await received(reader)
+        writer.close()
+        assert seen.count(b"HTTP/1.1") == (name == "IDLE"), (name, seen)
+        walked.append(name)
+
+    async def run() -> None:
+        async with listening(10, SECONDS) as port:
+            await asyncio.gather(*(drive(port, name) for name in STATES))
+
+    walked: list[str] = []
+    asyncio.run(run())
+    assert len(walked) == 6
+
+
+@pytest.mark.parametrize("name", STATES)
+def test_connections_in_each_state_make_room(name: str):
+    async def run() -> bytes:
+        async with listening(2, LONG_SECONDS) as port:
+            held = [await driven(port, STATES[name]) for _ in range(2)]
+            reader, writer = await opened(port, REQUEST)
+            answer = await reader.readuntil(b"ok")
+            for _, each in (*held, (reader, writer)):
+                each.close()
+            return answer
+
+    assert asyncio.run(run()).startswith(b"HTTP/1.1 200 OK")
+
+
+@pytest.mark.parametrize("offer", [b"websocket", b"h2c"])
+@pytest.mark.parametrize("hidden", [REQUEST, b"x"])
+def test_request_that_offers_another_protocol_keeps_its_body(offer: bytes, hidden: bytes):
+    """RFC 9110, 7.8: the offer is ignored."""
+    bodies: list[bytes] = []
+
+    async def app(scope: Any, receive: Any, send: Any) -> None:
+        bodies.append((await receive())["body"])
+        await OK(scope, receive, send)
+
+    async def run() -> None:
+        async with listening(2, LONG_SECONDS, CompleteRequests(app, 100, LONG_SECONDS)) as port:
+            head = b"POST / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: %b\r\n"
+            reader, writer = await opened(port, head % offer + b"Content-Length: %d\r\n\r\n" % len(hidden))
+            for at in range(0, len(hidden), 5):
+                writer.write(hidden[at : at + 5])
+                await writer.drain()
+            writer.write(REQUEST)
+            for _ in range(2):
+                await reader.readuntil(b"ok")
+            writer.close()
+
+    asyncio.run(run())
+    assert bodies == [hidden, b""]
 
 
 def test_answer_that_is_not_read_is_dropped():
