@@ -33,6 +33,7 @@ class ServeOptions:
     host: str | None = None
     port: int | None = None
     hosts: tuple[str, ...] = ()
+    origins: tuple[str, ...] = ()
     workers: int | None = None
     check: bool = False
     check_mcp: bool = False
@@ -103,6 +104,7 @@ def _settings(options: ServeOptions) -> Settings:
         "host": options.host,
         "port": options.port,
         "hosts": options.hosts or None,
+        "origins": options.origins or None,
         "workers": options.workers,
     }
     return read_settings(

@@ -19,6 +19,10 @@ def serve(
         list[str] | None,
         typer.Option(metavar="NAME", help="A name by which clients reach the server. May be repeated."),
     ] = None,
+    allow_origin: Annotated[
+        list[str] | None,
+        typer.Option(metavar="ORIGIN", help="A web page of another address that may use the server. May be repeated."),
+    ] = None,
     workers: Annotated[
         int | None, typer.Option(min=1, max=256, help="The number of processes that answer; default: 1.")
     ] = None,
@@ -41,4 +45,5 @@ def serve(
     from .http_server import ServeOptions
     from .http_server import serve as run
 
-    run(ServeOptions(config, host, port, tuple(allow_host or ()), workers, check, check_mcp, quiet))
+    hosts, origins = tuple(allow_host or ()), tuple(allow_origin or ())
+    run(ServeOptions(config, host, port, hosts, origins, workers, check, check_mcp, quiet))

@@ -29,6 +29,7 @@ from .llms import LLMs
 from .makers import Makers
 from .metrics import Metrics
 from .model_checks import check_models
+from .origins import Origins, is_preflight
 from .problems import Problems
 from .receipts import save_receipt
 from .requests import Request
@@ -95,6 +96,7 @@ class Application:
             llms,
             access,
             hosts,
+            Origins(settings.server.origins),
             Drains(settings.limits),
             makers,
             Guards(settings, services, llms),
@@ -220,6 +222,10 @@ class Application:
         """Lets a request in and calls its handler."""
         if not state.hosts.allows(request.headers.get("host", "")):
             raise RequestRefused(403, AccessDeniedError(_UNKNOWN_HOST))
+        is_page = found is not None and found.route.is_open
+        connection.cors_headers = state.origins.check(request, is_page=is_page)
+        if connection.cors_headers and is_preflight(request):
+            return WireResponse(200, {}, b"")
         grant = _NO_GRANT
         if found is None or not found.route.is_open:
             grant = await state.access.admit(request)

@@ -28,6 +28,7 @@ _EMPTY = Document("the environment", "")
 _UNSET_KEYS = "none of these variables of the environment is set, so that no key would be needed"
 T = TypeVar("T")
 _LABEL = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,39}")
+_ORIGIN = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://[^/\s?#@*]+")
 
 
 def read_settings(file: str | None, environment: Mapping[str, str], given: Mapping[str, Any] | None = None) -> Settings:
@@ -59,6 +60,8 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
         problems.add(settings.error(_UNSET_KEYS, "server", "keys_env", hint=hint))
     with problems.collected():
         _check_hosts(settings)
+    with problems.collected():
+        _check_origins(settings)
     with problems.collected():
         check_files(settings)
     problems.check()
@@ -159,6 +162,13 @@ def _check_hosts(settings: Settings) -> None:
         if "/" in host:
             hint = "Write the name alone, as in llm.example.com."
             raise settings.error(f"expected a name, got {host[:200]!r}", "server", "hosts", hint=hint)
+
+
+def _check_origins(settings: Settings) -> None:
+    for origin in settings.server.origins:
+        if not _ORIGIN.fullmatch(origin):
+            hint = "Write scheme, name, and a port that is not the usual one, as in https://app.example.com."
+            raise settings.error(f"expected an origin, got {origin[:200]!r}", "server", "origins", hint=hint)
 
 
 def _keys(server: ServerSettings, environment: Mapping[str, str]) -> tuple[str, ...]:

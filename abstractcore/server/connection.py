@@ -43,6 +43,8 @@ class Connection:
         self.copy: list[bytes] | None = None
         """The parts of the body that were sent, if they are kept."""
         self.gone = False
+        self.cors_headers: Mapping[str, str] = {}
+        """The headers of every response to this request, for pages of another origin."""
         self.stream_head: Mapping[str, str] = {}
         """The headers of a streamed response, which are sent before its first part."""
         self.last_sent = 0.0
@@ -67,7 +69,8 @@ class Connection:
         """Sends the head of a response."""
         self.started = True
         self.status = status
-        raw = [(name.encode("latin-1"), _header_value(value)) for name, value in headers.items()]
+        sent = {**headers, **self.cors_headers}
+        raw = [(name.encode("latin-1"), _header_value(value)) for name, value in sent.items()]
         await self._send({"type": "http.response.start", "status": status, "headers": raw})
 
     async def write(self, data: bytes, *, more: bool = True) -> None:

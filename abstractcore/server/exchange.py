@@ -24,6 +24,7 @@ from .llms import LLMs
 from .makers import Makers
 from .metrics import Metrics
 from .multipart import FRAMING_BYTES, Form, read_form
+from .origins import Origins
 from .requests import Request
 from .settings import Settings
 from .stored_state import StoredState
@@ -39,6 +40,7 @@ class State:
     llms: LLMs
     access: Access
     hosts: Hosts
+    origins: Origins
     drains: Drains
     makers: Makers
     guards: Guards

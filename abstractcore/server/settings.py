@@ -83,6 +83,9 @@ class ServerSettings:
     hold for each of them."""
     hosts: tuple[str, ...] = ()
     """Names by which clients reach the server, beside its address and those of this machine."""
+    origins: tuple[str, ...] = ()
+    """Web pages of other addresses that may use the server, as in "https://app.example.com", beside the server's own.
+    Programs that are no browsers need none."""
     keys_env: tuple[str, ...] = ("ABSTRACTCORE_SERVER_KEY",)
     """Environment variables with keys, one of which each request must have. If the configuration names them, at least
     one has to be set."""

@@ -8,11 +8,11 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
-from ..errors import AccessDeniedError, OverloadedError, RateLimitError
+from ..errors import OverloadedError, RateLimitError
 from .connection import Connection, Message, Receive, Send
 from .dialects.response_fields import compact
 from .exchange import Exchange, Reply
-from .failures import RequestRefused, refused
+from .failures import refused
 from .limits import Limits
 from .recent_responses import RecentResponses
 from .websocket_turns import TurnConnection, TurnRequest
@@ -135,9 +135,6 @@ async def open_websocket(exchange: Exchange) -> Reply:
     if not isinstance(exchange.connection, Handshake):
         message = "GET is for WebSocket connections, with a whole handshake; a request for a response is a POST"
         raise refused(426, message, upgrade="websocket")
-    origin = exchange.request.headers.get("origin")
-    if origin is not None and origin.partition("://")[2].lower() != exchange.request.headers.get("host", "").lower():
-        raise RequestRefused(403, AccessDeniedError("pages of other sites may not connect to this server (Origin)"))
     return _Accepted(exchange)
 
 

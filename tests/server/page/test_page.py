@@ -27,6 +27,7 @@ from abstractcore import (
     TextPart,
     ToolResult,
 )
+from abstractcore.server import ServerSettings, Settings
 from abstractcore.server.access import FixedKeys
 from abstractcore.server.routes import ROUTES
 from abstractcore.testing import ScriptedReply
@@ -544,3 +545,67 @@ def test_docs_list_every_route(served: Served, browser: Browser):
     assert [each["id"] for each in opened.page.evaluate("axe.run(document)")["violations"]] == []
     assert opened.messages == []
     opened.page.context.close()
+
+
+FOREIGN_PAGE = """async (url) => {
+    const chat = JSON.stringify({ model: "scripted", messages: [{ role: "user", content: "hi" }] });
+    const form = new FormData();
+    form.append("purpose", "vision");
+    form.append("file", new Blob(["x"]), "x.png");
+    const requests = {
+        text: ["/v1/chat/completions", { method: "POST", mode: "no-cors", body: chat }],
+        untyped: ["/v1/chat/completions", { method: "POST", mode: "no-cors", body: new Blob([chat]) }],
+        json: ["/v1/chat/completions", { method: "POST", headers: { "content-type": "application/json" }, body: chat }],
+        form: ["/v1/files", { method: "POST", mode: "no-cors", body: form }],
+        beacon: null,
+    };
+    const results = {};
+    for (const [name, request] of Object.entries(requests)) {
+        try {
+            if (request === null) navigator.sendBeacon(url + "/v1/chat/completions", chat);
+            else results[name] = (await fetch(url + request[0], request[1])).type;
+        } catch (error) {
+            results[name] = error.name;
+        }
+    }
+    results.socket = await new Promise((resolve) => {
+        const socket = new WebSocket(url.replace("http", "ws") + "/v1/responses");
+        socket.onopen = () => resolve("open");
+        socket.onerror = () => resolve("error");
+    });
+    return results;
+}"""
+"""Sends what a page may send to any address without asking, and what it has to ask for."""
+
+
+def test_page_of_another_origin_cannot_use_the_server(served: Served, browser: Browser):
+    """One of another port (the same site), and one of another name (another site)."""
+    answers: list[Any] = []
+    with serving() as other:
+        for url in (other.url, other.url.replace("127.0.0.1", "localhost")):
+            page = browser.new_context().new_page()
+            page.goto(f"{url}/health")
+            page.on("response", lambda response: answers.append(response))
+            results = page.evaluate(FOREIGN_PAGE, served.url)
+            assert results == {
+                "text": "opaque",
+                "untyped": "opaque",
+                "json": "TypeError",
+                "form": "opaque",
+                "socket": "error",
+            }
+            page.context.close()
+    assert {each.status for each in answers} == {403}
+    assert len(answers) >= 2 * 3  # Playwright does not report all preflights and beacons
+    assert served.calls == []
+
+
+def test_page_of_an_allowed_origin_uses_the_server(browser: Browser):
+    with serving() as other, serving(Settings(ServerSettings(origins=(other.url,)))) as served:
+        page = browser.new_context().new_page()
+        page.goto(f"{other.url}/health")
+        served.script("hello", "hello")
+        results = page.evaluate(FOREIGN_PAGE, served.url)
+        assert results["json"] == "cors"
+        assert results["socket"] == "open"
+        page.context.close()
