@@ -18,9 +18,9 @@ from abstractcore.transport.pycurl_http import PycurlTransport
 from abstractcore.transport.pycurl_sockets import wait_with_select
 from tests.conftest import PROXY_VARIABLES
 
-for name, test in vars(ForkSuite).items():  # the suites know no marks
-    if name.startswith("test_"):
-        pytest.mark.process(test)
+for _name, _function in vars(ForkSuite).items():  # the suites know no marks
+    if _name.startswith("test_"):
+        pytest.mark.process(_function)
 
 LIMITS = httpx2.Limits(max_connections=100, max_keepalive_connections=100)
 
