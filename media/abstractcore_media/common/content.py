@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from abstractcore.errors import MediaError, MissingExtraError
+from abstractcore.errors import MediaError
 from abstractcore.schema import MediaPart, SchemaError
 from abstractcore.schema.quoting import shown_file_name
 
@@ -62,23 +60,20 @@ def is_large(part: MediaPart) -> bool:
     return (part.blob.size or 0) > LARGE_BYTES
 
 
-def check_family(part: MediaPart, *families: str) -> str | None:
+def check_family(part: MediaPart, *families: str) -> str:
     """Returns the media type of the content, which must begin with one of `families`, such as "image/".
 
-    Raises `MediaError` if it does not. None if detection needs puremagic, which is not installed: files that are sent
-    natively need no optional package.
+    Raises `MediaError` if it does not.
     """
     from .sniffing import media_type_of
 
-    found = None
-    with suppress(MissingExtraError):
-        found = media_type_of(_head_of(part), "")
-        if found is None or not found.startswith(families):
-            source, claimed = source_of(part), part.blob.media_type
-            what = f"its content is {found}" if found else "its content has an unknown format"
-            raise MediaError(
-                f"{source} is corrupt or not {claimed}: {what}.",
-                source=source,
-                hint="Open it in its application, and export it again.",
-            )
+    found = media_type_of(_head_of(part), "")
+    if found is None or not found.startswith(families):
+        source, claimed = source_of(part), part.blob.media_type
+        what = f"its content is {found}" if found else "its content has an unknown format"
+        raise MediaError(
+            f"{source} is corrupt or not {claimed}: {what}.",
+            source=source,
+            hint="Open it in its application, and export it again.",
+        )
     return found

@@ -1,7 +1,7 @@
-"""Detects the media type of a file, from its content first and its name second.
+"""Detects the media type of a file, from its content first and its name second. Needs no optional package.
 
-puremagic has the signatures. Its mistakes are corrected here: text that begins like another format, and containers
-(RIFF, MP4, Matroska, Ogg, ZIP), whose signature alone does not distinguish audio from video.
+Text is detected before signatures, since texts may begin like another format. A container (RIFF, MP4, Matroska, Ogg,
+ZIP) is opened as far as needed, since its signature alone does not distinguish audio from video.
 """
 
 from __future__ import annotations
@@ -10,9 +10,7 @@ import codecs
 import re
 import struct
 from collections.abc import Callable, Iterator
-from typing import Any, cast
 
-from .extras import missing_extra
 from .media_types import is_text_type, type_by_name
 
 UNICODE_MARKS = {
@@ -24,19 +22,12 @@ UNICODE_MARKS = {
 }
 _ZIP = b"PK\x03\x04"
 _CONTROL_BYTES = bytes(set(range(0x20)) - set(b"\b\t\n\v\f\r\x1b")) + b"\x7f"
-_USUAL_NAMES = {
-    "application/x-gzip": "application/gzip",
-    "audio/x-aiff": "audio/aiff",
-    "image/x-ms-bmp": "image/bmp",
-    "video/dvd": "video/mpeg",
-}
 
 
 def media_type_of(head: bytes, name: str) -> str | None:
     """Returns the media type of a file that begins with `head` and is called `name`; None if it is unknown.
 
     Content takes precedence. The name distinguishes kinds of text, settles ties, and is used for unknown content.
-    Raises `MissingExtraError` if puremagic is needed and not installed.
     """
     named = type_by_name(name)
     if head.lstrip().startswith(b"%PDF-"):
@@ -48,7 +39,7 @@ def media_type_of(head: bytes, name: str) -> str | None:
     for signature, type_inside in _CONTAINERS:
         if signature.match(head):
             return type_inside(head, named) or named
-    return _type_by_signature(head, named) or named
+    return next((media_type for signature, media_type in _SIGNATURES if signature.match(head)), named)
 
 
 def looks_like_text(head: bytes) -> bool:
@@ -103,20 +94,6 @@ _OLE_STREAMS = (
     ("Workbook", "application/vnd.ms-excel"),
     ("PowerPoint Document", "application/vnd.ms-powerpoint"),
 )
-
-
-def _type_by_signature(head: bytes, named: str | None) -> str | None:
-    try:
-        import puremagic
-    except ImportError as error:
-        raise missing_extra("Detecting the type of this file", "puremagic", "media") from error
-    try:
-        matches = cast(list[Any], puremagic.magic_string(head))  # pyright: ignore[reportUnknownMemberType]
-    except puremagic.PureError:
-        return None
-    found: list[str] = [match.mime_type for match in matches if match.mime_type]
-    types = [_USUAL_NAMES.get(media_type, media_type) for media_type in found]
-    return named if named in types else next(iter(types), None)
 
 
 def _riff_type(head: bytes, named: str | None) -> str | None:
@@ -185,8 +162,15 @@ _OFFICE_FOLDERS = (
 )
 
 
-def _mpeg_audio_type(head: bytes, named: str | None) -> str:
-    return "audio/mpeg"
+def _asf_type(head: bytes, named: str | None) -> str:
+    return "video/x-ms-wmv" if _ASF_VIDEO_STREAM in head and named != "audio/x-ms-wma" else "audio/x-ms-wma"
+
+
+_ASF_VIDEO_STREAM = bytes.fromhex("c0ef19bc4d5bcf11a8fd00805f5c442b")
+
+
+def _tagged_type(head: bytes, named: str | None) -> str:
+    return named if named in ("audio/aac", "audio/flac") else "audio/mpeg"
 
 
 _CONTAINERS: tuple[tuple[re.Pattern[bytes], Callable[[bytes, str | None], str | None]], ...] = (
@@ -196,6 +180,46 @@ _CONTAINERS: tuple[tuple[re.Pattern[bytes], Callable[[bytes, str | None], str | 
     (re.compile(rb"OggS"), _ogg_type),
     (re.compile(_ZIP), _zip_type),
     (re.compile(rb"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"), _ole_type),
-    # An MP3 without an ID3 tag: sync word, layer III, a bit rate that is neither free nor bad.
-    (re.compile(rb"\xff[\xe2\xe3\xf2\xf3\xfa\xfb][\x10-\xef]"), _mpeg_audio_type),
+    (re.compile(rb"\x30\x26\xb2\x75\x8e\x66\xcf\x11"), _asf_type),
+    (re.compile(rb"ID3[\x02-\x04]"), _tagged_type),
+)
+_SIGNATURES = tuple(
+    (re.compile(signature, re.DOTALL), media_type)
+    for signature, media_type in (
+        (rb"\xff\xd8\xff", "image/jpeg"),
+        (rb"\x89PNG\r\n\x1a\n", "image/png"),
+        (rb"GIF8[79]a", "image/gif"),
+        (rb"BM.{12}[\x0c\x28\x34\x38\x40\x6c\x7c]\0\0\0", "image/bmp"),  # the size of one of its headers
+        (rb"II[*+]\0|MM\0[*+]", "image/tiff"),
+        (rb"\0\0\0\x0cjP  \r\n\x87\n", "image/jp2"),
+        (rb"\xff\x4f\xff\x51", "image/j2c"),
+        (rb"\0\0\x01\0[^\0]", "image/vnd.microsoft.icon"),
+        (rb"8BPS\0\x01", "image/vnd.adobe.photoshop"),
+        (rb"P4\s", "image/x-portable-bitmap"),
+        (rb"P5\s", "image/x-portable-graymap"),
+        (rb"P6\s", "image/x-portable-pixmap"),
+        (rb"DDS \x7c\0\0\0", "image/x-dds"),
+        (rb"icns.{4}[\w ]{4}", "image/x-icns"),
+        (rb"\x01\xda[\0\x01][\x01\x02]", "image/x-rgb"),
+        (rb"\n[\0-\x05]\x01[\x01\x02\x04\x08]", "image/x-pcx"),
+        (rb".*TRUEVISION-XFILE", "image/x-tga"),
+        (rb"fLaC", "audio/flac"),
+        (rb"FORM....AIF[FC]", "audio/aiff"),
+        # An MP3 without an ID3 tag: sync word, layer II or III, a bit rate that is neither free nor bad.
+        (rb"\xff[\xe2\xe3\xf2-\xf5\xfa-\xfd][\x10-\xef]", "audio/mpeg"),
+        (rb"\xff[\xf0\xf1\xf8\xf9]|ADIF", "audio/aac"),
+        (rb"\x0b\x77", "audio/ac3"),
+        (rb"wvpk.{4}.\x04", "audio/x-wavpack"),
+        (rb"#!AMR", "audio/amr"),
+        (rb"MThd", "audio/midi"),
+        (rb"\.snd\0", "audio/basic"),
+        (rb"caff\0\x01", "audio/x-caf"),
+        (rb"\0\0\x01[\xb3\xba]", "video/mpeg"),
+        (rb"\x47.{187}\x47.{187}\x47", "video/mp2t"),
+        (rb"FLV\x01", "video/x-flv"),
+        (rb"\x1f\x8b\x08", "application/gzip"),
+        (rb"BZh[1-9]", "application/x-bzip2"),
+        (rb"\xfd7zXZ\0", "application/x-xz"),
+        (rb".{257}ustar", "application/x-tar"),
+    )
 )

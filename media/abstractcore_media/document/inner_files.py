@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
-
-from abstractcore.errors import MissingExtraError
 from abstractcore.schema import MEDIA_PART_BY_KIND, Blob, MediaPart, media_kind_of
 
 from ..common.content import HEAD_BYTES
@@ -15,9 +12,7 @@ def part_of(data: bytes, name: str, declared: str | None = None) -> MediaPart | 
     """Returns a part with the content of a file, by the type that its content has; None if that is unknown."""
     from ..common.sniffing import media_type_of
 
-    found = declared
-    with suppress(MissingExtraError):
-        found = media_type_of(data[:HEAD_BYTES], name) or declared
+    found = media_type_of(data[:HEAD_BYTES], name) or declared
     if not data or not found:
         return None
     short = name.rpartition("/")[2] or name

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import puremagic
 import pytest
 
 from abstractcore import DocumentPart, ImagePart
@@ -11,6 +10,7 @@ from abstractcore.registry import Registry
 from abstractcore.schema import Blob
 from abstractcore.transport import URLFetcher
 from abstractcore_media import ImageHandler, register_media_handlers
+from abstractcore_media.common import sniffing
 from tests.media.parts import FILES, takes, type_of
 
 
@@ -20,8 +20,8 @@ def loaded(items, handlers):
 
 def test_content_is_sniffed_once_for_all_handlers(monkeypatch: pytest.MonkeyPatch, tmp_path):
     looked: list[bytes] = []
-    real = puremagic.magic_string
-    monkeypatch.setattr(puremagic, "magic_string", lambda head: looked.append(head) or real(head))
+    real = sniffing.media_type_of
+    monkeypatch.setattr(sniffing, "media_type_of", lambda head, name: looked.append(head) or real(head, name))
     path = tmp_path / "sound"
     path.write_bytes((FILES / "speech.flac").read_bytes() + b"of this test")
     handlers = Registry.from_entry_points().media_handlers

@@ -1,7 +1,5 @@
 """Pictures: known and checked by their first bytes."""
 
-import sys
-
 import pytest
 
 from abstractcore.errors import MediaError
@@ -44,8 +42,3 @@ def test_svg_and_other_types_are_not_recognised_as_images():
     assert type_of(handler, b"words", "a.png") is None
     assert not takes(handler, AudioPart(blob(b"x", "audio/wav")))
     assert not takes(handler, ImagePart(blob(b"x", "audio/wav")))
-
-
-def test_image_is_sent_natively_without_puremagic(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setitem(sys.modules, "puremagic", None)
-    ImageHandler().check(ImagePart(blob(FILES / "small.png", "image/png")))
