@@ -8,6 +8,7 @@ from typing import Final
 from ..errors import CapabilityUnavailableError
 from ..ports.capabilities import BackendEntry, CapabilityName
 from ..registry import Registry
+from ..schema.install_hints import checkout_hint
 
 _PACKAGES: Final[Mapping[CapabilityName, str]] = {
     "voice": "abstractvoice",
@@ -19,12 +20,12 @@ _PACKAGES: Final[Mapping[CapabilityName, str]] = {
 
 def without_backend(capability: CapabilityName, registry: Registry) -> CapabilityUnavailableError:
     """Returns the error for a capability without backends; it names packages that are broken."""
-    package = _PACKAGES[capability]
     broken = [f"The plugin {report.name!r} is broken: {report.error}" for report in registry.reports if report.error]
-    hint = f"Install one: pip install {package} (here: pip install plugins/{package} in the checkout)."
     return CapabilityUnavailableError(
         f"no backend of llm.{capability} is installed.",
-        hint=" ".join([hint, "`abstractcore plugins` lists them.", *broken]),
+        hint=" ".join(
+            [checkout_hint(f"./plugins/{_PACKAGES[capability]}"), "`abstractcore plugins` lists them.", *broken]
+        ),
     )
 
 

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import abstractcore
 
+from ..schema.install_hints import install_hint
 from .json_output import keys_json
 from .reporting import reported
 from .screen import note, show_table, write
@@ -91,7 +92,7 @@ def _opened(database: str | None) -> Generator[Keys]:
     if importlib.util.find_spec("sqlalchemy") is None:
         raise abstractcore.MissingExtraError(
             "`abstractcore keys` requires sqlalchemy, which is not installed.",
-            hint="Install with: pip install sqlalchemy (the extra 'server').",
+            hint=install_hint("sqlalchemy", extra="server"),
         )
     from ..server.store import Keys, Store, StoreUnavailable, default_file
 

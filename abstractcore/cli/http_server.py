@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import abstractcore
 
+from ..schema.install_hints import install_hint
 from .log_lines import logged, with_credentials
 from .reporting import reported
 from .screen import note
@@ -131,5 +132,5 @@ def _check_installed() -> None:
     if missing:
         raise abstractcore.MissingExtraError(
             f"`abstractcore serve` requires {', '.join(missing)}: not installed.",
-            hint=f"Install with: pip install {' '.join(missing)} (the extra 'server').",
+            hint=install_hint(*missing, extra="server"),
         )

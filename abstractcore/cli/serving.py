@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import abstractcore
 
 from ..client.preparing import DEFAULT_TIMEOUT_SECONDS
+from ..schema.install_hints import install_hint
 from .connection import Connection, connected, model_store
 from .log_lines import logged, with_credentials
 from .plugins import registry
@@ -134,7 +135,7 @@ def _check_installed() -> None:
     if importlib.util.find_spec("mcp") is None:
         raise abstractcore.MissingExtraError(
             "`abstractcore mcp serve` requires mcp, which is not installed.",
-            hint="Install with: pip install mcp (the extra 'mcp').",
+            hint=install_hint("mcp", extra="mcp"),
         )
 
 

@@ -9,6 +9,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, cast
 
 from ..errors import ConfigurationError, MissingExtraError
 from ..ports import Transport
+from ..schema.install_hints import install_hint
 from ..schema.quoting import shown
 from ..transport import TransportSettings, http_only
 from .option_values import at_least_one
@@ -67,8 +68,6 @@ def _transport_name(given: Mapping[str, Any]) -> TransportName:
         raise ConfigurationError(f"unknown transport {shown(name)}.", hint="Use 'httpx2', 'fast' or 'aiohttp'.")
     missing = [package for package in _PACKAGES[name] if find_spec(package) is None]
     if missing:
-        hint = f"Install with: pip install {' '.join(missing)} (the extra 'fast')."
-        raise MissingExtraError(
-            f"transport={name!r} requires {' and '.join(missing)}, which is not installed.", hint=hint
-        )
+        message = f"transport={name!r} requires {' and '.join(missing)}, which is not installed."
+        raise MissingExtraError(message, hint=install_hint(*missing, extra="fast"))
     return cast(TransportName, name)

@@ -10,6 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 from ..errors import AbstractCoreError, InvalidInputError, MediaError, MissingExtraError
 from ..pillow_images import Content, checked, file_name, too_long
+from ..schema.install_hints import install_hint
 
 _CHUNK_BYTES = 1 << 20
 _CHARSET = re.compile(r"(?:^|;)\s*charset=\"?([^\s;\"]+)", re.IGNORECASE)
@@ -45,7 +46,7 @@ def of_pixels(array: PixelArray, path: str) -> object:
         from PIL import Image
     except ImportError as error:
         message = "Sending arrays as images needs Pillow."
-        raise MissingExtraError(message, hint="pip install pillow") from error
+        raise MissingExtraError(message, hint=install_hint("pillow", extra="images")) from error
     interface = array.__array_interface__
     shape, kind = tuple(interface["shape"]), str(interface["typestr"])
     is_image = len(shape) in (2, 3) and shape[2:] in ((), (3,), (4,)) and 0 not in shape

@@ -44,6 +44,7 @@ from ..schema import (
     ToolResult,
 )
 from ..schema.blobs import ChangedFileError
+from ..schema.install_hints import install_hint
 from .cached_conversions import convert, fit, kept_conversion
 from .deadlines import remaining
 from .downloads import KeptDownloads
@@ -342,7 +343,7 @@ def _missing_packages(decision: MediaDecision, handler: MediaHandler) -> list[Ca
         return []
     message = (
         f"{decision.source} cannot be converted before these packages are installed: {', '.join(missing)}. "
-        f"Install them with: pip install {' '.join(missing)}"
+        f"{install_hint(*missing)}"
     )
     return [CallWarning("missing_package", decision.part_path, message)]
 

@@ -13,6 +13,7 @@ from ..errors import InvalidInputError, MissingExtraError
 from ..lazy_modules import LazyModule
 from ..ports import ToolContext
 from ..schema import CallWarning, ContentPart, Message, ToolCall
+from ..schema.install_hints import install_hint
 from ..schema.quoting import shown
 from ..scrubbing import Secrets
 from ..tools import Tool, ToolOutput
@@ -248,7 +249,7 @@ def _check_installed() -> None:
 
     if find_spec("mcp") is None:
         raise MissingExtraError(
-            "MCP servers require mcp, which is not installed.", hint="Install with: pip install mcp (the extra 'mcp')."
+            "MCP servers require mcp, which is not installed.", hint=install_hint("mcp", extra="mcp")
         )
 
 

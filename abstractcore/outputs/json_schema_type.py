@@ -8,6 +8,7 @@ from typing import Any, cast
 
 from ..errors import InvalidInputError, MissingExtraError
 from ..schema import JSONObject, OutputSchema, SchemaError, freeze_object
+from ..schema.install_hints import install_hint
 from ..schema.quoting import shortened
 from .output_type import WRAPPER_KEY, OutputType
 from .problems import InvalidAnswerError, Problem, problem
@@ -79,7 +80,7 @@ def _validator(schema: dict[str, Any]) -> Any:
         from jsonschema_specifications import REGISTRY  # pyright: ignore[reportMissingTypeStubs]
         from referencing.exceptions import Unresolvable
     except ImportError as error:
-        hint = "Install with: pip install jsonschema (the extra 'jsonschema'); or pass a Python type."
+        hint = f"Pass a Python type, or: {install_hint('jsonschema', extra='jsonschema')}"
         message = "response_model= with a JSON Schema requires jsonschema, which is not installed."
         raise MissingExtraError(message, hint=hint) from error
     named: Any = schema.get("$schema", _LATEST)

@@ -21,6 +21,7 @@ from ..ports import (
     TraceSubscriber,
     WireFormat,
 )
+from ..schema.install_hints import checkout_hint
 from .contributions import contributions
 from .entry_points import BACKENDS_GROUP, FoundPlugin, found_plugins
 from .failures import failure_text
@@ -164,7 +165,7 @@ class Registry:
         """
         found = self._find(PROVIDER, name)
         if found is None:
-            install = "Install the package, so that its entry points are found: pip install . (in the checkout)."
+            install = f"Install the package, so that its entry points are found. {checkout_hint('.')}"
             whose = whose_model(name, model, self.providers)
             hint = " ".join([whose, *self._broken()]) if whose else self._hint(PROVIDER, name, install)
             if not whose and name and not nearest_names(name, self.providers):

@@ -83,6 +83,7 @@ if TYPE_CHECKING:
     from .error_records import ErrorRecord
     from .evidence import Evidence, EvidenceMatch, EvidenceSource
     from .input_requests import InputRequest, InputResponse, Question
+    from .install_hints import install_hint
     from .journal_entries import JournalEntry, JournalKind
     from .media_anchors import MediaAnchor
     from .media_controls import FetchedBy, MediaControls, MediaResolution
@@ -202,6 +203,7 @@ _LATER = {
     "deltas_of": "accumulation",
     "from_data": "reading",
     "from_json": "documents",
+    "install_hint": "install_hints",
     "partial_reply": "partial_replies",
     "redacted_call": "redaction",
     "redacted_reply": "redaction",
@@ -374,6 +376,7 @@ __all__ = [
     "freeze_object",
     "from_data",
     "from_json",
+    "install_hint",
     "media_kind_of",
     "partial_reply",
     "redacted_call",

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, ClassVar
 
 from .base_error import SchemaError
+from .install_hints import install_hint
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -74,7 +75,7 @@ def pillow_image(blob: Blob) -> Image:
     try:
         from PIL import Image  # an optional library: only this function needs it
     except ImportError as error:
-        hint = "Install it with: pip install pillow (part of the extra 'images')."
+        hint = install_hint("pillow", extra="images")
         raise SchemaError("an image as a Pillow image needs the package pillow", hint=hint) from error
     import io
 

@@ -14,7 +14,8 @@ from urllib.parse import urlsplit
 
 import httpx2
 
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, MissingExtraError
+from ..schema.install_hints import install_hint
 from ..scrubbing import credentials_in
 from .failures import ProxyInUse
 
@@ -135,7 +136,9 @@ def _proxy_url(proxy: str) -> str:
     scheme = url.partition("://")[0].lower()
     if scheme in ("http", "https") or (scheme in ("socks5", "socks5h") and find_spec("socksio")):
         return url
-    hint = "Run: pip install socksio" if scheme.startswith("socks5") else "Use an http:// or https:// proxy."
+    if scheme in ("socks5", "socks5h"):
+        raise MissingExtraError("SOCKS proxies need the package socksio.", hint=install_hint("socksio"))
+    hint = "Use an http:// or https:// proxy."
     raise ConfigurationError(f"proxies with the scheme {scheme!r} are not supported here.", hint=hint)
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from abstractcore.schema.install_hints import install_hint
+
 if TYPE_CHECKING:
     from abstractcore.ports import BackendOwner, BackendRegistry
 
@@ -16,7 +18,7 @@ def register(registry: BackendRegistry) -> None:
         backend_id="abstractcore:local",
         factory=_transcriber,
         description="Speech recognition on this machine.",
-        install_hint="Install the extra 'audio'.",
+        install_hint=install_hint("faster-whisper", extra="audio"),
         config_hint="Set transcription_model=... in create_llm for another model.",
     )
 

@@ -6,6 +6,7 @@ The clients try again as they do by default: not after `x-should-retry: false` (
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import sys
 from collections.abc import Iterator
@@ -18,15 +19,17 @@ from google import genai
 from google.genai import errors as google
 from google.genai import types
 
+from abstractcore import MissingExtraError
 from abstractcore.registry import Registry
 from abstractcore.registry.entry_points import found_plugins
 from abstractcore.server import Settings, server_services
+from abstractcore.server.stored_state import StoredState
 from tests.documents import ROOT
 from tests.server.serving import Served, serving
 
 INVOICE = (ROOT / "examples/media/invoice.pdf").read_bytes()
 PDF = base64.b64encode(INVOICE).decode()
-INSTALL = "pip install pypdf (part of the extra 'documents')"
+INSTALL = "pip install pypdf (part of the extra 'documents'; in a checkout of AbstractCore: pip install '.[documents]')"
 
 
 @pytest.fixture(scope="module")
@@ -97,15 +100,33 @@ def test_missing_plugin_is_named_and_no_path_of_a_broken_one(client: openai.Open
         client.audio.speech.create(model="default", voice="default", input="Hello")
     assert caught.value.status_code == 501
     assert "no backend of llm.voice is installed" in caught.value.message
-    assert "pip install abstractvoice" in caught.value.message
+    assert "pip install ./plugins/abstractvoice" in caught.value.message
     assert "'broken' is broken: OSError: no such file: '(a path)'" in caught.value.message
     assert "/secret/folder" in logged(caplog)
 
 
 def test_missing_plugin_of_images_and_music_is_named(client: openai.OpenAI):
-    with pytest.raises(openai.InternalServerError, match="pip install abstractvision"):
+    with pytest.raises(openai.InternalServerError, match=r"pip install \./plugins/abstractvision"):
         client.images.generate(model="default", prompt="a house")
-    with pytest.raises(openai.InternalServerError, match="pip install abstractmusic"):
+    with pytest.raises(openai.InternalServerError, match=r"pip install \./plugins/abstractmusic"):
         client.post("/audio/music", body={"model": "default", "prompt": "a waltz"}, cast_to=object)
     with pytest.raises(openai.NotFoundError, match="There are: default"):
         client.audio.speech.create(model="local", voice="default", input="Hello")
+
+
+def test_package_of_a_transport_is_named_and_not_a_missing_key(
+    client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr("abstractcore.client.connections.find_spec", lambda name: None)
+    with pytest.raises(openai.InternalServerError, match="pip install aiohttp") as caught:
+        client.chat.completions.create(model="openai/gpt-of-this-test", messages=[{"role": "user", "content": "Hi"}])
+    assert caught.value.status_code == 501
+    assert "pip install aiohttp" in logged(caplog)
+
+
+def test_driver_of_a_database_is_named_and_the_database_is_not_called_down(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "pg8000", None)
+    stored = StoredState("postgresql://127.0.0.1/none", 60)
+    with pytest.raises(MissingExtraError, match="pip install pg8000"):
+        asyncio.run(stored.run(lambda tables: None))
+    stored.close()

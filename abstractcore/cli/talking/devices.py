@@ -12,6 +12,7 @@ from typing import Any
 import abstractcore
 
 from ...capabilities.joined_sound import as_wav
+from ...schema.install_hints import install_hint
 from .speech_ends import BLOCK, RATE, SpeechEnds
 
 _PCM = re.compile(r"audio/pcm;rate=(\d+);channels=1")
@@ -159,7 +160,7 @@ def _library() -> Any:
         return importlib.import_module("sounddevice")
     except ImportError:
         message = "A microphone and a loudspeaker need the package sounddevice."
-        hint = f"Install it with: pip install sounddevice (part of the extra 'talk'). {_FILES}"
+        hint = f"{install_hint('sounddevice', extra='talk')} {_FILES}"
     except OSError:  # on Linux its wheel does not hold PortAudio
         message = "sounddevice needs the library PortAudio."
         hint = f"Install it with: apt install libportaudio2. {_FILES}"

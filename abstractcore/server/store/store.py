@@ -13,6 +13,7 @@ from sqlalchemy.engine import Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from ...errors import ConfigurationError, MissingExtraError
+from ...schema.install_hints import install_hint
 from ...user_folders import data_folder
 from .tables import VERSION, metadata, versions
 
@@ -74,7 +75,7 @@ class Store:
             elif found > VERSION:
                 raise ConfigurationError(
                     f"the database has version {found} of the tables, this AbstractCore knows version {VERSION}",
-                    hint="Upgrade with: pip install --upgrade abstractcore, or name another database.",
+                    hint="Install a later AbstractCore, or name another database.",
                 )
 
     @contextmanager
@@ -132,7 +133,7 @@ def _engine(url: str) -> Engine:
     except (ImportError, NoSuchModuleError) as error:
         raise MissingExtraError(
             f"{parsed.drivername} requires a driver that is not installed: {error}",
-            hint="Install with: pip install pg8000 (the extra 'postgresql').",
+            hint=install_hint("pg8000", extra="postgresql"),
         ) from None
     if is_file:
         if parsed.database:

@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from abstractcore.errors import MissingExtraError, ModelStoreError
+from abstractcore.schema.install_hints import install_hint
 
 from .wheels import redact
 
@@ -83,7 +84,7 @@ def hub_client(name: str) -> Generator[Any]:
     except ImportError:
         raise MissingExtraError(
             f"{name} is on Hugging Face, and huggingface-hub is not installed",
-            hint="Run: pip install huggingface-hub filelock (part of the extra 'local').",
+            hint=install_hint("huggingface-hub", "filelock", extra="local"),
         ) from None
     try:
         with _without_bars(hub_utils):

@@ -9,6 +9,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from abstractcore.errors import MissingExtraError
+from abstractcore.schema.install_hints import install_hint
 
 from .checksums import size_of
 from .progress import note
@@ -24,7 +25,7 @@ def locked(root: Path, slug: str, name: str) -> Generator[None]:
     except ImportError:
         raise MissingExtraError(
             f"{name} is not stored, and downloading needs filelock, which is not installed",
-            hint="Run: pip install filelock (part of the extra 'local').",
+            hint=install_hint("filelock", extra="local"),
         ) from None
     locks = root / ".locks"
     locks.mkdir(parents=True, exist_ok=True)

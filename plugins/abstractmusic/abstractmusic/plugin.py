@@ -8,6 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from abstractcore.ports import BackendOwner, BackendRegistry
+from abstractcore.schema import install_hint
 
 _VENDORS = (
     ("elevenlabs", "ElevenLabs Music: songs with and without vocals.", "Set ELEVENLABS_API_KEY, or music_api_key=..."),
@@ -40,7 +41,7 @@ def register(registry: BackendRegistry) -> None:
         factory=_made_by("local.backend", "MusicgenBackend"),
         priority=1,
         description="MusicGen on this machine, by the library transformers.",
-        install_hint="pip install torch transformers",
+        install_hint=install_hint("torch", "transformers"),
         config_hint="music_model='a folder, or a name on the Hugging Face hub'.",
     )
     for rank, (name, description, needed) in enumerate(_VENDORS):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from abstractcore.ports import BackendOwner, BackendRegistry
+from abstractcore.schema import install_hint
 
 _VENDORS = (
     ("openai", "OpenAI's Images API.", "OPENAI_API_KEY"),
@@ -35,7 +36,7 @@ def register(registry: BackendRegistry) -> None:
         factory=_diffusers,
         priority=5,
         description="Models on this machine, by the library diffusers.",
-        install_hint="pip install diffusers torch transformers accelerate",
+        install_hint=install_hint("diffusers", "torch", "transformers", "accelerate"),
         config_hint="vision_image_model='a folder, or a name on the Hugging Face hub'.",
     )
     for rank, (name, description, key) in enumerate(_VENDORS):

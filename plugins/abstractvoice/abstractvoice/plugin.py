@@ -37,7 +37,6 @@ def register(registry: BackendRegistry) -> None:
         factory=_local,
         priority=10,
         description="29 English voices on this machine.",
-        install_hint="pip install abstractvoice",
         config_hint="voice_default='heart' for a voice that sounds natural.",
     )
     for name, (description, variable) in _REMOTE.items():

@@ -16,6 +16,7 @@ from abstractcore.errors import (
     StreamInterruptedError,
 )
 from abstractcore.ports import Address, ProviderServices, Runtime
+from abstractcore.schema.install_hints import install_hint
 
 from ..common.endpoints import BearerAuth
 from .process import ModelProcess, ServerKey
@@ -75,7 +76,7 @@ class LocalEndpoint:
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingExtraError(
                 "the embedded model requires xllamacpp, which is not installed",
-                hint="Install it with: pip install xllamacpp filelock huggingface-hub (the extra 'local').",
+                hint=install_hint("xllamacpp", "filelock", "huggingface-hub", extra="local"),
             )
         weights = self._weights()
         threads = self._threads or self._services.spare_cores

@@ -386,7 +386,11 @@ def test_unknown_name_suggests_similar_names(look_up, error, said):
 @pytest.mark.parametrize(
     ("look_up", "hint"),
     [
-        ("provider", "Install the package, so that its entry points are found: pip install . (in the checkout)."),
+        (
+            "provider",
+            "Install the package, so that its entry points are found. In a checkout of AbstractCore: pip install .; "
+            "elsewhere, install the wheel that is built from it.",
+        ),
         ("capability", "Install a plugin that provides it; `abstractcore plugins` lists what is installed."),
         (
             "tool_source",

@@ -117,7 +117,7 @@ def test_model_that_cannot_be_loaded_is_a_typed_error(model: Path, tmp_path: Pat
 
 def test_missing_libraries_are_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setitem(sys.modules, "torch", None)
-    with pytest.raises(MissingExtraError, match=r"MusicGen needs the package torch\. Install: pip install torch"):
+    with pytest.raises(MissingExtraError, match=r"MusicGen needs the package torch\. Install with: pip install torch"):
         local(tmp_path).music.t2m("a waltz")
 
 

@@ -206,7 +206,7 @@ def test_failed_turn_does_not_end_a_live_conversation(
 @pytest.mark.parametrize(
     ("library", "message"),
     [
-        (None, "need the package sounddevice.\nInstall it with: pip install sounddevice"),
+        (None, "need the package sounddevice.\nInstall with: pip install sounddevice"),
         (FakeSoundDevice(is_there=False), "no microphone can be opened: Error querying device -1."),
     ],
 )

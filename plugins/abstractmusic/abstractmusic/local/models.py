@@ -9,8 +9,8 @@ from importlib import import_module
 from typing import Any
 
 from abstractcore import MissingExtraError, ModelStoreError, UnsupportedContentError
+from abstractcore.schema import install_hint
 
-INSTALL = "pip install torch transformers"
 _KINDS = ("musicgen", "musicgen_melody")
 
 
@@ -102,7 +102,9 @@ def library(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         missing = error.name or name
-        raise MissingExtraError(f"MusicGen needs the package {missing}", hint=f"Install: {INSTALL}") from None
+        raise MissingExtraError(
+            f"MusicGen needs the package {missing}", hint=install_hint("torch", "transformers")
+        ) from None
 
 
 def _best_device(torch: Any) -> str:

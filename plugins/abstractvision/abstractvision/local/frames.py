@@ -9,6 +9,7 @@ from importlib import import_module
 from typing import Any
 
 from abstractcore import Blob, MissingExtraError, VideoPart
+from abstractcore.schema import install_hint
 
 
 def video_of(frames: Sequence[Any], fps: float) -> VideoPart:
@@ -16,7 +17,7 @@ def video_of(frames: Sequence[Any], fps: float) -> VideoPart:
     try:
         av: Any = import_module("av")
     except ImportError:
-        hint = "Install: pip install av (part of the extra 'video' of abstractcore)"
+        hint = install_hint("av", extra="video")
         raise MissingExtraError("videos of this machine need the package av", hint=hint) from None
     written = io.BytesIO()
     with av.open(written, "w", format="webm") as file:

@@ -10,11 +10,12 @@ from importlib import import_module
 from typing import Any
 
 from abstractcore import CallWarning, MissingExtraError, ModelStoreError, UnsupportedContentError
+from abstractcore.schema import install_hint
 
 from ..problems import shortened
 from ..remote.requests import PictureRequest, Task
 
-INSTALL = "pip install diffusers torch transformers accelerate"
+_INSTALL = install_hint("diffusers", "torch", "transformers", "accelerate")
 
 
 class Pipelines:
@@ -71,7 +72,7 @@ def library(name: str) -> Any:
         return import_module(name)
     except ImportError as error:
         missing = error.name or name
-        raise MissingExtraError(f"local models need the package {missing}", hint=f"Install: {INSTALL}") from None
+        raise MissingExtraError(f"local models need the package {missing}", hint=_INSTALL) from None
 
 
 def _best_device(torch: Any) -> str:

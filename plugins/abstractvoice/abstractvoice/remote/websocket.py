@@ -18,7 +18,7 @@ from abstractcore import (
     StreamInterruptedError,
     UnexpectedResponseError,
 )
-from abstractcore.schema import WireResponse
+from abstractcore.schema import WireResponse, install_hint
 
 from .failures import error_of
 
@@ -129,7 +129,7 @@ def _connector() -> Any:
         from websockets.sync.client import reconnect
     except ImportError:
         raise MissingExtraError(
-            "voice_websocket needs the package websockets", hint="Install: pip install 'websockets>=17.4,<18'"
+            "voice_websocket needs the package websockets", hint=install_hint("websockets>=17.4,<18")
         ) from None
 
     class Connector(reconnect):

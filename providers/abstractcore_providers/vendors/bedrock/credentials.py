@@ -14,6 +14,7 @@ from abstractcore.errors import (
     ProviderError,
 )
 from abstractcore.ports import Address, Runtime
+from abstractcore.schema.install_hints import install_hint
 
 from .signature import AwsKeys, SignatureAuth
 
@@ -72,7 +73,7 @@ class ChainEndpoint:
         except ImportError:
             raise MissingExtraError(
                 "botocore, which resolves AWS credentials, is not installed",
-                hint="Install it with: pip install botocore (the extra 'bedrock'). " + _KEY_HINT,
+                hint=f"{install_hint('botocore', extra='bedrock')} {_KEY_HINT}",
             ) from None
         try:
             session = session_module.Session(profile=self.profile)

@@ -10,6 +10,7 @@ from typing import Any
 
 from abstractcore.errors import AuthenticationError, ConfigurationError, MissingExtraError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
+from abstractcore.schema.install_hints import install_hint
 
 from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint
 from ...common.model_settings import setting_names, with_settings
@@ -127,7 +128,8 @@ class _ApplicationCredentials:
             auth, requests = import_module("google.auth"), import_module("google.auth.transport.requests")
         except ImportError:
             raise MissingExtraError(
-                "Vertex AI needs an access token.", hint="Pass access_token=..., or `pip install google-auth requests`."
+                "Vertex AI needs an access token.",
+                hint=f"Pass access_token=..., or: {install_hint('google-auth', 'requests')}",
             ) from None
         try:
             if self._credentials is None:

@@ -282,7 +282,7 @@ def test_command_that_cannot_serve_says_what_to_change(
 
 def test_command_without_the_extra_says_what_to_install(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setitem(sys.modules, "mcp", None)
-    assert "pip install mcp (the extra 'mcp')" in refused(monkeypatch=monkeypatch)
+    assert "pip install mcp (part of the extra 'mcp'" in refused(monkeypatch=monkeypatch)
 
 
 @pytest.mark.parametrize("address", ["localhost:0", "[::1]:0"])

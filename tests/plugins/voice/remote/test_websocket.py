@@ -440,7 +440,7 @@ def test_missing_library_is_named(live: Connect, monkeypatch: pytest.MonkeyPatch
     vendor = live("cartesia")
     monkeypatch.setitem(sys.modules, "websockets.sync.client", None)
     caught, _ = failing(vendor.llm, MissingExtraError)
-    assert caught.hint == "Install: pip install 'websockets>=17.4,<18'"
+    assert caught.hint == "Install with: pip install 'websockets>=17.4,<18'."
 
 
 @pytest.mark.parametrize("name", ["openai", "gemini"])

@@ -13,6 +13,7 @@ from typing import Any, cast
 import pycrfsuite  # pyright: ignore[reportMissingTypeStubs]
 
 from abstractcore import MissingExtraError
+from abstractcore.schema import install_hint
 
 Phonemes = tuple[str, ...]
 _REACH = 3
@@ -58,7 +59,7 @@ class Lexicon:
 def _loaded() -> Lexicon:
     package = find_spec("gruut_lang_en")
     if package is None or not package.submodule_search_locations:
-        raise MissingExtraError("the list of English words is not installed", hint="Run: pip install gruut-lang-en")
+        raise MissingExtraError("the list of English words is not installed", hint=install_hint("gruut-lang-en"))
     return Lexicon(Path(package.submodule_search_locations[0]) / "espeak")
 
 
