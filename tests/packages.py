@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -49,15 +50,15 @@ def _commands(environment: Path) -> Path:
 
 
 class Environment:
-    """A fresh environment with the locked base dependencies, or those of a plugin. `executables` is its folder of
-    commands.
+    """A fresh environment with the locked base dependencies, or those of a plugin, and of extras. `executables` is its
+    folder of commands.
     """
 
-    def __init__(self, folder: Path, package: str = "abstractcore") -> None:
+    def __init__(self, folder: Path, package: str = "abstractcore", extras: Sequence[str] = ()) -> None:
         env = {name: value for name, value in os.environ.items() if name not in ("VIRTUAL_ENV", "UV_PYTHON")}
         env |= {"UV_PROJECT_ENVIRONMENT": str(folder), "UV_PYTHON": sys.executable, "UV_PYTHON_DOWNLOADS": "never"}
         plain = ("--frozen", "--no-default-groups", "--no-install-workspace")
-        run(*_UV, "sync", "--package", package, *plain, env=env)
+        run(*_UV, "sync", "--package", package, *plain, *(f"--extra={extra}" for extra in extras), env=env)
         self.executables = _commands(folder)
         self.python = self.executables / "python"
 

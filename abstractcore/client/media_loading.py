@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TypeAlias, cast
 from urllib.parse import urlsplit
 
-from ..errors import InvalidInputError, MediaError
+from ..errors import InvalidInputError, MediaError, MissingExtraError
 from ..pillow_images import Content, Picture, checked, from_pillow, is_picture
 from ..ports import Fetcher, HasExtensions, MediaHandler, Recognised
 from ..schema import MEDIA_PART_BY_KIND, MEDIA_PARTS, Blob, MediaPart, SchemaError, media_kind_of
@@ -270,5 +270,19 @@ def _declared(name: str, media_type: str, handlers: Sequence[MediaHandler]) -> R
 def _first_recognised(
     head: bytes, name: str, declared: str | None, handlers: Sequence[MediaHandler]
 ) -> Recognised | None:
-    found = (handler.recognise(head, name, declared) for handler in handlers)
-    return next((each for each in found if each is not None), None)
+    """Returns the result of the first handler that recognises a file.
+
+    If none does, and one lacks a package to decide it, its `MissingExtraError` is raised.
+    """
+    missing: MissingExtraError | None = None
+    for handler in handlers:
+        try:
+            found = handler.recognise(head, name, declared)
+        except MissingExtraError as error:
+            missing = missing or error
+            continue
+        if found is not None:
+            return found
+    if missing is not None:
+        raise missing
+    return None

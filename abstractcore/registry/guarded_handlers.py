@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeGuard, cast, get_args
 
-from ..errors import PluginError
+from ..errors import MissingExtraError, PluginError
 from ..ports import Fallback, HasExcerpts, HasExtensions, MediaHandler
 from ..schema import (
     MEDIA_PART_BY_KIND,
@@ -37,7 +37,8 @@ _log = logging.getLogger("abstractcore")
 
 @dataclass(frozen=True, slots=True)
 class GuardedHandler:
-    """Wraps a handler. If it fails while recognising a file, the failure is logged and other handlers are tried.
+    """Wraps a handler. If it fails while recognising a file, the failure is logged and other handlers are tried,
+    except where a package is missing.
 
     `check` and `convert` raise `PluginError`, which names the handler and its owner, for unexpected exceptions and
     invalid results.
@@ -111,9 +112,14 @@ class GuardedHandler:
         return None if heard is None else self._checked(heard, context)
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:
-        """Returns the result of the handler; None also for a failure and an invalid result, which are logged."""
+        """Returns the result of the handler; None also for a failure and an invalid result, which are logged.
+
+        Raises `MissingExtraError` as the handler does: the user can install what it names.
+        """
         try:
             found: object = self.handler.recognise(head, name, declared)
+        except MissingExtraError:
+            raise
         except Exception:
             _log.warning("%s failed to recognise a file; other handlers are tried", self, exc_info=True)
             return None

@@ -11,7 +11,7 @@ from typing import Any
 import abstractcore
 
 from ..catalogue import FileCatalogue
-from ..errors import AuthenticationError, ConfigurationError, ModelNotFoundError
+from ..errors import AuthenticationError, ConfigurationError, MissingExtraError, ModelNotFoundError
 from ..registry import did_you_mean, nearest_names
 from .passthrough import PassThrough
 from .settings import OnDisconnect, ProviderSettings, Settings
@@ -148,6 +148,8 @@ class LLMs:
             found = abstractcore.create_llm(
                 provider, model, services=self._services, middleware=[PassThrough()], **options
             )
+        except MissingExtraError:
+            raise
         except (AuthenticationError, ConfigurationError) as error:
             raise self._not_set_up(name, provider) from error
         self._llms[key] = found

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
-from ..errors import ConfigurationError, ServerError
+from ..errors import ConfigurationError, MissingExtraError, ServerError
 from .failures import RequestRefused
 
 if TYPE_CHECKING:
@@ -63,6 +63,8 @@ class StoredState:
 
         try:
             return work(self._opened())
+        except MissingExtraError:
+            raise
         except (StoreUnavailable, ConfigurationError) as error:
             _log.error("stored responses cannot be used, the database is down: %s", error)
             down = ServerError("stored responses cannot be used at the moment")

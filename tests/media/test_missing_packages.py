@@ -1,14 +1,22 @@
-"""A plan names the packages that a conversion needs and that are not installed, before anything is sent."""
+"""Packages that are not installed are named: by a plan, before anything is sent, and by the errors of conversions."""
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
-from abstractcore import Services, create_llm
-from tests.media.parts import EXAMPLES, FILES
+from abstractcore import MissingExtraError, Services, create_llm
+from abstractcore_media.document.format_handler import explained as document_explained
+from abstractcore_media.document.pdf_opening import explained as pdf_explained
+from abstractcore_media.image.opening import explained as image_explained
+from abstractcore_media.video.describing import described
+from tests.media.parts import EXAMPLES, FILES, NO_MODELS
 
 pytestmark = pytest.mark.process
 
@@ -42,7 +50,7 @@ def test_plan_names_a_missing_package(llm, monkeypatch: pytest.MonkeyPatch, file
     assert (warning.code, warning.path) == ("missing_package", "messages[0].parts[0]")
     assert warning.message == (
         f"{file.name} cannot be converted before these packages are installed: {package}. "
-        f"Install them with: pip install {package}"
+        f"Install with: pip install {package}."
     )
 
 
@@ -53,3 +61,36 @@ def test_plan_of_a_file_that_is_sent_itself_needs_no_package(monkeypatch: pytest
     plan = llm.plan("What is it?", media=[EXAMPLES / "invoice.pdf"])
     services.close()
     assert (plan[0].route, plan.warnings) == ("native", ())
+
+
+class NoWork:
+    """The work on a file, for messages."""
+
+    source = "report.pdf"
+
+
+@pytest.mark.parametrize(
+    ("guard", "extra"),
+    [
+        (lambda: image_explained("a.png"), "images"),
+        (lambda: pdf_explained("a.pdf"), "documents"),
+        (lambda: document_explained(cast(Any, NoWork()), "Word file"), "documents"),
+    ],
+)
+def test_module_that_a_decoder_lacks_is_not_a_corrupt_file(guard: Callable[[], Any], extra: str):
+    message = rf"package lost,.*pip install lost \(part of the extra '{extra}'"
+    with pytest.raises(MissingExtraError, match=message), guard():
+        raise ModuleNotFoundError("No module named 'lost.part'", name="lost.part")
+
+
+def test_frames_that_no_installed_package_describes_name_it():
+    missing = MissingExtraError("Reading text in images needs the package x.")
+    frame = SimpleNamespace(jpeg=lambda: b"", time=0.0)
+
+    def lacking(part: object) -> Any:
+        raise missing
+
+    context = replace(NO_MODELS, to_text=lacking)
+    with pytest.raises(MissingExtraError) as caught:
+        described([cast(Any, frame)], context, "clip.mp4", lambda: None)
+    assert caught.value is missing

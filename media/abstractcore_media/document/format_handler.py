@@ -13,6 +13,7 @@ from abstractcore.ports import Fallback
 from abstractcore.schema import MediaKind, MediaPart
 
 from ..common.content import content_of, source_of
+from ..common.extras import missing_module
 from ..common.media_types import extensions_of_types
 from ..common.recognition import recognised
 from .glyphs.fallback import drawn_or_text, glyphs
@@ -190,6 +191,8 @@ def explained(work: Work, what: str) -> Generator[None]:
         raise work.corrupt(what, error.message) from error
     except AbstractCoreError:
         raise
+    except ImportError as error:
+        raise missing_module(error, f"Reading {work.source}", "documents") from error
     except MemoryError as error:
         raise work.too_large("reading it needs more memory than there is") from error
     except Exception as error:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, CorruptFileError, EncryptedFileError, MediaError, WrongPasswordError
 
-from ..common.extras import missing_extra
+from ..common.extras import missing_extra, missing_module
 
 if TYPE_CHECKING:
     from pypdf import PdfReader
@@ -73,6 +73,8 @@ def explained(source: str) -> Generator[None]:
         raise
     except DependencyError as error:
         raise missing_extra("Reading encrypted PDF files", "cryptography", "documents") from error
+    except ImportError as error:
+        raise missing_module(error, "Reading PDF files", "documents") from error
     except LimitReachedError as error:
         raise too_big(source, "a stream in it decompresses to an enormous size") from error
     except Exception as error:

@@ -39,6 +39,7 @@ _CAPTIONED: Mapping[MediaLimit, int] = {"image_pixels": 2000}
 
 
 _PILLOW = {"pillow": "PIL"}
+_READER = {**_PILLOW, "rapidocr": "rapidocr"}
 
 
 class ImageHandler:
@@ -48,8 +49,8 @@ class ImageHandler:
     fallbacks: Sequence[Fallback] = (
         Fallback("convert", frozenset(_IMAGES), packages=_PILLOW),
         Fallback("caption", _TEXT, needs="vision_model", packages=_PILLOW),
-        Fallback("ocr", _TEXT, packages={**_PILLOW, "rapidocr": "rapidocr"}),
-        Fallback("observe", _TEXT, packages=_PILLOW),
+        Fallback("ocr", _TEXT, packages=_READER),
+        Fallback("observe", _TEXT, packages=_READER),
     )
     extensions = extensions_of("image/")
     max_frames = 8
@@ -69,7 +70,7 @@ class ImageHandler:
         """Raises `MediaError` if the content does not match the declared format: vendors compare the two."""
         found = check_family(part, "image/")
         claimed = part.blob.media_type
-        if found is not None and found != claimed:
+        if found != claimed:
             source = source_of(part)
             raise MediaError(
                 f"{source} is declared as {claimed}, but its content is {found}.",

@@ -113,6 +113,7 @@ class TextReader:
 
     def _readings(self, image: Image, source: str, threads: int, deadline: float | None) -> Iterator[list[Line]]:
         """Yields the lines of each variant, as long as there is time."""
+        self._loaded(threads)
         for vary, scale in _variants(image):
             if (interruption := current_interruption()) is not None:
                 interruption.check()

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from abstractcore.errors import AbstractCoreError, CorruptFileError, MediaError
 
-from ..common.extras import missing_extra
+from ..common.extras import missing_extra, missing_module
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -97,6 +97,8 @@ def explained(source: str) -> Generator[None]:
         yield
     except AbstractCoreError:
         raise
+    except ImportError as error:
+        raise missing_module(error, "Reading images", "images") from error
     except MemoryError as error:
         raise MediaError(f"{source} needs too much memory.", source=source, hint="Make it smaller.") from error
     except Exception as error:

@@ -41,6 +41,8 @@ def described(
             shown.append(Shown(frame.time, frame.time, f"[{clock(frame.time)}] Frame:", text, places))
         context.progress(number, len(frames), "frames")
     if not shown:
+        if isinstance(failure, MissingExtraError):
+            raise failure
         raise MediaError(
             f"The frames of {source} cannot be described: {failure or 'there is no text for them'}",
             source=source,

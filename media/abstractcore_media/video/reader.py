@@ -13,7 +13,7 @@ from abstractcore.schema import MediaPart
 
 from ..common.av_files import duration, open_recording
 from ..common.content import source_of
-from ..common.extras import missing_extra
+from ..common.extras import missing_module
 from .measures import brightness, difference, sharpness, thumbnail
 from .sampling import Candidate
 
@@ -264,5 +264,4 @@ def _check_installed(package: str) -> None:
     try:
         import_module(package)
     except ImportError as error:
-        name = {"PIL": "pillow"}.get(package, package)
-        raise missing_extra("Reading frames of videos", name, "video") from error
+        raise missing_module(error, "Reading frames of videos", "video") from error
