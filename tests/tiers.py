@@ -130,10 +130,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
 def pytest_runtest_teardown(item: pytest.Item) -> Generator[None]:
+    started = item.config.stash[_COSTS].started  # the last teardown of a session ends servers that tests share
     result = yield
     if is_cheap({mark.name for mark in item.iter_markers()}):
         seconds = dict(item.user_properties).get(_COST, 0.0)
-        if item.config.stash[_COSTS].started > item.stash[_STARTED_BEFORE]:
+        if started > item.stash[_STARTED_BEFORE]:
             pytest.fail("This test starts a process: it needs the mark `process`.", pytrace=False)
         if seconds > MOST_SECONDS:
             pytest.fail(f"This test takes {seconds:.1f} s of processor time: it needs a mark.", pytrace=False)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import os
 import random
+import secrets
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
@@ -65,7 +66,7 @@ class Services:
         self.sync_runtime = SyncRuntime(self.clock)
         self.records = Recorder()
         self.random = random
-        self.new_id = new_id or _trace_id
+        self.new_id = new_id or new_trace_id
         self.environment: Mapping[str, str] = os.environ if environment is None else environment
         self._async_runtime: concurrency.AsyncRuntime | None = None
         self._registry = registry
@@ -245,8 +246,9 @@ class Services:
             await transport.close()
 
 
-def _trace_id() -> str:
-    return f"{random.getrandbits(128):032x}"
+def new_trace_id() -> str:
+    """Returns 32 hex digits (W3C Trace Context) that no one can guess: a response is found by its id."""
+    return secrets.token_hex(16)
 
 
 _shared: dict[str, Services] = {}

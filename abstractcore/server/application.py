@@ -11,6 +11,7 @@ from typing import Any
 
 import abstractcore
 
+from ..client.services import new_trace_id
 from ..errors import AccessDeniedError, NotFoundError, RateLimitError
 from ..registry import Registry
 from ..schema import WireResponse
@@ -39,7 +40,7 @@ from .shared_folder import SharedFolder
 from .stored_state import StoredState
 from .tools.approved_calls import ApprovedCalls
 from .tools.servers import MCPServers
-from .trace_ids import begin_request, new_trace_id, next_trace_id
+from .trace_ids import begin_request, next_trace_id
 from .websockets import WebSockets
 
 _UNKNOWN_HOST = (

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid
+import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, cast
 
@@ -25,7 +25,7 @@ _USUAL: Final = 20
 
 def new_id(prefix: str) -> str:
     """Returns an id that no one can guess, as in "conv_6f..."."""
-    return f"{prefix}{uuid.uuid4().hex}"
+    return f"{prefix}{secrets.token_hex(16)}"
 
 
 def stored_items(value: object, path: str) -> list[Item]:

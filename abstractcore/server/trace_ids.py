@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import random
 from contextvars import ContextVar
 
+from ..client.services import new_trace_id
+
 _waiting: ContextVar[list[str] | None] = ContextVar("abstractcore_server_trace_ids", default=None)
-
-
-def new_trace_id() -> str:
-    """Returns 32 random hex digits (W3C Trace Context)."""
-    return f"{random.getrandbits(128):032x}"
 
 
 def begin_request(trace_id: str) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 import threading
 
 import pytest
@@ -32,3 +33,15 @@ def test_threads_that_ask_for_isolation_at_once_get_one_pool(monkeypatch: pytest
     assert found[0] is found[1]
     assert services.isolation is found[0]
     services.close()
+
+
+def test_trace_ids_do_not_follow_from_random_numbers():
+    """A server stores responses under them, and a program may have set the state of `random`."""
+    services, before = Services(environment={}), random.getstate()
+    random.seed(0)
+    ids = [services.new_id()]
+    random.seed(0)
+    ids.append(services.new_id())
+    random.setstate(before)
+    assert ids[0] != ids[1]
+    assert all(len(bytes.fromhex(id)) == 16 for id in ids)
