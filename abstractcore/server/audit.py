@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import os
 import time
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -12,6 +11,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from ..private_files import private
 from ..schema import ModelCall
 from .access import Access, Grant, Lease, Settlement
 from .guard_decisions import GuardDecision
@@ -122,10 +122,7 @@ class AuditLog:
             return
         entry.is_written = True
         try:
-            file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-            try:
-                os.write(file, to_json(entry.data(status, reply, time.time())) + b"\n")
-            finally:
-                os.close(file)
+            with open(self._path, "ab", buffering=0, opener=private) as file:
+                file.write(to_json(entry.data(status, reply, time.time())) + b"\n")
         except OSError as error:
             _log.error("the audit log %s was not written: %s", self._path, error.strerror)

@@ -14,6 +14,7 @@ from typing import Any
 import jiter
 
 from ..errors import InvalidInputError
+from ..private_files import make_private_folder, private
 from .json_changes import changed_paths
 from .passthrough import Relay
 from .sent_calls import SentCall, digest_of
@@ -109,7 +110,8 @@ class ReceiptFolder:
         replies = (call.received() for _, call in receipt.calls if not call.has_failed)
         of_calls = (*(call.request for _, call in receipt.calls), *replies)
         folder = self._folder / trace_id
-        folder.mkdir(parents=True, mode=0o700)
+        make_private_folder(self._folder)
+        folder.mkdir(mode=0o700)
         for body in (receipt.request, reply, *of_calls):
             _write(folder / digest_of(body), body)
         data = json.dumps(receipt.data(digest_of(reply)), indent=2)
@@ -174,6 +176,5 @@ def _same(one: bytes | None, other: bytes | None, words: str) -> str:
 
 
 def _write(path: Path, data: bytes) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(file, "wb") as opened:
-        opened.write(data)
+    with open(path, "wb", opener=private) as file:
+        file.write(data)

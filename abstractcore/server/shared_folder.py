@@ -7,6 +7,8 @@ import os
 from collections.abc import Mapping
 from pathlib import Path
 
+from ..private_files import private
+
 Counts = Mapping[str, Mapping[str, float]]
 """The values of metrics, by the name of the metric and by its labels."""
 _LIVE, _DEAD = ".live.json", ".dead.json"
@@ -22,7 +24,7 @@ class SharedFolder:
     def save(self, counts: Counts) -> None:
         """Replaces the counts of this process. Raises `OSError`."""
         part = self.folder / f"{self.process}.part"
-        part.write_text(json.dumps(counts))
+        _write(part, json.dumps(counts))
         part.replace(self.folder / f"{self.process}{_LIVE}")
 
     def bury(self, process: str) -> None:
@@ -31,7 +33,7 @@ class SharedFolder:
         try:
             os.replace(live, dead)
         except FileNotFoundError:
-            dead.write_text("{}")
+            _write(dead, "{}")
 
     def others(self) -> list[Counts]:
         """Returns what the other processes that run have saved. Raises `OSError`."""
@@ -54,3 +56,8 @@ class SharedFolder:
                 except FileNotFoundError:  # its process has died meanwhile
                     continue
         return found
+
+
+def _write(path: Path, text: str) -> None:
+    with open(path, "w", opener=private) as file:
+        file.write(text)

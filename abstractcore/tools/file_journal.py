@@ -13,6 +13,7 @@ from typing import BinaryIO
 
 from ..errors import InvalidInputError, JournalError
 from ..outputs import to_json
+from ..private_files import private
 from ..schema import JournalEntry, SchemaError, ToolLoop, from_json
 from .journal import Journal
 from .recovery import recovered_loop
@@ -89,7 +90,7 @@ class FileJournal:
     def _opened(self) -> BinaryIO:
         try:
             is_new = not self.path.exists()
-            number = os.open(self.path, os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o600)
+            number = private(str(self.path), os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0))
         except OSError as error:
             raise self._error(f"cannot be opened: {error.strerror or error}") from None
         file = os.fdopen(number, "r+b", buffering=0)
