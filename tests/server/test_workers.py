@@ -36,11 +36,14 @@ WHOLE = {**ASK, "stream": False}
 class Served:
     """A server of several processes, the vendor behind it, and its configuration."""
 
-    def __init__(self, process: Process, vendor: ScriptedServer, config: Path, secrets: dict[str, str]) -> None:
+    def __init__(
+        self, process: Process, vendor: ScriptedServer, config: Path, secrets: dict[str, str], workers: int
+    ) -> None:
         self.process = process
         self.vendor = vendor
         self.config = config
         self.secrets = secrets
+        self.workers = workers
 
     def http(self, key: str = "admin") -> httpx2.Client:
         """Returns a client of one connection, which one of the processes answers."""
@@ -61,7 +64,7 @@ class Served:
         """
         found: dict[int, httpx2.Client] = {}
         try:
-            while len(found) < WORKERS:
+            while len(found) < self.workers:
                 http = stack.enter_context(self.http(key))
                 process = self.process_of(http)
                 found[process] = http
@@ -100,8 +103,10 @@ def database(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @contextmanager
-def serving(vendor: ScriptedServer, database: str, folder: Path, down: str = "closed") -> Generator[Served]:
-    """Runs a server of two processes during `with`."""
+def serving(
+    vendor: ScriptedServer, database: str, folder: Path, down: str = "closed", workers: int = WORKERS
+) -> Generator[Served]:
+    """Runs a server of several processes during `with`."""
     store = Store(database)
     keys, prefix = Keys(store), folder.name
     limits = {"admin": KeyLimits(), "requests": KeyLimits(LIMIT), "parallel": KeyLimits(parallel=1)}
@@ -112,10 +117,10 @@ def serving(vendor: ScriptedServer, database: str, folder: Path, down: str = "cl
         f'[server]\ndatabase = "{database}"\ndatabase_down = "{down}"\n[limits]\ndrain_seconds = 20\n'
         f'[providers.openai-compatible]\nbase_url = "{vendor.url}/v1"\noptions.max_retries = 0\n'
     )
-    command = ("--config", str(config), "--workers", str(WORKERS))
+    command = ("--config", str(config), "--workers", str(workers))
     with notified() as (name, systemd), started(*command, NOTIFY_SOCKET=name) as process:
         assert systemd.recv(64) == b"READY=1"
-        yield Served(process, vendor, config, secrets)
+        yield Served(process, vendor, config, secrets, workers)
         if process.process.poll() is None:
             process.signal(signal.SIGTERM)
         process.end()

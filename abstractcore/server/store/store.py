@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, create_engine, event, func, insert, select, update
-from sqlalchemy.engine import Engine, make_url
+from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from ...errors import ConfigurationError, MissingExtraError
+from ...private_files import make_private_folder
 from ...schema.install_hints import install_hint
 from ...user_folders import data_folder
+from .forks import Transactions
+from .sqlite_files import make_private
 from .tables import VERSION, metadata, versions
 
 _BUSY_SECONDS = 5
@@ -38,14 +40,15 @@ def default_file() -> Path:
 
 class Store:
     """Opens a database by its SQLAlchemy URL: `sqlite:///PATH` or `postgresql://...`; makes missing tables, and a
-    missing file, which only its owner may read.
+    missing file, which only its owner may read. Forked processes connect again.
 
     Raises `ConfigurationError` for an invalid URL, and for a database of a newer version; `MissingExtraError` without
     the database's driver; `StoreUnavailable`, which each use of it may raise too.
     """
 
-    def __init__(self, url: str) -> None:
+    def __init__(self, url: str | URL) -> None:
         self._engine = _engine(url)
+        self._transactions = Transactions(self._engine.dispose)
         try:
             self._prepare()
         except BaseException:
@@ -56,11 +59,10 @@ class Store:
     def at(cls, path: Path) -> Store:
         """Opens a SQLite file; makes it, with its folder, if it is missing. Only its owner may read both."""
         try:
-            path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-            _make_file(str(path))
+            make_private_folder(path.parent)
         except OSError as error:
             raise ConfigurationError(f"the database {path} cannot be opened: {error.strerror}") from None
-        return cls(f"sqlite:///{path}")
+        return cls(URL.create("sqlite", database=str(path)))
 
     def _prepare(self) -> None:
         with self.writing() as connection:
@@ -81,7 +83,7 @@ class Store:
     @contextmanager
     def reading(self) -> Generator[Connection]:
         """Yields a connection for reading; raises `StoreUnavailable`."""
-        with _failures(), self._engine.execution_options(**{_READS: True}).begin() as connection:
+        with self._begun(self._engine.execution_options(**{_READS: True})) as connection:
             yield connection
 
     @contextmanager
@@ -90,7 +92,12 @@ class Store:
 
         In SQLite no other process writes meanwhile. In PostgreSQL rows are locked by `SELECT ... FOR UPDATE`.
         """
-        with _failures(), self._engine.begin() as connection:
+        with self._begun(self._engine) as connection:
+            yield connection
+
+    @contextmanager
+    def _begun(self, engine: Engine) -> Generator[Connection]:
+        with _failures(), self._transactions.counted(), engine.begin() as connection:
             yield connection
 
     def close(self) -> None:
@@ -115,7 +122,7 @@ def _failures() -> Generator[None]:
         raise StoreUnavailable(type(error).__name__) from error
 
 
-def _engine(url: str) -> Engine:
+def _engine(url: str | URL) -> Engine:
     hint = "Write sqlite:////folder/file.db or postgresql://user@host/database."
     try:
         parsed = make_url(url)
@@ -124,6 +131,8 @@ def _engine(url: str) -> Engine:
     if parsed.get_backend_name() not in _SCHEMES:
         raise ConfigurationError(f"{parsed.get_backend_name()!r} is not a database that can be used here", hint=hint)
     is_file = parsed.get_backend_name() == "sqlite"
+    if is_file and (parsed.database in (None, "", ":memory:") or "uri" in parsed.query):
+        raise ConfigurationError("the URL of the database does not name a file", hint=hint)
     if parsed.drivername == "postgresql":
         parsed = parsed.set(drivername=_POSTGRESQL_DRIVER)
     limit = "timeout" if is_file or parsed.drivername == _POSTGRESQL_DRIVER else "connect_timeout"
@@ -136,17 +145,11 @@ def _engine(url: str) -> Engine:
             hint=install_hint("pg8000", extra="postgresql"),
         ) from None
     if is_file:
-        if parsed.database:
-            with suppress(OSError):  # which SQLite reports
-                _make_file(parsed.database)
+        with suppress(OSError):  # which SQLite reports
+            make_private(str(parsed.database))
         event.listen(engine, "connect", _prepare_file)
         event.listen(engine, "begin", _begin)
     return engine
-
-
-def _make_file(path: str) -> None:
-    """Makes a file that only its owner may read, if it is missing: SQLite gives its other files the same rights."""
-    os.close(os.open(path, os.O_RDWR | os.O_CREAT, 0o600))
 
 
 def _prepare_file(connection: Any, record: object) -> None:

@@ -4,15 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
-import faulthandler
 import gc
 import os
-import signal
 import ssl
 import subprocess
 import sys
 import threading
-import traceback
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 
@@ -25,6 +22,7 @@ from abstractcore.client.services import default_services
 from abstractcore.schema import WireRequest
 from abstractcore.transport import AsyncHttpTransport, Route, TransportSettings
 from tests.chaos_server import HANG, PATIENCE_SECONDS, chunk, completion, delta, stream_head, streamed
+from tests.forks import in_fork
 
 HELLO = stream_head() + chunk(delta("hello"))
 
@@ -308,22 +306,6 @@ def test_two_tasks_may_close_a_stream_concurrently(server, connect):
         await asyncio.to_thread(server.wait_for, lambda: not server.open)
 
     asyncio.run(main())
-
-
-def in_fork(function) -> None:
-    """Run `function` in a forked child; fail if it fails there."""
-    sys.stdout.flush()
-    child = os.fork()
-    if child == 0:
-        faulthandler.register(signal.SIGALRM, file=sys.__stderr__, chain=True)
-        signal.alarm(int(PATIENCE_SECONDS))
-        try:
-            function()
-            os._exit(0)
-        except BaseException:
-            traceback.print_exc()
-            os._exit(1)
-    assert os.waitpid(child, 0)[1] == 0
 
 
 @pytest.mark.process

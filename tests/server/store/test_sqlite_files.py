@@ -1,0 +1,111 @@
+"""The file of a SQLite database: who opens it, and who may."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from abstractcore.server.store import Keys, Store
+
+ENDS = ("", "-wal", "-shm")
+_watched: list[str] | None = None
+"""The paths that Python has opened, while a test wants to know."""
+
+
+def _note(event: str, arguments: tuple[Any, ...]) -> None:
+    if _watched is not None and event == "open" and not arguments[2] & os.O_EXCL:  # which opens no file that is there
+        _watched.append(str(arguments[0]))
+
+
+sys.addaudithook(_note)  # which stays, like every such hook
+
+
+@contextmanager
+def watched() -> Generator[list[str]]:
+    """Yields the paths of existing files that Python opens during `with`; not those that SQLite opens."""
+    global _watched
+    _watched = []
+    try:
+        yield _watched
+    finally:
+        _watched = None
+
+
+@pytest.fixture(params=[0o000, 0o022, 0o077], ids=oct)
+def umask(request: pytest.FixtureRequest) -> Iterator[None]:
+    before = os.umask(request.param)
+    yield
+    os.umask(before)
+
+
+def mode(path: Path) -> int:
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def files_of(path: Path) -> list[Path]:
+    """Returns the three files of a database that is open."""
+    return [path.with_name(path.name + end) for end in ENDS]
+
+
+def test_file_that_exists_is_opened_by_sqlite_only(tmp_path: Path):
+    path = tmp_path / "server.db"
+    with watched() as opened:
+        stores = [Store.at(path), Store(f"sqlite:///{path}"), Store.at(path)]
+        for store in stores:
+            Keys(store).create(f"key-{id(store)}")
+            store.close()
+        Store.at(path).close()
+        path.read_bytes()
+    assert [each for each in opened if each.startswith(str(path))] == [str(path)]  # that of this test
+
+
+@pytest.mark.usefixtures("umask")
+def test_only_the_owner_may_use_a_new_file_and_the_folders_that_are_made_for_it(tmp_path: Path):
+    path = tmp_path / "new" / "folder" / "server.db"
+    store = Store.at(path)
+    assert [mode(each) for each in (path.parent, path.parent.parent)] == [0o700, 0o700]
+    assert [mode(each) for each in files_of(path)] == [0o600] * 3
+    store.close()
+
+
+@pytest.mark.usefixtures("umask")
+def test_link_that_leads_nowhere_makes_a_private_file_where_it_leads(tmp_path: Path):
+    target, link = tmp_path / "target.db", tmp_path / "server.db"
+    link.symlink_to(target)
+    store = Store.at(link)
+    assert [mode(each) for each in files_of(target)] == [0o600] * 3
+    assert {*tmp_path.iterdir()} == {link, *files_of(target)}
+    store.close()
+
+
+def test_files_that_everyone_could_read_are_made_private_while_they_are_used(tmp_path: Path):
+    path = tmp_path / "server.db"
+    used = Store.at(path)
+    for each in files_of(path):
+        each.chmod(0o644)
+    Store.at(path).close()
+    assert [mode(each) for each in files_of(path)] == [0o600] * 3
+    Keys(used).create("alice")
+    used.close()
+
+
+def test_file_that_its_owner_shares_with_a_group_stays_shared(tmp_path: Path):
+    path = tmp_path / "server.db"
+    Store.at(path).close()
+    path.chmod(0o660)
+    store = Store.at(path)
+    assert [mode(each) for each in files_of(path)] == [0o660] * 3
+    store.close()
+
+
+def test_path_may_have_characters_that_have_a_meaning_in_urls(tmp_path: Path):
+    path = tmp_path / "a?b#c%20d@e:f" / "server.db"
+    Store.at(path).close()
+    assert [each.name for each in path.parent.iterdir()] == ["server.db"]
