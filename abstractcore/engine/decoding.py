@@ -19,6 +19,7 @@ from .bodies import MAX_BODY_BYTES
 from .deadlines import out_of_time, time_given
 from .endings import close_all
 from .stream_origins import set_origin
+from .streamed_ids import StreamedIds
 
 AnyError = TypeVar("AnyError", bound=BaseException)
 _LAST_BYTES_SECONDS = 0.25
@@ -49,6 +50,7 @@ class DecodedStream:
         self._started_at = started_at
         self._decoder = session.transpiler.decoder()
         self._context = context
+        self._ids = StreamedIds(context.call)
         self._first: list[Delta] = []
         self._failure: AbstractCoreError | None = None
         self._ended = False
@@ -140,6 +142,7 @@ class DecodedStream:
                     await self.close()
                     break
         set_origin(new, self._context.call)
+        self._ids.set_in(new)
         self.deltas += new
         if self._failure is not None and not any(map(_is_content, new)):
             raise self._failure

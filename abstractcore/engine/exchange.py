@@ -22,6 +22,7 @@ from ..ports import (
     interruptible,
 )
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
+from ..schema.call_ids import with_unique_ids
 from ..schema.quoting import shown
 from ..schema.wire import unexpected_encoding
 from .bodies import MAX_BODY_BYTES, decode_whole, name_request, read_start
@@ -144,7 +145,9 @@ class ReplyReader:
             response = WireResponse(body.status, body.headers, await whole_content(body, context, start))
             answer = self._decode(attempt, response, request)
             context.responses.append(BilledResponse(answer.usage, answer.model or "", started_at, context.terms))
-            return with_origin(answer, context.call) if isinstance(answer, ModelReply) else answer
+            if not isinstance(answer, ModelReply):
+                return answer
+            return with_unique_ids(with_origin(answer, context.call), context.call)
         except ConnectionFailedError:
             remaining(context)
             raise

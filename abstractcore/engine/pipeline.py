@@ -43,6 +43,7 @@ from ..schema import (
     SchemaError,
     WireRequest,
 )
+from ..schema.call_ids import with_unique_ids
 from ..schema.deferred_costs import defer_cost
 from ..scrubbing import Secrets
 from ..telemetry.costs import Bill
@@ -399,7 +400,9 @@ class Pipeline:
     def _result(self, answer: Answer, context: CallContext) -> OperationResult[Any]:
         if not isinstance(answer, OperationResult):
             raise _wrong_answer(answer, context)
-        value = with_origin(answer.value, context.call) if isinstance(answer.value, ModelReply) else answer.value
+        value, call = answer.value, context.call
+        if isinstance(value, ModelReply):
+            value = with_unique_ids(with_origin(value, call), call)
         result = replace(answer, value=value, warnings=tuple(context.warnings))
         defer_cost(result, partial(Bill(context).cost, self.pricing))
         return result

@@ -36,6 +36,7 @@ from ..schema import (
     freeze_object,
     partial_reply,
 )
+from ..schema.call_ids import CallIds
 from ..tools.prompted import CallParser, ParsedCall, ParsedReasoning, Piece, tool_format
 from ..tools.prompted.fenced_calls import FencedCalls
 from ..tools.prompted.rescue import ALL_FORMATS, JSON_FORMATS, RescueParser
@@ -109,8 +110,7 @@ class ReplyReader:
         self._reading = reading
         self._call = call
         self._origin = f"{call.provider}/{call.model}"
-        self._ids = _ids_in_use(call)
-        self._turn = sum(message.role == "assistant" for message in call.messages)
+        self._ids = CallIds(call.messages)
         self._blocks: dict[int, int] = {}
         self._next = 0
         self._sequence = 0
@@ -192,7 +192,10 @@ class ReplyReader:
         if number not in self._blocks:
             self._leave(out)
             self._blocks[number] = self._new_block()
-        self._add(out, replace(delta, block=self._blocks[number]))
+        passed = replace(delta, block=self._blocks[number])
+        if isinstance(passed, ToolCallStart):
+            passed.id = self._ids.unique(passed.id)
+        self._add(out, passed)
 
     def _new_block(self) -> int:
         self._next += 1
@@ -274,7 +277,7 @@ class ReplyReader:
     def _put_call(self, call: ParsedCall, out: list[Delta]) -> None:
         self._text.has_calls = True
         if self._is_output(call.name):
-            self._output = _Output(None, self._new_id(), call.name, self._length)
+            self._output = _Output(None, self._ids.new(), call.name, self._length)
             self._put_text(call.arguments_text, out)
             self._end_text(out)
             return
@@ -282,7 +285,7 @@ class ReplyReader:
             message = f"a further call, of {call.name!r}, is left out: parallel_tool_calls is False"
             self.warnings.append(CallWarning("tool_call_left_out", "parallel_tool_calls", message, False))
             return
-        id, block = self._new_id(), self._new_block()
+        id, block = self._ids.new(), self._new_block()
         self._add(out, ToolCallStart(0, block, id, call.name))
         self._add(out, ToolCallDelta(0, block, call.arguments_text))
         self._add(out, ToolCallEnd(0, block))
@@ -297,14 +300,6 @@ class ReplyReader:
         self._add(out, ReasoningStart(0, block, self._origin))
         self._add(out, ReasoningDelta(0, block, reasoning.text))
         self._add(out, ReasoningEnd(0, block))
-
-    def _new_id(self) -> str:
-        base = id = f"call_{self._turn}_{self._calls}"
-        number = 1
-        while id in self._ids:
-            id, number = f"{base}_{number}", number + 1
-        self._ids.add(id)
-        return id
 
 
 class _Output:
@@ -341,7 +336,3 @@ class _Text:
         self.options: ProviderOptions = NO_OPTIONS
         self.citations: tuple[Citation, ...] = ()
         self.has_calls = False
-
-
-def _ids_in_use(call: ModelCall) -> set[str]:
-    return {each.id for message in call.messages for each in message.tool_calls}

@@ -17,6 +17,7 @@ from .json_changes import changed_paths
 from .named_files import with_contents
 from .reasoning import sealed_reply
 from .receipts import RECEIPT_HEADER
+from .reply_heads import MODEL_CHANGE
 from .sent_calls import digest_of
 from .settlements import cancelled, failed, settlement_of
 from .streaming import StreamedAnswer
@@ -70,6 +71,7 @@ class Answered:
         """Returns a reply as the client may have it."""
         if self.planned.rounds is not None:
             reply = self.planned.rounds.shown(reply)
+        reply = self.planned.head.in_reply(reply)
         return reply if self.planned.own_format else sealed_reply(reply, self.planned.origin)
 
 
@@ -116,13 +118,22 @@ def _rendered(job: Job, answers: list[Answered]) -> Rendered:
     """Returns the body for the client: the provider's own, if the request was sent as the client wrote it."""
     first = answers[0]
     if first.is_untouched:
-        return Rendered(first.planned.relay.received)
+        return Rendered(_renamed(job, first.planned))
     rendered = _written(job, first, [each.sealed(each.reply) for each in answers])
     if any(each.is_changed for each in answers):
         received = _written(job, first, [each.sealed(each.received) for each in answers])
         changes = changed_paths(jiter.from_json(received.body), jiter.from_json(rendered.body))
         job.exchange.entry.receipt.add_reply_changes(changes)
     return rendered
+
+
+def _renamed(job: Job, planned: Planned) -> bytes:
+    """Returns the provider's bytes, with the client's name of the model."""
+    received = planned.relay.received
+    body = planned.head.in_body(received)
+    if body is not received:
+        job.exchange.entry.receipt.add_reply_changes((MODEL_CHANGE,))
+    return body
 
 
 def _written(job: Job, first: Answered, replies: list[ModelReply]) -> Rendered:
@@ -133,7 +144,12 @@ async def whole(job: Job, answers: list[Answered]) -> WireResponse:
     """Returns the response to the client. Its headers are those of the first answer."""
     first = answers[0]
     rendered = _rendered(job, answers)
-    warnings: tuple[CallWarning, ...] = (*first.planned.warnings, *first.response.warnings, *rendered.warnings)
+    warnings: tuple[CallWarning, ...] = (
+        *first.planned.warnings,
+        *first.response.warnings,
+        *first.planned.head.warnings(first.received),
+        *rendered.warnings,
+    )
     if first.is_untouched:
         warnings = ()  # of what the canonical call cannot hold, and nothing was written from that
     guarding = first.planned.guarding
@@ -149,8 +165,9 @@ async def whole(job: Job, answers: list[Answered]) -> WireResponse:
         headers["x-abstractcore-warnings"] = str(len(warnings))
     body = rendered.body
     if job.extension.is_given:
-        rounds = first.planned.rounds
-        body = with_field(body, to_json(reply_fields(first.response, warnings, name, decisions, rounds)))
+        left_out = {} if first.is_untouched else first.planned.head.left_out(first.received)
+        fields = reply_fields(first.response, warnings, name, decisions, first.planned.rounds, left_out)
+        body = with_field(body, to_json(fields))
     if job.keep is not None:
         body = await job.keep(body)
     headers[RECEIPT_HEADER] = job.exchange.entry.receipt.header(digest_of(body))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import InvalidInputError
 from ..registry import did_you_mean, nearest_names
-from ..schema import CallWarning, GenerateResponse, ModelCall, SchemaError, to_data
+from ..schema import EMPTY, CallWarning, GenerateResponse, ModelCall, SchemaError, to_data
 from .guard_decisions import GuardDecision
 
 if TYPE_CHECKING:
@@ -83,9 +83,11 @@ def reply_fields(
     name: str,
     decisions: Sequence[GuardDecision] = (),
     rounds: ToolRounds | None = None,
+    left_out: Mapping[str, Any] = EMPTY,
 ) -> dict[str, Any]:
     """Returns the field of a reply: who answered, what it cost, what happened to files, what guards decided, which
-    tools the server has run, and all warnings.
+    tools the server has run, the provider's fields that are left out of the reply itself (`left_out`), and all
+    warnings.
     """
     tools = {} if rounds is None else {"tools": rounds.runs(response.tool_steps)}
     return {
@@ -100,6 +102,7 @@ def reply_fields(
         "media": [to_data(decision) for decision in response.media],
         **({"guards": [decision.data() for decision in decisions]} if decisions else {}),
         **tools,
+        **({"provider_fields": to_data(left_out)} if left_out else {}),
         "warnings": [to_data(warning) for warning in warnings],
     }
 

@@ -30,6 +30,7 @@ from .llms import Served
 from .named_files import check_ids
 from .passthrough import AsRead, Relay
 from .reasoning import has_seals, owned
+from .reply_heads import ReplyHead
 from .settlements import not_sent
 from .tools.items import ItemParts
 from .tools.merging import NoParts
@@ -45,8 +46,8 @@ _TRACE_HEADERS = ("traceparent", "tracestate")
 class Planned:
     """The call of one model. `transpiler` renders its reply: the model's own wire format, if the client speaks it
     (`own_format`), else the client's. `warnings` are those of reading the request. `relay` has the bytes of the call,
-    `guarding` the guards that have checked it, None if there are none. `rounds` are those of a call whose tools the
-    server runs.
+    `head` what its reply says of itself, `guarding` the guards that have checked it, None if there are none. `rounds`
+    are those of a call whose tools the server runs.
     """
 
     llm: abstractcore.LLM
@@ -55,6 +56,7 @@ class Planned:
     own_format: bool
     warnings: tuple[CallWarning, ...]
     relay: Relay
+    head: ReplyHead
     guarding: Guarding | None = None
     rounds: ToolRounds | None = None
 
@@ -141,7 +143,8 @@ class Job:
             keeps_bodies=self.exchange.state.settings.server.receipts is not None,
         )
         warnings = (*parsed.warnings, *left_out)
-        planned = Planned(llm, self.extension.apply(call), transpiler, own_format, warnings, relay)
+        head = ReplyHead(self.exchange.dialect, self.asked.model, own_format, self.asked.model != llm.model)
+        planned = Planned(llm, self.extension.apply(call), transpiler, own_format, warnings, relay, head)
         return planned if self.offer is None else self._with_tools(planned, self.offer, parsed.call)
 
     def _with_tools(self, planned: Planned, offer: Offer, parsed: ModelCall) -> Planned:

@@ -22,10 +22,11 @@ from .exchange import Exchange
 from .failures import refused
 from .guarding import Guarding, accepted_texts
 from .jobs import first_of
+from .json_texts import with_text
 from .llms import Served
 from .made_media import timeout_of, unmade
 from .moderation_inputs import ModerationInput
-from .passthrough import Relay, texts_in, with_model
+from .passthrough import Relay, texts_in
 from .receipts import RECEIPT_HEADER
 from .sent_calls import digest_of
 from .settlements import estimated, tokens_of_call
@@ -111,7 +112,7 @@ async def _moderated(
 def _request_of(body: bytes, data: Mapping[str, Any], model: str) -> bytes:
     """Returns the client's body with the vendor's name of the model, and otherwise untouched where that is possible."""
     is_default = _MODEL not in data and model == _DEFAULT
-    return with_model(body, None if is_default else model) or to_json({**data, _MODEL: model})
+    return with_text(body, (_MODEL,), None if is_default else model) or to_json({**data, _MODEL: model})
 
 
 def _shown(given: ModerationInput, call: ModelCall, data: Mapping[str, Any], model: str) -> bytes | None:

@@ -4,8 +4,6 @@ get what the other has sent, byte for byte: the provider's cache of prompts and 
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, replace
@@ -16,12 +14,12 @@ import jiter
 from ..ports import CHAT, Answer, Attempt, AttemptNext, Body, Transpiler
 from ..schema import ModelCall
 from .json_changes import changed_paths
+from .json_texts import with_text
 from .sent_calls import SentCall
 
 SSE_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
 """What may stand after an event of a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
 _MODEL = "model"
-_SPACE = re.compile(r"[ \t\n\r]*")
 _current: ContextVar[Relay | None] = ContextVar("abstractcore_server_relay", default=None)
 
 
@@ -81,7 +79,7 @@ class Relay:
         wanted = jiter.from_json(encoded)
         passed = None
         if self._read is not None and self._read.is_sent_by(attempt) and not _adds_options(self._data, wanted):
-            passed = with_model(self._request, wanted.get(_MODEL))
+            passed = with_text(self._request, (_MODEL,), wanted.get(_MODEL))
         if self.is_guarded and not {*texts_in({**self._data, _MODEL: None})} <= {*texts_in(wanted)}:
             passed = None
         self.is_untouched = passed is not None
@@ -189,42 +187,3 @@ class _HeardBody:
         chunk = await self._body.read()
         self._hear(chunk)
         return chunk
-
-
-def with_model(body: bytes, model: str | None) -> bytes | None:
-    """Returns a JSON object in UTF-8 with another value of its key `model`, and all else byte for byte; the object as
-    it is if it has that value, or for None. Returns None where readers may differ in what they read: for objects with a
-    key that stands twice, of which some take the first value, others the last, and for other encodings.
-    """
-    try:
-        data = jiter.from_json(body, catch_duplicate_keys=True)
-    except ValueError:
-        return None
-    if model is None or data.get(_MODEL) == model:
-        return body
-    if _MODEL not in data:
-        return None
-    text = body.decode("utf-8")
-    start, end = _span_of(_MODEL, text)
-    return f"{text[:start]}{json.dumps(model, ensure_ascii=False)}{text[end:]}".encode()
-
-
-def _span_of(name: str, text: str) -> tuple[int, int]:
-    """Returns where the value of a key stands in the text of a JSON object that has it."""
-    at = _after_space(text, _after_space(text, 0) + 1)
-    while True:
-        key, at = _DECODER.raw_decode(text, at)
-        start = _after_space(text, _after_space(text, at) + 1)
-        _, end = _DECODER.raw_decode(text, start)
-        if key == name:
-            return start, end
-        at = _after_space(text, _after_space(text, end) + 1)
-
-
-_DECODER = json.JSONDecoder()
-
-
-def _after_space(text: str, at: int) -> int:
-    found = _SPACE.match(text, at)
-    assert found is not None
-    return found.end()

@@ -31,8 +31,8 @@ _log = logging.getLogger("abstractcore.server")
 
 @dataclass(slots=True)
 class Receipt:
-    """What one request, with the body `request`, became. `reply_changes` are the paths in which guards have changed the
-    reply: those of its JSON, of a stream its blocks.
+    """What one request, with the body `request`, became. `reply_changes` are the paths in which guards, or the client's
+    name of the model, have changed the reply: those of its JSON, of a stream its blocks.
     """
 
     request: bytes = b""
@@ -44,7 +44,7 @@ class Receipt:
         self._relays.append((model, relay))
 
     def add_reply_changes(self, paths: Iterable[str]) -> None:
-        """Adds paths in which guards have changed the reply."""
+        """Adds paths in which the reply was changed."""
         self.reply_changes = tuple(dict.fromkeys((*self.reply_changes, *paths)))
 
     @property
@@ -67,7 +67,7 @@ class Receipt:
 
     def data(self, reply: str | None, *, is_begun: bool = False) -> dict[str, Any]:
         """Returns the receipt as JSON data: SHA-256 of the bodies, and for each call the paths of JSON in which its
-        request differs from the client's, and those in which guards have changed the reply, if they have. The replies
+        request differs from the client's, and those in which the reply was changed, if it was. The replies
         of a call that has begun only are not known; one that failed has none.
         """
         calls: list[dict[str, Any]] = []
@@ -152,7 +152,7 @@ def _findings(folder: Path, data: dict[str, Any], request: bytes | None, reply: 
     replies = [call["reply"] for call in data["calls"] if "reply" in call]
     last = _body(folder, replies[-1]) if replies else None
     changed = data.get("reply_changed", [])
-    note = f"guards changed {', '.join(changed)}" if changed else _same(written, last, "the provider's bytes")
+    note = f"changed: {', '.join(changed)}" if changed else _same(written, last, "the provider's bytes")
     yield _kept("reply as sent", written, note)
     if reply is not None:
         yield Finding("reply of the client", digest_of(reply) == data["reply"])

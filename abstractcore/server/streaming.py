@@ -20,8 +20,9 @@ from .guarded_streams import GuardedStream
 from .jobs import Job, Planned, log_fallback, may_fall_back
 from .reasoning import StreamSealer
 from .receipts import RECEIPT_HEADER
+from .reply_heads import MODEL_CHANGE
 from .settlements import cancelled, failed, settlement_of
-from .tools.rounds import RoundsStream, ToolRounds
+from .tools.rounds import RoundsStream
 
 _Stream: TypeAlias = "abstractcore.AsyncStream[None] | RoundsStream"
 
@@ -105,14 +106,21 @@ class StreamedAnswer(EventStream):
         source = stream if guarded is None else guarded
         batch = await source.read()
         job = self._job
-        sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: job.exchange.entry.receipt.header()}
+        is_untouched = planned.relay.is_untouched and (guarded is None or guarded.is_read_only)
+        receipt = job.exchange.entry.receipt
+        if is_untouched and planned.head.is_renamed:
+            receipt.add_reply_changes((MODEL_CHANGE,))
+        sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: receipt.header()}
         renderer = self._dialect.renderer(planned.transpiler, job.asked, job.stamp, number)
         self._renderers[number] = renderer
         sealer = None if planned.own_format else StreamSealer(planned.origin)
         relay = planned.relay if guarded is None else guarded
-        is_untouched = planned.relay.is_untouched and (guarded is None or guarded.is_read_only)
         while batch:
-            data = relay.take_events() if is_untouched else _rendered(batch, renderer, sealer, planned.rounds)
+            data = (
+                planned.head.in_events(relay.take_events())
+                if is_untouched
+                else _rendered(batch, renderer, sealer, planned)
+            )
             if job.extension.is_given and isinstance(batch[-1], ReplyEnd):
                 self._tail += data
             elif data:
@@ -120,7 +128,7 @@ class StreamedAnswer(EventStream):
                 await sink.write(data)
             batch = await source.read()
         if is_untouched:
-            self._tail = relay.take_rest()
+            self._tail = planned.head.in_events(relay.take_rest())
             self._is_complete = True
         elif job.extension.is_given and job.asked.choices == 1:
             self._add_fields(stream, planned, renderer)
@@ -131,7 +139,9 @@ class StreamedAnswer(EventStream):
         name = f"{response.provider}/{response.model}"
         guarding = planned.guarding
         decisions, more = ((), ()) if guarding is None else (guarding.decisions, guarding.warnings)
-        fields = reply_fields(response, (*planned.warnings, *response.warnings, *more), name, decisions, planned.rounds)
+        head, reply = planned.head, response.reply
+        warnings = (*planned.warnings, *response.warnings, *head.warnings(reply), *more)
+        fields = reply_fields(response, warnings, name, decisions, planned.rounds, head.left_out(reply))
         self._tail = with_field(self._tail + self._dialect.finish([renderer]), to_json(fields))
         self._is_complete = True
 
@@ -144,9 +154,11 @@ def _opened(planned: Planned, timeout: float) -> _Stream:
 
 
 def _rendered(
-    batch: Sequence[StreamEvent], renderer: StreamRenderer, sealer: StreamSealer | None, rounds: ToolRounds | None
+    batch: Sequence[StreamEvent], renderer: StreamRenderer, sealer: StreamSealer | None, planned: Planned
 ) -> bytes:
     deltas = cast("Sequence[Delta]", batch)  # a call given as data has no tools that run here, and no events of them
+    rounds = planned.rounds
     if rounds is not None:
         deltas = [*map(rounds.shown_delta, deltas)]
+    deltas = [*map(planned.head.in_delta, deltas)]
     return b"".join(map(renderer.feed, deltas if sealer is None else sealer.sealed(deltas)))

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import Any, cast
 
 from ..errors import InvalidInputError
@@ -15,7 +14,6 @@ from ..schema import (
     LoopStatus,
     ModelCall,
     ModelReply,
-    Part,
     ToolCall,
     ToolChoice,
     ToolLoop,
@@ -26,6 +24,7 @@ from ..schema import (
     Usage,
     canonical_json,
 )
+from ..schema.call_ids import CallIds
 from ..schema.immutable import with_valid
 from ..schema.json_values import check_items
 from ..schema.messages import canonical_messages
@@ -44,25 +43,8 @@ _STOPPED = ("content_filter", "refusal", "error")
 
 def with_reply(loop: ToolLoop, reply: ModelReply, usage: Usage, status: LoopStatus = "running") -> ToolLoop:
     """Returns the loop with the reply of one more round. Its calls get ids of their own where the model repeats one."""
-    reply = _with_unique_ids(reply, loop)
+    reply = CallIds(loop.call.messages, loop.replies).in_reply(reply)
     return with_valid(loop, replies=(*loop.replies, reply), usage=loop.usage + usage, status=status)
-
-
-def _with_unique_ids(reply: ModelReply, loop: ToolLoop) -> ModelReply:
-    """Returns the reply with calls whose ids are unique in the conversation: results are found by them."""
-    if not reply.tool_calls:
-        return reply
-    earlier = (part for each in (*loop.call.messages, *loop.replies) for part in each.parts)
-    used = {part.id for part in earlier if isinstance(part, ToolCall)}
-    parts: list[Part] = []
-    for part in reply.parts:
-        if isinstance(part, ToolCall):
-            if not part.id or part.id in used:
-                names = (f"{part.id or 'call'}_{number}" for number in count(1))
-                part = replace(part, id=next(name for name in names if name not in used))
-            used.add(part.id)
-        parts.append(part)
-    return reply if tuple(parts) == reply.parts else replace(reply, parts=tuple(parts))
 
 
 def check_names_of_tools(tools: Sequence[ToolSpec | HostedTool]) -> None:

@@ -152,6 +152,7 @@ NOT_FOR_A_TEXT = (
     "abstractcore.engine.round_stream",
     "abstractcore.engine.round_totals",
     "abstractcore.engine.stream_origins",
+    "abstractcore.engine.streamed_ids",
     "abstractcore.engine.tool_calls",
     "abstractcore.engine.tool_decisions",
     "abstractcore.engine.tool_result_media",

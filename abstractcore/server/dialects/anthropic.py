@@ -26,6 +26,24 @@ class AnthropicDialect(Dialect):
     id_prefix = "msg_"
     kept_headers = ("anthropic-beta",)
     needed_fields = frozenset({"container", "mcp_servers"})
+    model_paths = (("model",), ("message", "model"))
+    reply_fields = frozenset(
+        {
+            "container",
+            "content",
+            "context_management",
+            "diagnostics",
+            "id",
+            "input_transformations",
+            "model",
+            "role",
+            "stop_details",
+            "stop_reason",
+            "stop_sequence",
+            "type",
+            "usage",
+        }
+    )
 
     def read(self, request: Request, body: bytes) -> Asked:
         """Returns what a request asks for; raises `InvalidInputError` for betas in the body."""

@@ -54,7 +54,8 @@ class Dialect:
     format reads; `event_ends` may stand after the events of a stream. `own_fields` are fields that the server handles,
     and no provider gets; `needed_fields` those without which a request would mean something else: models that have
     nothing like them refuse them. `state_fields` are about what is stored: the server has it for models whose provider
-    has not.
+    has not. `reply_fields` are the fields that its replies have, whole and in events, `model_paths` where they name the
+    model.
     """
 
     name: ClassVar[str]
@@ -67,6 +68,8 @@ class Dialect:
     own_fields: ClassVar[frozenset[str]] = frozenset({EXTENSION})
     needed_fields: ClassVar[frozenset[str]] = frozenset()
     state_fields: ClassVar[frozenset[str]] = frozenset()
+    reply_fields: ClassVar[frozenset[str]] = frozenset()
+    model_paths: ClassVar[tuple[tuple[str, ...], ...]] = (("model",),)
 
     def read(self, request: Request, body: bytes) -> Asked:
         """Returns what a request asks for; raises `InvalidInputError` with the path of a wrong value."""

@@ -12,3 +12,5 @@ class CohereDialect(Dialect):
     format = "cohere_chat"
     vendors = ("cohere",)
     needed_fields = frozenset({"documents"})
+    model_paths = ()
+    reply_fields = frozenset({"error", "finish_reason", "id", "logprobs", "message", "usage"})

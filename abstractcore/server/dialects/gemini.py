@@ -32,6 +32,29 @@ class GeminiDialect(Dialect):
     format = "gemini"
     vendors = ("google", "vertex")
     needed_fields = frozenset({"cachedContent", "cached_content"})
+    model_paths = (("modelVersion",),)
+    reply_fields = frozenset(
+        {
+            "avgLogprobs",
+            "candidates",
+            "citationMetadata",
+            "content",
+            "createTime",
+            "finishMessage",
+            "finishReason",
+            "groundingMetadata",
+            "index",
+            "logprobsResult",
+            "modelStatus",
+            "modelVersion",
+            "promptFeedback",
+            "responseId",
+            "safetyRatings",
+            "tokenCount",
+            "urlContextMetadata",
+            "usageMetadata",
+        }
+    )
     own_fields = frozenset({EXTENSION, *(f"{config}.{count}" for config in _CONFIGS for count in _COUNTS)})
 
     def read(self, request: Request, body: bytes) -> Asked:

@@ -27,6 +27,25 @@ class OllamaDialect(Dialect):
     format = "ollama"
     vendors = ("ollama",)
     event_ends = (b"\n",)
+    reply_fields = frozenset(
+        {
+            "context",
+            "created_at",
+            "done",
+            "done_reason",
+            "eval_count",
+            "eval_duration",
+            "load_duration",
+            "logprobs",
+            "message",
+            "model",
+            "prompt_eval_count",
+            "prompt_eval_duration",
+            "response",
+            "thinking",
+            "total_duration",
+        }
+    )
 
     def read(self, request: Request, body: bytes) -> Asked:
         """Returns what a request asks for."""

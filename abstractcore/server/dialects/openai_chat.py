@@ -30,6 +30,21 @@ class OpenAIChatDialect(Dialect):
     id_prefix = "chatcmpl-"
     own_fields = frozenset({EXTENSION, "n", "stream_options"})
     needed_fields = frozenset({"function_call", "functions"})
+    reply_fields = frozenset(
+        {
+            "choices",
+            "created",
+            "id",
+            "metadata",
+            "model",
+            "moderation",
+            "obfuscation",
+            "object",
+            "service_tier",
+            "system_fingerprint",
+            "usage",
+        }
+    )
 
     def read(self, request: Request, body: bytes) -> Asked:
         """Returns what a request asks for."""

@@ -12,7 +12,7 @@ from ..bodies import read_object
 from ..llms import DEFAULT
 from ..requests import Request
 from .base import EXTENSION, Asked, Dialect, Stamp, StampedRenderer
-from .response_fields import ResponseFields, compact
+from .response_fields import RESPONSE_FIELDS, ResponseFields, compact
 
 
 class OpenAIResponsesDialect(Dialect):
@@ -25,6 +25,8 @@ class OpenAIResponsesDialect(Dialect):
     own_fields = frozenset({EXTENSION, "background"})
     needed_fields = frozenset({"prompt"})
     state_fields = frozenset({"conversation", "previous_response_id", "store"})
+    model_paths = (("model",), ("response", "model"))
+    reply_fields = RESPONSE_FIELDS
 
     def read(self, request: Request, body: bytes) -> Asked:
         """Returns what a request asks for. It need not name a model: then it is for the default one."""

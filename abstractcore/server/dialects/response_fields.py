@@ -36,6 +36,30 @@ DEFAULTS: Final[Mapping[str, Any]] = {
 """The fields of a response that tell how it was made, with the API's value for those that a request leaves out
 (https://www.openresponses.org/specification, `ResponseResource`).
 """
+RESPONSE_FIELDS: Final = frozenset(
+    {
+        *DEFAULTS,
+        "access_programs",
+        "created_at",
+        "error",
+        "id",
+        "image",
+        "incomplete_details",
+        "input_transformations",
+        "model",
+        "moderation",
+        "object",
+        "output",
+        "prompt",
+        "prompt_cache_diagnostics",
+        "prompt_cache_options",
+        "prompt_cache_retention",
+        "status",
+        "tool_usage",
+        "user",
+    }
+)
+"""The fields of a response."""
 _SERVERS_OWN = {"completed_at", "service_tier", "usage"}
 _REPEATED = tuple(name for name in DEFAULTS if name not in _SERVERS_OWN)
 _NESTED = ("reasoning", "text")

@@ -86,7 +86,7 @@ def test_calls_with_equal_ids_get_their_own_results(way: Way):
     assert texts(response) == ["one", "two", "three"]
     sent = [part for message in llm.calls[-1].messages for part in message.parts]
     ids = [part.id for part in sent if isinstance(part, ToolCall)]
-    assert ids == ["same", "same_1", "same_2"]
+    assert ids == ["same", "call_0_1", "call_1_0"]
     assert [step.result.call_id for step in response.tool_steps] == ids
 
 

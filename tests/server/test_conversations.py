@@ -1,0 +1,167 @@
+"""Conversations of several turns across APIs: every client with every upstream, whole and streamed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import product
+from typing import Any
+
+import cohere
+import httpx2
+import ollama
+import pytest
+from anthropic.types.beta import BetaMessage
+from anthropic.types.beta.beta_raw_message_delta_event import Delta as BetaDelta
+from cohere.types import ChatMessageEndEventDelta
+from google.genai import types
+from openai.types.chat import ChatCompletion, ChatCompletionChunk
+from openai.types.responses import Response
+
+from abstractcore.server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES
+from tests.server.conversations.clients import CLIENTS, Conversation, Got
+from tests.server.conversations.upstreams import UPSTREAMS, Call, Said, Upstream
+from tests.server.serving import Served
+
+PAIRS = [
+    pytest.param(client, upstream, stream, id=f"{client.name}-{upstream.format}-{'stream' if stream else 'whole'}")
+    for client, upstream, stream in product(CLIENTS, UPSTREAMS, (False, True))
+]
+ULM = '{"city": "Ulm"}'
+every_pair = pytest.mark.parametrize(("client", "upstream", "stream"), PAIRS)
+
+
+def test_every_client_meets_every_upstream():
+    assert len(PAIRS) == 6 * 6 * 2
+
+
+def script(served: Served, upstream: Upstream, turns: Iterable[Said], *, stream: bool) -> None:
+    """Sets the replies of the vendor."""
+    replies = [upstream.reply(said, stream=stream) for said in turns]
+    served.vendor.always_by(lambda request: [replies.pop(0)])
+
+
+def problems(served: Served, upstream: Upstream) -> Iterator[str]:
+    """What is wrong with the requests that the vendor has got, by its own rules."""
+    for request in served.vendor.requests:
+        yield from upstream.rules(request.json)
+
+
+def calls_of(client: type[Conversation], upstream: Upstream, turn: int) -> tuple[Call, ...]:
+    """Two parallel calls, the same in every turn. They have ids where the client gets the vendor's own bytes; the ids
+    of other vendors are the same in every turn, or there are none.
+    """
+    is_passed_on = client.name == upstream.format and upstream.format not in ("gemini", "ollama")
+    return tuple(Call(name, ULM, f"{name}_{turn}" if is_passed_on else None) for name in ("weather", "news"))
+
+
+@every_pair
+def test_ids_of_calls_are_unique_in_a_conversation(
+    served: Served, client: type[Conversation], upstream: Upstream, stream: bool
+):
+    turns = [Said(calls=calls_of(client, upstream, turn)) for turn in range(3)]
+    script(served, upstream, [*turns, Said("Sunny.")], stream=stream)
+    conversation = client(served.url, upstream.model)
+    got = conversation.ask("How is it in Ulm?", stream=stream)
+    ids: list[str] = []
+    for _ in turns:
+        assert [(name, arguments) for _, name, arguments in got.calls] == [
+            ("weather", {"city": "Ulm"}),
+            ("news", {"city": "Ulm"}),
+        ]
+        ids += (id for id, _, _ in got.calls if id is not None)
+        got = conversation.answer(got, stream=stream)
+    assert got.text == "Sunny."
+    assert len(ids) == len({*ids})
+    assert [*problems(served, upstream)] == []
+
+
+@every_pair
+def test_the_reply_has_the_name_of_the_model_that_the_client_sent(
+    served: Served, client: type[Conversation], upstream: Upstream, stream: bool
+):
+    script(served, upstream, [Said("Sunny."), Said("Rainy.")], stream=stream)
+    conversation = client(served.url, upstream.model)
+    for _ in range(2):
+        got = conversation.ask("How is it in Ulm?", stream=stream)
+        assert got.model == (None if client.name == "cohere_chat" else upstream.model)
+        assert {each.model for each in starts(got)} <= {upstream.model}
+    assert all(upstream.own_name in (request.json.get("model") or request.target) for request in served.vendor.requests)
+
+
+def starts(got: Got) -> list[Any]:
+    """The chunks of a stream that name the model."""
+    return [each for each in got.raw if hasattr(each, "model")] if isinstance(got.raw, list) else []
+
+
+FOREIGN = {
+    "created": 1.5,
+    "created_at": 1_750_000_000,
+    "system_fingerprint": {"no": "text"},
+    "service_tier": 7,
+    "total_duration": "long",
+    "stop_sequence": 3,
+    "createTime": 4,
+    "responseId": 5,
+    "avgLogprobs": "x",
+    "metadata": "x",
+    "temperature": "hot",
+    "container": "x",
+    "error": None,
+    "own_field": {"a": 1},
+}
+"""Fields of one API that another one has, too, with values that are not of its types; and one that none has."""
+GEMINI_FIELDS = [
+    field.alias or name
+    for model in (types.GenerateContentResponse, types.Candidate)
+    for name, field in model.model_fields.items()
+]
+OF_PACKAGE = {"automaticFunctionCallingHistory", "continuationToken", "parsed", "sdkHttpResponse"}
+"""Fields that google-genai adds itself."""
+PREFIXES = {"openai_chat": "chatcmpl-", "openai_responses": "resp_", "anthropic_messages": "msg_"}
+
+
+@every_pair
+def test_fields_of_the_clients_api_are_the_servers_own(
+    served: Served, client: type[Conversation], upstream: Upstream, stream: bool
+):
+    if client.name == upstream.format:
+        fields: dict[str, Any] = {"own_field": {"a": 1}}
+    else:
+        fields = {name: value for name, value in FOREIGN.items() if name not in upstream.whole(Said())}
+    said = Said("Sunny.", fields=fields)
+    script(served, upstream, [said], stream=stream)
+    conversation = client(served.url, upstream.model)
+    got = conversation.ask("How is it in Ulm?", stream=stream)
+    assert got.text == "Sunny."
+    if client.name != upstream.format:
+        assert (got.id or "").startswith(PREFIXES.get(client.name, ""))
+        conversation.check_types(got)
+
+
+def test_the_fields_of_each_api_are_those_of_its_package():
+    fields = {
+        "openai_chat": {*ChatCompletion.model_fields, *ChatCompletionChunk.model_fields},
+        "openai_responses": {*Response.model_fields},
+        "anthropic_messages": {*BetaMessage.model_fields, *BetaDelta.model_fields},
+        "gemini": {*GEMINI_FIELDS}
+        - {"automaticFunctionCallingHistory", "continuationToken", "parsed", "sdkHttpResponse"},
+        "ollama": {*ollama.ChatResponse.model_fields, *ollama.GenerateResponse.model_fields}
+        - {"completed", "image", "total"},
+        "cohere_chat": {*cohere.V2ChatResponse.model_fields, *ChatMessageEndEventDelta.model_fields},
+    }
+    dialects = (OPENAI_CHAT, OPENAI_RESPONSES, ANTHROPIC, GEMINI, OLLAMA, COHERE)
+    for dialect in dialects:
+        assert fields[dialect.format] <= dialect.reply_fields, dialect.name
+    assert len(dialects) == len(CLIENTS)
+
+
+def test_what_a_reply_leaves_out_is_in_the_field_of_the_server(served: Served, http: httpx2.Client):
+    (upstream,) = (each for each in UPSTREAMS if each.format == "openai_responses")
+    script(served, upstream, [Said("Sunny.", fields={"own_field": 1})] * 2, stream=False)
+    body = {"model": upstream.model, "messages": [{"role": "user", "content": "hi"}], "stream": False}
+    plain = http.post("/api/chat", json=body)
+    assert plain.json()["own_field"] == 1
+    assert plain.headers["x-abstractcore-warnings"]
+    fields = http.post("/api/chat", json={**body, "abstractcore": {}}).json()["abstractcore"]
+    assert fields["provider_fields"] == {"created_at": 1_750_000_000}
+    assert "provider_metadata.created_at" in [warning["path"] for warning in fields["warnings"]]
