@@ -73,14 +73,15 @@ def with_code(body: bytes, code: str) -> bytes:
 def refusal_of(error: Exception, shown: AbstractCoreError) -> RequestRefused:
     """Returns how an error, which is shown to the client as `shown`, refuses its request.
 
-    What needs a package that is not installed is status 501, which does not change when the request is sent again: the
-    clients of OpenAI and Anthropic would, after any status from 500 on, but for the header.
+    What needs a package that is not installed is status 501, which does not change when the request is sent again. What
+    a provider refused was tried here as often as the configuration says. The clients of OpenAI and Anthropic would send
+    both again, but for the header: each of their tries would be all of those here.
     """
     if isinstance(error, RequestRefused):
         return error
     if isinstance(error, _NOT_INSTALLED):
         return RequestRefused(_NOT_IMPLEMENTED, shown, x_should_retry="false")
-    return RequestRefused(None, shown)
+    return RequestRefused(None, shown, **({"x_should_retry": "false"} if shown.attempts else {}))
 
 
 def shown_error(error: BaseException, trace_id: str, hidden: Sequence[str] = ()) -> AbstractCoreError:

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
 
+import anthropic
 import cohere
 import httpx2
 import ollama
+import openai
 import pytest
 from anthropic.types.beta import BetaMessage
 from anthropic.types.beta.beta_raw_message_delta_event import Delta as BetaDelta
@@ -18,6 +20,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response
 
 from abstractcore.server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES
+from tests.chaos_server import answer
 from tests.server.conversations.clients import CLIENTS, Conversation, Got
 from tests.server.conversations.upstreams import UPSTREAMS, Call, Said, Upstream
 from tests.server.serving import Served
@@ -27,6 +30,16 @@ PAIRS = [
     for client, upstream, stream in product(CLIENTS, UPSTREAMS, (False, True))
 ]
 ULM = '{"city": "Ulm"}'
+CHAT = {"messages": [{"role": "user", "content": "hi"}]}
+ASKED: list[tuple[str, str, dict[str, Any]]] = [
+    ("openai_chat", "/v1/chat/completions", CHAT),
+    ("openai_responses", "/v1/responses", {"input": "hi"}),
+    ("anthropic_messages", "/v1/messages", {**CHAT, "max_tokens": 10}),
+    ("gemini", "/v1beta/models/{model}:{operation}", {"contents": [{"role": "user", "parts": [{"text": "hi"}]}]}),
+    ("ollama", "/api/chat", CHAT),
+    ("cohere_chat", "/v2/chat", CHAT),
+]
+"""A request of every API."""
 every_pair = pytest.mark.parametrize(("client", "upstream", "stream"), PAIRS)
 
 
@@ -165,3 +178,29 @@ def test_what_a_reply_leaves_out_is_in_the_field_of_the_server(served: Served, h
     fields = http.post("/api/chat", json={**body, "abstractcore": {}}).json()["abstractcore"]
     assert fields["provider_fields"] == {"created_at": 1_750_000_000}
     assert "provider_metadata.created_at" in [warning["path"] for warning in fields["warnings"]]
+
+
+@pytest.mark.parametrize("status", [429, 500, 503, 529])
+def test_a_failure_after_our_own_tries_is_not_tried_again_by_clients(served: Served, http: httpx2.Client, status: int):
+    walked = 0
+    for (client, path, body), upstream, stream in product(ASKED, UPSTREAMS, (False, True)):
+        served.vendor.requests.clear()
+        served.vendor.always(answer({"error": {"message": "busy"}}, status, retry_after="1"))
+        name = "streamGenerateContent" if stream else "generateContent"
+        where = path.format(model=upstream.model, operation=name)
+        response = http.post(where, json={**body, "model": upstream.model, "stream": stream})
+        assert response.status_code >= 429, client
+        assert response.headers["x-should-retry"] == "false", client
+        assert len(served.vendor.requests) == 1
+        walked += 1
+    assert walked == 6 * 6 * 2
+
+
+def test_the_packages_do_not_send_a_request_again_that_was_tried_here(served: Served):
+    served.vendor.always(answer({"error": {"message": "busy"}}, 500))
+    said: Any = [{"role": "user", "content": "hi"}]
+    with openai.OpenAI(base_url=f"{served.url}/v1", api_key="none") as client, pytest.raises(openai.APIStatusError):
+        client.chat.completions.create(model="ollama/m", messages=said)
+    with anthropic.Anthropic(base_url=served.url, api_key="none") as client, pytest.raises(anthropic.APIStatusError):
+        client.messages.create(model="ollama/m", messages=said, max_tokens=10)
+    assert len(served.vendor.requests) == 2
