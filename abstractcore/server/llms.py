@@ -109,6 +109,17 @@ class LLMs:
             raise self._unknown(name) if vendor is None else self._not_set_up(name, vendor)
         return provider, model
 
+    def known_target_of(self, name: str, vendors: Sequence[str] = ()) -> tuple[str, str]:
+        """Returns what `target_of` does, for a model that is known to exist if its name has no provider: a call of
+        another one is sent to a vendor, which may have a model that is too new to be known.
+
+        Raises `ModelNotFoundError`.
+        """
+        provider, model = self.target_of(name, vendors)
+        if name != f"{provider}/{model}" and name not in self._settings.models and not self._knows(provider, model):
+            raise self._unknown(name)
+        return provider, model
+
     def name_of(self, llm: abstractcore.LLM, asked: str) -> str:
         """Returns the name that an LLM is listed under."""
         return asked if asked in self._given else f"{llm.provider}/{llm.model}"

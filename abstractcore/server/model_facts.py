@@ -62,7 +62,7 @@ def facts_of(state: State, name: str, vendors: tuple[str, ...] = ()) -> ModelFac
     llm = state.llms.given(name)
     if llm is not None:
         return ModelFacts(name, llm.provider, llm.model, llm.profile, {})
-    provider, model = state.llms.target_of(name, vendors)
+    provider, model = state.llms.known_target_of(name, vendors)
     catalogue = state.services.catalogue
     return ModelFacts(name, provider, model, catalogue.profile(provider, model), _prices(state, provider, model))
 

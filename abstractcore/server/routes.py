@@ -51,13 +51,15 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 @dataclass(frozen=True, slots=True)
 class Route:
     """One path, its methods, and the dialect of its errors. `path` may have parameters, as in "/v1/models/{model}",
-    which match one character or more, slashes too. One that `is_open` needs no key.
+    which match one character or more, slashes too. One that `is_open` needs no key. `optional` is a part of the path
+    that requests may leave out.
     """
 
     path: str
     methods: Mapping[str, Handler]
     dialect: Dialect
     is_open: bool = False
+    optional: str = ""
 
 
 class Found(NamedTuple):
@@ -71,7 +73,8 @@ class Found(NamedTuple):
 _ANSWER = {"POST": calls.answer}
 _COUNT = {"POST": counting.count_tokens}
 _GEMINI = tuple(
-    Route(f"/{version}/models/{{model}}:{operation}", handlers, GEMINI)
+    # Google's AI SDK for TypeScript leaves "models/" out before a name with a slash.
+    Route(f"/{version}/models/{{model}}:{operation}", handlers, GEMINI, optional="models/")
     for version in ("v1beta", "v1", "v1alpha")
     for operation, handlers in (
         ("generateContent", _ANSWER),
@@ -151,7 +154,7 @@ class Routes:
 
     def __init__(self, routes: tuple[Route, ...] = ROUTES) -> None:
         self._literal = {route.path: route for route in routes if "{" not in route.path}
-        self._patterns = [(_pattern(route.path), route) for route in routes if "{" in route.path]
+        self._patterns = [(_pattern(route), route) for route in routes if "{" in route.path]
 
     def find(self, request: Request) -> Found | None:
         """Returns the route of a request; None if no route has its path."""
@@ -172,9 +175,12 @@ class Routes:
                     yield Found(route, handler, replace(request, parameters=parameters))
 
 
-def _pattern(path: str) -> re.Pattern[str]:
-    pieces = _PARAMETER.split(path)
-    return re.compile("".join(f"(?P<{each}>.+)" if i % 2 else re.escape(each) for i, each in enumerate(pieces)))
+def _pattern(route: Route) -> re.Pattern[str]:
+    pieces = _PARAMETER.split(route.path)
+    pattern = "".join(f"(?P<{each}>.+)" if i % 2 else re.escape(each) for i, each in enumerate(pieces))
+    if route.optional:
+        pattern = pattern.replace(route.optional, f"(?:{route.optional})?", 1)
+    return re.compile(pattern)
 
 
 def _is_plain(value: str) -> bool:

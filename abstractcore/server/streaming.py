@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TypeAlias, cast
 
 from pydantic_core import to_json
@@ -12,7 +13,7 @@ import abstractcore
 
 from ..errors import AbstractCoreError
 from ..ports import StreamRenderer
-from ..schema import Delta, ReplyEnd, StreamEvent
+from ..schema import Delta, ReplyEnd, StreamEvent, UsageDelta
 from .connection import Sink
 from .event_streams import EventStream
 from .extension import reply_fields, with_field
@@ -21,7 +22,7 @@ from .jobs import Job, Planned, log_fallback, may_fall_back
 from .reasoning import StreamSealer
 from .receipts import RECEIPT_HEADER
 from .reply_heads import MODEL_CHANGE
-from .settlements import cancelled, failed, settlement_of
+from .settlements import cancelled, failed, settlement_of, tokens_of_call
 from .tools.rounds import RoundsStream
 
 _Stream: TypeAlias = "abstractcore.AsyncStream[None] | RoundsStream"
@@ -111,7 +112,8 @@ class StreamedAnswer(EventStream):
         if is_untouched and planned.head.is_renamed:
             receipt.add_reply_changes((MODEL_CHANGE,))
         sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: receipt.header()}
-        renderer = self._dialect.renderer(planned.transpiler, job.asked, job.stamp, number)
+        stamp = replace(job.stamp, input_tokens=_input_tokens(batch, planned))
+        renderer = self._dialect.renderer(planned.transpiler, job.asked, stamp, number)
         self._renderers[number] = renderer
         sealer = None if planned.own_format else StreamSealer(planned.origin)
         relay = planned.relay if guarded is None else guarded
@@ -144,6 +146,15 @@ class StreamedAnswer(EventStream):
         fields = reply_fields(response, warnings, name, decisions, planned.rounds, head.left_out(reply))
         self._tail = with_field(self._tail + self._dialect.finish([renderer]), to_json(fields))
         self._is_complete = True
+
+
+def _input_tokens(batch: Sequence[StreamEvent], planned: Planned) -> int:
+    """Returns the tokens of the input beside cached ones, as far as the first deltas have them, else an estimate."""
+    for delta in batch:
+        if isinstance(delta, UsageDelta) and delta.usage.input is not None:
+            usage = delta.usage
+            return max(0, delta.usage.input - (usage.cached or 0) - (usage.cache_written or 0))
+    return tokens_of_call(planned.call)
 
 
 def _opened(planned: Planned, timeout: float) -> _Stream:

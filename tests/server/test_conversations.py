@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from itertools import product
 from typing import Any
@@ -204,3 +205,26 @@ def test_the_packages_do_not_send_a_request_again_that_was_tried_here(served: Se
     with anthropic.Anthropic(base_url=served.url, api_key="none") as client, pytest.raises(anthropic.APIStatusError):
         client.messages.create(model="ollama/m", messages=said, max_tokens=10)
     assert len(served.vendor.requests) == 2
+
+
+@pytest.mark.parametrize("upstream", [pytest.param(each, id=each.format) for each in UPSTREAMS])
+def test_message_start_has_the_tokens_of_the_input_or_an_estimate(
+    served: Served, http: httpx2.Client, upstream: Upstream
+):
+    script(served, upstream, [Said("Sunny.")], stream=True)
+    said = [{"role": "user", "content": "x" * 400}]
+    body = {"model": upstream.model, "messages": said, "max_tokens": 10, "stream": True}
+    lines = http.post("/v1/messages", json=body).text.splitlines()
+    first = next(json.loads(line[6:]) for line in lines if line.startswith("data: {"))
+    assert first["type"] == "message_start"
+    assert first["message"]["usage"]["input_tokens"] in (12, 100)
+
+
+@pytest.mark.parametrize("path", ["/v1/models/nope", "/v1beta/models/nope"])
+@pytest.mark.parametrize("headers", [{}, {"anthropic-version": "2023-06-01"}, {"x-goog-api-key": "none"}])
+def test_a_model_that_nobody_knows_is_not_found(http: httpx2.Client, path: str, headers: dict[str, str]):
+    response = http.get(path, headers=headers)
+    assert response.status_code == 404
+    assert "'nope' does not exist here" in response.text
+    assert http.get(path.replace("nope", "scripted"), headers=headers).status_code == 200
+    assert http.get(path.replace("nope", "ollama/nope"), headers=headers).status_code == 200

@@ -25,6 +25,9 @@ def test_any_query_is_the_same_route(served: Served, http: httpx2.Client, path: 
         ("/v1beta/models/openai/gpt-5:generateContent", "openai/gpt-5"),
         ("/v1beta/models/openai%2Fgpt-5:generateContent", "openai/gpt-5"),
         ("/v1/models/a:b:generateContent", "a:b"),
+        ("/v1beta/openai/gpt-5:generateContent", "openai/gpt-5"),
+        ("/v1/openai/gpt-5:streamGenerateContent", "openai/gpt-5"),
+        ("/v1alpha/openai/gpt-5:countTokens", "openai/gpt-5"),
     ],
 )
 def test_model_in_the_path_may_have_a_provider(path: str, model: str):
@@ -40,6 +43,8 @@ def test_model_in_the_path_may_have_a_provider(path: str, model: str):
         "/v1beta/models/../x:generateContent",
         "/v1beta/models/%2e%2e/x:generateContent",
         "/v1beta/models/a//b:generateContent",
+        "/v1beta/../x:generateContent",
+        "/v1beta/:generateContent",
         "/v1beta/models/a%00b:generateContent",
         "//v1/models",
         "/V1/models",

@@ -8,12 +8,13 @@ from dataclasses import replace
 from pydantic_core import to_json
 
 from ...errors import AbstractCoreError, InvalidInputError
-from ...ports import Transpiler
-from ...schema import WireResponse
+from ...ports import StreamRenderer, Transpiler
+from ...schema import Delta, ReplyStart, WireResponse
 from ..requests import Request
-from .base import Asked, Dialect, Stamp
+from .base import Asked, Dialect, Stamp, StampedRenderer
 
 _TOO_LARGE = 413
+_NO_TOKENS = b'"usage":{"input_tokens":0,'
 
 
 class AnthropicDialect(Dialect):
@@ -60,6 +61,10 @@ class AnthropicDialect(Dialect):
         """Returns Anthropic's own event for it."""
         return b'event: ping\ndata: {"type":"ping"}\n\n'
 
+    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+        """Returns what writes the events."""
+        return CountedRenderer(transpiler.renderer(), self.new_id(stamp), stamp.input_tokens)
+
     def failure(self, transpiler: Transpiler, error: AbstractCoreError, status: int | None = None) -> WireResponse:
         """Returns the response for an error; that of a body that is too large has a type of its own."""
         response = super().failure(transpiler, error, status)
@@ -68,3 +73,18 @@ class AnthropicDialect(Dialect):
         body = json.loads(response.body)
         body["error"]["type"] = "request_too_large"
         return replace(response, body=json.dumps(body).encode())
+
+
+class CountedRenderer(StampedRenderer):
+    """Writes events of which the first one has the tokens of the input: clients show from it how full the context is,
+    and compact the conversation.
+    """
+
+    def __init__(self, inner: StreamRenderer, id: str, input_tokens: int) -> None:
+        super().__init__(inner, id)
+        self._tokens = b'"usage":{"input_tokens":%d,' % input_tokens
+
+    def feed(self, delta: Delta) -> bytes:
+        """Returns the events of a delta."""
+        events = super().feed(delta)
+        return events.replace(_NO_TOKENS, self._tokens, 1) if isinstance(delta, ReplyStart) else events

@@ -39,10 +39,13 @@ class Asked:
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a reply has that only the server knows: the id of the request, and the time in seconds since the epoch."""
+    """What a reply has that only the server knows: the id of the request, the time in seconds since the epoch, and the
+    tokens of the input, or an estimate of them, when a stream begins.
+    """
 
     trace_id: str
     time: float
+    input_tokens: int = 0
 
 
 class Dialect:
