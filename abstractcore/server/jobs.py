@@ -26,6 +26,7 @@ from .exchange import Exchange
 from .extension import Extension
 from .failures import refused
 from .guarding import Guarding
+from .hosted_tools import adapted_hosted_tools
 from .llms import Served
 from .named_files import check_ids
 from .passthrough import AsRead, Relay
@@ -142,9 +143,13 @@ class Job:
             self.exchange.dialect.event_ends,
             keeps_bodies=self.exchange.state.settings.server.receipts is not None,
         )
-        warnings = (*parsed.warnings, *left_out)
+        call, lacking = self.extension.apply(call), list[CallWarning]()
+        if not own_format:
+            must_call = any(warning.path == "tool_choice" for warning in left_out)
+            call, lacking = adapted_hosted_tools(llm, call, must_call=must_call)
+        warnings = (*parsed.warnings, *left_out, *lacking)
         head = ReplyHead(self.exchange.dialect, self.asked.model, own_format, self.asked.model != llm.model)
-        planned = Planned(llm, self.extension.apply(call), transpiler, own_format, warnings, relay, head)
+        planned = Planned(llm, call, transpiler, own_format, warnings, relay, head)
         return planned if self.offer is None else self._with_tools(planned, self.offer, parsed.call)
 
     def _with_tools(self, planned: Planned, offer: Offer, parsed: ModelCall) -> Planned:

@@ -22,7 +22,7 @@ from openai.types.responses import Response
 
 from abstractcore.server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES
 from tests.chaos_server import answer
-from tests.server.conversations.clients import CLIENTS, Conversation, Got
+from tests.server.conversations.clients import CLIENTS, PARAMETERS, Conversation, Got
 from tests.server.conversations.upstreams import UPSTREAMS, Call, Said, Upstream
 from tests.server.serving import Served
 
@@ -228,3 +228,82 @@ def test_a_model_that_nobody_knows_is_not_found(http: httpx2.Client, path: str, 
     assert "'nope' does not exist here" in response.text
     assert http.get(path.replace("nope", "scripted"), headers=headers).status_code == 200
     assert http.get(path.replace("nope", "ollama/nope"), headers=headers).status_code == 200
+
+
+HOSTED: dict[str, list[tuple[Any, dict[str, Any]]]] = {
+    "openai_responses": [
+        ({"type": "web_search"}, {}),
+        ({"type": "web_search_preview"}, {}),
+        ({"type": "code_interpreter", "container": {"type": "auto"}}, {}),
+        ({"type": "file_search", "vector_store_ids": ["vs_1"]}, {}),
+        ({"type": "image_generation"}, {}),
+    ],
+    "anthropic_messages": [
+        ({"type": "web_search_20250305", "name": "web_search", "max_uses": 8}, {}),
+        ({"type": "web_fetch_20250910", "name": "web_fetch"}, {}),
+        ({"type": "code_execution_20250825", "name": "code_execution"}, {}),
+        ({"type": "bash_20250124", "name": "bash"}, {}),
+    ],
+    "gemini": [({"googleSearch": {}}, {}), ({"codeExecution": {}}, {}), ({"urlContext": {}}, {})],
+    "openai_chat": [(None, {"web_search_options": {}})],
+}
+"""Tools that vendors run, as clients of their APIs ask for them."""
+
+
+def test_hosted_tools_that_a_model_lacks_are_left_out(served: Served, http: httpx2.Client):
+    walked = 0
+    for (client, path, body), upstream, alone in product(ASKED, UPSTREAMS, (True, False)):
+        served.vendor.always(upstream.reply(Said("Sunny."), stream=False))
+        for tool, more in HOSTED.get(client, ()):
+            if client == upstream.format:
+                continue
+            functions = [] if alone else [FUNCTIONS[client]]
+            tools = [*functions, *([] if tool is None else [tool])]
+            asked = {**body, **more, "model": upstream.model, **({"tools": tools} if tools else {})}
+            served.vendor.requests.clear()
+            response = http.post(path.format(model=upstream.model, operation="generateContent"), json=asked)
+            assert response.status_code == 200, (client, upstream.format, tool, response.text)
+            sent = served.vendor.requests[-1].json.get("tools", [])
+            if not alone:
+                assert "weather" in json.dumps(sent)
+            if upstream.format in ("openai_chat", "ollama", "cohere_chat"):
+                assert len(sent) == len(functions)
+                assert int(response.headers["x-abstractcore-warnings"]) >= 1
+            assert "max_uses" not in json.dumps(sent)
+            walked += 1
+    assert walked == 2 * (5 + 4 + 3 + 1) * 5
+
+
+FUNCTIONS: dict[str, Any] = {
+    "openai_chat": {"type": "function", "function": {"name": "weather", "parameters": PARAMETERS}},
+    "openai_responses": {"type": "function", "name": "weather", "parameters": PARAMETERS, "strict": False},
+    "anthropic_messages": {"name": "weather", "input_schema": PARAMETERS},
+    "gemini": {"functionDeclarations": [{"name": "weather", "parametersJsonSchema": PARAMETERS}]},
+}
+"""A function as clients of each API offer it."""
+
+
+@pytest.mark.parametrize(
+    ("path", "body"),
+    [
+        ("/v1/responses", {"input": "hi", "tools": [{"type": "web_search"}], "tool_choice": "required"}),
+        ("/v1/responses", {"input": "hi", "tools": [{"type": "web_search"}], "tool_choice": {"type": "web_search"}}),
+        (
+            "/v1/messages",
+            {
+                **CHAT,
+                "max_tokens": 9,
+                "tools": [{"type": "web_search_20250305", "name": "web_search"}],
+                "tool_choice": {"type": "any"},
+            },
+        ),
+        ("/v1/responses", {"input": "hi", "tools": [{"type": "web_search"}], "abstractcore": {"strict": True}}),
+    ],
+)
+def test_a_hosted_tool_that_the_call_needs_is_refused(
+    served: Served, http: httpx2.Client, path: str, body: dict[str, Any]
+):
+    response = http.post(path, json={**body, "model": "ollama/m"})
+    assert response.status_code == 400
+    assert "web_search" in response.text
+    assert served.vendor.requests == []
