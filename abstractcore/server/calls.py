@@ -17,6 +17,7 @@ from .json_changes import changed_paths
 from .named_files import with_contents
 from .reasoning import sealed_reply
 from .receipts import RECEIPT_HEADER
+from .reply_arguments import with_valid_arguments
 from .reply_heads import MODEL_CHANGE
 from .sent_calls import digest_of
 from .settlements import cancelled, failed, settlement_of
@@ -71,7 +72,7 @@ class Answered:
         """Returns a reply as the client may have it."""
         if self.planned.rounds is not None:
             reply = self.planned.rounds.shown(reply)
-        reply = self.planned.head.in_reply(reply)
+        reply = with_valid_arguments(self.planned.head.in_reply(reply), self.planned.head.dialect)
         return reply if self.planned.own_format else sealed_reply(reply, self.planned.origin)
 
 

@@ -21,6 +21,7 @@ from .guarded_streams import GuardedStream
 from .jobs import Job, Planned, log_fallback, may_fall_back
 from .reasoning import StreamSealer
 from .receipts import RECEIPT_HEADER
+from .reply_arguments import StreamedArguments
 from .reply_heads import MODEL_CHANGE
 from .settlements import cancelled, failed, settlement_of, tokens_of_call
 from .tools.rounds import RoundsStream
@@ -116,12 +117,13 @@ class StreamedAnswer(EventStream):
         renderer = self._dialect.renderer(planned.transpiler, job.asked, stamp, number)
         self._renderers[number] = renderer
         sealer = None if planned.own_format else StreamSealer(planned.origin)
+        arguments = StreamedArguments(self._dialect)
         relay = planned.relay if guarded is None else guarded
         while batch:
             data = (
                 planned.head.in_events(relay.take_events())
                 if is_untouched
-                else _rendered(batch, renderer, sealer, planned)
+                else _rendered(batch, renderer, sealer, planned, arguments)
             )
             if job.extension.is_given and isinstance(batch[-1], ReplyEnd):
                 self._tail += data
@@ -165,11 +167,15 @@ def _opened(planned: Planned, timeout: float) -> _Stream:
 
 
 def _rendered(
-    batch: Sequence[StreamEvent], renderer: StreamRenderer, sealer: StreamSealer | None, planned: Planned
+    batch: Sequence[StreamEvent],
+    renderer: StreamRenderer,
+    sealer: StreamSealer | None,
+    planned: Planned,
+    arguments: StreamedArguments,
 ) -> bytes:
     deltas = cast("Sequence[Delta]", batch)  # a call given as data has no tools that run here, and no events of them
     rounds = planned.rounds
     if rounds is not None:
         deltas = [*map(rounds.shown_delta, deltas)]
-    deltas = [*map(planned.head.in_delta, deltas)]
+    deltas = [*map(planned.head.in_delta, arguments.checked(deltas))]
     return b"".join(map(renderer.feed, deltas if sealer is None else sealer.sealed(deltas)))

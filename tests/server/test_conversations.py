@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Iterable, Iterator
 from itertools import product
-from typing import Any
+from typing import Any, TypeAlias
 
 import anthropic
 import cohere
@@ -26,6 +27,7 @@ from tests.server.conversations.clients import CLIENTS, PARAMETERS, Conversation
 from tests.server.conversations.upstreams import UPSTREAMS, Call, Said, Upstream
 from tests.server.serving import Served
 
+Packages: TypeAlias = dict[type[Conversation], Any]
 PAIRS = [
     pytest.param(client, upstream, stream, id=f"{client.name}-{upstream.format}-{'stream' if stream else 'whole'}")
     for client, upstream, stream in product(CLIENTS, UPSTREAMS, (False, True))
@@ -42,6 +44,13 @@ ASKED: list[tuple[str, str, dict[str, Any]]] = [
 ]
 """A request of every API."""
 every_pair = pytest.mark.parametrize(("client", "upstream", "stream"), PAIRS)
+
+
+@pytest.fixture(scope="module")
+def packages(running: Served) -> Iterator[Packages]:
+    """The client of each package."""
+    with contextlib.ExitStack() as stack:
+        yield {client: stack.enter_context(client.opened(running.url)) for client in CLIENTS}
 
 
 def test_every_client_meets_every_upstream():
@@ -70,11 +79,11 @@ def calls_of(client: type[Conversation], upstream: Upstream, turn: int) -> tuple
 
 @every_pair
 def test_ids_of_calls_are_unique_in_a_conversation(
-    served: Served, client: type[Conversation], upstream: Upstream, stream: bool
+    served: Served, packages: Packages, client: type[Conversation], upstream: Upstream, stream: bool
 ):
     turns = [Said(calls=calls_of(client, upstream, turn)) for turn in range(3)]
     script(served, upstream, [*turns, Said("Sunny.")], stream=stream)
-    conversation = client(served.url, upstream.model)
+    conversation = client(packages[client], upstream.model)
     got = conversation.ask("How is it in Ulm?", stream=stream)
     ids: list[str] = []
     for _ in turns:
@@ -91,10 +100,10 @@ def test_ids_of_calls_are_unique_in_a_conversation(
 
 @every_pair
 def test_the_reply_has_the_name_of_the_model_that_the_client_sent(
-    served: Served, client: type[Conversation], upstream: Upstream, stream: bool
+    served: Served, packages: Packages, client: type[Conversation], upstream: Upstream, stream: bool
 ):
     script(served, upstream, [Said("Sunny."), Said("Rainy.")], stream=stream)
-    conversation = client(served.url, upstream.model)
+    conversation = client(packages[client], upstream.model)
     for _ in range(2):
         got = conversation.ask("How is it in Ulm?", stream=stream)
         assert got.model == (None if client.name == "cohere_chat" else upstream.model)
@@ -136,7 +145,7 @@ PREFIXES = {"openai_chat": "chatcmpl-", "openai_responses": "resp_", "anthropic_
 
 @every_pair
 def test_fields_of_the_clients_api_are_the_servers_own(
-    served: Served, client: type[Conversation], upstream: Upstream, stream: bool
+    served: Served, packages: Packages, client: type[Conversation], upstream: Upstream, stream: bool
 ):
     if client.name == upstream.format:
         fields: dict[str, Any] = {"own_field": {"a": 1}}
@@ -144,7 +153,7 @@ def test_fields_of_the_clients_api_are_the_servers_own(
         fields = {name: value for name, value in FOREIGN.items() if name not in upstream.whole(Said())}
     said = Said("Sunny.", fields=fields)
     script(served, upstream, [said], stream=stream)
-    conversation = client(served.url, upstream.model)
+    conversation = client(packages[client], upstream.model)
     got = conversation.ask("How is it in Ulm?", stream=stream)
     assert got.text == "Sunny."
     if client.name != upstream.format:
@@ -307,3 +316,23 @@ def test_a_hosted_tool_that_the_call_needs_is_refused(
     assert response.status_code == 400
     assert "web_search" in response.text
     assert served.vendor.requests == []
+
+
+def test_arguments_that_are_not_json_are_no_call_without_arguments(served: Served, packages: Packages):
+    walked = 0
+    damaged = '{"city": "Ul'
+    said = Said(calls=(Call("weather", damaged, "w1"),))
+    for client, upstream, stream in product(CLIENTS, UPSTREAMS, (False, True)):
+        has_text = upstream.format in ("openai_chat", "openai_responses", "cohere_chat")
+        is_passed_on = client.name == upstream.format
+        if not has_text and (upstream.format, stream, is_passed_on) != ("anthropic_messages", True, False):
+            continue
+        script(served, upstream, [said], stream=stream)
+        try:
+            got = client(packages[client], upstream.model).ask("How is it?", stream=stream)
+        except (ValueError, anthropic.APIError):
+            pass
+        else:
+            assert got.calls[0][2] == {"INVALID_JSON": damaged}, (client.name, upstream.format, stream)
+        walked += 1
+    assert walked == 6 * 3 * 2 + 5

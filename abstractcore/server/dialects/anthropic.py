@@ -28,6 +28,7 @@ class AnthropicDialect(Dialect):
     kept_headers = ("anthropic-beta",)
     needed_fields = frozenset({"container", "mcp_servers"})
     model_paths = (("model",), ("message", "model"))
+    arguments = "pieces"
     reply_fields = frozenset(
         {
             "container",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 from ...errors import AbstractCoreError, InvalidInputError
 from ...ports import StreamRenderer, Transpiler
@@ -58,7 +58,8 @@ class Dialect:
     and no provider gets; `needed_fields` those without which a request would mean something else: models that have
     nothing like them refuse them. `state_fields` are about what is stored: the server has it for models whose provider
     has not. `reply_fields` are the fields that its replies have, whole and in events, `model_paths` where they name the
-    model.
+    model, `arguments` how they have the arguments of tool calls: as text, as objects, or as objects that come in pieces
+    of text in streams.
     """
 
     name: ClassVar[str]
@@ -72,6 +73,7 @@ class Dialect:
     needed_fields: ClassVar[frozenset[str]] = frozenset()
     state_fields: ClassVar[frozenset[str]] = frozenset()
     reply_fields: ClassVar[frozenset[str]] = frozenset()
+    arguments: ClassVar[Literal["text", "object", "pieces"]] = "text"
     model_paths: ClassVar[tuple[tuple[str, ...], ...]] = (("model",),)
 
     def read(self, request: Request, body: bytes) -> Asked:

@@ -33,6 +33,7 @@ class GeminiDialect(Dialect):
     vendors = ("google", "vertex")
     needed_fields = frozenset({"cachedContent", "cached_content"})
     model_paths = (("modelVersion",),)
+    arguments = "object"
     reply_fields = frozenset(
         {
             "avgLogprobs",

@@ -27,6 +27,7 @@ class OllamaDialect(Dialect):
     format = "ollama"
     vendors = ("ollama",)
     event_ends = (b"\n",)
+    arguments = "object"
     reply_fields = frozenset(
         {
             "context",

@@ -43,12 +43,10 @@ class Conversation:
 
     name: ClassVar[str]
 
-    def __init__(self, url: str, model: str, *, tools: list[Any] | None = None, **options: Any) -> None:
-        self.url = url
+    def __init__(self, package: Any, model: str) -> None:
+        self.package = package
         self.model = model
-        self.options = options
         self.history: list[Any] = []
-        self.more_tools = tools or []
 
     def ask(self, text: str, *, stream: bool) -> Got:
         """Adds a user's message, and returns the reply, which joins the history."""
@@ -61,8 +59,7 @@ class Conversation:
         return self._next(stream)
 
     def _next(self, stream: bool) -> Got:
-        with self.opened() as client:
-            got, turn = self.stream(client) if stream else self.whole(client)
+        got, turn = self.stream(self.package) if stream else self.whole(self.package)
         self.history += turn
         return got
 
@@ -74,8 +71,9 @@ class Conversation:
         """Returns the messages with the results of all calls."""
         raise NotImplementedError
 
-    def opened(self) -> Any:
-        """Returns the package's client, for `with`."""
+    @staticmethod
+    def opened(url: str) -> Any:
+        """Returns the package's client of a server, for `with`; making one takes longer than a reply."""
         raise NotImplementedError
 
     def whole(self, client: Any) -> tuple[Got, list[Any]]:
@@ -95,12 +93,13 @@ class Chat(Conversation):
 
     name = "openai_chat"
 
-    def opened(self) -> Any:
-        return openai.OpenAI(base_url=f"{self.url}/v1", api_key="none", max_retries=0)
+    @staticmethod
+    def opened(url: str) -> Any:
+        return openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
 
     def _request(self) -> dict[str, Any]:
         tools = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in NAMES]
-        return {"model": self.model, "messages": self.history, "tools": [*tools, *self.more_tools], **self.options}
+        return {"model": self.model, "messages": self.history, "tools": tools}
 
     def whole(self, client: openai.OpenAI) -> tuple[Got, list[Any]]:
         return self._got(client.chat.completions.create(**self._request()))
@@ -133,14 +132,15 @@ class Responses(Conversation):
 
     name = "openai_responses"
 
-    def opened(self) -> Any:
-        return openai.OpenAI(base_url=f"{self.url}/v1", api_key="none", max_retries=0)
+    @staticmethod
+    def opened(url: str) -> Any:
+        return openai.OpenAI(base_url=f"{url}/v1", api_key="none", max_retries=0)
 
     def _request(self) -> dict[str, Any]:
         tools = [{"type": "function", "name": name, "parameters": PARAMETERS, "strict": False} for name in NAMES]
         include = ["reasoning.encrypted_content"]
-        request = {"model": self.model, "input": self.history, "tools": [*tools, *self.more_tools], "store": False}
-        return {**request, "include": include, **self.options}
+        request = {"model": self.model, "input": self.history, "tools": tools, "store": False}
+        return {**request, "include": include}
 
     def whole(self, client: openai.OpenAI) -> tuple[Got, list[Any]]:
         return self._got(client.responses.create(**self._request()))
@@ -170,13 +170,14 @@ class Messages(Conversation):
 
     name = "anthropic_messages"
 
-    def opened(self) -> Any:
-        return anthropic.Anthropic(base_url=self.url, api_key="none", max_retries=0)
+    @staticmethod
+    def opened(url: str) -> Any:
+        return anthropic.Anthropic(base_url=url, api_key="none", max_retries=0)
 
     def _request(self) -> dict[str, Any]:
         tools = [{"name": name, "input_schema": PARAMETERS} for name in NAMES]
-        request = {"model": self.model, "messages": self.history, "tools": [*tools, *self.more_tools]}
-        return {**request, "max_tokens": 8000, **self.options}
+        request = {"model": self.model, "messages": self.history, "tools": tools}
+        return {**request, "max_tokens": 8000}
 
     def whole(self, client: anthropic.Anthropic) -> tuple[Got, list[Any]]:
         return self._got(client.messages.create(**self._request()))
@@ -210,14 +211,15 @@ class Gemini(Conversation):
     def user(self, text: str) -> Any:
         return types.Content(role="user", parts=[types.Part(text=text)])
 
-    def opened(self) -> Any:
-        return genai.Client(api_key="none", http_options=types.HttpOptions(base_url=self.url))
+    @staticmethod
+    def opened(url: str) -> Any:
+        return genai.Client(api_key="none", http_options=types.HttpOptions(base_url=url))
 
     def _request(self) -> dict[str, Any]:
         functions = [types.FunctionDeclaration(name=name, parameters_json_schema=PARAMETERS) for name in NAMES]
-        tools = [types.Tool(function_declarations=functions), *self.more_tools]
+        tools = [types.Tool(function_declarations=functions)]
         off = types.AutomaticFunctionCallingConfig(disable=True)
-        config = types.GenerateContentConfig(tools=tools, automatic_function_calling=off, **self.options)
+        config = types.GenerateContentConfig(tools=tools, automatic_function_calling=off)
         return {"model": self.model, "contents": self.history, "config": config}
 
     def whole(self, client: genai.Client) -> tuple[Got, list[Any]]:
@@ -246,15 +248,16 @@ class Ollama(Conversation):
 
     name = "ollama"
 
+    @staticmethod
     @contextlib.contextmanager
-    def opened(self) -> Iterator[ollama.Client]:
-        client = ollama.Client(host=self.url)
+    def opened(url: str) -> Iterator[ollama.Client]:
+        client = ollama.Client(host=url)
         with contextlib.closing(client):
             yield client
 
     def _request(self) -> dict[str, Any]:
         tools = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in NAMES]
-        return {"model": self.model, "messages": self.history, "tools": [*tools, *self.more_tools], **self.options}
+        return {"model": self.model, "messages": self.history, "tools": tools}
 
     def whole(self, client: ollama.Client) -> tuple[Got, list[Any]]:
         return self._got([client.chat(**self._request())])
@@ -280,13 +283,14 @@ class Cohere(Conversation):
 
     name = "cohere_chat"
 
-    def opened(self) -> Any:
-        return cohere.ClientV2(api_key="none", base_url=self.url)
+    @staticmethod
+    def opened(url: str) -> Any:
+        return cohere.ClientV2(api_key="none", base_url=url)
 
     def _request(self) -> dict[str, Any]:
         tools = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in NAMES]
-        request = {"model": self.model, "messages": self.history, "tools": [*tools, *self.more_tools]}
-        return {**request, "request_options": {"max_retries": 0}, **self.options}
+        request = {"model": self.model, "messages": self.history, "tools": tools}
+        return {**request, "request_options": {"max_retries": 0}}
 
     def whole(self, client: cohere.ClientV2) -> tuple[Got, list[Any]]:
         raw = client.chat(**self._request())

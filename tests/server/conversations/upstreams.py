@@ -85,7 +85,7 @@ def _anthropic(said: Said) -> Body:
         content.append({"type": "text", "text": said.text})
     for call in said.calls:
         named = {"id": call.id or f"toolu_{call.name}", "name": call.name}
-        content.append({"type": "tool_use", **named, "input": json.loads(call.arguments)})
+        content.append({"type": "tool_use", **named, "input": _object(call.arguments)})
     return {
         "id": "vendor_01",
         "type": "message",
@@ -97,6 +97,14 @@ def _anthropic(said: Said) -> Body:
         "usage": {"input_tokens": 12, "output_tokens": 8},
         **said.fields,
     }
+
+
+def _object(arguments: str) -> Any:
+    """Returns arguments as an object, an empty one if they are not JSON: then only streams can have them."""
+    try:
+        return json.loads(arguments)
+    except ValueError:
+        return {}
 
 
 def _anthropic_events(said: Said) -> list[bytes]:
