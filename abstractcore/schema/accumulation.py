@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import cast
 
 from .base_error import SchemaError
+from .call_warnings import CallWarning
 from .deltas import (
     Delta,
     PartDelta,
@@ -69,6 +70,7 @@ class _Reply:
     finish_reason: FinishReason = "unknown"
     raw_finish_reason: str | None = None
     provider_metadata: JSONObject = EMPTY
+    warnings: tuple[CallWarning, ...] = ()
 
     def block(self, number: int) -> _Block:
         block = self.blocks.get(number)
@@ -113,7 +115,8 @@ class _Reply:
             self.usage = delta.usage
         elif isinstance(delta, ReplyEnd):
             self.finish_reason, self.raw_finish_reason = delta.finish_reason, delta.raw_finish_reason
-            self.provider_metadata = delta.provider_metadata
+            self.provider_metadata, self.warnings = delta.provider_metadata, delta.warnings
+            self.model, self.id = delta.model or self.model, delta.id or self.id
         else:
             raise SchemaError(f"expected a delta, got {type(delta).__name__}")
 
@@ -140,6 +143,7 @@ def accumulate(deltas: Iterable[Delta]) -> ModelReply:
         model=reply.model,
         provider=reply.provider,
         id=reply.id,
+        warnings=reply.warnings,
         provider_metadata=reply.provider_metadata,
     )
 
@@ -166,13 +170,14 @@ def _joined(pieces: list[str]) -> str:
 
 
 def deltas_of(reply: ModelReply) -> list[Delta]:
-    """Returns the shortest list of deltas that adds up to `reply` (without its `warnings`, which no delta holds)."""
+    """Returns the shortest list of deltas that adds up to `reply`."""
     check_class(reply, ModelReply, "reply")
     deltas: list[Delta] = [ReplyStart(0, reply.model, reply.provider, reply.id)]
     for block, part in enumerate(reply.parts):
         deltas += _part_deltas(part, block, len(deltas))
     deltas.append(UsageDelta(len(deltas), reply.usage))
-    deltas.append(ReplyEnd(len(deltas), reply.finish_reason, reply.raw_finish_reason, reply.provider_metadata))
+    end = (reply.finish_reason, reply.raw_finish_reason, reply.provider_metadata, reply.warnings)
+    deltas.append(ReplyEnd(len(deltas), *end))
     return deltas
 
 

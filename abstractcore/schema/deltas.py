@@ -8,6 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar, TypeAlias
 
+from .call_warnings import CallWarning
 from .frozen_json import EMPTY
 from .json_values import JSONObject
 from .parts import Citation, Part
@@ -142,13 +143,19 @@ class UsageDelta(ShortRepr):
 
 @dataclass(slots=True)
 class ReplyEnd(ShortRepr):
-    """The reply is complete."""
+    """The reply is complete; `warnings` are about what was received.
+
+    `model` and `id` are set where they were not known at the start.
+    """
 
     type: ClassVar[str] = "reply_end"
     sequence: int
     finish_reason: FinishReason
     raw_finish_reason: str | None = None
     provider_metadata: JSONObject = EMPTY
+    warnings: tuple[CallWarning, ...] = ()
+    model: str | None = None
+    id: str | None = None
 
 
 Delta: TypeAlias = (

@@ -9,10 +9,12 @@ from typing import Any, NamedTuple, TypeAlias, cast
 from abstractcore.schema import EMPTY, METERS, Billing
 
 from .json_reading import MAX_COUNT, Object
+from .unread_values import note_unread
 
 Tree: TypeAlias = "Mapping[str, Tree]"
 """Field names, nested; an empty mapping for a field that is modelled as a whole."""
 
+_TEXTS = ("tier", "region")
 _EXACT = Context(prec=120)
 _LARGEST, _SMALLEST = 1e30, 1e-30
 
@@ -65,7 +67,7 @@ class BillingTable:
         return tuple(".".join(path) for path in self._fields.values())
 
     def read(self, data: Object) -> Billing | None:
-        """Reads the billing data; None if nothing was reported. Values of another type count as not reported."""
+        """Reads the billing data; None if nothing was reported. Values of another type are noted as unread."""
         found: dict[str, Any] = {}
         counts: dict[str, int] = {}
         for path, names in self._groups:
@@ -73,12 +75,14 @@ class BillingTable:
             for name in path:
                 group = group.get(name)
                 if not issubclass(group.__class__, dict):  # metadata hold read-only subclasses
+                    if group is not None:
+                        note_unread(name, "an object", group)
                     break
             else:
                 for name, field in names:
                     value = group.get(field)
-                    if value is not None:
-                        _read(name, value, found, counts)
+                    if value is not None and not _read(name, value, found, counts):
+                        note_unread(field, "a text" if name in _TEXTS else "a count", value)
         if counts:
             found["counts"] = counts
         if self._own_key and "cost" in found and _at(data, self._own_key) is True:
@@ -152,19 +156,24 @@ def _at(data: Any, path: str) -> Any:
     return data  # pyright: ignore[reportUnknownVariableType]
 
 
-def _read(name: str, value: Any, found: dict[str, Any], counts: dict[str, int]) -> None:
-    if name in ("tier", "region"):
+def _read(name: str, value: Any, found: dict[str, Any], counts: dict[str, int]) -> bool:
+    """Reads one value; returns whether it has the type of its field."""
+    if name in _TEXTS:
         if value and isinstance(value, str):
             found[name] = value
-    elif name == "cost":
+        return isinstance(value, str)
+    if name == "cost":
         cost = dollars_of(value)
         if cost is not None:
             found["cost"] = cost
-    elif (type(value) is int or (type(value) is float and value.is_integer())) and 0 <= value < MAX_COUNT:
+        return cost is not None
+    if (type(value) is int or (type(value) is float and value.is_integer())) and 0 <= value < MAX_COUNT:
         if name == "ticks":
             found["cost"] = Decimal(int(value)).scaleb(-10, _EXACT)
         else:
             counts[name] = int(value)
+        return True
+    return False
 
 
 def _ticks(cost: Decimal) -> int | None:

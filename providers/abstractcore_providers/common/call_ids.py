@@ -10,6 +10,8 @@ from abstractcore.schema import NO_OPTIONS, Message, ProviderOptions, ToolCall, 
 
 from .item_options import AS_RECEIVED
 
+_LONGEST_OPENAI_ID = 64
+
 
 def numbered(turn: int, index: int, used: Container[str]) -> str:
     """Returns `call_{turn}_{index}`, with a number appended if it is in use."""
@@ -20,6 +22,11 @@ def numbered(turn: int, index: int, used: Container[str]) -> str:
         number += 1
         unused = f"{name}_{number}"
     return unused
+
+
+def fits_openai(id: str) -> bool:
+    """Whether OpenAI accepts the id of a call: chat completions and Responses reject those over 64 characters."""
+    return 0 < len(id) <= _LONGEST_OPENAI_ID
 
 
 class CallIds:

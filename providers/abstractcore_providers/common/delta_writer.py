@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TypeAlias
 
 from abstractcore.schema import (
@@ -29,7 +30,9 @@ from abstractcore.schema import (
 )
 
 from .json_reading import Object
+from .reasoning_origins import origin_of
 from .surrogates import PendingSurrogates
+from .unread_values import UnreadValues
 
 Piece: TypeAlias = type[TextDelta] | type[ReasoningDelta] | type[ToolCallDelta]
 """The kind of block for each type of delta with a chunk of its content."""
@@ -42,7 +45,20 @@ class DeltaWriter:
     and ends them. A decoder that creates deltas itself, for speed, numbers them with `sequence` and increments it.
     """
 
-    __slots__ = ("_deltas", "_kinds", "current", "open", "origin", "sequence", "surrogates")
+    __slots__ = (
+        "_deltas",
+        "_kinds",
+        "_reply",
+        "_started",
+        "awaits_start",
+        "current",
+        "held",
+        "open",
+        "origin",
+        "sequence",
+        "surrogates",
+        "unread",
+    )
 
     def __init__(self, origin: str | None = None) -> None:
         self.sequence = 0
@@ -54,22 +70,53 @@ class DeltaWriter:
         """The kinds of the open blocks, in the order in which they started."""
         self.current: int | None = None
         """The open block of `add_current`."""
+        self.unread: UnreadValues = {}
+        """The values that were not read; they are warnings at the end of the reply."""
+        self.held: dict[int, list[str]] = {}
+        """The arguments of tool calls whose names are not known yet."""
         self._kinds: dict[int, Piece] = {}
         self._deltas: list[Delta] = []
+        self.awaits_start = True
+        """Whether the reply has not started, or its model or id is not known yet."""
+        self._reply: ReplyStart | None = None
+        """The start of the reply, with what is known by now."""
+        self._started: ReplyStart | None = None
+        """The start that was written."""
 
     def take(self) -> list[Delta]:
         """Returns the deltas written since the last call."""
         deltas, self._deltas = self._deltas, []
+        if self._started is None and self._reply is not None and (deltas or not self.awaits_start):
+            self._started = replace(self._reply)
+            deltas.insert(0, self._started)
         return deltas
 
     def start_reply(self, model: str | None, provider: str, id: str | None = None) -> None:
-        """Starts the reply."""
-        self._deltas.append(ReplyStart(self._number(), model, provider, id))
+        """Starts the reply.
+
+        Some servers send a first event with an empty model or id: the start waits for another call, or for content.
+        What is known only after content is in the end of the reply.
+        """
+        if self._reply is None:
+            self._reply = ReplyStart(self._number(), model, provider, id)
+        elif self.awaits_start:
+            self._reply.model = self._reply.model or model
+            self._reply.id = id if id and not self._reply.id else self._reply.id
+        else:
+            self._reply = ReplyStart(self._number(), model or self._reply.model, provider, id or self._reply.id)
+            self._deltas.append(self._reply)
+        self.origin = origin_of(provider, self._reply.model)
+        self.awaits_start = not self._reply.model or self._reply.id == ""
 
     def end_reply(self, reason: FinishReason, raw: str | None, metadata: Object) -> None:
         """Ends the reply; raises `SchemaError` for invalid metadata."""
         frozen = freeze_object(metadata, "provider_metadata")
-        self._deltas.append(ReplyEnd(self._number(), reason, raw, frozen))
+        end = ReplyEnd(self._number(), reason, raw, frozen, tuple(self.unread.values()))
+        reply, started = self._reply, self._started
+        if reply is not None and started is not None:
+            end.model = None if started.model else reply.model or None
+            end.id = None if started.id else reply.id or None
+        self._deltas.append(end)
 
     def count(self, usage: Usage) -> None:
         """Writes the usage so far."""
@@ -86,9 +133,15 @@ class DeltaWriter:
         self._deltas.append(ReasoningStart(self._number(), block, self.origin))
 
     def start_call(self, block: int, id: str, name: str, options: ProviderOptions = NO_OPTIONS) -> None:
-        """Starts a tool call."""
+        """Starts a tool call, with the arguments that were held for it."""
         self.open[block] = self._kinds[block] = ToolCallDelta
         self._deltas.append(ToolCallStart(self._number(), block, id, name, options))
+        for text in self.held.pop(block, ()):
+            self.write(block, text)
+
+    def hold_call(self, block: int) -> None:
+        """Holds the arguments of a tool call until `start_call`."""
+        self.held[block] = []
 
     def resume_call(self, block: int) -> None:
         """Reopens an ended tool call."""
@@ -104,7 +157,9 @@ class DeltaWriter:
 
     def write(self, block: int, text: str) -> None:
         """Appends text without surrogates to a block that was started. Text after the block's end is kept."""
-        if text:
+        if block in self.held:
+            self.held[block].append(text)
+        elif text:
             self._deltas.append(self._kinds[block](self._number(), block, text))
 
     def end(self, block: int) -> None:

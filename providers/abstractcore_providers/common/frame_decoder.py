@@ -12,6 +12,7 @@ from abstractcore.schema.quoting import shown
 
 from .delta_writer import DeltaWriter
 from .json_reading import Cut, Object, read_answer, read_event
+from .unread_values import UNREAD, note_in
 
 
 class FrameDecoder(ABC):
@@ -48,10 +49,13 @@ class FrameDecoder(ABC):
             raise ServerError(self._nothing + self._ignored, hint=self._hint)
         if not self._is_over():
             raise StreamInterruptedError(self._unfinished + self._ignored)
+        token = UNREAD.set(self._out.unread)
         try:
             self._end()
         except (SchemaError, InvalidInputError) as error:
             raise ServerError(f"the stream does not match the schema: {error}") from None
+        finally:
+            UNREAD.reset(token)
         return self._out.take()
 
     def _is_begun(self) -> bool:
@@ -78,12 +82,22 @@ class FrameDecoder(ABC):
         """Notes an event of no known form, which is shown if the stream then ends early."""
         self._ignored = f"; {self._this_frame()} is of no known form: {shown(event)}"
 
+    def _object(self, value: Any) -> Object:
+        """Returns the object in a frame; an empty one, with a warning of the reply, for a frame of another type."""
+        if isinstance(value, dict):
+            return value  # pyright: ignore[reportUnknownVariableType]
+        note_in(self._out.unread, self._frame, "an object", value)
+        return {}
+
     def _written(self, read: Callable[..., None], *given: Any) -> list[Delta]:
         """Returns the deltas that `read` writes; raises `ServerError` for data that does not match the schema."""
+        token = UNREAD.set(self._out.unread)
         try:
             read(*given)
         except (SchemaError, InvalidInputError) as error:
             raise ServerError(f"{self._this_frame()} does not match the schema: {error}") from None
+        finally:
+            UNREAD.reset(token)
         return self._out.take()
 
     def _this_frame(self) -> str:

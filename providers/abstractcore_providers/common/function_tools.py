@@ -10,8 +10,9 @@ from typing import Any
 from abstractcore.schema import EMPTY, CallWarning, ToolCall, ToolSpec
 
 from .item_options import read_options
-from .json_reading import Object, as_object, text_of
+from .json_reading import Object, object_of, text_of
 from .json_schemas import SchemaRules
+from .raw_arguments import received_arguments
 from .reading import get_flag, get_object, get_text, name_the_rest
 from .tool_parameters import describe_tool, read_parameters, read_tool_spec, write_parameters
 
@@ -65,8 +66,8 @@ def write_function_call(id: str, name: str, arguments: Any) -> Object:
 
 def decode_function_call(call: Object, known: Collection[str], provider: str) -> ToolCall:
     """Reads the call in a reply; its id may be empty. `known` are the fields that are not options."""
-    function = as_object(call.get("function"))
-    name, arguments = text_of(function, "name") or "", text_of(function, "arguments") or ""
+    function = object_of(call, "function")
+    name, arguments = text_of(function, "name") or "", received_arguments(function.get("arguments"))
     return ToolCall(text_of(call, "id") or "", name, arguments, provider_options=read_options(call, known, provider))
 
 

@@ -1,4 +1,7 @@
-"""Tolerant reading of received JSON: each access states the expected type and returns None for any other."""
+"""Tolerant reading of received JSON: each access states the expected type and returns None for any other.
+
+The readers of a field note a value of any other type but null, which is a warning of the reply (`unread_values`).
+"""
 
 from __future__ import annotations
 
@@ -9,6 +12,7 @@ from typing import Any, TypeAlias, cast
 import jiter
 
 from .surrogates import mend
+from .unread_values import note_unread
 
 Object: TypeAlias = dict[str, Any]
 Cut: TypeAlias = Mapping[str, "Cut"]
@@ -89,13 +93,81 @@ def as_objects(value: Any) -> list[Object]:
     return [cast(Object, item) for item in cast("list[Any]", value) if isinstance(item, dict)]
 
 
+def object_of(data: Mapping[str, Any], key: str) -> Object:
+    """Returns the object at `key`; an empty one if there is none."""
+    value = data.get(key)
+    if isinstance(value, dict):
+        return value  # pyright: ignore[reportUnknownVariableType]
+    if value is not None:
+        note_unread(key, "an object", value)
+    return {}
+
+
+def objects_of(data: Mapping[str, Any], key: str) -> list[Object]:
+    """Returns the objects in the list at `key`; an object in place of the list is its only item."""
+    value = data.get(key)
+    if not isinstance(value, list):
+        if value is None:
+            return []
+        note_unread(key, "a list", value)
+        return [cast(Object, value)] if value and isinstance(value, dict) else []
+    items = cast("list[Any]", value)
+    objects = [cast(Object, item) for item in items if isinstance(item, dict)]
+    if len(objects) < len(items):
+        note_unread(key, "an object", next(item for item in items if not isinstance(item, dict)))
+    return objects
+
+
+def texts_of(data: Mapping[str, Any], key: str) -> list[str]:
+    """Returns the texts in the list at `key`."""
+    return _items_of(data, key, "a text", lambda item: isinstance(item, str))
+
+
+def counts_of(data: Mapping[str, Any], key: str) -> list[int]:
+    """Returns the counts in the list at `key`."""
+    return _items_of(data, key, "a count", _is_count)
+
+
+def _items_of(data: Mapping[str, Any], key: str, expected: str, is_expected: Callable[[Any], bool]) -> list[Any]:
+    value = data.get(key)
+    if not isinstance(value, list):
+        if value is not None:
+            note_unread(key, "a list", value)
+        return []
+    items = cast("list[Any]", value)
+    for item in items:
+        if not is_expected(item):
+            note_unread(key, expected, item)
+    return [item for item in items if is_expected(item)]
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < MAX_COUNT
+
+
 def text_of(data: Object, key: str) -> str | None:
     """Returns the text at `key`."""
     value = data.get(key)
-    return value if isinstance(value, str) else None
+    if isinstance(value, str):
+        return value
+    if value is not None:
+        note_unread(key, "a text", value)
+    return None
+
+
+def flag_of(data: Object, key: str) -> bool:
+    """Whether `key` is true."""
+    value = data.get(key)
+    if value is not None and not isinstance(value, bool):
+        note_unread(key, "true or false", value)
+    return value is True
 
 
 def count_of(data: Object, key: str) -> int | None:
     """Returns the count at `key`: an integer that every JSON parser can represent, else None."""
     value = data.get(key)
-    return value if type(value) is int and 0 <= value < MAX_COUNT else None
+    if type(value) is int and 0 <= value < MAX_COUNT:
+        return value
+    if value is not None:
+        note_unread(key, "a count", value)
+    return None

@@ -17,6 +17,9 @@ from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, ToolCall
 
+from .json_reading import Object, mended
+from .unread_values import note_unread
+
 _BLANK = " \t\r\n"
 HOLE = float("nan")
 """A placeholder in a body for a text that is inserted. No JSON value equals it."""
@@ -34,6 +37,31 @@ def own_text(call: ToolCall) -> str:
 def arguments_text(arguments: Any) -> str:
     """Returns the text of arguments that were received as a value."""
     return to_json(arguments).decode()
+
+
+def received_arguments(arguments: Any) -> str:
+    """Returns the text of a call's arguments that a format sends as a text, and some servers as an object.
+
+    The text of a value of another type is an arguments error of the call.
+    """
+    if isinstance(arguments, str):
+        return arguments
+    return "" if arguments is None else arguments_text(mended(arguments))
+
+
+def arguments_piece(data: Object, key: str, *, is_first: bool) -> str:
+    """Returns the text at `key` of a stream's event, a piece of a call's arguments.
+
+    Some servers send the whole object as the first piece; an empty one is not a piece yet.
+    """
+    value = data.get(key)
+    if isinstance(value, str):
+        return value
+    if is_first and isinstance(value, dict):
+        return received_arguments(value) if value else ""
+    if value is not None:
+        note_unread(key, "a text", value)
+    return received_arguments(value)
 
 
 def sent_text(call: ToolCall, path: str, warnings: list[CallWarning], *, one_line: bool = False) -> str:

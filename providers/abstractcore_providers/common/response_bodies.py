@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, TypeVar
 
 from abstractcore.errors import InvalidInputError, ProviderError, ServerError, UnexpectedResponseError
-from abstractcore.schema import SchemaError, WireResponse
+from abstractcore.schema import ModelReply, SchemaError, WireResponse
 
 from .json_reading import Object, as_object, count_of, read_answer
+from .unread_values import UNREAD, UnreadValues
 
 _EXCERPT = 80
 T = TypeVar("T")
@@ -84,6 +86,17 @@ def fitting(response: WireResponse, make: Callable[..., T], *given: Any) -> T:
         return make(*given)
     except (SchemaError, InvalidInputError) as error:
         raise ServerError(f"the answer does not match the schema: {error}", status=response.status) from None
+
+
+def fitting_reply(response: WireResponse, make: Callable[..., ModelReply], *given: Any) -> ModelReply:
+    """As `fitting`, for a reply, with a warning for each value that has another type than its field."""
+    unread: UnreadValues = {}
+    token = UNREAD.set(unread)
+    try:
+        reply = fitting(response, make, *given)
+    finally:
+        UNREAD.reset(token)
+    return replace(reply, warnings=(*reply.warnings, *unread.values())) if unread else reply
 
 
 def read_count(

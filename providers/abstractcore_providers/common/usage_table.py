@@ -8,6 +8,7 @@ from typing import Any
 from abstractcore.schema import TOKEN_COUNTS, Billing, Usage
 
 from .json_reading import MAX_COUNT, Object
+from .unread_values import note_unread
 
 _TOTAL = "total"
 
@@ -50,6 +51,10 @@ class UsageTable:
                     count = holder.get(theirs)  # pyright: ignore[reportUnknownVariableType, reportUnknownMemberType]
                     if type(count) is int and 0 <= count < MAX_COUNT:  # pyright: ignore[reportUnknownArgumentType]
                         counts[ours] = count
+                    elif count is not None:
+                        note_unread(theirs, "a count", count)
+            elif holder is not None:
+                note_unread(group, "an object", holder)
         if self._cache_apart and "input" in counts:
             counts["input"] += counts.get("cached", 0) + counts.get("cache_written", 0)
         return Usage(**counts, billing=billing)

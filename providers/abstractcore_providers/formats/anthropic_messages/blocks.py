@@ -60,7 +60,7 @@ def _text(block: Object, provider: str) -> TextPart:
     """An empty text has no cache point and no options."""
     cache = cache_to_ours(block.get("cache_control"))
     text = text_of(block, "text") or ""
-    citations = citations_to_ours(block.get("citations"))
+    citations = citations_to_ours(block)
     options = read_options(block, BLOCK_FIELDS["text"], provider)
     return TextPart(text, citations, cache, options) if text else TextPart("", citations)
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from abstractcore.schema import EMPTY, CallWarning, Citation, JSONObject, TextPart
 
-from ...common.json_reading import Object, as_objects, count_of, text_of
+from ...common.json_reading import Object, count_of, objects_of, text_of
 
 _DOCUMENT = ("cited_text", "document_title", "start", "end")
 _SEARCH = ("cited_text", "source", "title", "start", "end")
@@ -28,11 +28,11 @@ Writer = Callable[[Citation, str, list[CallWarning]], Object | None]
 """Returns the format's citation, or None (and a warning with the path)."""
 
 
-def citations_to_ours(data: object) -> tuple[Citation, ...]:
+def citations_to_ours(block: Object) -> tuple[Citation, ...]:
     """Returns the citations of a text block; `start` and `end` are the text's, and exist only in streams of
     AbstractCore.
     """
-    return tuple(map(citation_to_ours, as_objects(data)))
+    return tuple(map(citation_to_ours, objects_of(block, "citations")))
 
 
 def citation_to_ours(data: Object) -> Citation:

@@ -9,7 +9,7 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import CallWarning, HostedTool, HostedToolKind, TextPart
 
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, as_object, as_objects, objects_of, text_of
 
 TOOL_SEARCH = "tool_search_tool_"
 """The beginning of the types and names of the tools that search deferred tools."""
@@ -97,7 +97,7 @@ def result_text(block: Mapping[str, Any]) -> tuple[TextPart, ...]:
     content = block.get("content")
     found, items = as_object(content), list(cast("list[Any]", content)) if isinstance(content, list) else []
     pieces = [text_of(found, name) for name in ("stdout", "stderr", "error_code", "url")]
-    pieces += [text_of(reference, "tool_name") for reference in as_objects(found.get("tool_references"))]
+    pieces += [text_of(reference, "tool_name") for reference in objects_of(found, "tool_references")]
     pieces += map(_item_text, as_objects(items))
     text = "\n".join(piece.strip("\n") for piece in pieces if piece)
     return (TextPart(text),) if text else ()

@@ -13,8 +13,8 @@ from ...common.call_ids import ReceivedIds
 from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, count_of, mended, text_of
-from ...common.reasoning_origins import origin_of
+from ...common.json_reading import Object, as_object, count_of, mended, object_of, text_of
+from ...common.raw_arguments import arguments_piece
 from .block_fields import BLOCK_FIELDS
 from .blocks import read_block
 from .citations import citation_to_ours
@@ -59,7 +59,7 @@ class MessageDecoder(FrameDecoder):
         except ValueError:
             if not frame.data:
                 return []
-            return self._written(self._event, as_object(self._read_with_care(frame.data)), frame.event)
+            return self._written(self._event, self._object(self._read_with_care(frame.data)), frame.event)
         try:
             # Fast path: nearly all events append to the open text.
             delta = event["delta"]
@@ -70,8 +70,8 @@ class MessageDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, self._text_number, text)]
         except (KeyError, TypeError):
-            return self._written(self._event, as_object(event), frame.event)
-        return self._written(self._event, as_object(event), frame.event)
+            return self._written(self._event, self._object(event), frame.event)
+        return self._written(self._event, self._object(event), frame.event)
 
     def _event(self, event: Object, name: str) -> None:
         kind = text_of(event, "type")
@@ -93,16 +93,15 @@ class MessageDecoder(FrameDecoder):
         self._out.end_reply(FINISH_REASONS.read(self._finish, calls=calls), self._finish, self._metadata)
 
     def _start(self, event: Object) -> None:
-        message = as_object(event.get("message"))
+        message = object_of(event, "message")
         model = text_of(message, "model")
-        self._out.origin = origin_of(self._provider, model)
         self._out.start_reply(model, self._provider, text_of(message, "id"))
         self._finish = text_of(message, "stop_reason")
         self._add_metadata(message)
         self._count_tokens(message)
 
     def _change(self, event: Object) -> None:
-        change = as_object(event.get("delta"))
+        change = object_of(event, "delta")
         self._finish = text_of(change, "stop_reason") or self._finish
         self._add_metadata({**event, "delta": None})
         self._add_metadata(change)
@@ -111,12 +110,12 @@ class MessageDecoder(FrameDecoder):
     def _add_metadata(self, data: Object) -> None:
         metadata = metadata_to_ours(data)
         if "usage" in metadata:
-            metadata["usage"] = {**as_object(self._metadata.get("usage")), **metadata["usage"]}
+            metadata["usage"] = {**object_of(self._metadata, "usage"), **metadata["usage"]}
         self._metadata |= metadata
 
     def _count_tokens(self, data: Object) -> None:
         """Merges counts: null keeps the earlier value, unless that is the zero of an initial placeholder."""
-        usage = as_object(data.get("usage"))
+        usage = object_of(data, "usage")
         for name, value in usage.items():
             if value is not None or self._usage.get(name) == 0:
                 self._usage[name] = value
@@ -126,7 +125,7 @@ class MessageDecoder(FrameDecoder):
 
     def _begin(self, event: Object) -> None:
         index = count_of(event, "index")
-        block = StreamedBlock(self._begun, as_object(event.get("content_block")))
+        block = StreamedBlock(self._begun, object_of(event, "content_block"))
         self._open(self._begun if index is None else index, block)
 
     def _open(self, index: int, block: StreamedBlock) -> None:
@@ -152,7 +151,7 @@ class MessageDecoder(FrameDecoder):
         return read_options(block.block, BLOCK_FIELDS[block.kind], self._provider)
 
     def _add(self, event: Object) -> None:
-        delta = as_object(event.get("delta"))
+        delta = object_of(event, "delta")
         index = count_of(event, "index") or 0
         block = self._blocks.get(index)
         if block is None:
@@ -160,17 +159,17 @@ class MessageDecoder(FrameDecoder):
             if block is None:
                 return
             self._open(index, block)
-        kind = delta.get("type")
+        kind = text_of(delta, "type")
         if kind == "text_delta":
             self._write(block, text_of(delta, "text") or "")
         elif kind == "input_json_delta":
-            self._write(block, text_of(delta, "partial_json") or "")
+            self._write(block, arguments_piece(delta, "partial_json", is_first=not block.received_text))
         elif kind == "thinking_delta":
             self._write(block, text_of(delta, "thinking") or "")
         elif kind == "signature_delta":
             block.signature = mended(text_of(delta, "signature")) or block.signature
         elif kind == "citations_delta":
-            self._cite(block, as_object(mended(delta.get("citation"))))
+            self._cite(block, as_object(mended(object_of(delta, "citation"))))
         else:
             block.merge(delta)
 

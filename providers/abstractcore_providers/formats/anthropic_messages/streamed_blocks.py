@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pydantic_core import to_json
-
 from abstractcore.schema import Citation
 
-from ...common.json_reading import Object, as_object, mended, text_of
+from ...common.json_reading import Object, mended, text_of
+from ...common.raw_arguments import received_arguments
 
 _IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
 
@@ -42,7 +41,7 @@ class StreamedBlock:
     @property
     def input_text(self) -> str:
         """Returns the input of a call: as streamed, or else as in the start event, where it is usually empty."""
-        return "".join(self.text) or to_json(as_object(self.block.get("input"))).decode()
+        return "".join(self.text) or received_arguments(self.block.get("input", {}))
 
     def merge(self, delta: Object) -> None:
         """Merges a delta of an unknown kind: texts are appended, other values replaced."""

@@ -12,7 +12,7 @@ from dataclasses import replace
 from abstractcore.schema import Billing, SeparateUsage, Usage
 
 from ...common.billing_table import BillingTable, merged
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, object_of, objects_of, text_of
 from ...common.usage_table import UsageTable
 
 USAGE = UsageTable(
@@ -51,7 +51,7 @@ def billing_to_ours(data: Object) -> Billing | None:
     billing = BILLING.read({"usage": data})
     if data.get("speed") == _FAST:
         billing = replace(billing or Billing(), tier=_FAST)
-    separate = [_separate(each) for each in as_objects(data.get("iterations")) if each.get("type") in _SEPARATE]
+    separate = [_separate(each) for each in objects_of(data, "iterations") if each.get("type") in _SEPARATE]
     return replace(billing or Billing(), separate=tuple(separate)) if separate else billing
 
 
@@ -78,7 +78,7 @@ def usage_to_theirs(usage: Usage, rest: Object) -> Object:
     billing, speed = usage.billing, {}
     if billing is not None and billing.tier == _FAST:
         billing, speed = replace(billing, tier=None), {"speed": _FAST}
-    billed = as_object(BILLING.write(billing).get("usage")) | speed
+    billed = object_of(BILLING.write(billing), "usage") | speed
     return merged({"input_tokens": None, "output_tokens": None, **USAGE.write(usage)}, merged(rest, billed))
 
 

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 from itertools import groupby
-from typing import Any
 
 from abstractcore.schema import CallWarning, Citation, TextPart
 
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
+from ...common.json_reading import Object, count_of, object_of, objects_of, text_of
 
 _START, _END = "start", "end"
 
@@ -64,7 +63,7 @@ def _cited(text: str, citations: list[Citation]) -> Object:
 def write_citation(citation: Citation) -> Object:
     """Returns the format's citation object."""
     data: Object = {}
-    location = as_object(citation.provider_metadata.get("location"))
+    location = object_of(citation.provider_metadata, "location")
     if citation.title is not None:
         data["title"] = citation.title
     if citation.source != _address(location):
@@ -88,9 +87,9 @@ def streamed_citation(citation: Citation, length: int) -> Object:
 
 def read_citation(data: Object) -> Citation:
     """Reads a citation, of the whole text of its block unless it has a span (see `streamed_citation`)."""
-    location = as_object(data["location"]) if isinstance(data.get("location"), dict) else None
+    location = object_of(data, "location") or None
     source = text_of(data, "source")
-    quote = "".join(text_of(content, "text") or "" for content in as_objects(data.get("sourceContent")))
+    quote = "".join(text_of(content, "text") or "" for content in objects_of(data, "sourceContent"))
     return Citation(
         _address(location or {}) if source is None else source,
         text_of(data, "title"),
@@ -101,15 +100,14 @@ def read_citation(data: Object) -> Citation:
     )
 
 
-def read_cited(value: Any) -> TextPart:
+def read_cited(data: Object) -> TextPart:
     """Reads the text of a `citationsContent` block, with its citations."""
-    data = as_object(value)
-    text = "".join(text_of(content, "text") or "" for content in as_objects(data.get("content")))
-    return TextPart(text, tuple(map(read_citation, as_objects(data.get("citations")))))
+    text = "".join(text_of(content, "text") or "" for content in objects_of(data, "content"))
+    return TextPart(text, tuple(map(read_citation, objects_of(data, "citations"))))
 
 
 def _address(location: Object) -> str:
-    return text_of(as_object(location.get("web")), "url") or ""
+    return text_of(object_of(location, "web"), "url") or ""
 
 
 def _span(citation: Citation) -> tuple[int, int]:

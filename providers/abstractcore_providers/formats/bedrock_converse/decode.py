@@ -7,10 +7,10 @@ from abstractcore.schema import ModelReply, OpaquePart, Part, SchemaError, ToolC
 
 from ...common.call_ids import ReceivedIds
 from ...common.finish_reasons import calls_tools
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, as_object, object_of, objects_of, text_of
 from ...common.raw_arguments import WrittenArguments
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting, no_reply, read_body, states_error
+from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
 from .errors import RIGHT_ADDRESS, error_in_body
 from .media_blocks import MEDIA_KINDS
 from .read_blocks import INPUT, BlockReader
@@ -27,17 +27,17 @@ _MARKS = frozenset({"metrics", "output", "stopReason", "usage"})
 def decode(response: WireResponse, model: str | None) -> ModelReply:
     """Returns the reply of `model`; raises `ServerError` for a body without one."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
-    message = as_object(as_object(data.get("output")).get("message"))
+    message = object_of(object_of(data, "output"), "message")
     if states_error(data) or "content" not in message:
         raise error_in_body(data, response.headers) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
-    return fitting(response, _reply, data, as_objects(message["content"]), response.body, model)
+    return fitting_reply(response, _reply, data, message, response.body, model)
 
 
-def _reply(data: Object, content: list[Object], body: bytes, model: str | None) -> ModelReply:
+def _reply(data: Object, message: Object, body: bytes, model: str | None) -> ModelReply:
     raw = text_of(data, "stopReason")
     reader = BlockReader(WrittenArguments(body, INPUT), origin_of(PROVIDER, model), [])
     ids = ReceivedIds()
-    parts = tuple(_part(block, number, ids, reader) for number, block in enumerate(content))
+    parts = tuple(_part(block, number, ids, reader) for number, block in enumerate(objects_of(message, "content")))
     return ModelReply(
         parts=parts,
         finish_reason=FINISH_REASONS.read(raw, calls=calls_tools(parts)),
@@ -51,7 +51,7 @@ def _reply(data: Object, content: list[Object], body: bytes, model: str | None) 
 
 def _part(block: Object, number: int, ids: ReceivedIds, reader: BlockReader) -> Part:
     """Reads one part; media of an unknown shape are kept as opaque parts."""
-    use = as_object(block.get("toolUse"))
+    use = object_of(block, "toolUse")
     if use and "toolUseId" not in use:
         block = {**block, "toolUse": {**use, "toolUseId": ""}}
     try:

@@ -25,7 +25,7 @@ from abstractcore.schema import (
 
 from ...common.data_urls import read_base64
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_objects, text_of
+from ...common.json_reading import Object, object_of, objects_of, text_of
 from ...common.raw_arguments import WrittenArguments, arguments_text
 from ...common.reading import error_at, get_list, get_object, get_text, name_the_rest
 from .block_fields import BLOCK_FIELDS
@@ -83,7 +83,7 @@ class BlockReader:
         if kind == "reasoningContent" and role == "assistant":
             return replace(_reasoning(get_object(value, block_path), block_path), origin=self.origin)
         if kind == "citationsContent" and role == "assistant":
-            return read_cited(value)
+            return read_cited(object_of(block, kind))
         return OpaquePart(PROVIDER, kind, value)
 
     def _mark(self, parts: list[Part], point: Object, path: str) -> None:
@@ -98,7 +98,7 @@ class BlockReader:
     def _tool_use(self, data: Object, path: str) -> ToolCall | HostedToolCall:
         id, name = get_text(data.get("toolUseId"), f"{path}.toolUseId"), get_text(data.get("name"), f"{path}.name")
         text = self._arguments({} if data.get(INPUT) is None else data[INPUT])
-        if data.get("type") == "server_tool_use":
+        if text_of(data, "type") == "server_tool_use":
             return HostedToolCall(id, name, text)
         return ToolCall(id, name, text, provider_options=_options(data, "tool_call"))
 
@@ -112,7 +112,7 @@ class BlockReader:
         """Reads a tool's result; in an assistant's message, that of a hosted tool."""
         id = get_text(data.get("toolUseId"), f"{path}.toolUseId")
         content = self._content(get_list(data, "content", f"{path}."), f"{path}.content")
-        status = data.get("status")
+        status = text_of(data, "status")
         if role == "assistant":
             metadata = {"status": status if status in STATUSES else None, "type": text_of(data, "type")}
             return HostedToolResult(id, content, metadata)
@@ -134,7 +134,7 @@ class BlockReader:
             elif kind == "searchResult":
                 found = get_object(block[kind], f"{block_path}.{kind}")
                 name_the_rest(found, frozenset({"content"}), f"{block_path}.{kind}", self.warnings)
-                content += [TextPart(text_of(item, "text") or "") for item in as_objects(found.get("content"))]
+                content += [TextPart(text_of(item, "text") or "") for item in objects_of(found, "content")]
             else:
                 raise InvalidInputError(f"unknown content of a tool's result: {kind!r}", path=block_path)
         return tuple(content)

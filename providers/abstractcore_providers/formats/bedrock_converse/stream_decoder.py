@@ -15,8 +15,7 @@ from ...common.call_ids import ReceivedIds
 from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.item_options import read_options
-from ...common.json_reading import Cut, Object, as_object, count_of, text_of
-from ...common.reasoning_origins import origin_of
+from ...common.json_reading import Cut, Object, as_object, count_of, object_of, text_of
 from .block_fields import BLOCK_FIELDS
 from .decode import metadata_to_ours
 from .errors import RIGHT_ADDRESS, error_in_stream
@@ -79,16 +78,16 @@ class ConverseDecoder(FrameDecoder):
             message = frame.headers.get(":error-message")
             raise error_in_stream(str(frame.headers.get(":error-code")), {"message": message} if message else {})
         try:
-            data = as_object(jiter.from_json(frame.payload, allow_inf_nan=False))
+            data = self._object(jiter.from_json(frame.payload, allow_inf_nan=False))
         except ValueError:
             self._is_cut = True
-            data = as_object(self._read_with_care(frame.payload))
+            data = self._object(self._read_with_care(frame.payload))
         if kind == "exception":
             raise error_in_stream(str(frame.headers.get(":exception-type")), data)
         event = frame.headers.get(":event-type")
         if event == "contentBlockDelta" and count_of(data, "contentBlockIndex") == self._text_index:
             # Fast path: nearly all messages append to the open text.
-            text = as_object(data.get("delta")).get("text")
+            text = object_of(data, "delta").get("text")
             if text and type(text) is str and not self._is_cut:
                 out = self._out
                 sequence = out.sequence
@@ -98,7 +97,6 @@ class ConverseDecoder(FrameDecoder):
 
     def _message(self, data: Object, event: object) -> None:
         if self._count == 1:
-            self._out.origin = origin_of(PROVIDER, self._model)
             self._out.start_reply(self._model, PROVIDER)
         read = self._events.get(event)
         if read is not None:
@@ -118,7 +116,7 @@ class ConverseDecoder(FrameDecoder):
         self._out.end_reply(FINISH_REASONS.read(self._finish or "", calls=calls), self._finish, self._metadata)
 
     def _delta(self, data: Object) -> None:
-        index, delta = self._number(_index(data)), as_object(data.get("delta"))
+        index, delta = self._number(_index(data)), object_of(data, "delta")
         for name, value in self._mended(index, delta).items():
             if name in ("text", "citation"):
                 block = self._opened(index, TextBlock(index))
@@ -155,7 +153,7 @@ class ConverseDecoder(FrameDecoder):
         return block
 
     def _start(self, data: Object) -> None:
-        index, start = _index(data), as_object(data.get("start"))
+        index, start = _index(data), object_of(data, "start")
         number = self._number(index)
         block, known = _begun(number, start, self._ids), self._blocks.get(number)
         if isinstance(block, CallBlock) and isinstance(known, CallBlock) and known.received != block.received:
@@ -212,14 +210,14 @@ def _index(data: Object) -> int:
 
 def _begun(index: int, start: Object, ids: ReceivedIds) -> StreamedBlock | None:
     """Returns the block that an event starts; None for a kind without a start, or an unknown one."""
-    use = as_object(start.get("toolUse"))
+    use = object_of(start, "toolUse")
     if use:
         id, name = text_of(use, "toolUseId") or "", text_of(use, "name") or ""
-        if use.get("type") == "server_tool_use":
+        if text_of(use, "type") == "server_tool_use":
             return HostedCallBlock(index, id or f"call_{index}", name)
         return CallBlock(index, id, name, read_options(use, BLOCK_FIELDS["tool_call"], PROVIDER), ids)
-    if as_object(start.get("toolResult")):
-        return HostedResultBlock(index, as_object(start["toolResult"]))
-    if as_object(start.get("image")):
-        return ImageBlock(index, as_object(start["image"]))
+    if object_of(start, "toolResult"):
+        return HostedResultBlock(index, object_of(start, "toolResult"))
+    if object_of(start, "image"):
+        return ImageBlock(index, object_of(start, "image"))
     return None

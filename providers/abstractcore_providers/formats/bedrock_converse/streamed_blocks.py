@@ -21,8 +21,8 @@ from ...common.call_ids import ReceivedIds
 from ...common.data_urls import read_base64
 from ...common.delta_writer import DeltaWriter
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.raw_arguments import arguments_text
+from ...common.json_reading import Object, object_of, objects_of, text_of
+from ...common.raw_arguments import arguments_piece, arguments_text
 from .block_fields import BLOCK_FIELDS
 from .citations import read_citation
 from .media_blocks import read_media
@@ -61,11 +61,11 @@ class TextBlock:
         out.start_text(self._block)
 
     def add(self, value: Any, out: DeltaWriter) -> None:
-        out.write(self._block, value if isinstance(value, str) else "")
+        out.write(self._block, text_of({self.name: value}, self.name) or "")
 
     def cite(self, value: Any) -> None:
         """Keeps a citation until the end."""
-        self._citations.append(read_citation(as_object(value)))
+        self._citations.append(read_citation(object_of({"citation": value}, "citation")))
 
     def end(self, out: DeltaWriter) -> None:
         citations, self._citations = tuple(self._citations), []
@@ -86,11 +86,12 @@ class ReasoningBlock:
         out.start_reasoning(self._block)
 
     def add(self, value: Any, out: DeltaWriter) -> None:
-        delta = as_object(value)
+        delta = object_of({self.name: value}, self.name)
         self._signature += text_of(delta, "signature") or ""
-        if delta.get("redactedContent"):
-            read_base64(delta["redactedContent"], "redactedContent")
-            self._redacted.append(delta["redactedContent"])
+        redacted = text_of(delta, "redactedContent")
+        if redacted:
+            read_base64(redacted, "redactedContent")
+            self._redacted.append(redacted)
         out.write(self._block, text_of(delta, "text") or "")
 
     def end(self, out: DeltaWriter) -> None:
@@ -118,7 +119,8 @@ class CallBlock:
         out.start_call(self._block, self._id, self._name, self._options)
 
     def add(self, value: Any, out: DeltaWriter) -> None:
-        arguments = text_of(as_object(value), "input") or ""
+        piece = object_of({self.name: value}, self.name)
+        arguments = arguments_piece(piece, "input", is_first=self._empty)
         self._empty = self._empty and not arguments
         out.write(self._block, arguments)
 
@@ -145,7 +147,8 @@ class HostedCallBlock:
         pass
 
     def add(self, value: Any, out: DeltaWriter) -> None:
-        self._arguments += text_of(as_object(value), "input") or ""
+        piece = object_of({self.name: value}, self.name)
+        self._arguments += arguments_piece(piece, "input", is_first=not self._arguments)
 
     def end(self, out: DeltaWriter) -> None:
         part = HostedToolCall(self._id, self._name, self._arguments or "{}")
@@ -160,7 +163,7 @@ class HostedResultBlock:
     def __init__(self, block: int, start: Object) -> None:
         self._block = block
         self._id = text_of(start, "toolUseId") or ""
-        status = start.get("status")
+        status = text_of(start, "status")
         self._metadata = {"status": status if status in STATUSES else None, "type": text_of(start, "type")}
         self._content: list[TextPart] = []
 
@@ -168,7 +171,7 @@ class HostedResultBlock:
         pass
 
     def add(self, value: Any, out: DeltaWriter) -> None:
-        for item in as_objects(value):
+        for item in objects_of({self.name: value}, self.name):
             text = arguments_text(item["json"]) if item.get("json") is not None else text_of(item, "text")
             self._content.append(TextPart(text or ""))
 
@@ -191,8 +194,8 @@ class ImageBlock:
         pass
 
     def add(self, value: Any, out: DeltaWriter) -> None:
-        delta = as_object(value)
-        piece = text_of(as_object(delta.get("source")), "bytes")
+        delta = object_of({self.name: value}, self.name)
+        piece = text_of(object_of(delta, "source"), "bytes")
         if piece is None:
             self._image = {**self._image, **delta}
         else:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from abstractcore.schema import EMPTY, METERS, Billing, CallWarning, Usage
 
 from ...common.billing_table import BillingTable, merged
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
+from ...common.json_reading import Object, count_of, object_of, objects_of, text_of
 from ...common.usage_table import UsageTable
 from .vocabulary import WARNINGS
 
@@ -32,14 +32,14 @@ _METERS = {meter.removeprefix(_WRITTEN): meter for meter in METERS if meter.star
 
 def usage_to_ours(data: Object) -> Usage:
     """Returns the usage of a reply with these fields; None for what is not reported."""
-    return USAGE.read(as_object(data.get("usage")), billing_to_ours(data))
+    return USAGE.read(object_of(data, "usage"), billing_to_ours(data))
 
 
 def billing_to_ours(data: Object) -> Billing | None:
     """Returns the billing data in the fields of a reply. Counts of one TTL, of several cache points, are added up."""
     billing = BILLING.read(data)
     counts: dict[str, int] = {}
-    for detail in as_objects(as_object(data.get("usage")).get("cacheDetails")):
+    for detail in objects_of(object_of(data, "usage"), "cacheDetails"):
         meter, count = _METERS.get(text_of(detail, "ttl") or ""), count_of(detail, "inputTokens")
         if meter is not None and count is not None:
             counts[meter] = counts.get(meter, 0) + count

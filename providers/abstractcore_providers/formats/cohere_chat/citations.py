@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from abstractcore.schema import CallWarning, Citation
 
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
+from ...common.json_reading import Object, as_objects, count_of, object_of, objects_of, text_of
 
 PLAN = "PLAN"
 """The type of a citation in a plan of tool calls; others are in the content block of their index."""
@@ -30,9 +30,9 @@ def citations_of(message: Object) -> tuple[list[Object], dict[int, list[Object]]
     """Returns the citations of the plan, and those of each content block; one without a block is of the first text."""
     plan: list[Object] = []
     blocks: dict[int, list[Object]] = {}
-    content = as_objects(message.get("content"))
+    content = objects_of(message, "content")
     first = next((index for index, block in enumerate(content) if "text" in block), 0)
-    for citation in as_objects(message.get("citations")):
+    for citation in objects_of(message, "citations"):
         if citation.get("type") == PLAN:
             plan.append(citation)
         else:
@@ -87,7 +87,7 @@ def _objects(sources: Any) -> list[Object] | None:
 def _named(sources: list[Object]) -> tuple[str, str | None, str | None]:
     """Returns source, title and quote, from the first of the sources."""
     first = sources[0] if sources else {}
-    document = as_object(first.get("document"))
+    document = object_of(first, "document")
     return text_of(first, "id") or "", text_of(document, "title") or None, text_of(document, "snippet") or None
 
 

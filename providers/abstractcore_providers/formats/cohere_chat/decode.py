@@ -8,9 +8,9 @@ from ...common.call_ids import ReceivedIds
 from ...common.finish_reasons import calls_tools
 from ...common.function_tools import decode_function_call
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, as_object, object_of, objects_of, text_of
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting, no_reply, read_body, states_error
+from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
 from .citations import citation_to_ours, citations_of
 from .errors import FAILED, RIGHT_ADDRESS, error_in_body
 from .usage import usage_to_ours
@@ -28,12 +28,12 @@ def decode(response: WireResponse, model: str | None) -> ModelReply:
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if states_error(data) or text_of(data, "finish_reason") in FAILED or not isinstance(data.get("message"), dict):
         raise error_in_body(data) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
-    return fitting(response, _reply, data, text_of(data, "model") or model)
+    return fitting_reply(response, _reply, data, model)
 
 
 def _reply(data: Object, model: str | None) -> ModelReply:
-    raw = text_of(data, "finish_reason")
-    parts = _parts(as_object(data["message"]), origin_of(PROVIDER, model))
+    raw, model = text_of(data, "finish_reason"), text_of(data, "model") or model
+    parts = _parts(object_of(data, "message"), origin_of(PROVIDER, model))
     return ModelReply(
         parts=parts,
         finish_reason=FINISH_REASONS.read(raw, calls=calls_tools(parts)),
@@ -49,7 +49,7 @@ def _reply(data: Object, model: str | None) -> ModelReply:
 def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
     plan, cited = citations_of(message)
     parts: list[Part] = []
-    for index, block in enumerate(as_objects(message.get("content"))):
+    for index, block in enumerate(objects_of(message, "content")):
         thinking = text_of(block, "thinking")
         if thinking is not None:
             parts.append(ReasoningPart(thinking, origin=origin))
@@ -58,7 +58,7 @@ def _parts(message: Object, origin: str | None) -> tuple[Part, ...]:
             parts.append(_text(text_of(block, "text"), cited.get(index, []), options))
     parts.append(_text(text_of(message, "tool_plan"), plan))
     ids = ReceivedIds()
-    for index, call in enumerate(as_objects(message.get("tool_calls"))):
+    for index, call in enumerate(objects_of(message, "tool_calls")):
         parts.append(ids.name(decode_function_call(call, CALL_FIELDS, PROVIDER), index))
     return tuple(parts)
 

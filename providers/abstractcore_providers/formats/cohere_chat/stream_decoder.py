@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import jiter
 
 from abstractcore.framing import ServerSentEvent
-from abstractcore.schema import NO_OPTIONS, Citation, Delta, ProviderOptions, TextDelta
+from abstractcore.schema import NO_OPTIONS, Citation, Delta, ProviderOptions, TextDelta, ToolCall
 
 from ...common.call_ids import ReceivedIds
 from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.function_tools import decode_function_call
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, as_objects, count_of, mended, text_of
-from ...common.reasoning_origins import origin_of
+from ...common.json_reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
+from ...common.raw_arguments import arguments_piece
 from .citations import PLAN, citation_to_ours
 from .errors import FAILED, RIGHT_ADDRESS, error_in_answer
 from .usage import usage_to_ours
@@ -40,6 +41,9 @@ class CohereDecoder(FrameDecoder):
         self._citations: dict[int, tuple[Citation, ...]] = {}
         self._calls: dict[int, int] = {}
         self._begun_calls = 0
+        self._held: dict[int, ToolCall] = {}
+        """The calls whose names are not known yet, by their blocks."""
+        self._with_arguments: set[int] = set()
         self._ids = ReceivedIds()
         self._logprobs: list[Any] = []
         self._last: Object = {}
@@ -52,7 +56,7 @@ class CohereDecoder(FrameDecoder):
         except ValueError:
             if not frame.data or frame.data == b"[DONE]":
                 return []
-            return self._written(self._event, as_object(self._read_with_care(frame.data)))
+            return self._written(self._event, self._object(self._read_with_care(frame.data)))
         try:
             # Fast path: nearly all events append to an open text.
             block = self._text_block
@@ -71,8 +75,8 @@ class CohereDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, block, text)]
         except (KeyError, TypeError):
-            return self._written(self._event, as_object(data))
-        return self._written(self._event, as_object(data))
+            return self._written(self._event, self._object(data))
+        return self._written(self._event, self._object(data))
 
     def _is_begun(self) -> bool:
         return self._out.sequence > 0
@@ -87,8 +91,8 @@ class CohereDecoder(FrameDecoder):
         for block, citations in self._citations.items():
             out.cite(block, citations)
         for block in calls:
-            out.end_call(block)
-        delta = as_object(self._last.get("delta"))
+            self._end_call(block)
+        delta = object_of(self._last, "delta")
         raw = text_of(delta, "finish_reason")
         extras = {"logprobs": self._logprobs} if self._logprobs else {}
         metadata = metadata_to_ours(self._last | {"usage": delta.get("usage")} | extras)
@@ -96,32 +100,31 @@ class CohereDecoder(FrameDecoder):
         out.end_reply(FINISH_REASONS.read(raw, calls=bool(calls)), raw, mended(metadata))
 
     def _event(self, data: Object) -> None:
-        kind = data.get("type")
+        kind = text_of(data, "type")
         if reports_error(data):
             raise error_in_answer(as_object(mended(data)))
         if kind is None:
             self._ignore(data)
-        if not self._is_begun():
+        if self._out.awaits_start:
             model = mended(text_of(data, "model")) or self._model
-            self._out.origin = origin_of(PROVIDER, model)
             id = mended(text_of(data, "id")) if kind == "message-start" else None
             self._out.start_reply(model, PROVIDER, id)
         index = count_of(data, "index") or 0
-        message = as_object(as_object(data.get("delta")).get("message"))
+        message = object_of(object_of(data, "delta"), "message")
         if kind in ("content-delta", "content-start"):
             if kind == "content-start":
-                self._options(index, as_object(mended(message.get("content"))))
-            self._content(index, as_object(message.get("content")), data)
+                self._options(index, as_object(mended(object_of(message, "content"))))
+            self._content(index, object_of(message, "content"), data)
         elif kind == "content-end" and index < _FIRST_CALL and index in self._out.open:
             self._close(index)
         elif kind == "tool-plan-delta":
             self._text(_PLAN, text_of(message, "tool_plan"), True)
         elif kind == "tool-call-start":
-            self._begin_call(index, as_object(mended(message.get("tool_calls"))))
+            self._begin_call(index, as_object(mended(object_of(message, "tool_calls"))))
         elif kind == "tool-call-delta":
-            self._continue_call(index, as_object(message.get("tool_calls")))
+            self._continue_call(index, object_of(message, "tool_calls"))
         elif kind == "citation-start":
-            self._cite(message.get("citations"))
+            self._cite(message)
         elif kind == "message-end":
             self._finish(data)
 
@@ -159,19 +162,46 @@ class CohereDecoder(FrameDecoder):
         number = self._begun_calls
         self._begun_calls += 1
         if index in self._calls:
-            self._out.end_call(self._calls.pop(index))
-        call = self._ids.name(decode_function_call(data, CALL_FIELDS, PROVIDER), number)
+            self._end_call(self._calls.pop(index))
+        call = decode_function_call(data, CALL_FIELDS, PROVIDER)
         block = self._calls[index] = _FIRST_CALL + number
-        self._out.start_call(block, call.id, call.name, call.provider_options)
-        self._out.write(block, call.arguments_text)
+        self._out.hold_call(block)
+        if object_of(data, "function").get("arguments"):
+            self._out.write(block, call.arguments_text)
+            self._with_arguments.add(block)
+        self._named(block, call)
+
+    def _named(self, block: int, call: ToolCall, *, is_over: bool = False) -> None:
+        """Starts a call as soon as its name is known."""
+        self._held[block] = call
+        if call.name or is_over:
+            call = self._ids.name(self._held.pop(block), block - _FIRST_CALL)
+            self._out.start_call(block, call.id, call.name, call.provider_options)
+
+    def _end_call(self, block: int) -> None:
+        if block in self._held:
+            self._named(block, self._held[block], is_over=True)
+        self._out.end_call(block)
 
     def _continue_call(self, index: int, data: Object) -> None:
         block = self._calls.get(index)
-        if block is not None:
-            self._out.add(block, text_of(as_object(data.get("function")), "arguments") or "")
+        if block is None:
+            return
+        function = object_of(data, "function")
+        held = self._held.get(block)
+        if held is not None:
+            id, name = mended(text_of(data, "id")), mended(text_of(function, "name"))
+            self._named(block, replace(held, id=held.id or id or "", name=name or ""))
+        arguments = arguments_piece(function, "arguments", is_first=block not in self._with_arguments)
+        if arguments:
+            self._with_arguments.add(block)
+            self._out.add(block, arguments)
 
-    def _cite(self, citations: Any) -> None:
-        for citation in as_objects(citations if isinstance(citations, list) else [citations]):
+    def _cite(self, message: Object) -> None:
+        """Reads a citation: an object, though the field is a list in an unstreamed reply."""
+        cited = message.get("citations")
+        whole = objects_of(message, "citations") if cited and isinstance(cited, list) else None
+        for citation in [object_of(message, "citations")] if whole is None else whole:
             data = as_object(mended(citation))
             number = count_of(data, "content_index")
             number = (self._first_text or 0) if number is None else min(number, _PLAN - 1)
@@ -179,7 +209,7 @@ class CohereDecoder(FrameDecoder):
             self._citations[block] = (*self._citations.get(block, ()), citation_to_ours(data))
 
     def _finish(self, data: Object) -> None:
-        delta = as_object(data.get("delta"))
+        delta = object_of(data, "delta")
         if delta.get("error") or text_of(delta, "finish_reason") in FAILED:
             raise error_in_answer(as_object(mended({**delta, "code": data.get("code")})))
         self.complete = True

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from abstractcore.schema import Usage
 
 from ...common.billing_table import BillingTable, merged
-from ...common.json_reading import Object, as_object
+from ...common.json_reading import Object, count_of, object_of
 from ...common.usage_table import UsageTable
 
 USAGE = UsageTable({"input": "tokens.input_tokens", "output": "tokens.output_tokens", "cached": "cached_tokens"})
@@ -25,20 +23,19 @@ BILLING = BillingTable(
 
 def usage_to_ours(data: Object) -> Usage:
     """Returns the usage of a reply with these fields; None for what is not reported. Counts are floats here."""
-    usage = as_object(data.get("usage"))
-    tokens = as_object(usage.get("tokens"))
+    usage = object_of(data, "usage")
+    tokens = object_of(usage, "tokens")
     return Usage(
-        input=_whole(tokens.get("input_tokens")),
-        output=_whole(tokens.get("output_tokens")),
-        cached=_whole(usage.get("cached_tokens")),
+        input=_whole(tokens, "input_tokens"),
+        output=_whole(tokens, "output_tokens"),
+        cached=_whole(usage, "cached_tokens"),
         billing=BILLING.read(data),
     )
 
 
-def _whole(count: Any) -> int | None:
-    if isinstance(count, float) and count.is_integer():
-        return int(count)
-    return count if type(count) is int else None
+def _whole(data: Object, key: str) -> int | None:
+    count = data.get(key)
+    return int(count) if isinstance(count, float) and count.is_integer() else count_of(data, key)
 
 
 def usage_to_theirs(usage: Usage) -> Object:

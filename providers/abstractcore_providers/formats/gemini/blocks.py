@@ -9,7 +9,7 @@ from abstractcore.schema import NO_OPTIONS, AudioPart, ProviderOptions, TextDelt
 from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import DeltaWriter
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, flag_of, object_of, objects_of, text_of
 from ...common.raw_arguments import WrittenArguments
 from ...common.sound_pieces import SoundPieces, is_samples
 from .grounding import AnswerText, read_grounding
@@ -41,10 +41,10 @@ class Blocks:
         self._texts: list[AnswerText] = []
         self._sound = SoundPieces()
 
-    def feed(self, parts: Any, body: bytes) -> None:
+    def feed(self, content: Object, body: bytes) -> None:
         """Reads the parts of one chunk, or of a whole reply (`body`); raises `SchemaError` for invalid parts."""
         written = WrittenArguments(body, ARGUMENTS)
-        for index, data in enumerate(as_objects(parts)):
+        for index, data in enumerate(objects_of(content, "parts")):
             self._part(data, index > 0, written)
 
     def more_text(self, text: str) -> TextDelta | None:
@@ -89,7 +89,7 @@ class Blocks:
             self._signature(signature)
         elif "text" in data:
             text = text_of(data, "text") or ""
-            if data.get("thought") is True:
+            if flag_of(data, "thought"):
                 self._add_thought(text, signature, separate)
             else:
                 self._add_text(text, read_options(data, TEXT_FIELDS, self._provider), separate)
@@ -164,7 +164,7 @@ class Blocks:
     def _call(self, data: Object, signature: str | None, written: WrittenArguments) -> None:
         self.close()
         self._parts += 1
-        call = as_object(data["functionCall"])
+        call = object_of(data, "functionCall")
         options = read_options(data, CALL_FIELDS, self._provider)
         id, options = self._ids.give(text_of(call, "id"), self.calls, options)
         self.calls += 1

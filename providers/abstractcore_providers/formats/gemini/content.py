@@ -20,7 +20,7 @@ from abstractcore.schema import (
 from ...common.google_clips import read_clip, with_controls, write_controls
 from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
 from ...common.item_options import read_options, with_options
-from ...common.json_reading import Object, as_object, text_of
+from ...common.json_reading import Object, as_object, object_of, text_of
 from ...common.media_types import GEMINI_AUDIO, GEMINI_IMAGES, GEMINI_OFFICE, GEMINI_VIDEO
 from .vocabulary import WARNINGS, with_names
 
@@ -68,7 +68,7 @@ def read_media(data: Object, provider: str) -> MediaPart:
     """Reads the part in `inlineData` or `fileData`; raises `SchemaError` for invalid base64, or without a URI."""
     blob = _inline(data["inlineData"]) if "inlineData" in data else _kept(data["fileData"], provider)
     kind = kind_of(blob.media_type)
-    clip = read_clip(with_names(as_object(data.get("videoMetadata"))), _CLIP) if kind is VideoPart else None
+    clip = read_clip(with_names(object_of(data, "videoMetadata")), _CLIP) if kind is VideoPart else None
     resolution = None if kind is AudioPart else _read_resolution(data.get("mediaResolution"))
     read = {"videoMetadata": clip, "mediaResolution": resolution}
     known = _FIELDS | {name for name, found in read.items() if found}

@@ -8,8 +8,8 @@ from abstractcore.errors import ServerError
 from abstractcore.schema import CallWarning, ModelReply, WireResponse, accumulate
 
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body
-from ...common.json_reading import Object, as_object, as_objects
-from ...common.response_bodies import fitting, no_reply, read_body
+from ...common.json_reading import Object, as_object, as_objects, objects_of
+from ...common.response_bodies import fitting_reply, no_reply, read_body
 from .dialect import Dialect
 from .stream_decoder import MARKS, ReplyDecoder
 from .vocabulary import block_reason
@@ -22,7 +22,7 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     """
     value = read_body(response, RIGHT_ADDRESS)
     chunks = as_objects(value) if isinstance(value, list) else [as_object(value)]
-    if not any(as_objects(chunk.get("candidates")) or block_reason(chunk) is not None for chunk in chunks):
+    if not any(objects_of(chunk, "candidates") or block_reason(chunk) is not None for chunk in chunks):
         reported = (error_in_body(chunk) for chunk in chunks)
         error = next((error for error in reported if error is not None), None)
         if error is None and value not in ({}, [], [{}]):
@@ -31,12 +31,12 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
             )
         # An empty reply is written as an empty object (protobuf's JSON omits unset fields).
         raise error or ServerError("the response has no candidates", status=response.status)
-    reply = fitting(response, lambda: accumulate(ReplyDecoder(dialect).whole(chunks, response.body)))
-    return replace(reply, warnings=_extra_candidates(chunks[0]))
+    reply = fitting_reply(response, lambda: accumulate(ReplyDecoder(dialect).whole(chunks, response.body)))
+    return replace(reply, warnings=(*_extra_candidates(chunks[0]), *reply.warnings))
 
 
 def _extra_candidates(data: Object) -> tuple[CallWarning, ...]:
-    count = len(as_objects(data.get("candidates")))
+    count = len(objects_of(data, "candidates"))
     if count < 2:
         return ()
     message = f"{count} candidates received; the first is the reply"

@@ -9,7 +9,7 @@ from typing import Any, cast
 from abstractcore.schema import EMPTY, CallWarning, Citation, JSONObject
 
 from ...common.byte_offsets import bytes_of, characters_in
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
+from ...common.json_reading import Object, as_object, count_of, counts_of, object_of, objects_of, text_of
 
 _WEB, _RETRIEVED = "web", "retrievedContext"
 _CHUNK, _SCORES = "groundingChunk", "confidenceScores"
@@ -27,10 +27,10 @@ class AnswerText:
 def read_grounding(metadata: Any, texts: Sequence[AnswerText]) -> dict[int, list[Citation]]:
     """Reads the citations in a candidate's `groundingMetadata`, by the blocks of the texts that they refer to."""
     data = as_object(metadata)
-    chunks = as_objects(data.get("groundingChunks"))
+    chunks = objects_of(data, "groundingChunks")
     cited: dict[int, list[Citation]] = {}
-    for support in as_objects(data.get("groundingSupports")):
-        segment = as_object(support.get("segment"))
+    for support in objects_of(data, "groundingSupports"):
+        segment = object_of(support, "segment")
         begins, ends = count_of(segment, "startIndex") or 0, count_of(segment, "endIndex")
         text, shift = _find(texts, count_of(segment, "partIndex") or 0, begins)
         if text is None:
@@ -48,16 +48,13 @@ def rest_of_grounding(metadata: Any) -> Object:
     """Returns the rest of the metadata: queries, the search entry point, and sources without citations."""
     data = as_object(metadata)
     rest = {name: value for name, value in data.items() if name not in ("groundingSupports", "groundingChunks")}
-    cited = {index for support in as_objects(data.get("groundingSupports")) for index in _indexes(support)}
-    chunks = [chunk for index, chunk in enumerate(as_objects(data.get("groundingChunks"))) if index not in cited]
+    cited = {index for support in objects_of(data, "groundingSupports") for index in _indexes(support)}
+    chunks = [chunk for index, chunk in enumerate(objects_of(data, "groundingChunks")) if index not in cited]
     return {**rest, "groundingChunks": chunks} if chunks else rest
 
 
 def _indexes(support: Object) -> list[int]:
-    indexes = support.get("groundingChunkIndices")
-    if not isinstance(indexes, list):
-        return []
-    return [index for index in cast("list[Any]", indexes) if type(index) is int and index >= 0]
+    return counts_of(support, "groundingChunkIndices")
 
 
 def _find(texts: Sequence[AnswerText], part: int, begins: int) -> tuple[AnswerText | None, int]:
@@ -78,7 +75,7 @@ def _find(texts: Sequence[AnswerText], part: int, begins: int) -> tuple[AnswerTe
 
 def _citation(chunk: Object, support: Object, number: int, start: int, end: int | None) -> Citation:
     kind = next((name for name, value in chunk.items() if isinstance(value, dict)), _WEB)
-    source = as_object(chunk.get(kind))
+    source = object_of(chunk, kind)
     quote = text_of(source, "text") or None
     taken = ("uri", "title", "text")
     rest = {name: value for name, value in source.items() if name not in taken}
@@ -128,7 +125,7 @@ def _segment(citation: Citation, part: int, text: str) -> Object:
 def _source(citation: Citation, metadata: JSONObject) -> Object:
     """Returns a chunk: a web page, a retrieved text, or another kind according to `metadata`."""
     kind, rest = _RETRIEVED if citation.quote else _WEB, {}
-    for name, value in as_object(metadata.get(_CHUNK)).items():
+    for name, value in object_of(metadata, _CHUNK).items():
         kind, rest = name, as_object(value)
     quote = None if kind == _WEB else citation.quote
     source: Object = {"uri": citation.source, "title": citation.title, "text": quote}

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from abstractcore.schema import HostedToolCall, HostedToolResult, OpaquePart, Part, TextPart
 
-from ...common.json_reading import Object, as_object, text_of
+from ...common.json_reading import Object, object_of, text_of
 from ...common.raw_arguments import WrittenArguments, arguments_text
 from .content import read_media
 from .vocabulary import ARGUMENTS, named, with_names
@@ -55,21 +55,21 @@ def read_whole(data: Object, provider: str, written: WrittenArguments) -> Part |
     if "inlineData" in data or "fileData" in data:
         return read_media(data, provider)
     if "executableCode" in data:
-        code = as_object(data["executableCode"])
+        code = object_of(data, "executableCode")
         program = {"language": text_of(code, "language") or "PYTHON", "code": text_of(code, "code") or ""}
         return HostedToolCall(text_of(code, "id") or "", CODE_TOOL, arguments_text(program))
     if "codeExecutionResult" in data:
-        result = as_object(data["codeExecutionResult"])
+        result = object_of(data, "codeExecutionResult")
         outcome = text_of(result, "outcome") or "OUTCOME_UNSPECIFIED"
         content = (TextPart(text_of(result, "output") or ""),)
         return HostedToolResult(text_of(result, "id") or "", content, {"outcome": outcome})
     if "toolCall" in data:
-        call = with_names(as_object(data["toolCall"]))
+        call = with_names(object_of(data, "toolCall"))
         name = text_of(call, "toolType") or ""
         arguments = "" if call.get(ARGUMENTS) is None else written.text_of(call[ARGUMENTS])
         return HostedToolCall(text_of(call, "id") or "", name, arguments, {"toolType": name})
     if "toolResponse" in data:
-        answer = with_names(as_object(data["toolResponse"]))
+        answer = with_names(object_of(data, "toolResponse"))
         given = {name: answer[name] for name in TOOL_RESPONSE if answer.get(name) is not None}
         return HostedToolResult(text_of(answer, "id") or "", (), given)
     kind = opaque_kind(data)

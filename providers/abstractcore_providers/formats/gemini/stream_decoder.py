@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, cast
 
 import jiter
 
@@ -13,8 +13,7 @@ from abstractcore.schema import Delta
 from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.google_errors import RIGHT_ADDRESS, error_in_answer
-from ...common.json_reading import Cut, Object, as_object, as_objects, mended, text_of
-from ...common.reasoning_origins import origin_of
+from ...common.json_reading import Cut, Object, count_of, mended, object_of, objects_of, text_of
 from .blocks import Blocks
 from .dialect import Dialect
 from .grounding import rest_of_grounding
@@ -25,6 +24,7 @@ _NO_REASON = "FINISH_REASON_UNSPECIFIED"
 _CUT: Cut = {"candidates": {"content": {"parts": {"text": {}, "audioTranscription": {"text": {}}}}}}
 MARKS = frozenset({"candidates", "modelVersion", "promptFeedback", "responseId", "usageMetadata"})
 """Fields that only replies have."""
+_USAGE = "usageMetadata"
 _COUNTED = 64
 """Each chunk has usage: within a text, it is written only once every so many chunks, and at the end."""
 
@@ -67,14 +67,15 @@ class ReplyDecoder(FrameDecoder):
             ):
                 piece = self._blocks.more_text(text)
                 if piece is not None:
-                    self._counts = data.get("usageMetadata") or self._counts
+                    self._counts = data.get(_USAGE) or self._counts
                     return [piece] if self._count % _COUNTED else [piece, *self._written(self._add_counts)]
         except (KeyError, TypeError, ValueError):
             return self._read(data, frame.data)
         return self._read(data, frame.data)
 
     def _read(self, data: Any, raw: bytes) -> list[Delta]:
-        chunks = as_objects(data) if isinstance(data, list) else [as_object(data)]
+        items = cast("list[Any]", data) if data and isinstance(data, list) else [data]
+        chunks = [self._object(item) for item in items]
         return self._written(self._chunks, chunks, raw)
 
     def whole(self, chunks: Sequence[Object], body: bytes) -> list[Delta]:
@@ -96,17 +97,18 @@ class ReplyDecoder(FrameDecoder):
             raise error_in_answer(mended(data))
         if MARKS.isdisjoint(data):
             self._ignore(data)
-        is_first = not self._is_begun()
+        is_first = self._out.awaits_start
         if is_first:
             self._begin(data)
-        candidate = next((item for item in as_objects(data.get("candidates")) if not item.get("index")), None)
+        candidate = next((item for item in objects_of(data, "candidates") if not count_of(item, "index")), None)
         if candidate is not None:
             content = candidate.get("content")
             if content is not None:
-                self._blocks.feed(as_object(content).get("parts"), body)
+                self._blocks.feed(object_of(candidate, "content"), body)
             if content is None or len(candidate) > 1:
                 self._rest_of_candidate(candidate)
-        self._counts = data.get("usageMetadata") or self._counts
+        if data.get(_USAGE) is not None:
+            self._counts = data[_USAGE]
         if not self._is_whole:
             self._add_counts()
         if self._finish is not None or candidate is None or is_first:
@@ -117,7 +119,7 @@ class ReplyDecoder(FrameDecoder):
         """Writes the usage so far, if it changed."""
         if self._counts is not None and self._counts is not self._written_counts:
             self._written_counts = self._counts
-            self._out.count(usage_to_ours(as_object(self._counts)))
+            self._out.count(usage_to_ours(object_of({_USAGE: self._counts}, _USAGE)))
 
     def _is_begun(self) -> bool:
         return self._out.sequence > 0
@@ -126,7 +128,7 @@ class ReplyDecoder(FrameDecoder):
         return self._finish is not None or self._blocked is not None
 
     def _end(self) -> None:
-        counts = as_object(self._counts)
+        counts = object_of({_USAGE: self._counts}, _USAGE)
         billing = billing_to_ours(counts, self._grounding, self._billing)
         if billing is None:
             self._add_counts()
@@ -143,13 +145,12 @@ class ReplyDecoder(FrameDecoder):
 
     def _begin(self, data: Object) -> None:
         model = text_of(data, "modelVersion")
-        self._out.origin = origin_of(self._provider, model)
         self._out.start_reply(model, self._provider, text_of(data, "responseId"))
 
     def _rest_of_candidate(self, candidate: Object) -> None:
         reason = text_of(candidate, "finishReason")
         if reason and reason != _NO_REASON:
             self._finish = reason
-        grounding = as_object(candidate.get("groundingMetadata"))
+        grounding = object_of(candidate, "groundingMetadata")
         if grounding:
             self._grounding = grounding

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, cast
 
 from abstractcore.schema import METERS, Billing, CallWarning, Usage
 
 from ...common.billing_table import BillingTable, merged
-from ...common.json_reading import Object, as_objects, count_of, text_of
+from ...common.json_reading import Object, count_of, objects_of, text_of, texts_of
 from .vocabulary import WARNINGS
 
 _COUNTS = (
@@ -60,16 +59,14 @@ def billing_to_ours(data: Object, grounding: Object, table: BillingTable) -> Bil
     """
     counts: dict[str, int] = {}
     for name, beginning in _METERS.items():
-        for entry in as_objects(data[name]) if name in data else ():
+        for entry in objects_of(data, name) if name in data else ():
             meter = beginning + (text_of(entry, "modality") or "").lower()
             count = count_of(entry, "tokenCount") if meter in METERS else None
             if count is not None:
                 counts[meter] = counts.get(meter, 0) + count
-    queries: Any = grounding.get("webSearchQueries")
-    if isinstance(queries, list):
-        searches = {query for query in cast("list[Any]", queries) if query and isinstance(query, str)}
-        counts |= {"web_search": len(searches)} if searches else {}
-    if any(isinstance(chunk.get("maps"), dict) for chunk in as_objects(grounding.get("groundingChunks"))):
+    searches = {query for query in texts_of(grounding, "webSearchQueries") if query}
+    counts |= {"web_search": len(searches)} if searches else {}
+    if any(isinstance(chunk.get("maps"), dict) for chunk in objects_of(grounding, "groundingChunks")):
         counts["maps_search"] = 1
     billing = table.read({"usageMetadata": data})
     return replace(billing or Billing(), counts=counts) if counts else billing
@@ -118,7 +115,7 @@ def _audio(data: Object, *names: str) -> int | None:
     total: int | None = None
     for name in names:
         if name in data:
-            for entry in as_objects(data[name]):
+            for entry in objects_of(data, name):
                 if entry.get("modality") == "AUDIO":
                     total = _sum(total, count_of(entry, "tokenCount"))
     return total

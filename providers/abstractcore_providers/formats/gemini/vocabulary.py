@@ -11,7 +11,7 @@ from ...common.billing_table import BillingTable
 from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object, as_object, text_of
+from ...common.json_reading import Object, object_of, text_of
 
 _FINISH_REASONS = FinishReasons(
     {
@@ -168,4 +168,4 @@ def metadata_group(name: str, value: Any, billing: BillingTable) -> str | None:
 
 def block_reason(data: Object) -> str | None:
     """Returns why the prompt was blocked, if it was."""
-    return text_of(as_object(data.get("promptFeedback")), "blockReason")
+    return text_of(object_of(data, "promptFeedback"), "blockReason")

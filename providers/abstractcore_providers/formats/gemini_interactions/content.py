@@ -24,7 +24,7 @@ from abstractcore.schema import (
 from ...common.google_clips import read_clip, with_controls, write_controls
 from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
 from ...common.item_options import read_options, with_options
-from ...common.json_reading import Object, as_object, text_of
+from ...common.json_reading import Object, object_of, text_of
 from ...common.media_types import GEMINI_OFFICE, GEMINI_VIDEO, INTERACTIONS_AUDIO, INTERACTIONS_IMAGES
 from .citations import read_annotations, write_annotations
 from .vocabulary import WARNINGS
@@ -91,7 +91,7 @@ def read_content(data: Object, provider: str) -> ContentPart | OpaquePart:
     if kind not in _MEDIA or (data.get("data") is None and not data.get("uri")):
         return OpaquePart(provider, f"{OPAQUE}{kind}", data)
     blob = _blob(data, kind, provider)
-    processing = as_object(data.get("processing"))
+    processing = object_of(data, "processing")
     is_clip = kind == "video" and processing.get("type") == "static"
     clip = read_clip({name: processing[name] for name in processing if name != "type"}, _CLIP) if is_clip else None
     resolution = data.get("resolution") if kind != "audio" and data.get("resolution") in _RESOLUTIONS else None

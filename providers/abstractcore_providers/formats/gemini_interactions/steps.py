@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from abstractcore.schema import AudioPart, HostedToolCall, OpaquePart, Part, TextDelta
 
 from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import DeltaWriter
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, as_objects, mended, text_of
-from ...common.raw_arguments import WrittenArguments
+from ...common.json_reading import Object, mended, object_of, objects_of, text_of
+from ...common.raw_arguments import WrittenArguments, arguments_piece
 from ...common.sound_pieces import SoundPieces, is_samples
 from .citations import read_annotations
 from .content import CONTENT_TYPES, read_content, text_options
@@ -77,11 +77,11 @@ class Steps:
         if data.get(ARGUMENTS) is not None:
             step.arguments = written.text_of(mended(data[ARGUMENTS]))
         if step.kind == _OUTPUT:
-            for item in as_objects(data.get("content")):
+            for item in objects_of(data, "content"):
                 self._content(step, item, chunked=False)
         elif step.kind == THOUGHT:
             self._out.start_reasoning(step.block())
-            for item in as_objects(data.get("summary")):
+            for item in objects_of(data, "summary"):
                 self._add_summary(step, item)
         elif step.kind == _CALL:
             self._start_call(step)
@@ -101,19 +101,19 @@ class Steps:
             if kind == "thought_signature":
                 step.data["signature"] = text_of(delta, "signature") or step.data.get("signature")
             elif kind == "thought_summary":
-                self._add_summary(step, as_object(delta.get("content")))
+                self._add_summary(step, object_of(delta, "content"))
         elif step.kind == _CALL:
             if kind == "arguments_delta":
                 step.streamed = True
-                step.pieces.append(text_of(delta, ARGUMENTS) or "")
+                step.pieces.append(arguments_piece(delta, ARGUMENTS, is_first=not any(step.pieces)))
                 self._out.add(step.number * _ROOM, step.pieces[-1])
         else:
             self._merge(step, delta, written)
         return step
 
-    def read(self, steps: Any, written: WrittenArguments) -> None:
-        """Reads a list of whole steps; raises `SchemaError` for invalid ones."""
-        for index, data in enumerate(as_objects(steps)):
+    def read(self, steps: Sequence[Object], written: WrittenArguments) -> None:
+        """Reads whole steps; raises `SchemaError` for invalid ones."""
+        for index, data in enumerate(steps):
             self.start(index, data, written)
             self.stop(index)
 
@@ -141,17 +141,17 @@ class Steps:
         if kind == "text" and step.text is not None:
             self._add_text(step, text_of(delta, "text") or "")
         elif kind == "text_annotation_delta":
-            step.notes += as_objects(delta.get("annotations"))
+            step.notes += objects_of(delta, "annotations")
         elif kind:
             self._content(step, delta, chunked=True)
 
     def _content(self, step: OpenStep, item: Object, *, chunked: bool) -> None:
         """Adds content: a text continues with further chunks, and if `chunked`, raw samples with more of their type."""
-        if (item.get("type") == "text" or "text" in item) and isinstance(item.get("text"), str):
+        if (item.get("type") == "text" or "text" in item) and text_of(item, "text") is not None:
             self._end_content(step)
             step.text = step.block()
             self._out.start_text(step.text, text_options(item, self._provider))
-            step.notes = as_objects(item.get("annotations"))
+            step.notes = objects_of(item, "annotations")
             self._add_text(step, item["text"])
             return
         part = read_content(item, self._provider)
@@ -254,7 +254,7 @@ class Steps:
     def _rest_of_output(self, step: OpenStep) -> None:
         """Writes the other fields of an output, such as its error, which are sent back unchanged."""
         rest = {name: value for name, value in step.data.items() if name != "content" and value is not None}
-        self.error = as_object(rest.get("error")) or self.error
+        self.error = object_of(rest, "error") or self.error
         if len(rest) > 1:
             self._out.part(step.block(), OpaquePart(self._provider, _OUTPUT, rest))
 

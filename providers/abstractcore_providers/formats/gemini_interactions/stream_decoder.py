@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
 
 import jiter
 
@@ -12,9 +11,8 @@ from abstractcore.schema import Delta
 
 from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.json_reading import Cut, Object, as_object, count_of, mended, text_of
+from ...common.json_reading import Cut, Object, as_object, count_of, mended, object_of, objects_of, text_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import NO_ERROR
 from .errors import RIGHT_ADDRESS, error_in_answer, error_of_failed
 from .steps import OpenStep, Steps
@@ -58,7 +56,7 @@ class InteractionDecoder(FrameDecoder):
         except ValueError:
             if not frame.data or frame.data == b"[DONE]":
                 return []
-            return self._written(self._event, as_object(self._read_with_care(frame.data)), frame)
+            return self._written(self._event, self._object(self._read_with_care(frame.data)), frame)
         try:
             # Fast path: nearly all events append to the open text.
             delta, step = event["delta"], self._step
@@ -75,8 +73,8 @@ class InteractionDecoder(FrameDecoder):
                 if piece is not None:
                     return [piece]
         except (KeyError, TypeError):
-            return self._written(self._event, as_object(event), frame)
-        return self._written(self._event, as_object(event), frame)
+            return self._written(self._event, self._object(event), frame)
+        return self._written(self._event, self._object(event), frame)
 
     def whole(self, data: Object, body: bytes) -> list[Delta]:
         """Returns the deltas of an interaction, whose JSON is `body`; raises its error if it failed, `SchemaError`."""
@@ -100,7 +98,10 @@ class InteractionDecoder(FrameDecoder):
         if not self._began and kind not in ("interaction.created", "interaction.completed", "error"):
             self._begin({})
         handler(event, WrittenArguments(frame.data, ARGUMENTS))
-        self._add_usage(event.get("usage") or as_object(event.get("metadata")).get("total_usage"))
+        if event.get("usage") is not None:
+            self._add_usage(object_of(event, "usage"))
+        elif event.get("metadata") is not None:
+            self._add_usage(object_of(object_of(event, "metadata"), "total_usage"))
 
     def _end(self) -> None:
         self._steps.end()
@@ -115,15 +116,14 @@ class InteractionDecoder(FrameDecoder):
     def _begin(self, data: Object) -> None:
         self._began = True
         model = text_of(data, "model") or text_of(data, "agent")
-        self._out.origin = origin_of(self._provider, model)
         self._out.start_reply(model, self._provider, text_of(data, "id"))
 
     def _add_interaction(self, event: Object, written: WrittenArguments) -> None:
-        data = as_object(event.get("interaction"))
-        if not self._began:
+        data = object_of(event, "interaction")
+        if not self._began or self._out.awaits_start:
             self._begin(data)
         self._interaction |= {name: value for name, value in data.items() if name != "steps" and value is not None}
-        self._add_usage(data.get("usage"))
+        self._add_usage(object_of(data, "usage"))
 
     def _update(self, event: Object, written: WrittenArguments) -> None:
         for name in ("status", "continuation_token"):
@@ -133,7 +133,7 @@ class InteractionDecoder(FrameDecoder):
 
     def _complete_interaction(self, event: Object, written: WrittenArguments) -> None:
         self._add_interaction(event, written)
-        data = as_object(event.get("interaction"))
+        data = object_of(event, "interaction")
         if not self._steps.count and data.get("steps"):
             self._read_steps(data, b"")
         self._steps.end()
@@ -145,15 +145,15 @@ class InteractionDecoder(FrameDecoder):
             raise error_of_failed(self._interaction, self._steps.error)
 
     def _read_steps(self, data: Object, body: bytes) -> None:
-        self._steps.read(data.get("steps"), WrittenArguments(body, ARGUMENTS))
+        self._steps.read(objects_of(data, "steps"), WrittenArguments(body, ARGUMENTS))
 
     def _start(self, event: Object, written: WrittenArguments) -> None:
         self._last = self._index(event)
-        self._step = self._steps.start(self._last, as_object(event.get("step")), written)
+        self._step = self._steps.start(self._last, object_of(event, "step"), written)
 
     def _add(self, event: Object, written: WrittenArguments) -> None:
         self._last = self._index(event)
-        self._step = self._steps.add(self._last, as_object(event.get("delta")), written)
+        self._step = self._steps.add(self._last, object_of(event, "delta"), written)
 
     def _stop(self, event: Object, written: WrittenArguments) -> None:
         self._steps.stop(self._index(event))
@@ -163,10 +163,10 @@ class InteractionDecoder(FrameDecoder):
         index = count_of(event, "index")
         return max(self._last, 0) if index is None else index
 
-    def _add_usage(self, usage: Any) -> None:
+    def _add_usage(self, usage: Object) -> None:
         """Keeps the usage so far, and writes it if it changed."""
-        if isinstance(usage, dict) and usage and usage != self._usage:
-            self._usage = as_object(usage)
+        if usage and usage != self._usage:
+            self._usage = usage
             self._count_tokens()
 
     def _count_tokens(self) -> None:

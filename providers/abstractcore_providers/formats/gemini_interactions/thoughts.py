@@ -7,7 +7,7 @@ from typing import Any
 from abstractcore.schema import CallWarning, OpaquePart, ReasoningPart
 
 from ...common.google_files import is_base64
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, as_object, objects_of, text_of
 from .vocabulary import WARNINGS
 
 THOUGHT = "thought"
@@ -18,7 +18,7 @@ def read_thought(step: Object, provider: str, origin: str | None) -> ReasoningPa
     """Reads a thought; one with anything but text, such as images, is opaque, so that it is sent back unchanged."""
     if not is_plain(step):
         return OpaquePart(provider, THOUGHT, step)
-    text = "".join(text_of(item, "text") or "" for item in as_objects(step.get("summary")))
+    text = "".join(text_of(item, "text") or "" for item in objects_of(step, "summary"))
     return ReasoningPart(text, text_of(step, "signature"), origin=origin)
 
 

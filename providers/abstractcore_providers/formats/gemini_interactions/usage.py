@@ -10,7 +10,7 @@ from typing import Any
 
 from abstractcore.schema import Billing, CallWarning, JSONValue, Usage, freeze_object
 
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
+from ...common.json_reading import Object, as_object, as_objects, count_of, objects_of, text_of
 from .vocabulary import WARNINGS
 
 _TOTALS = frozenset(
@@ -62,7 +62,7 @@ def _listed(data: Object) -> dict[str, int]:
     """Returns the counts in lists by our names; the first entry of a kind counts."""
     counts: dict[str, int] = {}
     for field, (kind, amount, names) in _LISTS.items():
-        for entry in as_objects(data.get(field)):
+        for entry in objects_of(data, field):
             name, count = names.get(text_of(entry, kind) or ""), count_of(entry, amount)
             if name is not None and count is not None:
                 counts.setdefault(name, count)

@@ -11,10 +11,10 @@ from abstractcore.schema import ImagePart, ModelReply, Part, ReasoningPart, Text
 from ...common.call_ids import ReceivedIds
 from ...common.finish_reasons import calls_tools
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, as_object, object_of, objects_of, text_of, texts_of
 from ...common.raw_arguments import WrittenArguments, arguments_text
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting, no_reply, read_body, states_error
+from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
 from .errors import RIGHT_ADDRESS, error_in_body
 from .images import image_of
 from .vocabulary import ARGUMENTS, CALL_FIELDS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
@@ -28,12 +28,12 @@ def decode(response: WireResponse) -> ModelReply:
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if states_error(data) or not isinstance(data.get("message"), dict):
         raise error_in_body(data) or no_reply(response, data, "message", _MARKS, RIGHT_ADDRESS)
-    return fitting(response, _reply, data, WrittenArguments(response.body, ARGUMENTS))
+    return fitting_reply(response, _reply, data, WrittenArguments(response.body, ARGUMENTS))
 
 
 def _reply(data: Object, written: WrittenArguments) -> ModelReply:
     model, raw = text_of(data, "model"), text_of(data, "done_reason")
-    parts = _parts(as_object(data["message"]), written, origin_of(PROVIDER, model))
+    parts = _parts(object_of(data, "message"), written, origin_of(PROVIDER, model))
     return ModelReply(
         parts=parts,
         finish_reason=finish_reason_to_ours(raw, calls=calls_tools(parts)),
@@ -47,7 +47,7 @@ def _reply(data: Object, written: WrittenArguments) -> ModelReply:
 
 def _parts(message: Object, written: WrittenArguments, origin: str | None) -> tuple[Part, ...]:
     ids = ReceivedIds()
-    calls = as_objects(message.get("tool_calls"))
+    calls = objects_of(message, "tool_calls")
     return (
         ReasoningPart(text_of(message, "thinking") or "", origin=origin),
         TextPart(text_of(message, "content") or ""),
@@ -58,7 +58,7 @@ def _parts(message: Object, written: WrittenArguments, origin: str | None) -> tu
 
 def read_call(call: Object, written: WrittenArguments) -> ToolCall:
     """Reads the tool call, with the server's id, which may be empty."""
-    function = as_object(call.get("function"))
+    function = object_of(call, "function")
     id = text_of(call, "id") or text_of(function, "id") or ""
     options = read_options(call, CALL_FIELDS, PROVIDER)
     text = _arguments_text(function.get(ARGUMENTS), written)
@@ -76,8 +76,7 @@ def _arguments_text(arguments: Any, written: WrittenArguments) -> str:
 
 def read_images(message: Object) -> list[ImagePart]:
     """Reads the images in a message; raises `ServerError` for one that is not base64."""
-    images: Any = message.get("images")
     try:
-        return [image_of(base64.b64decode(image, validate=True)) for image in images or ()]
-    except (ValueError, TypeError):
+        return [image_of(base64.b64decode(image, validate=True)) for image in texts_of(message, "images")]
+    except ValueError:
         raise ServerError("an image in the response is not base64") from None

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any, cast
-
 import jiter
 
 from abstractcore.schema import Delta, ImagePart, ReasoningDelta, TextDelta
@@ -12,9 +10,8 @@ from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import Piece
 from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.json_reading import Object, as_object, as_objects, mended, text_of
+from ...common.json_reading import Object, as_object, flag_of, mended, object_of, objects_of, text_of
 from ...common.raw_arguments import WrittenArguments
-from ...common.reasoning_origins import origin_of
 from .decode import read_call, read_images
 from .errors import RIGHT_ADDRESS, error_in_answer
 from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
@@ -37,7 +34,7 @@ class OllamaDecoder(FrameDecoder):
         self._calls = 0
         self._ids = ReceivedIds()
         self._images: list[ImagePart] = []
-        self._logprobs: list[Any] = []
+        self._logprobs: list[Object] = []
         self._last: Object = {}
 
     def feed(self, frame: bytes) -> list[Delta]:
@@ -46,7 +43,7 @@ class OllamaDecoder(FrameDecoder):
         try:
             data = jiter.from_json(frame, allow_inf_nan=False)
         except ValueError:
-            return self._read(as_object(self._read_with_care(frame)), frame)
+            return self._read(self._object(self._read_with_care(frame)), frame)
         try:
             # Fast path: nearly all lines append to the open text.
             out = self._out
@@ -67,8 +64,8 @@ class OllamaDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, _TEXT, text)]
         except (KeyError, TypeError):
-            return self._read(as_object(data), frame)
-        return self._read(as_object(data), frame)
+            return self._read(self._object(data), frame)
+        return self._read(self._object(data), frame)
 
     def _read(self, data: Object, raw: bytes) -> list[Delta]:
         if reports_error(data, marks=_MARKS):
@@ -89,22 +86,21 @@ class OllamaDecoder(FrameDecoder):
         out.end_reply(finish_reason_to_ours(raw, calls=self._calls > 0), raw, metadata_to_ours(self._last))
 
     def _line(self, data: Object, frame: bytes) -> None:
-        if self._count == 1:
+        if self._out.awaits_start:
             model = mended(text_of(data, "model"))
-            self._out.origin = origin_of(PROVIDER, model)
             self._out.start_reply(model, PROVIDER)
-        message = as_object(data.get("message"))
+        message = object_of(data, "message")
         self._out.add_current(_REASONING, ReasoningDelta, text_of(message, "thinking") or "")
         self._out.add_current(_TEXT, TextDelta, text_of(message, "content") or "")
-        if message.get("tool_calls"):
+        if message.get("tool_calls") is not None:
             written = WrittenArguments(frame, ARGUMENTS)
-            for call in as_objects(message["tool_calls"]):
+            for call in objects_of(message, "tool_calls"):
                 self._call(as_object(mended(call)), written)
-        if message.get("images"):
+        if message.get("images") is not None:
             self._images += read_images(message)
-        if isinstance(data.get("logprobs"), list):
-            self._logprobs += cast("list[Any]", data["logprobs"])
-        if data.get("done") is True:
+        if data.get("logprobs") is not None:
+            self._logprobs += objects_of(data, "logprobs")
+        if flag_of(data, "done"):
             self.complete = True
             self._last = as_object(mended(data | {"logprobs": self._logprobs} if self._logprobs else data))
 

@@ -1,4 +1,4 @@
-"""Ids of tool calls for vendors that prescribe their length."""
+"""Ids of tool calls as they are sent: some vendors prescribe their length."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Collection, Iterable
 
 from abstractcore.schema import Message
 
-from ...common.call_ids import CallIds
+from ...common.call_ids import CallIds, fits_openai
 
 
 def call_ids(messages: Iterable[Message], size: int | None) -> CallIds:
-    """Returns the ids to send: all where `size` is None, else those of that size, and numbers for the others."""
+    """Returns the ids to send: those of the prescribed `size`, and numbers for the others.
+
+    Where `size` is None, those that OpenAI accepts, and new ones for the others.
+    """
+    if size is None:
+        return CallIds(messages, lambda _, id: fits_openai(id))
 
     def is_allowed(turn: int, id: str) -> bool:
         return len(id) == size and id.isascii() and id.isalnum()
@@ -22,4 +27,4 @@ def call_ids(messages: Iterable[Message], size: int | None) -> CallIds:
             number += 1
         return f"{number:0{size}}"
 
-    return CallIds(() if size is None else messages, is_allowed, new)
+    return CallIds(messages, is_allowed, new)

@@ -19,16 +19,16 @@ from abstractcore.schema import (
 )
 
 from ...common.call_ids import ReceivedIds
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, as_object, as_objects, object_of, objects_of, text_of
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import NO_ERROR, fitting, no_reply, read_body, states_error
+from ...common.response_bodies import NO_ERROR, fitting_reply, no_reply, read_body, states_error
 from .content import REPLY_AUDIO_TYPE
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
 from .reasoning_details import read_detail
 from .think_tags import is_separated, split_thought
-from .tool_calls import decode_call
+from .tool_calls import calls_of, decode_call
 from .usage import usage_to_ours
 from .vocabulary import (
     FINISH_REASONS,
@@ -51,7 +51,7 @@ def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
     choices = as_objects(data.get("choices"))
     if states_error(data) or not choices:
         raise _error(response, data)
-    reply = fitting(response, _reply, data, choices, dialect)
+    reply = fitting_reply(response, _reply, data, dialect)
     if choices[0].get("error") not in NO_ERROR:
         error = _error(response, choices[0])
         error.partial = reply
@@ -65,9 +65,10 @@ def _error(response: WireResponse, data: Object) -> ProviderError:
     return error_in_body(data) or no_reply(response, data, "choices", _MARKS, RIGHT_ADDRESS)
 
 
-def _reply(data: Object, choices: list[Object], dialect: Dialect) -> ModelReply:
+def _reply(data: Object, dialect: Dialect) -> ModelReply:
+    choices = objects_of(data, "choices")
     choice = choices[0]
-    message = as_object(choice.get("message"))
+    message = object_of(choice, "message")
     raw = text_of(choice, "finish_reason")
     model = text_of(data, "model")
     metadata = metadata_to_ours(data, dialect.billing)
@@ -89,7 +90,7 @@ def _reply(data: Object, choices: list[Object], dialect: Dialect) -> ModelReply:
 def _finish_reason(message: Object, raw: str | None) -> FinishReason:
     if text_of(message, "refusal"):
         return "refusal"
-    return FINISH_REASONS.read(raw, calls=bool(as_objects(message.get("tool_calls"))))
+    return FINISH_REASONS.read(raw, calls=bool(calls_of(message)))
 
 
 def _extra_choices(count: int) -> tuple[CallWarning, ...]:
@@ -101,14 +102,14 @@ def _extra_choices(count: int) -> tuple[CallWarning, ...]:
 def _citations(message: Object, data: Object, dialect: Dialect) -> tuple[Citation, ...]:
     if dialect.search_results and message.get("annotations") is None:
         return sources_to_ours(data)
-    return citations_to_ours(message.get("annotations"))
+    return citations_to_ours(message)
 
 
 def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None, dialect: Dialect) -> tuple[Part, ...]:
     parts: list[Part] = []
-    details = as_objects(message.get(DETAILS)) if dialect.reasoning_field == DETAILS else []
+    details = objects_of(message, DETAILS) if dialect.reasoning_field == DETAILS else []
     reasoning = "" if details else reasoning_of(message)
-    pieces = list(content_pieces(message.get("content")))
+    pieces = list(content_pieces(message))
     reasoning += "".join(thought for thought, _ in pieces)
     text = "".join(text for _, text in pieces)
     if dialect.think_tags and not is_separated(message):
@@ -120,10 +121,11 @@ def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None,
     text += text_of(message, "refusal") or ""
     if text:
         parts.append(TextPart(text, citations))
-    if isinstance(message.get("audio"), dict):
-        parts.append(_audio(as_object(message["audio"])))
+    audio = object_of(message, "audio")
+    if audio:
+        parts.append(_audio(audio))
     ids = ReceivedIds()
-    for index, call in enumerate(as_objects(message.get("tool_calls"))):
+    for index, call in enumerate(calls_of(message)):
         parts.append(ids.name(decode_call(call, dialect.provider), index))
     return tuple(parts)
 

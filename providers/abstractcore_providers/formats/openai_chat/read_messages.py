@@ -86,7 +86,7 @@ def _refusal(data: Object) -> tuple[Part, ...]:
 
 def _cited(parts: tuple[Part, ...], data: Object) -> tuple[Part, ...]:
     """Returns the text with the citations that a reply has next to it, if the whole reply is sent back."""
-    citations = citations_to_ours(data.get("annotations"))
+    citations = citations_to_ours(data)
     if citations and len(parts) == 1 and isinstance(parts[0], TextPart):
         return (replace(parts[0], citations=citations),)
     return parts

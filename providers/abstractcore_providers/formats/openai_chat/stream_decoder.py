@@ -23,19 +23,19 @@ from abstractcore.schema import (
 from ...common.call_ids import ReceivedIds
 from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.json_reading import Object, as_object, as_objects, mended, text_of
+from ...common.json_reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_answer
-from ...common.reasoning_origins import origin_of
+from ...common.raw_arguments import arguments_piece
 from ...common.response_bodies import NO_ERROR
 from ...common.surrogates import mend
 from .content_pieces import content_pieces
 from .dialect import DETAILS, Dialect
 from .streamed_audio import StreamedAudio
-from .streamed_calls import StreamedCalls
+from .streamed_calls import StreamedCall, StreamedCalls
 from .streamed_details import ROOM, StreamedDetails
 from .think_tags import ThinkTags, is_separated
-from .tool_calls import call_options, decode_fragment
+from .tool_calls import call_options, called_in, calls_of
 from .usage import token_counts
 from .vocabulary import (
     FINISH_REASONS,
@@ -107,15 +107,15 @@ class ChatDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, block, text)]
         except (KeyError, TypeError, ValueError):
-            return self._read(as_object(chunk), frame.event)
-        return self._read(as_object(chunk), frame.event)
+            return self._read(self._object(chunk), frame.event)
+        return self._read(self._object(chunk), frame.event)
 
     def _read_unusual(self, frame: ServerSentEvent) -> list[Delta]:
         """Reads an event that is not valid JSON: the end mark, an empty one, or one with a lone surrogate or NaN."""
         if frame.data == b"[DONE]":
             self.complete = True
             return []
-        return self._read(as_object(self._read_with_care(frame.data)), frame.event) if frame.data else []
+        return self._read(self._object(self._read_with_care(frame.data)), frame.event) if frame.data else []
 
     def _read(self, chunk: Object, name: str) -> list[Delta]:
         if reports_error(chunk, name, _MARKS):
@@ -146,6 +146,8 @@ class ChatDecoder(FrameDecoder):
         if self._audio is not None:
             out.part(self._audio_block, self._audio.part())
         for call in self._calls.begun:
+            if call.block in out.held:
+                self._start_call(call)
             out.end_call(call.block)
         calls = bool(self._calls.begun)
         reason = "refusal" if self._refused else FINISH_REASONS.read(self._finish, calls=calls)
@@ -156,42 +158,51 @@ class ChatDecoder(FrameDecoder):
         out.end_reply(reason, self._finish, self._billing.rest(fields))
 
     def _chunk(self, chunk: Object) -> None:
-        if not self._is_begun():
+        if self._out.awaits_start:
             self._begin(chunk)
-        for choice in as_objects(chunk.get("choices")):
-            if not choice.get("index"):
+        for choice in objects_of(chunk, "choices"):
+            if not choice.get("index") or not count_of(choice, "index"):
                 self._choice(choice, chunk)
                 break
-        usage = chunk.get("usage")
-        if usage and isinstance(usage, dict):
-            self._usage = as_object(usage)
-            self._counted = token_counts(self._usage)
+        if chunk.get("usage") is not None:
+            self._count_tokens(chunk)
+
+    def _count_tokens(self, chunk: Object) -> None:
+        usage = object_of(chunk, "usage")
+        if usage:
+            self._usage = usage
+            self._counted = token_counts(usage)
             self._out.count(self._counted)
-            self._fields.update(reply_fields(chunk))
+            self._add_fields(chunk)
 
     def _begin(self, chunk: Object) -> None:
         model, id = mended(text_of(chunk, "model")), mended(text_of(chunk, "id"))
-        self._out.origin = origin_of(self._provider, model)
-        self._fields.update(reply_fields(chunk))
+        self._add_fields(chunk)
         self._out.start_reply(model, self._provider, id)
+
+    def _add_fields(self, chunk: Object) -> None:
+        """Keeps the other fields of a chunk; an empty one does not replace an earlier one."""
+        self._fields |= {
+            name: value for name, value in reply_fields(chunk).items() if value or name not in self._fields
+        }
 
     def _choice(self, choice: Object, chunk: Object) -> None:
         if choice.get("error") not in NO_ERROR:
             raise error_in_answer(mended(choice))
-        delta = as_object(choice.get("delta"))
+        delta = object_of(choice, "delta")
         content = delta.get("content")
         if content and isinstance(content, str):
             self._answer(delta, content)
-        elif content:
-            for reasoning, text in content_pieces(content):
+        elif content is not None and content != "":
+            for reasoning, text in content_pieces(delta):
                 self._add_reasoning(reasoning)
                 self._add_text(text)
         if len(delta) > 1 or not content:
             self._rest(delta)
-        finish = choice.get("finish_reason")
-        if isinstance(finish, str):
+        finish = text_of(choice, "finish_reason")
+        if finish is not None:
             self._finish = mend(finish)
-            self._fields.update(reply_fields(chunk))
+            self._add_fields(chunk)
             self._refused = self._refused or delta == {"refusal": ""}
         logprobs = choice.get("logprobs")
         if logprobs is not None:
@@ -204,18 +215,18 @@ class ChatDecoder(FrameDecoder):
             self._refused = True
             self._settle()
             self._add_text(refusal)
-        for call in as_objects(delta.get("tool_calls")):
+        for call in calls_of(delta):
             self._tool_call(call)
         if delta.get("audio"):
             self._audio = self._audio or StreamedAudio()
-            self._audio.add(as_object(delta["audio"]))
+            self._audio.add(object_of(delta, "audio"))
         if delta.get("annotations") is not None:
             self._annotated = True
-            self._citations += citations_to_ours(delta["annotations"])
+            self._citations += citations_to_ours(delta)
 
     def _reasoning(self, delta: Object) -> None:
         if self._details is not None and delta.get(DETAILS):
-            for piece in as_objects(delta[DETAILS]):
+            for piece in objects_of(delta, DETAILS):
                 block, text = self._details.add(piece)
                 self._out.add_current(block, ReasoningDelta, text)
         else:
@@ -249,16 +260,27 @@ class ChatDecoder(FrameDecoder):
         self._out.add_current(self._reasoning_block, ReasoningDelta, text)
 
     def _tool_call(self, fragment: Object) -> None:
-        name, arguments = decode_fragment(fragment)
-        name = mend(name)
+        called, field = called_in(fragment)
+        name = text_of(called, "name") or ""
+        name = name and mend(name)
         call = self._calls.find(fragment, name)
         if call is None:
             self._out.end_current()
-            call = self._calls.begin(fragment, name)
-            options = call_options(mended(fragment), self._provider)
-            id, options = self._ids.give(call.received, call.block - self._first_call, options)
-            self._out.start_call(call.block, id, name, options)
-        self._out.add(call.block, arguments)
+            call = self._calls.begin(fragment)
+            self._out.hold_call(call.block)
+        if call.block in self._out.held:
+            call.add(fragment, name)
+            if name:
+                self._start_call(call)
+        arguments = arguments_piece(called, field, is_first=not call.has_arguments)
+        if arguments:
+            call.has_arguments = True
+            self._out.add(call.block, arguments)
+
+    def _start_call(self, call: StreamedCall) -> None:
+        options = call_options(as_object(mended(call.fields)), self._provider)
+        id, options = self._ids.give(call.received, call.block - self._first_call, options)
+        self._out.start_call(call.block, id, call.name, options)
 
     def _flush_surrogates(self) -> None:
         for block in list(self._out.surrogates):

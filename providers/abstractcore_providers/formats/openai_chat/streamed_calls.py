@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 from ...common.json_reading import Object, count_of, text_of
 from ...common.surrogates import mend
@@ -10,11 +11,20 @@ from ...common.surrogates import mend
 
 @dataclass(slots=True)
 class StreamedCall:
-    """A call that was started, with the server's id, which may be empty."""
+    """A call that was begun, with the server's id, which may be empty. It is started when its name is known."""
 
     received: str
     name: str
     block: int
+    fields: Object = field(default_factory=dict[str, Any])
+    """The fields of its fragments until then; those that were not empty count."""
+    has_arguments: bool = False
+
+    def add(self, fragment: Object, name: str) -> None:
+        """Adds a fragment before the call is started."""
+        self.fields |= {key: value for key, value in fragment.items() if value or key not in self.fields}
+        self.received = mend(text_of(self.fields, "id") or "")
+        self.name = name
 
 
 class StreamedCalls:
@@ -32,20 +42,20 @@ class StreamedCalls:
 
         Calls are distinguished by index, by id if the index repeats, and else by a different name.
         """
-        index, id = count_of(fragment, "index"), mend(text_of(fragment, "id") or "")
+        index, id = count_of(fragment, "index"), text_of(fragment, "id") or ""
         here = self._at.get(index or 0)
         if not here:
             return None
         last = here[-1]
         if id:
+            id = mend(id)
             same = next((call for call in here if call.received == id), None)
-            return last if same is None and not last.received and not name else same
-        return None if name and (index is None or name != last.name) else last
+            return last if same is None and not last.received and not (name and last.name) else same
+        return None if name and last.name and (index is None or name != last.name) else last
 
-    def begin(self, fragment: Object, name: str) -> StreamedCall:
+    def begin(self, fragment: Object) -> StreamedCall:
         """Adds a new call."""
-        id, number = mend(text_of(fragment, "id") or ""), len(self.begun)
-        call = StreamedCall(id, name, self._first_block + number)
+        call = StreamedCall("", "", self._first_block + len(self.begun))
         self.begun.append(call)
         self._at.setdefault(count_of(fragment, "index") or 0, []).append(call)
         return call

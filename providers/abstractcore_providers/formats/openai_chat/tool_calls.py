@@ -13,7 +13,8 @@ from abstractcore.schema import CallWarning, ProviderOptions, ToolCall
 
 from ...common.function_tools import decode_function_call, read_function_call, write_function_call
 from ...common.item_options import fields_for, read_options, with_options
-from ...common.json_reading import Object, as_object, text_of
+from ...common.json_reading import Object, object_of, objects_of, text_of
+from ...common.raw_arguments import arguments_piece
 from ...common.reading import get_object, get_text, name_the_rest
 
 if TYPE_CHECKING:
@@ -55,18 +56,25 @@ def decode_call(call: Object, provider: str) -> ToolCall:
     """Reads the call in a reply; its id may be empty."""
     if call.get("type") != _CUSTOM:
         return decode_function_call(call, _FUNCTION_FIELDS, provider)
-    name, text = decode_fragment(call)
-    return ToolCall(text_of(call, "id") or "", name, text, provider_options=call_options(call, provider))
+    custom = object_of(call, _CUSTOM)
+    text = arguments_piece(custom, "input", is_first=False)
+    options = call_options(call, provider)
+    return ToolCall(text_of(call, "id") or "", text_of(custom, "name") or "", text, provider_options=options)
 
 
-def decode_fragment(fragment: Object) -> tuple[str, str]:
-    """Returns the name of the tool, empty if the fragment has none, and the piece of its arguments."""
-    function = fragment.get("function")
-    if function is not None and fragment.get("type") != _CUSTOM:
-        called, arguments = as_object(function), "arguments"
-    else:
-        called, arguments = as_object(fragment.get(_CUSTOM)), "input"
-    return text_of(called, "name") or "", text_of(called, arguments) or ""
+def calls_of(message: Object) -> list[Object]:
+    """Returns the calls in a message or a delta; the deprecated `function_call` is one without an id."""
+    calls = objects_of(message, "tool_calls")
+    if not calls and message.get("function_call"):
+        return [{"index": 0, "function": message["function_call"]}]
+    return calls
+
+
+def called_in(fragment: Object) -> tuple[Object, str]:
+    """Returns the object with the tool's name in a fragment of a streamed call, and its field for the arguments."""
+    if fragment.get("function") is not None and fragment.get("type") != _CUSTOM:
+        return object_of(fragment, "function"), "arguments"
+    return object_of(fragment, _CUSTOM), "input"
 
 
 def call_options(call: Object, provider: str) -> ProviderOptions:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from abstractcore.schema import Billing, Usage
 
 from ...common.billing_table import BillingTable, merged
-from ...common.json_reading import Object, as_object, count_of
+from ...common.json_reading import Object, count_of, object_of
 from ...common.usage_table import UsageTable
 
 USAGE = UsageTable(
@@ -70,7 +70,7 @@ XAI = BillingTable(
 
 def usage_to_ours(data: Object, table: BillingTable) -> Usage:
     """Returns the usage of a reply with the fields `data`; None for what is not reported."""
-    return token_counts(as_object(data.get("usage")), table.read(data))
+    return token_counts(object_of(data, "usage"), table.read(data))
 
 
 def token_counts(data: Object, billing: Billing | None = None) -> Usage:

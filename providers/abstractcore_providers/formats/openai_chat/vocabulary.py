@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from abstractcore.schema import AudioPart, Citation, Part, ReasoningPart, Role, Sampling, TextPart, ToolCall
 
@@ -11,7 +11,7 @@ from ...common.billing_table import BillingTable
 from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
+from ...common.json_reading import Object, as_object, count_of, object_of, objects_of, text_of, texts_of
 from .dialect import DETAILS, Dialect
 from .other_tools import are_other_tools, is_other_choice
 from .thinking import read_thinking
@@ -111,9 +111,9 @@ def is_schema(response_format: Any) -> bool:
     return as_object(response_format).get("type") == "json_schema"
 
 
-def citations_to_ours(annotations: Any) -> tuple[Citation, ...]:
-    """Returns the web citations among a message's annotations."""
-    cited = [as_object(note.get("url_citation")) for note in as_objects(annotations)]
+def citations_to_ours(message: Object) -> tuple[Citation, ...]:
+    """Returns the web citations among the annotations of a message or a delta."""
+    cited = [object_of(note, "url_citation") for note in objects_of(message, "annotations")]
     return tuple(
         Citation(
             source=text_of(citation, "url") or "",
@@ -133,12 +133,9 @@ def has_sources(metadata: Mapping[str, Any]) -> bool:
 
 def sources_to_ours(metadata: Mapping[str, Any]) -> tuple[Citation, ...]:
     """Returns the sources next to an answer: results with titles, else URLs only."""
-    results = [
-        (text_of(result, "url"), text_of(result, "title")) for result in as_objects(metadata.get("search_results"))
-    ]
-    addresses = metadata.get("citations")
-    if not results and isinstance(addresses, list):
-        results = [(address, None) for address in cast("list[Any]", addresses) if isinstance(address, str)]
+    results = [(text_of(result, "url"), text_of(result, "title")) for result in objects_of(metadata, "search_results")]
+    if not results:
+        results = [(address, None) for address in texts_of(metadata, "citations")]
     return tuple(Citation(url, title) for url, title in results if url)
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from abstractcore.schema import CallWarning, Citation
 
-from ...common.json_reading import Object, as_objects, count_of, text_of
+from ...common.json_reading import Object, count_of, text_of
 
 _URL = "url_citation"
 _EXTRAS: dict[str, tuple[str, ...]] = {
@@ -18,9 +17,9 @@ _EXTRAS: dict[str, tuple[str, ...]] = {
 """Citations of files: their fields beside the file and the span."""
 
 
-def read_annotations(annotations: Any) -> tuple[Citation, ...]:
+def read_annotations(annotations: Iterable[Object]) -> tuple[Citation, ...]:
     """Returns the citations among a text's annotations; the metadata of those of files has their kind."""
-    return tuple(_citation(note) for note in as_objects(annotations) if note.get("type") in (_URL, *_EXTRAS))
+    return tuple(_citation(note) for note in annotations if text_of(note, "type") in (_URL, *_EXTRAS))
 
 
 def _citation(note: Object) -> Citation:

@@ -130,7 +130,7 @@ def client_tool(item: Object, hosted: Container[str] = ()) -> ClientTool | None:
 
 def calls_client(items: Sequence[Object]) -> bool:
     """Whether the caller must answer one of these items."""
-    if any(item.get("type") == "function_call" for item in items):
+    if any(text_at(item, "type") == "function_call" for item in items):
         return True
     hosted = hosted_calls(items)
     return any(client_tool(item, hosted) is not None for item in items)

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 from abstractcore.schema import ModelReply, Part, ToolCall, WireResponse
 
 from ...common.call_ids import ReceivedIds
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, as_object, objects_of, text_of
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_answer, error_in_body
 from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting, no_reply, read_body, states_error
+from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
 from .client_tools import hosted_calls
 from .items import read_item
 from .usage import usage_to_ours
@@ -27,7 +27,7 @@ def decode(response: WireResponse, provider: str) -> ModelReply:
     check_failure(data)
     if not isinstance(data.get("output"), list):
         raise error_in_body(data) or no_reply(response, data, "output", _MARKS, RIGHT_ADDRESS)
-    return fitting(response, _reply, data, as_objects(data["output"]), provider)
+    return fitting_reply(response, _reply, data, provider)
 
 
 def check_failure(data: Object) -> None:
@@ -36,8 +36,8 @@ def check_failure(data: Object) -> None:
         raise error_in_answer(data)
 
 
-def _reply(data: Object, items: Sequence[Object], provider: str) -> ModelReply:
-    model = text_of(data, "model")
+def _reply(data: Object, provider: str) -> ModelReply:
+    items, model = objects_of(data, "output"), text_of(data, "model")
     reason, raw = finish_reason_to_ours(data, items)
     return ModelReply(
         parts=_parts(items, provider, origin_of(provider, model), stored=is_stored(data)),

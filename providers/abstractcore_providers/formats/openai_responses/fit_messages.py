@@ -8,7 +8,7 @@ from operator import is_
 
 from abstractcore.schema import NO_OPTIONS, CallWarning, Message, OpaquePart, Part, ToolCall, ToolResult
 
-from ...common.call_ids import CallIds
+from ...common.call_ids import CallIds, fits_openai
 from ...common.conversations import refuse_unanswered_calls
 from ...common.format_warnings import warn_of_merging
 from ...common.item_options import name_options_left_out, with_options_for
@@ -47,7 +47,7 @@ def fit_messages(
     if not turns:
         raise WARNINGS.nothing_left()
     merged = {index for turn in turns if len(turn) > 1 for index, _ in turn}
-    ids = CallIds(messages, lambda turn, id: turn not in merged and 0 < len(id) <= _LONGEST_ID)
+    ids = CallIds(messages, lambda turn, id: turn not in merged and fits_openai(id))
     return [(turn[0][0], _as_one(turn, ids, warnings)) for turn in turns]
 
 

@@ -21,7 +21,7 @@ from abstractcore.schema import (
     to_data,
 )
 
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, object_of, objects_of, text_of
 
 MCP_CALL = "mcp_call"
 _QUESTIONS = {
@@ -74,7 +74,7 @@ def _joined(asked: Object, given: Object) -> Object:
     if _SOURCES not in given:
         return {**asked, **given}
     rest = {name: value for name, value in given.items() if name != _SOURCES}
-    return {**asked, **rest, "action": {**as_object(asked.get("action")), _SOURCES: given[_SOURCES]}}
+    return {**asked, **rest, "action": {**object_of(asked, "action"), _SOURCES: given[_SOURCES]}}
 
 
 def _name(item: Object, kind: str) -> str:
@@ -92,13 +92,13 @@ def _content(item: Object, kind: str) -> tuple[ContentPart, ...]:
     if kind == "image_generation_call":
         return (ImagePart(_image(text_of(item, "result") or "", text_of(item, "output_format"))),)
     content: list[ContentPart] = []
-    for output in as_objects(item.get("outputs")):
+    for output in objects_of(item, "outputs"):
         url = text_of(output, "url") or ""
         if url.startswith(("https://", "http://")):
             content.append(ImagePart(Blob.from_url(url, "image/*")))
         content.append(TextPart(text_of(output, "logs") or ""))
-    content += [_found(result, text_of(result, "text") or "") for result in as_objects(item.get("results"))]
-    content += [_found(source, f"{_address_of(source)}\n") for source in as_objects(item.get(_SOURCES))]
+    content += [_found(result, text_of(result, "text") or "") for result in objects_of(item, "results")]
+    content += [_found(source, f"{_address_of(source)}\n") for source in objects_of(item, _SOURCES)]
     content.append(TextPart(text_of(item, "output") or ""))
     return tuple(content)
 

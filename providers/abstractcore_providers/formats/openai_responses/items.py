@@ -8,7 +8,8 @@ from typing import cast
 from abstractcore.schema import NO_OPTIONS, OpaquePart, Part, ProviderOptions, TextPart, ToolCall
 
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_objects, text_of
+from ...common.json_reading import Object, objects_of, text_of
+from ...common.raw_arguments import received_arguments
 from .citations import read_annotations
 from .client_tools import OUTPUTS, called_tool, hosted_calls, hosted_output, read_client_call
 from .hosted import HOSTED_TYPES, read_hosted
@@ -60,8 +61,8 @@ def modelled_fields(part: TextPart | ToolCall, provider: str) -> frozenset[str]:
 def read_texts(item: Object, options: ProviderOptions = NO_OPTIONS) -> list[TextPart]:
     """Returns the texts of a message that are not empty, including refusals."""
     texts = [
-        (text_of(part, "text") or text_of(part, "refusal"), part.get("annotations"))
-        for part in as_objects(item.get("content"))
+        (text_of(part, "text") or text_of(part, "refusal"), objects_of(part, "annotations"))
+        for part in objects_of(item, "content")
     ]
     return [TextPart(text, read_annotations(notes), provider_options=options) for text, notes in texts if text]
 
@@ -69,7 +70,7 @@ def read_texts(item: Object, options: ProviderOptions = NO_OPTIONS) -> list[Text
 def read_call(item: Object, options: ProviderOptions = NO_OPTIONS) -> ToolCall:
     """Reads the tool call in an item, with the vendor's id, which may be empty."""
     id = text_of(item, "call_id") or text_of(item, "id") or ""
-    arguments = text_of(item, "arguments") or ""
+    arguments = received_arguments(item.get("arguments"))
     return ToolCall(id, text_of(item, "name") or "", arguments, provider_options=options)
 
 

@@ -21,7 +21,7 @@ from abstractcore.schema import (
 
 from ...common.data_urls import file_part, read_file_data, read_url
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, text_of
+from ...common.json_reading import Object, as_object, objects_of, text_of
 from ...common.openai_audio import read_audio
 from ...common.reading import get_object, get_text, has_content, make_at, name_the_rest
 from .citations import read_annotations
@@ -73,7 +73,7 @@ def _part(data: Object, kind: str, path: str, provider: str, options: ProviderOp
         return replace(part, cache=cache, provider_options=options)
     name = "refusal" if kind == "refusal" else "text"
     text = get_text(data.get(name), f"{path}.{name}")
-    return _text(text, options, read_annotations(data.get("annotations")), cache)
+    return _text(text, options, read_annotations(objects_of(data, "annotations")), cache)
 
 
 def _text(

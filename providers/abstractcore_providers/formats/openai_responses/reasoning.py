@@ -15,7 +15,7 @@ from typing import cast
 
 from abstractcore.schema import Part, ReasoningPart
 
-from ...common.json_reading import Object, as_objects, text_of
+from ...common.json_reading import Object, objects_of, text_of
 
 _OURS = re.compile(r"(rs|msg|fc|sh|apc|ctc|tsc)_\d{1,9}")
 """Generated ids; OpenAI's are longer."""
@@ -37,7 +37,7 @@ def read_reasoning(item: Object, origin: str | None) -> list[Part]:
     *some, last = [
         ReasoningPart(text_of(entry, "text") or "", signature_of(kind, signature), None, origin)
         for kind in KINDS
-        for entry in as_objects(item.get(kind))
+        for entry in objects_of(item, kind)
     ] or [ReasoningPart("", signature, None, origin)]
     return [*some, replace(last, redacted_data=redacted)]
 

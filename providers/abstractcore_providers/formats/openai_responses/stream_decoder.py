@@ -26,10 +26,10 @@ from ...common.call_ids import ReceivedIds
 from ...common.delta_writer import Piece
 from ...common.error_bodies import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.json_reading import Object, as_object, as_objects, count_of, mended, text_of
+from ...common.json_reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_answer
-from ...common.reasoning_origins import origin_of
+from ...common.raw_arguments import arguments_piece, received_arguments
 from ...common.response_bodies import NO_ERROR
 from .blocks import OpenItem, OpenItems
 from .citations import read_annotations
@@ -57,7 +57,7 @@ class ResponsesDecoder(FrameDecoder):
         self._items = OpenItems()
         self._last: int = 0
         self._done: dict[int, Object] = {}
-        self._notes: dict[int, list[Any]] = {}
+        self._notes: dict[int, list[Object]] = {}
         self._ids = ReceivedIds()
         self._ending: Object = {}
         self._text_item = OpenItem(0)
@@ -68,6 +68,7 @@ class ResponsesDecoder(FrameDecoder):
         self._audio = StreamedAudio()
         self._handlers: dict[str, Callable[[Object], None]] = {
             "response.created": self._begin,
+            "response.in_progress": self._begin,
             "response.output_item.added": self._item_added,
             _TEXT_DELTA: self._text,
             "response.output_text.annotation.added": self._annotation,
@@ -101,7 +102,7 @@ class ResponsesDecoder(FrameDecoder):
         except ValueError:
             if not frame.data or frame.data == b"[DONE]":
                 return []
-            return self._written(self._event, as_object(self._read_with_care(frame.data)), frame.event)
+            return self._written(self._event, self._object(self._read_with_care(frame.data)), frame.event)
         try:
             # Fast path: nearly all events append to the last text.
             out = self._out
@@ -120,8 +121,8 @@ class ResponsesDecoder(FrameDecoder):
                 out.sequence = sequence + 1
                 return [TextDelta(sequence, block, text)]
         except (KeyError, TypeError):
-            return self._written(self._event, as_object(event), frame.event)
-        return self._written(self._event, as_object(event), frame.event)
+            return self._written(self._event, self._object(event), frame.event)
+        return self._written(self._event, self._object(event), frame.event)
 
     def _event(self, event: Object, name: str) -> None:
         kind = "error" if event.get("error") not in NO_ERROR else text_of(event, "type") or name
@@ -132,13 +133,13 @@ class ResponsesDecoder(FrameDecoder):
             if "type" not in event:
                 self._ignore(event)
             return
-        if not self._began and handler != self._fail:
+        if handler != self._fail and (not self._began or self._out.awaits_start):
             self._begin(event)
         handler(event)
 
     def _end(self) -> None:
         data = self._ending
-        items = as_objects(data.get("output")) or list(self._done.values())
+        items = objects_of(data, "output") or list(self._done.values())
         if not self._done:
             for index, item in enumerate(items):
                 self._item_done({"output_index": index, "item": item})
@@ -154,12 +155,11 @@ class ResponsesDecoder(FrameDecoder):
         self._out.end_reply(reason, raw, metadata_to_ours(data, items))
 
     def _begin(self, event: Object) -> None:
-        if self._began:
+        if self._began and not self._out.awaits_start:
             return
         self._began = True
-        data = mended(as_object(event.get("response")))
+        data = mended(object_of(event, "response"))
         model = text_of(data, "model")
-        self._out.origin = origin_of(self._provider, model)
         self._stored = is_stored(data)
         self._out.start_reply(model, self._provider, text_of(data, "id"))
 
@@ -171,7 +171,7 @@ class ResponsesDecoder(FrameDecoder):
         return self._items.at(self._last)
 
     def _item_added(self, event: Object) -> None:
-        item, data = self._item_at(event), mended(as_object(event.get("item")))
+        item, data = self._item_at(event), mended(object_of(event, "item"))
         if item.call_id not in (None, text_of(data, "call_id")):  # some servers use an index for several calls
             item = self._items.begin(self._last)
         if data.get("type") in ("message", "function_call"):
@@ -189,14 +189,21 @@ class ResponsesDecoder(FrameDecoder):
     def _begin_call(self, item: OpenItem, data: Object) -> int:
         block = item.block("call", 0)
         if block not in item.seen:
-            call = self._ids.name(read_call(data, item.options), item.number)
-            item.seen[block], item.call_id = 0, text_of(data, "call_id")
-            self._out.start_call(block, call.id, call.name, call.provider_options)
+            item.seen[block] = 0
+            self._out.hold_call(block)
+        if block in self._out.held and text_of(data, "name") and _has_ids(data):
+            self._start_call(item, block, data)
         return block
+
+    def _start_call(self, item: OpenItem, block: int, data: Object) -> None:
+        item.options = self._options_of(data)
+        call = self._ids.name(read_call(data, item.options), item.number)
+        item.call_id = text_of(data, "call_id")
+        self._out.start_call(block, call.id, call.name, call.provider_options)
 
     def _begin_client_call(self, item: OpenItem, data: Object) -> None:
         received = read_client_call(data, self._provider, stored=self._stored)
-        if received is None or item.call is not None:
+        if received is None or item.call is not None or not _has_ids(data):
             return
         call = self._ids.name(received, item.number)
         item.call, item.call_id = StreamedCall(item.block("part", 0), call), text_of(data, "call_id")
@@ -217,7 +224,10 @@ class ResponsesDecoder(FrameDecoder):
 
     def _arguments(self, event: Object) -> None:
         item = self._item_at(event)
-        self._add(item, self._begin_call(item, {}), ToolCallDelta, event)
+        block = self._begin_call(item, {})
+        piece = arguments_piece(event, "delta", is_first=item.seen[block] == 0)
+        if piece:
+            self._write(item, block, ToolCallDelta, piece)
 
     def _input(self, event: Object) -> None:
         call = self._item_at(event).call
@@ -265,7 +275,7 @@ class ResponsesDecoder(FrameDecoder):
         self._out.add(block, text)
 
     def _start(self, item: OpenItem, block: int, piece: Piece) -> None:
-        if block in self._out.open:
+        if block in self._out.open or block in self._out.held:
             return
         item.seen.setdefault(block, 0)
         if piece is TextDelta:
@@ -277,7 +287,7 @@ class ResponsesDecoder(FrameDecoder):
 
     def _annotation(self, event: Object) -> None:
         block = self._item_at(event).block("text", count_of(event, "content_index") or 0)
-        self._notes.setdefault(block, []).append(mended(event.get("annotation")))
+        self._notes.setdefault(block, []).append(mended(object_of(event, "annotation")))
 
     def _partial_image(self, event: Object) -> None:
         item = self._item_at(event)
@@ -285,7 +295,7 @@ class ResponsesDecoder(FrameDecoder):
         self._out.part(item.block("part", 1), partial_image(event))
 
     def _item_done(self, event: Object) -> None:
-        item, data = self._item_at(event), mended(as_object(event.get("item")))
+        item, data = self._item_at(event), mended(object_of(event, "item"))
         self._done[self._last] = data
         kind = data.get("type")
         if kind in ("message", "function_call") and not item.seen:
@@ -296,7 +306,9 @@ class ResponsesDecoder(FrameDecoder):
             self._reasoning_done(item, data)
         elif kind == "function_call":
             block = self._begin_call(item, data)
-            self._complete(item, block, ToolCallDelta, text_of(data, "arguments"))
+            if block in self._out.held:
+                self._start_call(item, block, data)
+            self._complete(item, block, ToolCallDelta, self._whole_arguments(item, block, data))
             self._close(block)
         else:
             for index, part in enumerate(read_item(data, self._provider, self._out.origin, stored=self._stored)):
@@ -307,6 +319,10 @@ class ResponsesDecoder(FrameDecoder):
                 else:
                     self._out.part(block, part)
             self._run_by_provider(hosted_output(data))
+
+    def _whole_arguments(self, item: OpenItem, block: int, data: Object) -> str | None:
+        """Returns the arguments of a complete call; those of another type than text count if none were streamed."""
+        return text_of(data, "arguments") if item.seen[block] else received_arguments(data.get("arguments"))
 
     def _client_call_done(self, item: OpenItem, block: int, call: ToolCall) -> None:
         if item.call is None:
@@ -330,20 +346,20 @@ class ResponsesDecoder(FrameDecoder):
 
     def _texts_done(self, item: OpenItem, data: Object) -> None:
         options = self._options_of(data)
-        for index, part in enumerate(as_objects(data.get("content"))):
+        for index, part in enumerate(objects_of(data, "content")):
             block = item.block("text", index)
             text = text_of(part, "text") or text_of(part, "refusal")
             self._complete(item, block, TextDelta, text)
             if part.get("annotations"):
-                self._notes[block] = part["annotations"]
-            citations = read_annotations(self._notes.get(block))
+                self._notes[block] = objects_of(part, "annotations")
+            citations = read_annotations(self._notes.get(block, ()))
             self._close(block)
             if text and options != item.options:  # they were unknown when the text started
                 self._out.part(block, TextPart(text, citations, provider_options=options))
 
     def _reasoning_done(self, item: OpenItem, data: Object) -> None:
         for kind in KINDS:
-            for index, entry in enumerate(as_objects(data.get(kind))):
+            for index, entry in enumerate(objects_of(data, kind)):
                 self._complete(item, item.block(kind, index), ReasoningDelta, text_of(entry, "text"))
         signature, redacted = sealed(data)
         kinds = item.kinds() or {item.block("summary", 0): "summary"}
@@ -365,20 +381,25 @@ class ResponsesDecoder(FrameDecoder):
             return
         self._out.flush(block)
         if self._out.open[block] is TextDelta:
-            self._out.end_text(block, read_annotations(self._notes.pop(block, None)))
+            self._out.end_text(block, read_annotations(self._notes.pop(block, ())))
         else:
             self._out.end(block)
 
     def _complete_response(self, event: Object) -> None:
-        response = mended(as_object(event.get("response")))
+        response = mended(object_of(event, "response"))
         check_failure(response)
         self._ending = response
         self.complete = True
 
     def _fail(self, event: Object) -> None:
-        check_failure(mended(as_object(event.get("response"))))
+        check_failure(mended(object_of(event, "response")))
         reported = event.get("error")
         detail = as_object(mended(reported if isinstance(reported, dict) else event))
         kind = detail.pop("type", None)
         kind = detail.get("code") if reported is None else kind
         raise error_in_answer({**detail, "type": kind} if kind else detail)
+
+
+def _has_ids(data: Object) -> bool:
+    """Whether the ids of an item are known; servers that leave one empty send it when the item is done."""
+    return "" not in (data.get("call_id"), data.get("id"))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from abstractcore.schema import Billing, Usage
 
 from ...common.billing_table import BillingTable
-from ...common.json_reading import Object, as_object
+from ...common.json_reading import Object, object_of
 from ...common.usage_table import UsageTable
 
 USAGE = UsageTable(
@@ -39,7 +39,7 @@ _FILE_SEARCH = "file_search_call"
 
 def usage_to_ours(data: Object, items: Sequence[Object]) -> Usage:
     """Returns the usage of a response with these output items; None for what is not reported."""
-    return USAGE.read(as_object(data.get("usage")), billing_to_ours(data, items))
+    return USAGE.read(object_of(data, "usage"), billing_to_ours(data, items))
 
 
 def billing_to_ours(data: Object, items: Sequence[Object]) -> Billing | None:

@@ -9,7 +9,7 @@ from abstractcore.schema import FinishReason, Sampling
 from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, object_of, objects_of, text_of
 from .client_tools import calls_client
 from .usage import BILLING
 
@@ -68,12 +68,12 @@ def finish_reason_to_ours(data: Object, items: Sequence[Object]) -> tuple[Finish
     """Returns the finish reason of a response with these output items: ours and the format's own."""
     status = text_of(data, "status")
     if status == "incomplete":
-        why = text_of(as_object(data.get("incomplete_details")), "reason")
+        why = text_of(object_of(data, "incomplete_details"), "reason")
         return _INCOMPLETE.get(why or "", "unknown"), why or status
     calls = calls_client(items)
     if status not in ("completed", None):
         return _UNFINISHED.read(status, calls=calls), status
-    if any(part.get("type") == "refusal" for item in items for part in as_objects(item.get("content"))):
+    if any(part.get("type") == "refusal" for item in items for part in objects_of(item, "content")):
         return "refusal", status
     return "tool_calls" if calls else "stop", status
 
@@ -95,9 +95,6 @@ def metadata_to_ours(data: Object, items: Sequence[Object]) -> Object:
     if metadata.get("metadata") == {}:
         del metadata["metadata"]
     logprobs = [
-        token
-        for item in items
-        for part in as_objects(item.get("content"))
-        for token in as_objects(part.get("logprobs"))
+        token for item in items for part in objects_of(item, "content") for token in objects_of(part, "logprobs")
     ]
     return {**metadata, "logprobs": logprobs} if logprobs else metadata
