@@ -24,6 +24,7 @@ from ..scrubbing import Secrets
 from .inputs import CallAnswers, input_required, is_of_result, request_state_of, responses_of
 from .listing import ListedTools, ToolListing
 from .running_calls import RunningCalls
+from .tool_pages import MOST_LISTED
 
 if TYPE_CHECKING:
     from mcp_types import (
@@ -209,6 +210,8 @@ class Connection:
             at = cursor
             result = await self._asked(f"list its {kind}", lambda _, client, at=at: page(client, at))
             items += getattr(result, kind)
+            if len(items) > MOST_LISTED:
+                raise self._unreachable(f"lists more than {MOST_LISTED:,} {kind}")
             cursor = result.next_cursor
             if cursor is None:
                 return items

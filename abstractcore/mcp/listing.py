@@ -14,14 +14,13 @@ from mcp_types import ToolListChangedNotification
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from ..errors import ToolServerError
-from .tool_pages import invalid_tools_of
+from .tool_pages import MOST_LISTED, invalid_tools_of
 
 if TYPE_CHECKING:
     from mcp_types import Tool
 
 _log = logging.getLogger("abstractcore")
 _MOST_PAGES = 100
-_MOST_TOOLS = 10_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -91,8 +90,10 @@ class ToolListing:
             tools += page.tools
             invalid += invalid_tools_of(page)
             ttl = page.ttl_ms if ttl is None else min(ttl, page.ttl_ms)
+            if len(tools) + len(invalid) > MOST_LISTED:
+                raise ToolServerError(f"the server {self._server} lists more than {MOST_LISTED:,} tools.")
             cursor = page.next_cursor
-            if cursor is None or len(tools) + len(invalid) > _MOST_TOOLS:
+            if cursor is None:
                 break
         if cursor is not None:
             raise ToolServerError(f"the server {self._server} lists tools without end: {len(tools):,} so far.")

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from mcp.client._transport import ReadStream, TransportStreams
 
 _METHOD = "tools/list"
+MOST_LISTED = 10_000
+"""How many tools, resources or prompts a server may list, on one page or on all of them."""
 _INVALID_KEY = "abstractcore/invalidTools"
 """The member of `_meta` in which a page carries what was taken out."""
 
@@ -78,6 +80,7 @@ class _ValidPages:
             if result.get("protocolVersion") in HANDSHAKE_PROTOCOL_VERSIONS:  # of `initialize`
                 self._version = cast(str, result["protocolVersion"])
             elif isinstance(tools := result.get("tools"), list):
+                result["tools"] = cast("list[Any]", tools)[: MOST_LISTED + 1]
                 await off_loop(cast("list[Any]", tools), _remove_invalid, result, self._version)
         return item
 

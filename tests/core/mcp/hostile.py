@@ -124,6 +124,8 @@ def tools(way: str, cursor: str | None) -> dict[str, Any]:
     """A page of the tools."""
     if way == "many":
         return {"tools": [{**TOOL, "name": f"tool_{index}"} for index in range(10_000)]}
+    if way == "large_page":
+        return {"tools": [{**TOOL, "name": f"tool_{index}"} for index in range(100_000)]}
     if way == "endless":
         return {"tools": [], "nextCursor": str(int(cursor or 0) + 1)}
     if way == "deep":
@@ -156,6 +158,16 @@ def tools(way: str, cursor: str | None) -> dict[str, Any]:
     return {"tools": [{**TOOL, "name": name} for name in names]}
 
 
+def resources() -> dict[str, Any]:
+    """More than may be listed."""
+    return {"resources": [{"name": str(number), "uri": f"x:/{number}"} for number in range(10_001)]}
+
+
+def prompts() -> dict[str, Any]:
+    """More than may be listed."""
+    return {"prompts": [{"name": str(number)} for number in range(10_001)]}
+
+
 MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 """What every result has in revision 2026-07-28."""
 
@@ -163,6 +175,8 @@ MODERN = {"resultType": "complete", "ttlMs": 0, "cacheScope": "private"}
 def main(way: str, version: str | None = None) -> None:
     """Answers until the input ends."""
     capabilities = {"tools": dict[str, Any]()}
+    if way == "large_page":
+        capabilities |= {"resources": {}, "prompts": {}}
     for line in sys.stdin:
         message: dict[str, Any] = json.loads(line)
         method, id = message.get("method"), message.get("id")
@@ -172,6 +186,10 @@ def main(way: str, version: str | None = None) -> None:
             send({"id": id, "result": {"protocolVersion": spoken, "capabilities": capabilities, "serverInfo": info}})
         elif method == "server/discover" and version is not None:
             send({"id": id, "result": {**MODERN, "supportedVersions": [version], "capabilities": capabilities}})
+        elif method == "resources/list":
+            send({"id": id, "result": resources()})
+        elif method == "prompts/list":
+            send({"id": id, "result": prompts()})
         elif method == "tools/list" and way == "mute":
             continue
         elif method == "tools/list":

@@ -92,6 +92,12 @@ def test_endless_pages_are_an_error():
         tools.list_tools()
 
 
+@pytest.mark.parametrize("kind", ["tools", "resources", "prompts"])
+def test_large_page_is_an_error(kind: str):
+    with hostile("large_page") as tools, pytest.raises(ToolServerError, match=f"lists more than 10,000 {kind}"):
+        {"tools": tools.list_tools, "resources": tools.resources, "prompts": tools.prompts}[kind]()
+
+
 def test_list_without_an_answer_is_an_error():
     with hostile("mute", seconds=3) as tools, pytest.raises(ToolServerError, match="did not list its tools in 3 s"):
         tools.list_tools()
