@@ -10,6 +10,7 @@ from .alarms import AlarmClock
 from .background import GATHERING_SECONDS, BackgroundWorker, ProcessWorker
 from .clocks import SystemClock
 from .driving import drive
+from .off_loop import is_large, off_loop
 from .sync import SyncRuntime
 from .workers import Job, Workers
 
@@ -34,7 +35,9 @@ __all__ = [
     "Workers",
     "drive",
     "in_thread",
+    "is_large",
     "name_of",
+    "off_loop",
 ]
 
 

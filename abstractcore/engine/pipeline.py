@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
 
+from ..concurrency import is_large, off_loop
 from ..errors import (
     AbstractCoreError,
     ConfigurationError,
@@ -40,7 +41,9 @@ from ..schema import (
     MediaPart,
     ModelCall,
     ModelReply,
+    Part,
     SchemaError,
+    TextPart,
     WireRequest,
 )
 from ..schema.call_ids import with_unique_ids
@@ -341,9 +344,10 @@ class Pipeline:
                 refuse_losses(lowered.warnings, context.call)
             return lowered
 
-        lowered = lowered_after(None)
+        large = _is_large(context.call)
+        lowered = await off_loop(self.runtime, large, lowered_after, None)
         if not lowered.decisions:
-            return lowered, encode(lowered.call)
+            return lowered, await off_loop(self.runtime, large, encode, lowered.call)
         async with InTime(self.runtime, remaining(context), time_given(context)):
             return await self._with_converted_files(lowered, lowered_after, encode, context)
 
@@ -410,10 +414,22 @@ class Pipeline:
 
 _WHOLE = (ModelReply, OperationResult)
 _NO_FACTS: FactsByFile = {}
+_MOST_TEXT = 256 * 1024
+"""Characters that are written in less than a millisecond."""
 
 
 def _attempt(context: CallContext, lowered: Lowered, encoded: Encoded) -> Attempt:
     return Attempt(context, encoded.request, context.operation, encoded=lowered.call)
+
+
+def _is_large(call: ModelCall) -> bool:
+    """Whether work on the whole of a call may take longer than an event loop should wait."""
+    parts = [part for message in call.messages for part in message.parts]
+    return is_large(parts) or is_large(call.tools) or sum(map(_length, parts)) > _MOST_TEXT
+
+
+def _length(part: Part) -> int:
+    return len(part.text) if isinstance(part, TextPart) else 0
 
 
 def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:

@@ -9,6 +9,9 @@ from typing import Any
 import jiter
 from pydantic_core import to_json
 
+import abstractcore
+
+from ..concurrency import is_large
 from ..schema import CallWarning, GenerateResponse, ModelReply, Rendered, WireResponse
 from .exchange import Exchange, Reply
 from .extension import reply_fields, with_field
@@ -33,7 +36,8 @@ async def answer(exchange: Exchange) -> Reply:
 async def read(exchange: Exchange) -> Job:
     """Returns the job of a request for an answer."""
     body = exchange.entry.receipt.request = await exchange.body()
-    return Job.of(exchange, exchange.dialect.read(exchange.request, body))
+    asked = await exchange.off_loop(is_large(body), exchange.dialect.read, exchange.request, body)
+    return Job.of(exchange, asked)
 
 
 async def answered(job: Job) -> Reply:
@@ -90,11 +94,11 @@ async def all_answers(job: Job) -> list[Answered]:
 
 async def _one_answer(job: Job) -> Answered:
     """Returns the answer of the first model that has one."""
-    return await first_of(job.exchange, job.served.llms, lambda llm: _called(job, job.planned(llm)))
+    return await first_of(job.exchange, job.served.llms, lambda llm: _called(job, llm))
 
 
-async def _called(job: Job, planned: Planned) -> Answered:
-    lease, planned = await job.begin(planned)
+async def _called(job: Job, llm: abstractcore.LLM) -> Answered:
+    lease, planned = await job.begin(await job.planned(llm))
     try:
         if planned.rounds is None:
             response = await planned.llm.arun(planned.call, timeout=job.timeout)
@@ -103,12 +107,12 @@ async def _called(job: Job, planned: Planned) -> Answered:
             response, received = await planned.rounds.response(planned.llm, planned.call, job.timeout)
     except Exception as error:
         planned.relay.fail()
-        await lease.settle(failed(planned, error))
+        await lease.settle(await job.off_loop(failed, planned, error))
         raise
     except BaseException as error:
         await lease.settle(cancelled(planned, error))
         raise
-    await lease.settle(settlement_of(planned, response))
+    await lease.settle(await job.off_loop(settlement_of, planned, response))
     reply = received
     if planned.guarding is not None:
         reply = await planned.guarding.reply(received)
@@ -171,5 +175,5 @@ async def whole(job: Job, answers: list[Answered]) -> WireResponse:
         body = with_field(body, to_json(fields))
     if job.keep is not None:
         body = await job.keep(body)
-    headers[RECEIPT_HEADER] = job.exchange.entry.receipt.header(digest_of(body))
+    headers[RECEIPT_HEADER] = await job.off_loop(job.exchange.entry.receipt.header, digest_of(body))
     return WireResponse(200, job.exchange.headers(headers), body)

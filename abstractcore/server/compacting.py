@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -65,21 +65,31 @@ async def compact_conversation(exchange: Exchange) -> WireResponse:
     if job.asked.data.get("conversation") is not None:
         raise InvalidInputError("a conversation cannot be compacted: send its items as input", path="conversation")
     job = await continued(job)
-    items = stored_items(json.loads(job.asked.wire.body).get("input"), "input")
+    items = await job.off_loop(_items_of, job.asked.wire.body)
     if not items:
         raise InvalidInputError("expected at least one item", path="input")
-    answer = await calls.answered(_summarizing(await with_contents(job)))
+    answer = await calls.answered(await _summarizing(await with_contents(job)))
     assert isinstance(answer, WireResponse)
     response = json.loads(answer.body)
     body = compact(_shown(response, [*filter(_is_of_user, items), compaction(_text(response))]))
     return replace(answer, body=body, headers={**answer.headers, RECEIPT_HEADER: _receipt(exchange, body)})
 
 
-def _summarizing(job: Job) -> Job:
+def _items_of(body: bytes) -> list[Item]:
+    return stored_items(json.loads(body).get("input"), "input")
+
+
+async def _summarizing(job: Job) -> Job:
     """Returns the job of summarizing a conversation."""
+    planned = await job.planned(job.served.llms[0])
+    return await job.off_loop(_with_transcript, job, planned.call.messages)
+
+
+def _with_transcript(job: Job, messages: Sequence[Message]) -> Job:
+    """Returns the job with one text in place of its conversation."""
     data = cast("dict[str, Any]", json.loads(job.asked.wire.body))
     # A vendor's compaction cannot be written as text, also for the vendor's own models.
-    messages = with_summaries(job.planned(job.served.llms[0]).call.messages, own_format=False)
+    messages = with_summaries(messages, own_format=False)
     kept = {name: value for name, value in data.items() if name not in _REPLACED}
     body = compact({**kept, "instructions": _TASK, "input": _transcript(messages)})
     wire = replace(job.asked.wire, body=body)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
+from ..concurrency import is_large
 from ..errors import InvalidInputError, NotFoundError
 from ..schema import WireResponse
 from .bodies import read_object
@@ -97,7 +98,9 @@ async def _of(exchange: Exchange, work: Callable[[StoredTables], T | None]) -> T
 
 async def _object(exchange: Exchange) -> Mapping[str, Any]:
     body = await exchange.body()
-    return read_object(body, exchange.request.headers) if body.strip() else {}
+    if not body.strip():
+        return {}
+    return await exchange.off_loop(is_large(body), read_object, body, exchange.request.headers)
 
 
 def _id(exchange: Exchange) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..concurrency import is_large
 from ..errors import UnsupportedOptionError
 from ..schema import WireResponse
 from .exchange import Exchange
@@ -18,8 +19,9 @@ async def count_tokens(exchange: Exchange) -> WireResponse:
     Of a provider that cannot count it is an estimate, and the response has the header `x-abstractcore-estimate`.
     """
     body = await exchange.body()
-    job = await with_contents(Job.of(exchange, exchange.dialect.read_count(exchange.request, body)))
-    planned = job.planned(job.served.llms[0])
+    asked = await exchange.off_loop(is_large(body), exchange.dialect.read_count, exchange.request, body)
+    job = await with_contents(Job.of(exchange, asked))
+    planned = await job.planned(job.served.llms[0])
     headers = {"content-type": "application/json"}
     lease = await exchange.begin(planned.call)
     try:
@@ -29,7 +31,8 @@ async def count_tokens(exchange: Exchange) -> WireResponse:
         tokens: int = counted.value
     except UnsupportedOptionError:
         headers["x-abstractcore-estimate"] = "true"
-        tokens = estimated(planned.llm, planned.call, None, "done").usage.input or 0
+        settlement = await job.off_loop(estimated, planned.llm, planned.call, None, "done")
+        tokens = settlement.usage.input or 0
     finally:
         await lease.settle(COSTS_NOTHING)
     return WireResponse(200, exchange.headers(headers), exchange.dialect.render_count(tokens))

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, Final
 
+from ..concurrency import is_large
 from ..schema import MediaDecision, WireResponse, to_data
 from .bodies import read_object
 from .dialects import ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, Dialect
@@ -29,8 +30,9 @@ async def decide(exchange: Exchange) -> WireResponse:
     before it converts files.
     """
     body = exchange.entry.receipt.request = await exchange.body()
-    exchange = replace(exchange, dialect=_dialect_of(exchange.request, body))
-    job = Job.of(exchange, exchange.dialect.read(exchange.request, body))
+    large = is_large(body)
+    exchange = replace(exchange, dialect=await exchange.off_loop(large, _dialect_of, exchange.request, body))
+    job = Job.of(exchange, await exchange.off_loop(large, exchange.dialect.read, exchange.request, body))
     if exchange.dialect is OPENAI_RESPONSES:
         turn = await turn_of(job)
         job = without_requested_tools(job if turn is None else turn.job)
@@ -53,7 +55,7 @@ def _dialect_of(request: Request, body: bytes) -> Dialect:
 async def _decisions(job: Job) -> Mapping[str, Any]:
     """Returns what the first model's call would do. It counts as a request, and costs nothing."""
     first, *others = job.served.llms
-    planned = job.planned(first)
+    planned = await job.planned(first)
     lease = await job.exchange.begin(planned.call)
     try:
         plan = await first.aplan_call(planned.call, timeout=job.timeout)

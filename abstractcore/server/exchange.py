@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol, TypeAlias
+from typing import Any, Protocol, TypeAlias, TypeVar
 
 import abstractcore
 
+from ..concurrency import is_large, off_loop
 from ..ports import Transpiler
 from ..schema import ModelCall, WireResponse
 from .access import Access, Grant, Lease
 from .audit import Entry
 from .backgrounds import Backgrounds
-from .bodies import read_body, too_large
+from .bodies import read_body, read_object, too_large
 from .connection import Connection
 from .dialects.base import Dialect
 from .dialects.response_fields import compact
@@ -29,6 +30,8 @@ from .requests import Request
 from .settings import Settings
 from .stored_state import StoredState
 from .tools.servers import MCPServers
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +110,15 @@ class Exchange:
         if form.size > limits.body_bytes:
             raise too_large(limits)
         return form
+
+    async def read_object(self) -> dict[str, Any]:
+        """Returns the JSON object in the body of the request; raises as `body` and `bodies.read_object` do."""
+        body = await self.body()
+        return await self.off_loop(is_large(body), read_object, body, self.request.headers)
+
+    async def off_loop(self, large: bool, function: Callable[..., T], *arguments: object) -> T:
+        """Returns what a function returns; `large` work is done in a worker thread, while others are answered."""
+        return await off_loop(self.state.services.async_runtime, large, function, *arguments)
 
     @property
     def format(self) -> Transpiler:

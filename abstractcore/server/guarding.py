@@ -9,6 +9,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from ..concurrency import is_large
 from ..errors import ContentFilterError, ServerError, ToolFailed
 from ..ports import CHAT, Edit, GuardContext, Refusal, TextKind, TextPiece, with_texts
 from ..registry import failure_text
@@ -41,6 +42,7 @@ class Guarding:
         self.receipt = exchange.entry.receipt
         request, model = exchange.request, f"{call.provider}/{call.model}"
         self.context = GuardContext(request.trace_id, model, asked, exchange.grant.key_id, call, operation)
+        self._off_loop = partial(exchange.off_loop, is_large(exchange.entry.receipt.request))
         self._entry = exchange.entry
 
     @classmethod
@@ -78,9 +80,10 @@ class Guarding:
             accepts = partial(accept or _accepted_call, call=call)
             verdict = await self.verdict(guard, decision, guard.check_call, call, accepts)
             if verdict is not None:
-                decision.add_changes(changed_fields(call, verdict))
+                decision.add_changes(await self._off_loop(changed_fields, call, verdict))
                 call = verdict
-            call = call.with_(tags={**call.tags, f"guard.{guard.name}": decision.outcome})
+            tags = {**call.tags, f"guard.{guard.name}": decision.outcome}
+            call = await self._off_loop(partial(call.with_, tags=tags))
             self.context = replace(self.context, call=call)
         return call
 
@@ -116,7 +119,7 @@ class Guarding:
             except RequestRefused as error:
                 raise ToolFailed(error.error.message) from None
             if verdict is not None:
-                decision.add_changes(changed_fields(call, verdict))
+                decision.add_changes(await self._off_loop(changed_fields, call, verdict))
                 call = verdict
         return _result_of(call) or result
 
@@ -200,7 +203,7 @@ class Guarding:
             answer = await guard.ask(check, subject, self.context)
             if isinstance(answer, Refusal):
                 raise _refused(guard, decision, answer)
-            accepted = None if answer is None else _accepted(accept, answer)
+            accepted = None if answer is None else await self._off_loop(_accepted, accept, answer)
             if accepted is not None and guard.read_only:
                 raise GuardFailure("it is read_only, and has changed something")
         except GuardFailure as failure:

@@ -13,7 +13,6 @@ from ..errors import InvalidInputError
 from ..schema import CallWarning, WireResponse
 from ..schema.media_results import MediaResult
 from ..schema.parts import ImagePart
-from .bodies import read_object
 from .dialects.base import count_at, text_at
 from .exchange import Exchange
 from .failures import refused
@@ -28,7 +27,7 @@ _FIELDS = frozenset({"model", "prompt", "n", "size", "response_format", "output_
 
 async def generate(exchange: Exchange) -> WireResponse:
     """Makes images of a text."""
-    data = read_object(await exchange.body(), exchange.request.headers)
+    data = await exchange.read_object()
     maker = exchange.state.makers.find("vision", _model(data))
     request, options = _request("t2i", maker, data), _options(exchange, data, maker)
 

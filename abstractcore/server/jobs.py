@@ -9,6 +9,7 @@ from typing import Any, TypeVar, cast
 
 import abstractcore
 
+from ..concurrency import is_large
 from ..errors import (
     AbstractCoreError,
     BadRequestError,
@@ -115,8 +116,15 @@ class Job:
     def _speaks(self, llm: abstractcore.LLM) -> bool:
         return type(llm.transpiler) is type(self.exchange.format)
 
-    def planned(self, llm: abstractcore.LLM) -> Planned:
+    async def off_loop(self, function: Callable[..., T], *arguments: object) -> T:
+        """Returns what a function returns that works on the whole request; on a large one in a worker thread."""
+        return await self.exchange.off_loop(is_large(self.asked.wire.body), function, *arguments)
+
+    async def planned(self, llm: abstractcore.LLM) -> Planned:
         """Returns the call of a model; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+        return await self.off_loop(self._planned, llm)
+
+    def _planned(self, llm: abstractcore.LLM) -> Planned:
         own_format = self._speaks(llm)
         if not own_format:
             check_ids(self.asked)

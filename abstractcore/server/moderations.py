@@ -12,6 +12,7 @@ from pydantic_core import to_json
 
 import abstractcore
 
+from ..concurrency import is_large
 from ..errors import InvalidInputError, ModelNotFoundError, ServerError
 from ..ports import Operation
 from ..schema import Encoded, Message, ModelCall, Usage, WireRequest, WireResponse
@@ -49,7 +50,7 @@ async def moderate(exchange: Exchange) -> WireResponse:
     Raises `ModelNotFoundError`, and `RequestRefused` for a model of a provider without the endpoint.
     """
     body = exchange.entry.receipt.request = await exchange.body()
-    data = read_object(body, exchange.request.headers)
+    data = await exchange.off_loop(is_large(body), read_object, body, exchange.request.headers)
     if EXTENSION in data:
         raise InvalidInputError("it has no effect on moderations: leave it out", path=EXTENSION)
     given = ModerationInput.of(data.get("input"))

@@ -6,7 +6,6 @@ from typing import Any
 
 from ..errors import InvalidInputError
 from ..schema import AudioPart, DocumentPart, MediaResult, WireResponse
-from .bodies import read_object
 from .dialects.base import text_at
 from .exchange import Exchange
 from .made_media import BegunMedia, MediaRequest, headers_of, made, timeout_of
@@ -18,7 +17,7 @@ _FIELDS = frozenset({"model", "format", *_TEXTS, *_NUMBERS})
 
 async def compose(exchange: Exchange) -> WireResponse:
     """Makes a piece of music; raises `InvalidInputError` for a field that it does not have."""
-    data = read_object(await exchange.body(), exchange.request.headers)
+    data = await exchange.read_object()
     unknown = sorted(data.keys() - _FIELDS)
     if unknown:
         raise InvalidInputError(f"there is no such field: use {', '.join(sorted(_FIELDS))}", path=unknown[0])

@@ -36,8 +36,7 @@ async def with_contents(job: Job) -> Job:
     """
     if job.exchange.dialect.format not in _FORMATS or not _has_ids(job.asked):
         return job
-    data = json.loads(job.asked.wire.body)
-    parts = [part for _, part in _named(data)]
+    data, parts = await job.off_loop(_with_parts, job.asked.wire.body)
     ids = {id for id in (str(part[_ID]) for part in parts) if id.isprintable()}
     owner = job.exchange.grant.owner
     files = await job.exchange.state.stored.run(lambda tables: tables.files.find_all(owner, ids))
@@ -51,7 +50,7 @@ async def with_contents(job: Job) -> Job:
     for part in named:
         id = part.pop(_ID)
         _fill(part, files[id], contents[id])
-    wire = replace(job.asked.wire, body=compact(data))
+    wire = replace(job.asked.wire, body=await job.off_loop(compact, data))
     return replace(job, asked=replace(job.asked, wire=wire, is_changed=True))
 
 
@@ -69,6 +68,12 @@ def check_ids(asked: Asked) -> None:
     problem = f"there is no file {id[:100]!r} among those of /v1/files of this key, the only ones for this model"
     hint = "It was not uploaded, has expired, or was deleted: upload it, or send its content."
     raise InvalidInputError(problem, path=path, hint=hint)
+
+
+def _with_parts(body: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+    """Returns the data of a body, and the objects in its messages that have the id of a file."""
+    data = json.loads(body)
+    return data, [part for _, part in _named(data)]
 
 
 def _has_ids(asked: Asked) -> bool:

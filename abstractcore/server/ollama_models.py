@@ -8,7 +8,6 @@ from typing import Any
 from pydantic_core import to_json
 
 from ..schema import WireResponse
-from .bodies import read_object
 from .dialects.base import text_at
 from .exchange import Exchange
 from .model_facts import ModelFacts, facts_of, listed_facts
@@ -37,7 +36,7 @@ async def version(exchange: Exchange) -> WireResponse:
 
 async def show(exchange: Exchange) -> WireResponse:
     """Returns what is known about a model; raises `ModelNotFoundError`."""
-    data = read_object(await exchange.body(), exchange.request.headers)
+    data = await exchange.read_object()
     name = text_at(data, "model" if "model" in data else "name")
     facts = facts_of(exchange.state, name.removesuffix(":latest"), exchange.dialect.vendors)
     exchange.grant.check_model(facts.name, f"{facts.provider}/{facts.model}")

@@ -11,6 +11,7 @@ from typing import Any, cast
 
 import jiter
 
+from ..concurrency import is_large, off_loop
 from ..ports import CHAT, Answer, Attempt, AttemptNext, Body, Transpiler
 from ..schema import ModelCall
 from .json_changes import changed_paths
@@ -167,7 +168,9 @@ class PassThrough:
         relay = _current.get()
         if relay is None or attempt.operation.name != relay.operation:
             return await next(attempt)
-        request = replace(attempt.request, body=relay.body_for(attempt))
+        large = is_large(attempt.request.body)
+        body = await off_loop(attempt.context.runtime, large, relay.body_for, attempt)
+        request = replace(attempt.request, body=body)
         return await next(replace(attempt, request=request, listen=relay.listen))
 
 

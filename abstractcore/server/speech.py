@@ -9,7 +9,6 @@ from typing import Any
 from pydantic_core import to_json
 
 from ..errors import InvalidInputError
-from .bodies import read_object
 from .connection import ClientGone, Connection
 from .dialects.base import text_at
 from .exchange import Exchange, Reply
@@ -32,7 +31,7 @@ _FIELDS = frozenset(
 
 async def speak(exchange: Exchange) -> Reply:
     """Makes speech of a text; raises `InvalidInputError` for a format that no backend makes."""
-    data = read_object(await exchange.body(), exchange.request.headers)
+    data = await exchange.read_object()
     maker = exchange.state.makers.find("voice", text_at(data, "model"))
     return Speech(exchange, maker, data)
 

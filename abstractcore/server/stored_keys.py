@@ -108,7 +108,7 @@ class StoredKeys:
         """
         if not isinstance(grant, StoredGrant) or grant.key_id is None or not grant.limits.any:
             return NoLease()
-        tokens = tokens_of_call(call) + (call.sampling.max_output_tokens or _ANSWER_TOKENS)
+        tokens = await asyncio.to_thread(tokens_of_call, call) + (call.sampling.max_output_tokens or _ANSWER_TOKENS)
         seconds = (grant.call_seconds or self._call_seconds) + _LATE_SECONDS
         arguments = (grant.key_id, grant.limits, tokens, seconds)
         try:

@@ -76,14 +76,14 @@ class StreamedAnswer(EventStream):
         *others, last = self._job.served.llms
         for llm in others:
             try:
-                await self._stream(self._job.planned(llm), number, sink)
+                await self._stream(await self._job.planned(llm), number, sink)
             except AbstractCoreError as error:
                 if number in self._renderers or not may_fall_back(error):
                     raise
                 log_fallback(self._exchange, llm, error)
             else:
                 return
-        await self._stream(self._job.planned(last), number, sink)
+        await self._stream(await self._job.planned(last), number, sink)
 
     async def _stream(self, planned: Planned, number: int, sink: Sink) -> None:
         """Streams a call, and settles it however it ends."""
@@ -95,12 +95,12 @@ class StreamedAnswer(EventStream):
             response = stream.response
         except Exception as error:
             planned.relay.fail()
-            await lease.settle(failed(planned, error, stream.partial))
+            await lease.settle(await self._job.off_loop(failed, planned, error, stream.partial))
             raise
         except BaseException as error:
             await lease.settle(cancelled(planned, error, stream.partial))
             raise
-        await lease.settle(settlement_of(planned, response))
+        await lease.settle(await self._job.off_loop(settlement_of, planned, response))
 
     async def _pump(self, stream: _Stream, planned: Planned, number: int, sink: Sink) -> None:
         """Sends the events of each network chunk together, as soon as they arrive."""
@@ -112,7 +112,7 @@ class StreamedAnswer(EventStream):
         receipt = job.exchange.entry.receipt
         if is_untouched and planned.head.is_renamed:
             receipt.add_reply_changes((MODEL_CHANGE,))
-        sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: receipt.header()}
+        sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: await job.off_loop(receipt.header)}
         stamp = replace(job.stamp, input_tokens=_input_tokens(batch, planned))
         renderer = self._dialect.renderer(planned.transpiler, job.asked, stamp, number)
         self._renderers[number] = renderer

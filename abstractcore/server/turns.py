@@ -8,8 +8,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, cast
 
+from ..concurrency import is_large
 from ..errors import InvalidInputError
-from .dialects.base import flag_at
+from .dialects.base import Asked, flag_at
 from .dialects.response_fields import compact
 from .failures import RequestRefused, refused
 from .items import Item, stored_items
@@ -55,11 +56,12 @@ async def turn_of(job: Job) -> Turn | None:
         raise _unknown(previous, conversation)
     is_vendors = own_format and context is None and not keeps
     if not is_vendors:
-        job = replace(job, asked=_asked(job, context, keeps=keeps))
-    job.exchange.connection.keep_items(context or (), data.get("input", []), len(job.asked.wire.body))
+        job = await _continuing(job, context, keeps=keeps)
+    given, size = data.get("input", []), len(job.asked.wire.body)
+    await job.off_loop(job.exchange.connection.keep_items, context or (), given, size)
     if is_vendors:
         return None
-    items = stored_items(data.get("input", []), "input")
+    items = await job.off_loop(stored_items, given, "input")
     return Turn(job, keeps, previous, conversation, items, kept or (), in_background)
 
 
@@ -72,7 +74,7 @@ async def continued(job: Job) -> Job:
     context = await _context(job, previous, None)
     if context is None and previous is not None:
         raise _unknown(previous, None)
-    return replace(job, asked=_asked(job, context, keeps=False))
+    return await _continuing(job, context, keeps=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +158,13 @@ async def found_response(exchange: Exchange, id: str) -> StoredResponse | None:
     return await exchange.state.stored.run(find)
 
 
-def _asked(job: Job, context: Sequence[Item] | None, *, keeps: bool) -> Any:
+async def _continuing(job: Job, context: Sequence[Item] | None, *, keeps: bool) -> Job:
+    """Returns the job with the items that it continues."""
+    large = is_large(job.asked.wire.body) or is_large(context or ())
+    return replace(job, asked=await job.exchange.off_loop(large, _asked, job, context, keeps))
+
+
+def _asked(job: Job, context: Sequence[Item] | None, keeps: bool) -> Asked:
     """Returns what the model is asked: the items of the context, and those of the request."""
     asked = replace(job.asked, own={_STORE: keeps})
     if context is None:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 from ..errors import InvalidInputError
 from ..schema import WireResponse
-from .bodies import read_object
 from .dialects.base import text_at
 from .exchange import Exchange
 from .failures import refused
@@ -78,7 +77,7 @@ async def cancel(exchange: Exchange) -> WireResponse:
 
 async def _object(exchange: Exchange, known: frozenset[str]) -> Mapping[str, Any]:
     """Returns the body; raises `InvalidInputError` for fields that OpenAI's API does not have."""
-    data = read_object(await exchange.body(), exchange.request.headers)
+    data = await exchange.read_object()
     for name in data.keys() - known:
         raise InvalidInputError(f"there is no such field: use {', '.join(sorted(known))}", path=name[:100])
     return data

@@ -17,7 +17,7 @@ class WarmUp:
     async def send_to(self, connection: Connection) -> None:
         """Sends the events of the response; raises what is wrong with the request."""
         job, llm = await with_contents(self._job), self._job.served.llms[0]
-        job.planned(llm)
+        await job.planned(llm)
         renderer = job.exchange.dialect.renderer(job.exchange.format, job.asked, job.stamp)
         deltas = (ReplyStart(0, llm.model, llm.provider), UsageDelta(1, Usage(0, 0)), ReplyEnd(2, "stop"))
         events = b"".join(map(renderer.feed, deltas)) + renderer.finish()

@@ -8,7 +8,9 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple, TypeAlias
 
+from ..concurrency import is_large, off_loop
 from ..errors import OverloadedError, RateLimitError
+from ..ports import Runtime
 from .connection import Connection, Message, Receive, Send
 from .dialects.response_fields import compact
 from .exchange import Exchange, Reply
@@ -67,7 +69,7 @@ class WebSockets:
         handshake = Handshake(receive, send, self)
         await self._answer({**scope, "method": "GET"}, handshake)
         if handshake.accepted is not None:
-            socket = Socket(scope, receive, send, handshake.accepted, self._answer)
+            socket = Socket(scope, receive, send, *handshake.accepted, self._answer)
             self._open.add(socket)
             if self._is_stopping:
                 socket.end(_STOPPING)
@@ -104,7 +106,7 @@ class WebSockets:
 
 class Handshake(Connection):
     """Answers the handshake of a connection: with a response if it is refused. `accepted` are the limits of one that
-    was accepted.
+    was accepted, and the runtime that its messages are read with.
     """
 
     def __init__(self, receive: Receive, send: Send, sockets: WebSockets) -> None:
@@ -117,7 +119,7 @@ class Handshake(Connection):
         super().__init__(receive_http, send_http)
         self._accept = send
         self._sockets = sockets
-        self.accepted: Limits | None = None
+        self.accepted: tuple[Limits, Runtime] | None = None
 
     async def accept(self, exchange: Exchange) -> None:
         """Accepts the connection; raises as `WebSockets.make_room`."""
@@ -127,7 +129,7 @@ class Handshake(Connection):
         self._ends()
         raw = [(name.encode(), value.encode()) for name, value in exchange.headers().items()]
         await self._accept({"type": "websocket.accept", "headers": raw})
-        self.accepted = limits
+        self.accepted = limits, exchange.state.services.async_runtime
 
 
 async def open_websocket(exchange: Exchange) -> Reply:
@@ -155,12 +157,21 @@ class Socket:
     order of their arrival; streams do not wait for each other.
     """
 
-    def __init__(self, scope: Mapping[str, Any], receive: Receive, send: Send, limits: Limits, answer: Answer) -> None:
+    def __init__(
+        self,
+        scope: Mapping[str, Any],
+        receive: Receive,
+        send: Send,
+        limits: Limits,
+        runtime: Runtime,
+        answer: Answer,
+    ) -> None:
         headers = [each for each in scope["headers"] if not each[0].decode("latin-1").lower().startswith(_OF_HANDSHAKE)]
         self._scope = {**scope, "method": "POST", "headers": headers}
         self._receive = receive
         self._send = send
         self._limits = limits
+        self._runtime = runtime
         self._answer = answer
         self._waiting: dict[str | None, deque[TurnRequest]] = {}
         """The messages that wait, by the streams of which a response is being made."""
@@ -203,7 +214,11 @@ class Socket:
         """Reads messages, also while responses are being made: only so it is known that the client has left."""
         try:
             while (message := await self._receive())["type"] == "websocket.receive":
-                if not self.is_ending and not self._take(TurnRequest.of(message), streams):
+                if self.is_ending:
+                    continue
+                large = is_large(message.get("text") or "")
+                request = await off_loop(self._runtime, large, TurnRequest.of, message)
+                if not self.is_ending and not self._take(request, streams):
                     self.end(_FLOODED)
                     return
         finally:

@@ -10,9 +10,10 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from types import TracebackType
 from typing import Any, Generic, Self, TypeAlias, TypeVar
 
+from .. import concurrency
 from ..client.option_values import extra_headers
 from ..client.services import default_services
-from ..concurrency import drive
+from ..concurrency import drive, is_large
 from ..concurrency.event_loops import LoopLocal
 from ..errors import InvalidInputError, ToolServerError
 from ..ports import ToolContext
@@ -29,7 +30,6 @@ Headers: TypeAlias = (
     Mapping[str, str] | Callable[[Any], Mapping[str, str]] | Callable[[Any], Awaitable[Mapping[str, str]]]
 )
 """Headers of all requests, or a function, sync or async, of the `deps` of a call."""
-_MOST_ON_LOOP = 100
 
 
 class ToolServerBase(ABC, Generic[C]):
@@ -218,12 +218,8 @@ class ToolServerBase(ABC, Generic[C]):
 
 
 async def off_loop(many: Sized, function: Callable[..., T], *arguments: object) -> T:
-    """Returns what a function returns that works on `many` things: with more than 100 in a worker thread, so that the
-    event loop goes on.
-    """
-    if len(many) <= _MOST_ON_LOOP:
-        return function(*arguments)
-    return await default_services().async_runtime.call(function, *arguments)
+    """Returns what a function returns that works on `many` things, of a large number in a worker thread."""
+    return await concurrency.off_loop(default_services().async_runtime, is_large(many), function, *arguments)
 
 
 def in_sync(function: Callable[..., Coroutine[Any, Any, T]], *arguments: object) -> T:

@@ -30,6 +30,7 @@ from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
 from abstractcore import AuthenticationError, CallRecord, OverloadedError, RateLimitError, Usage
+from abstractcore.concurrency import AsyncRuntime
 from abstractcore.server import Grant, Limits, ServerSettings, Settings
 from abstractcore.server.connection import Connection
 from abstractcore.server.receipts import ReceiptFolder
@@ -349,7 +350,7 @@ def test_connection_ends_after_the_responses_of_all_its_streams():
         sent.append(message)
 
     async def serve() -> None:
-        sockets.append(Socket({"headers": []}, receive, send, Limits(), answer))
+        sockets.append(Socket({"headers": []}, receive, send, Limits(), AsyncRuntime(), answer))
         await sockets[0].serve()
 
     both = asyncio.Event()
@@ -759,7 +760,7 @@ def test_old_connection_ends_after_its_response():
             is_old.set()
 
     async def serve() -> None:
-        await Ageing({"headers": []}, receive, send, Limits(websocket_seconds=QUICK), answer).serve()
+        await Ageing({"headers": []}, receive, send, Limits(websocket_seconds=QUICK), AsyncRuntime(), answer).serve()
 
     is_old = asyncio.Event()
     messages = [{"type": "websocket.receive", "text": json.dumps(ASK)}]

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any, cast
 
 import jiter
@@ -41,19 +42,19 @@ async def with_requested_tools(job: Job) -> Job:
     asked, servers = job.asked, job.exchange.state.settings.mcp
     if _MARK not in asked.wire.body and not uses_tools(asked.data):
         return job
-    body: dict[str, Any] = jiter.from_json(asked.wire.body)
+    body: dict[str, Any] = await job.off_loop(jiter.from_json, asked.wire.body)
     tools, items = _list_at(body, "tools"), _list_at(body, "input")
     refuse_addresses(tools, servers, are_allowed=job.has_own_format)
     is_used = uses_tools(body)
-    conversation = Conversation(items, servers, is_strict=is_used)
+    conversation = await job.off_loop(partial(Conversation, items, servers, is_strict=is_used))
     offer = await _offer(job, conversation, tools) if is_used else None
     names = {} if offer is None else names_by_tool(offer.named(_names_of_functions(tools)))
     if items:
-        body["input"] = conversation.written(names)
+        body["input"] = await job.off_loop(conversation.written, names)
     if offer is not None:
         body = _without_ours(body)
         body |= {"store": False, "tool_choice": _tool_choice(body.get("tool_choice"), names)}
-    wire = replace(asked.wire, body=compact(body))
+    wire = replace(asked.wire, body=await job.off_loop(compact, body))
     return replace(job, asked=replace(asked, wire=wire, is_changed=True), offer=offer)
 
 

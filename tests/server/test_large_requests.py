@@ -1,0 +1,121 @@
+"""While a large request is read, parsed, lowered and encoded, others are answered: each of these steps is stopped in
+turn, for each API of the server.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import threading
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import Any
+
+import httpx2
+import jiter
+import pytest
+from websockets.sync.client import connect
+
+import abstractcore.engine.pipeline as pipeline
+import abstractcore_providers.scripted.canonical_json as scripted_format
+from abstractcore.server import dialects
+from abstractcore.server.dialects import Dialect
+from tests.chaos_server import PATIENCE_SECONDS
+from tests.server.serving import Served
+
+MANY = 1000
+MESSAGES = [{"role": "user", "content": f"message {number}"} for number in range(MANY)]
+GEMINI_CONTENTS = [{"role": each["role"], "parts": [{"text": each["content"]}]} for each in MESSAGES]
+PROMPT = "word " * 100 * MANY
+REQUESTS: Mapping[str, tuple[Dialect, str, Mapping[str, Any]]] = {
+    "chat": (dialects.OPENAI_CHAT, "/v1/chat/completions", {"messages": MESSAGES}),
+    "completions": (dialects.OPENAI_COMPLETIONS, "/v1/completions", {"prompt": PROMPT}),
+    "responses": (dialects.OPENAI_RESPONSES, "/v1/responses", {"input": MESSAGES}),
+    "websocket": (dialects.OPENAI_RESPONSES, "/v1/responses", {"input": MESSAGES, "type": "response.create"}),
+    "anthropic": (dialects.ANTHROPIC, "/v1/messages", {"messages": MESSAGES, "max_tokens": 100}),
+    "gemini": (dialects.GEMINI, "/v1beta/models/scripted:generateContent", {"contents": GEMINI_CONTENTS}),
+    "ollama": (dialects.OLLAMA, "/api/chat", {"messages": MESSAGES, "stream": False}),
+    "ollama generate": (dialects.OLLAMA_GENERATE, "/api/generate", {"prompt": PROMPT, "stream": False}),
+    "cohere": (dialects.COHERE, "/v2/chat", {"messages": MESSAGES}),
+}
+STEPS = ("read", "parse", "lower", "encode")
+
+
+@dataclass(slots=True)
+class Gate:
+    """Stops the first call of a function until it is opened, unless that is made by an event loop."""
+
+    function: Callable[..., Any]
+    reached: threading.Event = field(default_factory=threading.Event)
+    opened: threading.Event = field(default_factory=threading.Event)
+    is_on_loop: bool = False
+
+    def __call__(self, *arguments: Any, **options: Any) -> Any:
+        if not self.reached.is_set():
+            self.is_on_loop = _has_loop()
+            self.reached.set()
+            if not self.is_on_loop:
+                assert self.opened.wait(PATIENCE_SECONDS), "nobody opened the gate"
+        return self.function(*arguments, **options)
+
+
+def _has_loop() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _gate(step: str, dialect: Dialect, served: Served, monkeypatch: pytest.MonkeyPatch) -> Gate:
+    """Returns the gate in a step."""
+    transpiler = type(served.application.state.format(dialect.format))
+    owner, name = {
+        "read": (jiter, "from_json"),
+        "parse": (transpiler, "parse"),
+        "lower": (pipeline, "lower"),
+        "encode": (scripted_format, "to_json"),
+    }[step]
+    gate = Gate(getattr(owner, name))
+    monkeypatch.setattr(owner, name, (lambda *arguments: gate(*arguments)) if step == "parse" else gate)
+    return gate
+
+
+def _answer(name: str, served: Served, http: httpx2.Client) -> str:
+    """Returns the text of the answer, in whatever is around it."""
+    _, path, fields = REQUESTS[name]
+    body = json.dumps({"model": "scripted", **fields})
+    if name != "websocket":
+        return http.post(path, content=body, headers={"content-type": "application/json"}).text
+    with connect(served.url.replace("http", "ws") + path, proxy=None) as connection:
+        connection.send(body)
+        received = ""
+        while "response.completed" not in received:
+            received += str(connection.recv(PATIENCE_SECONDS))
+        return received
+
+
+def test_every_api_is_asked():
+    own = {value.name for value in vars(dialects).values() if isinstance(value, Dialect)}
+    assert own == {dialect.name for dialect, _, _ in REQUESTS.values()}
+
+
+@pytest.mark.parametrize("name", REQUESTS)
+def test_others_are_answered_while_a_large_request_is_read(
+    name: str, served: Served, http: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+):
+    with ThreadPoolExecutor(1) as pool:
+        for step in STEPS:
+            with monkeypatch.context() as patch:
+                gate = _gate(step, REQUESTS[name][0], served, patch)
+                served.script("the answer")
+                answer = pool.submit(_answer, name, served, http)
+                try:
+                    assert gate.reached.wait(PATIENCE_SECONDS), step
+                    assert not gate.is_on_loop, step
+                    assert httpx2.get(f"{served.url}/health", trust_env=False).status_code == 200, step
+                finally:
+                    gate.opened.set()
+                assert "the answer" in answer.result(PATIENCE_SECONDS), step
+    assert len(served.calls) == len(STEPS)
