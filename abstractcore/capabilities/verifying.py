@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=MediaPart)
 _QUOTED: Final = re.compile(
     r"""
-    "([^"\n]+)" | \u201c([^\u201d\n]+)\u201d | \u00ab([^\u00bb\n]+)\u00bb  # double quotes, curly ones, guillemets
+    "([^"\n]+)" | \u201c([^\u201c\u201d\n]+)\u201d | \u00ab([^\u00ab\u00bb\n]+)\u00bb  # double, curly, guillemets
     | (?<!\w)'([^'\n]+)'(?!\w)                                              # not an apostrophe
     """,
     re.VERBOSE,

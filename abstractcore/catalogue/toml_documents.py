@@ -26,7 +26,7 @@ def read_toml(document: Document) -> dict[str, Any]:
 
 def key_position(text: str, key: str) -> tuple[int, int]:
     """Returns the line and column, from 1, of the first line that begins with a key or its table; 1 and 1 without."""
-    found = re.search(rf"^[ \t]*\[*[ \t]*[\"']?{re.escape(key)}", text, re.MULTILINE)
+    found = re.search(rf"^[ \t]*+(?:\[++[ \t]*+)?[\"']?{re.escape(key)}", text, re.MULTILINE)
     return (text.count("\n", 0, found.start()) + 1, 1) if found else (1, 1)
 
 

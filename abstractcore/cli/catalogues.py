@@ -134,7 +134,7 @@ def same_model(name: str) -> re.Pattern[str]:
     The maker may stand in front ("anthropic."), and other marks between its words and numbers.
     """
     parts = _PARTS.findall(name.lower().rpartition("/")[2])
-    return re.compile(rf"(?:.*[./])?{'[-._: ]?'.join(map(re.escape, parts))}", re.IGNORECASE)
+    return re.compile(rf"^(?:.*[./])?{'[-._: ]?'.join(map(re.escape, parts))}", re.IGNORECASE)
 
 
 def facts_json(entry: ModelEntry) -> dict[str, Any]:

@@ -28,7 +28,7 @@ _PHRASES = (
 
 _BACKEND_KEY = re.compile(r",? or (?:pass )?(?:voice|vision|music)_api_key=\.\.\.(?: (?:to|in) create_llm)?")
 _BACKEND = re.compile(r"\b(?:voice|audio|vision|music)_backend(?:=('[^']*'|\.\.\.)|(?=:))")
-_CALL = re.compile(r"create_llm\('[^']*', (model=[^)]*)\)")
+_CALL = re.compile(r"create_llm\('[^']*', (model=[^()]*)\)")
 _PROVIDER = re.compile(r"""create_llm\((["'])([^"',()]+)\1\)""")
 _VALUE = re.compile(rf"\b({'|'.join(_OPTIONS)})=('[^']*'|[A-Z]+|\.\.\.)")
 _NAME = re.compile(rf"(?<![\w-])({'|'.join(name for name in _OPTIONS if '_' in name)}|temperature(?=:)|timeout(?=:))")

@@ -33,9 +33,9 @@ MAX_RECORDING_BYTES = 16 * 1024 * 1024 * 1024
 """The limit for recordings in files: their fallbacks read them in pieces."""
 
 _HEAD_BYTES = 8192
-_TOKEN = r"[!#$%&'*+.^_`|~0-9a-z-]+"
+_TOKEN = r"[!#$%&'*+.^_`|~0-9a-z-]++"
 _MEDIA_TYPE = re.compile(
-    rf'{_TOKEN}/{_TOKEN}(?:[ \t]*;[ \t]*(?:{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*"))?)*', re.IGNORECASE
+    rf'{_TOKEN}/{_TOKEN}(?:[ \t]*+;[ \t]*+(?:{_TOKEN}=(?:{_TOKEN}|"(?:[^"\\]|\\.)*+"))?)*+', re.IGNORECASE
 )
 """A media type of RFC 9110, 8.3.1; "image/*" is a type of which only the kind is known."""
 _ADDRESS = re.compile(r"[a-z][a-z0-9+.-]+://", re.IGNORECASE)

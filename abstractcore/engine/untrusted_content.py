@@ -9,19 +9,20 @@ from dataclasses import replace
 from ..schema import ContentPart, MediaSent, TextPart
 
 _TAG = "untrusted-file"
-_BETWEEN = r"[^\w<>]*+"
+_BEGINS = r"<\uff1c\ufe64"
+_BETWEEN = rf"[^\w>{_BEGINS}]*+"
 """What a model may read over between the letters of a tag: spaces, ends of lines, hyphens, invisible characters."""
 
 
-def _tag_pattern() -> re.Pattern[str]:
-    """Returns what matches the beginning of a tag; at the end of a text also a part of it, since a text may follow."""
+def _name_pattern() -> str:
+    """Returns what matches the name of a tag; at the end of a text also a part of it, since a text may follow."""
     rest = ""
     for letter in reversed(_TAG.replace("-", "")):
         rest = rf"{_BETWEEN}(?:{letter}{rest}|\Z)"
-    return re.compile(rf"[<\uff1c\ufe64](?={rest})", re.IGNORECASE)
+    return rest
 
 
-_TAGS = _tag_pattern()
+_TAGS = re.compile(rf"[{_BEGINS}](?={_name_pattern()})", re.IGNORECASE)
 _SEVERAL = "multipart/mixed"
 
 

@@ -20,7 +20,7 @@ _LONGEST = 1_000_000
 _SERVERS = ("mcpServers", "servers")
 """Where the servers are: in the files of most clients, and in those of VS Code
 (https://code.visualstudio.com/docs/copilot/reference/mcp-configuration)."""
-_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-([^}]*))?\}")
+_VARIABLE = re.compile(r"\$\{(?:env:)?([A-Za-z_][A-Za-z0-9_]*)(?::-((?:[^}$]|\$(?!\{))*+))?\}")
 """`${NAME}`, `${NAME:-default}` and `${env:NAME}`."""
 _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
 

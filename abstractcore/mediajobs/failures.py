@@ -11,7 +11,8 @@ from ..schema import MediaPart, ModelReply, WireResponse
 from .steps import Finished
 
 _BLOCKED = re.compile(
-    r"moderat|content.?(policy|filter)|safety|nsfw|sensitive|flagged|prohibited|violat\w* \w* ?polic", re.IGNORECASE
+    r"moderat|content.?(policy|filter)|safety|nsfw|sensitive|flagged|prohibited|violat\w{0,10} \w{0,40} ?polic",
+    re.IGNORECASE,
 )
 _LONGEST = 600
 

@@ -14,7 +14,7 @@ from ..schema.model_json import escape_controls
 from .output_type import WRAPPER_KEY, OutputType
 
 _BRACKET: Final = re.compile(r"[{\[]")
-_LIST: Final = re.compile(rf'\{{\s*"{WRAPPER_KEY}"\s*:\s*\[|(?:\A|\n)\s*\[')
+_LIST: Final = re.compile(rf'\{{\s*"{WRAPPER_KEY}"\s*:\s*\[|(?:\A\s*|(?<!\s)\s*\n[^\S\n]*)\[')
 _LONGEST_BEGINNING: Final = 200
 """Characters in which the beginning of a list is found, spaces included; the items of others come at the end."""
 _MARKS: Final = re.compile(r'["\\{}\[\],]')

@@ -16,7 +16,7 @@ _HARMLESS = ("accept", "connection", "content-", "date", "host", "user-agent", "
 _HARMLESS_ENDS = ("-version", "-beta", "-organization", "-project", "-region", "-length")
 _MADE = ("Signature", "signature")
 """Signatures, which are valid for one request only: remembering them would displace real credentials."""
-_PARAMETER = re.compile(r"([\w-]+)\s*=\s*\"?([^\",;\s]+)")
+_PARAMETER = re.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+\"?([^\",;\s]+)")
 
 
 @lru_cache(maxsize=256)

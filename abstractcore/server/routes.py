@@ -180,7 +180,7 @@ def _pattern(route: Route) -> re.Pattern[str]:
     pattern = "".join(f"(?P<{each}>.+)" if i % 2 else re.escape(each) for i, each in enumerate(pieces))
     if route.optional:
         pattern = pattern.replace(route.optional, f"(?:{route.optional})?", 1)
-    return re.compile(pattern)
+    return re.compile("^" + pattern)
 
 
 def _is_plain(value: str) -> bool:

@@ -25,7 +25,7 @@ from .settings import Route, Routes, TransportSettings, http_only, proxy_in_use
 from .timeouts import CONNECT_SECONDS
 
 _VALID_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
-_FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):[ \t]*(.*?)[ \t]*\r?\n", re.DOTALL)
+_FIELD = re.compile(rb"([!#$%&'*+\-.^_`|~0-9A-Za-z]+):(.*)\n", re.DOTALL)
 
 
 class PycurlTransport:
@@ -148,4 +148,4 @@ def _fields(exchange: Exchange, url: str) -> Iterator[tuple[bytes, bytes]]:
         field = _FIELD.fullmatch(line)
         if field is None:
             raise not_http(url)
-        yield field[1], field[2]
+        yield field[1], field[2].removesuffix(b"\r").strip(b" \t")

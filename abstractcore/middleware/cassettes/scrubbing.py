@@ -21,9 +21,10 @@ _SECRET_NAMES = (
 )
 _LOOKS = re.compile(
     r"\b(?:sk|xai|gsk|hf|ghp|glpat|nvapi|pplx|r8)[-_][\w-]{16,}"
-    r"|\bAIza[\w-]{30,}|\bAKIA[A-Z0-9]{16}\b|\beyJ[\w-]{10,}\.[\w-]{10,}\.[\w-]+"
+    r"|\bAIza[\w-]{30,}|\bAKIA[A-Z0-9]{16}\b"
     r"|\b(?i:bearer)\s+(?=\S*\d)[\w.~+/=-]{16,}"
 )
+_JSON_WEB_TOKENS = re.compile(r"(?<![\w-])((?>[\w-]*?\b(?=eyJ)))[\w-]{13,}+\.[\w-]{10,}+\.[\w-]++")
 _PARAMETERS = re.compile(r"([?&][\w.-]*(?:key|token|secret|signature|sig|password|credential)s?=)[^&#\s\"'<>\\]+", re.I)
 _USERS = re.compile(r"(\w://)[^/\s@\"'<>]+@")
 
@@ -72,8 +73,9 @@ class Scrubber:
 
     def text(self, text: str) -> str:
         """Returns a text with credentials replaced."""
-        text = self._known.text(text)
-        text = _PARAMETERS.sub(rf"\1{SCRUBBED}", _LOOKS.sub(SCRUBBED, text))
+        text = _LOOKS.sub(SCRUBBED, self._known.text(text))
+        for pattern in (_JSON_WEB_TOKENS, _PARAMETERS):
+            text = pattern.sub(rf"\1{SCRUBBED}", text)
         return _USERS.sub(rf"\1{SCRUBBED}@", text)
 
 

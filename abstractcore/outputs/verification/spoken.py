@@ -15,7 +15,7 @@ from ...schema.verifications import Check, Verification
 from .number_words import POINT, SCALES, ZEROS, is_number, numbers_of
 from .verifying import verify
 
-_TOKEN: Final = re.compile(r"\d+(?:[.,:/]\d+)*(?!\w)|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|\s+|.", re.DOTALL)
+_TOKEN: Final = re.compile(r"(?<!\d)\d++(?:[.,:/]\d+)*(?!\w)|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|\s+|.", re.DOTALL)
 _SPACES: Final = re.compile(r"[ \u00a0]+")
 
 

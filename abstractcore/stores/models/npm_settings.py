@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 PUBLIC_REGISTRY = "https://registry.npmjs.org/"
-_VARIABLE = re.compile(r"\$\{([^}]+)\}")
+_VARIABLE = re.compile(r"\$\{((?:[^}$]|\$(?!\{))++)\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ _GEMMA3: Final = Marking(
 _GEMMA4: Final = Marking(
     begins={
         "<|tool_call>": NamedGrammar(
-            re.compile(r"<\|tool_call>\s*(?:call:)?\s*" + _NAME + r"\s*"), ("<tool_call|>",), gemma=True
+            re.compile(r"<\|tool_call>\s*+(?:call:\s*+)?" + _NAME + r"\s*"), ("<tool_call|>",), gemma=True
         )
     },
     ends=("<tool_call|>", *_ENDS_OF_TURN),
@@ -86,7 +86,7 @@ _KIMI: Final = Marking(
     invented=("## Return of ", "<|im_user|>", "<|im_system|>", *TURNS),
 )
 _DEEPSEEK_HEADER: Final = (
-    r"(?:<｜tool▁calls▁begin｜>\s*)?<｜tool▁call▁begin｜>\s*(?:function\s*<｜tool▁sep｜>)?\s*"
+    r"(?:<｜tool▁calls▁begin｜>\s*)?<｜tool▁call▁begin｜>\s*+(?:function\s*+<｜tool▁sep｜>\s*+)?"
     + _NAME
     + r"\s*(?:<｜tool▁sep｜>\s*)?(?:```(?:json)?\s*)?"
 )
@@ -101,7 +101,7 @@ _DEEPSEEK: Final = Marking(
 QWEN_TAGS: Final = TagGrammar(
     head=re.compile(r"(?:<tool_call>\s*)?<function=\s*\"?" + _NAME + r"\"?\s*>"),
     parameter=re.compile(
-        r"<parameter=(?P<key>\"[^\"\n]*\"|[^>\n]*)>(?P<value>.*?)"
+        r"<parameter=(?P<key>\"[^\"\n]{0,200}\"|[^>\n]{0,200})>(?P<value>.*?)"
         r"(?:(?P<closed></parameter>)(?=\s*(?:<parameter=|</function>|\Z))|(?=<parameter=|</function>\s*\Z)|\Z)",
         re.DOTALL,
     ),
@@ -119,7 +119,7 @@ _QWEN: Final = Marking(
 MINIMAX_TAGS: Final = TagGrammar(
     head=re.compile(r"(?:<minimax:tool_call>\s*)?<invoke\s+name=\"?" + _NAME + r"\"?\s*>"),
     parameter=re.compile(
-        r"<parameter\s+name=\"?(?P<key>[^\">]*)\"?>(?P<value>.*?)"
+        r"<parameter\s+name=\"?(?P<key>[^\">]{0,200})\"?>(?P<value>.*?)"
         r"(?:(?P<closed></parameter>)(?=\s*(?:<parameter\s|</invoke>|\Z))|(?=<parameter\s|</invoke>\s*\Z)|\Z)",
         re.DOTALL,
     ),

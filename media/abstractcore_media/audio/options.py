@@ -10,7 +10,7 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 
 DEFAULT_MODEL = "whisper-base"
-_LANGUAGE = re.compile(r"([a-z]{2,3})([-_]\w+)*", re.IGNORECASE)
+_LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]\w+(?:-\w+)*+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 _NOT_TEXT = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 _SURROGATES = re.compile("[\ud800-\udfff]")
-_LINES = re.compile(r"[ \t]*(?:\r\n|\r|\n|\v|\f|\u2028|\u2029)[ \t]*")
+_LINES = re.compile(r"(?:(?<![ \t])[ \t]++)?(?:\r\n|\r|\n|\v|\f|\u2028|\u2029)[ \t]*")
 
 
 @dataclass(frozen=True, slots=True)

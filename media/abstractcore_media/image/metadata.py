@@ -12,7 +12,7 @@ _PNG_KEPT = frozenset(
     b"IHDR PLTE IDAT IEND tRNS gAMA cHRM sRGB iCCP sBIT bKGD cICP mDCV cLLI pHYs acTL fcTL fdAT".split()
 )
 """https://www.w3.org/TR/png-3/#11Chunks: all but text, time, EXIF, histograms, palettes and private chunks."""
-_JPEG_MARKER = re.compile(rb"\xff+([^\x00\xff\xd0-\xd7])")
+_JPEG_MARKER = re.compile(rb"\xff([^\x00\xff\xd0-\xd7])")
 _WEBP_METADATA_FLAGS = 0x08 | 0x04
 """EXIF and XMP: https://developers.google.com/speed/webp/docs/riff_container#extended_file_format."""
 
@@ -52,8 +52,9 @@ def _jpeg(data: bytes) -> Iterator[bytes]:
             found = _JPEG_MARKER.search(data, at)
             if found is None:
                 raise ValueError("no end of image")
-            yield data[at : found.start()]
-            at = found.start()
+            scan = data[at : found.start()].rstrip(b"\xff")
+            yield scan
+            at += len(scan)
 
 
 def _is_kept(marker: int, content: bytes) -> bool:

@@ -56,7 +56,8 @@ _QUOTA_CODES = (
     "project_spend_limit_exceeded",
 )
 _OVERFLOW = re.compile(
-    rf"maximum context length is (?P<context>{NUMBER}) tokens.*?(?:resulted in|requested) (?P<prompt>{NUMBER}) tokens",
+    rf"maximum context length is (?P<context>{NUMBER}) tokens.{{0,400}}?"
+    rf"(?:resulted in|requested) (?P<prompt>{NUMBER}) tokens",
     re.DOTALL | re.ASCII,
 )
 _TABLE = ErrorTable(

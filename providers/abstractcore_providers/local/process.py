@@ -25,7 +25,7 @@ _GRACE = 1.0
 _LOG_LINES = 8
 _LOG_BYTES = 4096
 _OUT_OF_MEMORY = re.compile(r"(failed|unable) to allocate|cannot allocate memory|bad_alloc", re.IGNORECASE)
-_MISSING_LIBRARY = re.compile(r"(lib\S+): cannot open shared object file")
+_MISSING_LIBRARY = re.compile(r"(lib\S{1,255}): cannot open shared object file")
 _SMALLER = "Use a smaller `context_size` or a smaller model, or end other programs."
 
 

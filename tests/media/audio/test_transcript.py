@@ -200,6 +200,7 @@ def test_start_behind_the_end_names_both(handler: AudioHandler, models: ModelSto
     ("options", "message"),
     [
         ({"transcription_language": "klingon!"}, "transcription_language: expected a language code"),
+        ({"transcription_language": f"en{'_a' * 40}!"}, "transcription_language: expected a language code"),
         ({"transcription_terms": "Kubernetes"}, "transcription_terms: expected a list of texts"),
         ({"transcription_words": 1}, "transcription_words: expected True or False"),
         ({"transcription_model": 7}, "transcription_model: expected a model name, got 7"),

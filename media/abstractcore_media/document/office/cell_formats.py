@@ -10,7 +10,7 @@ from .package import Package
 
 _BUILT_IN_DATES = frozenset((*range(14, 23), *range(27, 37), *range(45, 48), *range(50, 59)))
 _BUILT_IN_PERCENT = frozenset((9, 10))
-_QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]*\]|_.|\*.')
+_QUOTED = re.compile(r'"[^"]*"|\\.|\[[^\]]{0,255}\]|_.|\*.')
 
 
 class CellFormats:

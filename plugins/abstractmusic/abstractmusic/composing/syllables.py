@@ -43,7 +43,7 @@ def divided(word: str) -> list[str]:
 def _is_silent(word: str, group: tuple[int, int]) -> bool:
     """Whether the last group is an `e` that is not spoken: in `time`, `loved`, `stones`."""
     start, end = group
-    ending = re.sub(r"\W+$", "", word[start:])
+    ending = re.sub(r"(?<!\W)\W++\Z", "", word[start:])
     if word[start:end] != "e" or re.search(r"[^aeiouy]l$", word[:start]):
         return False
     if ending == "e":

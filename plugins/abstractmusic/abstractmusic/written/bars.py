@@ -9,7 +9,7 @@ from ..scores import Note
 from ..theory import Meter
 from ..theory.spelling import fifths_of, plain_signs
 
-_TOKEN = re.compile(r"([^\s:]+?):(\d+(?:\.\d+)?|\.\d+|\d+/\d+)(?=[\s,|]|$)")
+_TOKEN = re.compile(r"(?<![^\s:,|])([^\s:,|]++):(\d+(?:\.\d+)?|\.\d+|\d+/\d+)(?=[\s,|]|$)")
 _PITCH = re.compile(r"([A-Ga-g](?:##|#|x|bb|b|))(-?\d)")
 _RESTS = ("r", "R", "rest", "Rest", "z", "-")
 _LOWEST_OCTAVE, _HIGHEST_OCTAVE = 0, 8

@@ -7,8 +7,8 @@ from typing import Annotated
 
 from pydantic import BeforeValidator, Field
 
-_NUMBER = re.compile(r"[-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?")
-_WRITTEN = re.compile(rf"\s*({_NUMBER.pattern})\s*(?:px|pt|deg|units?)?\s*")
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?")
+_WRITTEN = re.compile(rf"\s*({_NUMBER.pattern})\s*+(?:(?:px|pt|deg|units?)\s*)?")
 LARGEST = 100_000.0
 """The largest coordinate; what is farther away is not near any canvas."""
 

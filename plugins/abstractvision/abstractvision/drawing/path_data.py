@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from .numbers import LARGEST, written
 
-_TOKEN = re.compile(r"\s*,?\s*(?:([MmLlHhVvCcSsQqTtAaZz])|([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?))")
-_FLAG = re.compile(r"\s*,?\s*([01])")
+_TOKEN = re.compile(r"\s*+(?:,\s*+)?(?:([MmLlHhVvCcSsQqTtAaZz])|([-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][-+]?\d+)?))")
+_FLAG = re.compile(r"\s*+(?:,\s*+)?([01])")
 _COUNTS = {"M": 2, "L": 2, "H": 1, "V": 1, "C": 6, "S": 4, "Q": 4, "T": 2, "A": 7, "Z": 0}
 
 

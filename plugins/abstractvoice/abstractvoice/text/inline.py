@@ -10,14 +10,16 @@ from .emoji import EMOJI, emoji_words
 from .formulas import formula_words
 from .mapped import Mapped
 
-_CODE = re.compile(r"(?P<ticks>`+)(?P<code>[^`\n](?:[^\n]*?[^`\n])?)(?P=ticks)(?!`)")
-_FORMULA = re.compile(r"\\\((?P<a>.+?)\\\)|\$\$(?P<b>.+?)\$\$|\$(?P<c>(?![\s\d])[^$\n]*[\\^_={][^$\n]*(?<!\s))\$(?!\d)")
+_CODE = re.compile(r"(?P<ticks>`{1,20}+)(?P<code>[^`\n](?:[^\n]{0,500}?[^`\n])?)(?P=ticks)(?!`)")
+_FORMULA = re.compile(
+    r"\\\((?P<a>.{1,500}?)\\\)|\$\$(?P<b>.{1,500}?)\$\$|\$(?P<c>(?![\s\d])[^$\n\\^_={]*+[\\^_={][^$\n]*+(?<!\s))\$(?!\d)"
+)
 _COMMENT = re.compile(r"<!--.*?(?:-->|$)", re.DOTALL)
 _ANGLE_LINK = re.compile(r"<(?P<url>(?:https?://|mailto:)[^\s<>]+|[\w.+-]+@[\w-]+\.[\w.-]+)>")
 _BREAK = re.compile(r"<br\s*/?>", re.IGNORECASE)
 _TAG = re.compile(r"</?[A-Za-z][^<>]*>")
-_IMAGE = re.compile(r"!\[(?P<alt>[^\]\n]*)\](?:\([^)\n]*\)|\[[^\]\n]*\])?")
-_LINK = re.compile(r"(?<!\!)\[(?P<text>[^\]\n]+)\](?:\([^)\n]*\)|\[[^\]\n]*\])")
+_IMAGE = re.compile(r"!\[(?P<alt>[^\]\n]{0,500})\](?:\([^)\n]{0,2000}\)|\[[^\]\n]{0,500}\])?")
+_LINK = re.compile(r"(?<!\!)\[(?P<text>[^\]\n]{1,500})\](?:\([^)\n]{0,2000}\)|\[[^\]\n]{0,500}\])")
 _NOTE = re.compile(
     r"\[\^[^\]\s]{1,20}\]|(?<=[\w.!?,;:\"')])\s?\[\d{1,3}(?:[,\u2013-]\s?\d{1,3})*\]|\u3010[^\u3011\n]{1,80}\u3011"
 )
@@ -29,7 +31,7 @@ _ESCAPE = re.compile(r"\\(?P<mark>[!-/:-@\[-`{-~])")
 _EMPHASIS = re.compile(r"\*+(?=\S)|(?<=\S)\*+|~~|(?<!\w)_+(?=\w)|(?<=[\w.,:;!?)])_+(?!\w)")
 _TIMES = re.compile(r"(?<=\d)\s*\*\s*(?=\d)")
 _SNAKE = re.compile(r"\b(?!\d+_\d)[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+(?:[A-Z][a-z]+)+\b|\b\w+\(\)")
-_LINES = re.compile(r"\s*\n\s*")
+_LINES = re.compile(r"(?<!\s)\s*\n\s*")
 
 
 def plain(content: Mapped) -> Mapped:

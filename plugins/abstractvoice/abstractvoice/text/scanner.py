@@ -12,7 +12,7 @@ from .sentence_ends import sentence_end
 from .utterances import Kind, Passage
 
 _CELL = re.compile(r"(?<!\\)\|")
-_DELIMITER = re.compile(r"[ \t]*\|?[ \t]*:?-+:?[ \t]*(?:\|[ \t]*:?-+:?[ \t]*)*\|?[ \t\r]*")
+_DELIMITER = re.compile(r"[ \t]*+(?:\|[ \t]*+)?:?-++:?[ \t]*+(?:\|[ \t]*+:?-++:?[ \t]*+)*+\|?[ \t\r]*")
 _LABELS = {"[ ]": "to do: ", "[x]": "done: ", "[X]": "done: "}
 _BOX = re.compile(r"\[[ xX]\](?=\s)")
 _LONGEST_MATH = 2_000

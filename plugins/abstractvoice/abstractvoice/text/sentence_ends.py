@@ -17,7 +17,7 @@ _FULL_STOPS = "\u3002\uff01\uff1f"
 """Those of Chinese and Japanese, which no space follows."""
 _CLOSING = re.compile(r"(?:[\"'\u201d\u2019\u00bb)\]}*_~]|\[\^?\w{1,20}\])*")
 _REFERENCE = re.compile(r"\[\^?\w{0,20}")
-_WORD_BEFORE = re.compile(r"[^\s(\[\"'\u201c\u2018*_]*$")
+_WORD_BEFORE = re.compile(r"(?<![^\s(\[\"'\u201c\u2018*_])[^\s(\[\"'\u201c\u2018*_]*$")
 _INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]")
 _ABBREVIATIONS = frozenset(word_list("abbreviations"))
 _BEFORE_NUMBERS = frozenset(word_list("before_numbers"))

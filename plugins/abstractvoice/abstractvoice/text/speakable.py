@@ -14,8 +14,8 @@ from .scanner import Scanner
 from .utterances import Passage, Utterance
 
 _SPACE = re.compile(r"\s+")
-_BEFORE_MARK = re.compile(r"\s+(?=[,.;:!?\u2026)])")
-_MARKS = re.compile(r"([,;:])(?:\s*[,;:])+(?=\s|$)|[,;:]+\s*(?=[.!?])")
+_BEFORE_MARK = re.compile(r"(?<!\s)\s+(?=[,.;:!?\u2026)])")
+_MARKS = re.compile(r"(?<![,;:])(?:([,;:])[,;:]++(?=\s|$)|[,;:]++(?=[.!?]))")
 _EMPTY_BRACKETS = re.compile(r"\(\s*\)|\[\s*\]")
 _SAID = re.compile(r"\w")
 _STOPPED = re.compile(r"[.!?\u2026:;\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*$")

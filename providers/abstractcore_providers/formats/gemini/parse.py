@@ -27,14 +27,14 @@ from .read_settings import (
 from .vocabulary import with_names
 
 _URL = re.compile(
-    r"(?:^|/)(?:publishers/([^/?#]+)/)?(?:models/|(?=tunedModels/|endpoints/))([^?#]+)"
+    r"(?>[^?#]*?(?:^|/)(?:publishers/([^/?#]+)/)?(?:models/|(?=tunedModels/|endpoints/)))([^?#]+)"
     r":(generateContent|streamGenerateContent)(?:[?#]|$)"
 )
 
 
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    match = _URL.search(request.url)
+    match = _URL.match(request.url)
     if match is None:
         raise InvalidInputError(f"{request.url!r} does not name a model and an operation", path="url")
     model = unquote(match[2])

@@ -7,7 +7,7 @@ import re
 from ..tables import one_of, table
 from .numbers import cardinal, number, spelled
 
-_UNSIGNED = r"(?:\d{1,3}(?:,\d{3})+|\d+)(?:\.\d+)?"
+_UNSIGNED = r"(?:\d{1,3}(?:,\d{3}){1,20}|\d+)(?:\.\d+)?"
 _MONEY_OR_DIGIT = "[$\u20ac\u00a3]?\\d"
 PHONE = re.compile(
     r"(?<![\w.])(?:(?:\+\d{1,3}[ .-]?)?(?:\(\d{2,4}\)[ .-]?)?\d{2,4}[ .-]\d{3,4}[ .-]\d{2,4}|\+\d{7,15}"
@@ -26,10 +26,10 @@ _VULGAR = table("fractions")
 VULGAR = re.compile(rf"(?:(?<=\s)|^)(?P<whole>\d+)?\s?(?P<part>{one_of(_VULGAR)})")
 _RATIOS = table("ratios")
 FRACTION = re.compile(r"(?<![\w.,/])(?P<top>\d{1,3})/(?P<bottom>\d{1,4})(?![\w/]|\.\d)")
-ORDINAL = re.compile(r"(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3})*|\d+)(?:st|nd|rd|th)\b")
-BY = re.compile(rf"(?P<first>{_UNSIGNED})\s?[x\u00d7]\s?(?={_UNSIGNED}\b)")
+ORDINAL = re.compile(r"(?<![\w.])(?P<digits>\d{1,3}(?:,\d{3}){0,20}|\d+)(?:st|nd|rd|th)\b")
+BY = re.compile(rf"(?<!\d)(?P<first>{_UNSIGNED})\s?[x\u00d7]\s?(?={_UNSIGNED}\b)")
 TIMES = re.compile(rf"(?<![\w.])(?P<count>{_UNSIGNED})x\b")
-GLUED = re.compile(rf"(?<=[A-Za-z])-?(?P<number>{_UNSIGNED})|(?P<first>{_UNSIGNED})(?=[A-Za-z])")
+GLUED = re.compile(rf"(?<=[A-Za-z])-?(?P<number>{_UNSIGNED})|(?<!\d)(?P<first>{_UNSIGNED})(?=[A-Za-z])")
 ABOUT = re.compile(rf"(?<![\w~])~\s?(?={_MONEY_OR_DIGIT})")
 MORE = re.compile(rf"(?<![\w>])>\s?(?={_MONEY_OR_DIGIT})")
 LESS = re.compile(rf"(?<![\w<])<\s?(?={_MONEY_OR_DIGIT})")
@@ -37,13 +37,13 @@ HASH_NUMBER = re.compile(r"(?<!\w)#(?=\d)|\b(?:[Nn]os?|Nr)\.\s?(?=\d)")
 HASHTAG = re.compile(r"(?<!\w)#(?=[A-Za-z])")
 _ABBREVIATIONS = table("abbreviations")
 ABBREVIATION = re.compile(rf"(?<![\w.])(?P<name>{one_of(_ABBREVIATIONS)})\.(?=\s|,|\)|$)")
-INITIAL = re.compile(r"\b(?P<letter>[A-Z])\.(?=(?:[A-Z]\.)+|\s[A-Z])")
+INITIAL = re.compile(r"\b(?P<letter>[A-Z])\.(?=[A-Z]\.|\s[A-Z])")
 LAST_INITIAL = re.compile(r"(?<=[A-Z] )(?P<letter>[A-Z])\.(?=\s|$|,)")
 _ROMANS = table("romans")
 ROMAN = re.compile(rf"\b(?P<name>[A-Z][a-z]+) (?P<numeral>{one_of(_ROMANS)})\b")
 ACRONYMS = re.compile(r"(?<=[A-Z]{2})/(?=[A-Z]{2})|(?<=\band)/(?=or\b)")
 OR = re.compile(r"(?<=\w)\s*/\s*(?=\w)")
-DASH = re.compile(r"\s*(?:\u2014|\u2013|\s--?\s|---?)\s*")
+DASH = re.compile(r"(?:(?<!\s)\s+)?(?:\u2014|\u2013|\s--?\s|---?)\s*")
 _SIGNS = table("signs")
 SIGN = re.compile(one_of(_SIGNS))
 
