@@ -107,12 +107,12 @@ async def _called(job: Job, llm: abstractcore.LLM) -> Answered:
             response, received = await planned.rounds.response(planned.llm, planned.call, job.timeout)
     except Exception as error:
         planned.relay.fail()
-        await lease.settle(await job.off_loop(failed, planned, error))
+        await lease.settle(failed(planned, error))
         raise
     except BaseException as error:
         await lease.settle(cancelled(planned, error))
         raise
-    await lease.settle(await job.off_loop(settlement_of, planned, response))
+    await lease.settle(settlement_of(planned, response))
     reply = received
     if planned.guarding is not None:
         reply = await planned.guarding.reply(received)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -85,7 +85,7 @@ async def _summarizing(job: Job) -> Job:
     return await job.off_loop(_with_transcript, job, planned.call.messages)
 
 
-def _with_transcript(job: Job, messages: Sequence[Message]) -> Job:
+def _with_transcript(job: Job, messages: tuple[Message, ...]) -> Job:
     """Returns the job with one text in place of its conversation."""
     data = cast("dict[str, Any]", json.loads(job.asked.wire.body))
     # A vendor's compaction cannot be written as text, also for the vendor's own models.

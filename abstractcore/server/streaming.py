@@ -95,12 +95,12 @@ class StreamedAnswer(EventStream):
             response = stream.response
         except Exception as error:
             planned.relay.fail()
-            await lease.settle(await self._job.off_loop(failed, planned, error, stream.partial))
+            await lease.settle(failed(planned, error, stream.partial))
             raise
         except BaseException as error:
             await lease.settle(cancelled(planned, error, stream.partial))
             raise
-        await lease.settle(await self._job.off_loop(settlement_of, planned, response))
+        await lease.settle(settlement_of(planned, response))
 
     async def _pump(self, stream: _Stream, planned: Planned, number: int, sink: Sink) -> None:
         """Sends the events of each network chunk together, as soon as they arrive."""

@@ -15,7 +15,6 @@ from ...schema.source_texts import TextSource
 from .paths import Steps, leaves, read, written
 from .quotes import VALUE_KEY, Answer, Quote, is_choice
 from .stated_values import states
-from .unquoted import places
 
 MOST_WORK = 10_000_000_000
 """Characters that all searches may visit: some ten seconds. 10,000 quotes in a document of 500 pages take less."""
@@ -111,6 +110,8 @@ class _Checker:
 
     def unquoted(self, values: Sequence[Any]) -> list[Evidence]:
         """Returns the evidence for values that the model gave no quote for."""
+        from .unquoted import places  # verification reads the dates of this package
+
         nowhere = f"{_NO_QUOTE}, and the value is not found: {self._not_in_texts('the value')}"
         texts = [value if isinstance(value, str) else _digits(value) for value in values]
         found = places(texts, self._sources, self._budget)
