@@ -53,5 +53,5 @@ response = llm.generate("Extract the invoice.", media=[invoice], response_model=
 
 print(response.output)
 for path, found in response.evidence.items():
-    where = f"page {found.page}, {found.start}-{found.end}: {found.text}" if found.verified else "not found"
+    where = f"page {found.page}, {found.start}-{found.end}: {found.text}" if found.text else "not found"
     print(f"{path:15} {where}{f' (DOUBTFUL: {found.reason})' if found.reason else ''}")
