@@ -202,7 +202,7 @@ _SIGNATURES = tuple(
         (rb"icns.{4}[\w ]{4}", "image/x-icns"),
         (rb"\x01\xda[\0\x01][\x01\x02]", "image/x-rgb"),
         (rb"\n[\0-\x05]\x01[\x01\x02\x04\x08]", "image/x-pcx"),
-        (rb".*TRUEVISION-XFILE", "image/x-tga"),
+        (rb"\A.*TRUEVISION-XFILE", "image/x-tga"),
         (rb"fLaC", "audio/flac"),
         (rb"FORM....AIF[FC]", "audio/aiff"),
         # An MP3 without an ID3 tag: sync word, layer II or III, a bit rate that is neither free nor bad.

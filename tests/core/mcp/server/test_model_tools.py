@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore import AuthenticationError, create_llm
+from abstractcore import AuthenticationError, Services, create_llm
 from abstractcore.mcp.server import FileAccess, Limits, ModelTools, ToolRunner, offered
 from abstractcore.stores.models import FileModelStore
 from tests.chaos_server import HANG, ScriptedServer, chunk, delta, failure, stream_head, streamed
@@ -25,8 +25,8 @@ CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required"
 class Bench:
     """The tools of a scripted model. `progress` is what the last call reported."""
 
-    def __init__(self, replies: Sequence[Any], folders: Sequence[Path] = ()) -> None:
-        self.llm = create_llm("scripted", replies=replies)
+    def __init__(self, replies: Sequence[Any], folders: Sequence[Path] = (), services: Services | None = None) -> None:
+        self.llm = create_llm("scripted", replies=replies, services=services)
         tools = ModelTools(self.llm, FileAccess(folders), lambda item: f"heard {item.name}")  # type: ignore[arg-type]
         self.runner = ToolRunner(offered(tools.offered()), Limits(), llm=self.llm)
         self.progress: list[tuple[float, float | None, str | None]] = []
@@ -74,8 +74,8 @@ def test_describe_asks_about_a_file():
 
 
 @pytest.mark.process
-def test_transcribe_uses_speech_recognition_for_models_that_do_not_hear():
-    bench = Bench([], [MEDIA])
+def test_transcribe_uses_speech_recognition_for_models_that_do_not_hear(services: Services):
+    bench = Bench([], [MEDIA], services)
     assert bench.text("transcribe", file=f"{MEDIA}/meeting.wav") == "heard meeting.wav"
     assert bench.llm.calls == []
     assert "notice.pdf is not a recording: it is application/pdf" in bench.error(
