@@ -7,6 +7,7 @@ import logging
 from typing import Any
 
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.protocol import SEND_EOF
 
 from ..concurrency.connection_timers import ConnectionState, ConnectionTimer
 from .limits import Limits
@@ -61,6 +62,22 @@ def limited_websockets(limits: Limits) -> type[asyncio.Protocol]:
         def send_receive_event_to_app(self) -> None:
             self.timer.enter(ConnectionState.OPEN)  # the message is complete; the next one has a time of its own
             super().send_receive_event_to_app()
+
+        def handle_parser_exception(self) -> None:
+            """Says why it closes, and drops what is still read: with unread input, TCP would reset what was said."""
+            close = self.conn.close_sent
+            if self.close_sent or close is None:
+                return
+            self.queue.put_nowait({"type": "websocket.disconnect", "code": close.code, "reason": close.reason})
+            output = self.conn.data_to_send()
+            self.transport.write(b"".join(output))
+            self.close_sent = True
+            if self.read_paused:
+                self.read_paused = False
+                self.transport.resume_reading()
+            if output[-1] == SEND_EOF and self.transport.can_write_eof():
+                self.transport.write_eof()
+            self.close_timer = self.loop.call_later(self.close_timeout, self.transport.close)
 
         async def send(self, message: Any) -> None:
             await super().send(message)

@@ -437,7 +437,8 @@ def test_broken_text_closes_its_connection_and_is_not_logged(served: Served, cap
 
 def test_large_message_closes_its_connection(served: Served):
     with connected(served) as connection, pytest.raises(ConnectionClosed) as closed:
-        connection.send(iter(["x" * (BODY_BYTES // 2 + 1)] * 2))  # fragments; the last one may come too late
+        fragments = ["x" * (BODY_BYTES // 2 + 1)] * 100  # two are enough: the others arrive after the connection closes
+        connection.send(iter(fragments))
         connection.recv(PATIENCE_SECONDS)
     assert closed.value.rcvd is not None
     assert closed.value.rcvd.code == 1009
