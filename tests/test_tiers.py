@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -84,6 +85,20 @@ def test_run_reports_tests_in_the_wrong_tier(tmp_path: Path):
     assert "This test starts a process: it needs the mark `process`." in result.stdout
     named = result.stdout.partition("over 0.5 s of processor time, and without a mark")[2].splitlines()
     assert [line.split()[-1] for line in named if " s  " in line] == ["test_suite.py::test_costly"]
+
+
+@pytest.mark.process
+@pytest.mark.exhaustive
+def test_each_process_collects_the_same_tests():
+    """Workers that collect other tests end a run: names may not depend on the time or on the order of a set."""
+    command = [sys.executable, "-m", "pytest", "--collect-only", "-q", "-p", "no:cacheprovider"]
+    environments = [{**os.environ, "PYTHONHASHSEED": seed} for seed in ("1", "2")]
+    outputs = [
+        subprocess.run(command, cwd=quick.ROOT, env=each, capture_output=True, text=True) for each in environments
+    ]
+    first, second = ([line for line in output.stdout.splitlines() if "::" in line] for output in outputs)
+    assert len(first) > 20_000, outputs[0].stdout[-2000:]
+    assert first == second
 
 
 def test_changed_files_have_the_tests_of_their_mirrored_folder():

@@ -174,7 +174,7 @@ class CheckedConnection(HttpToolsProtocol):
         if version not in ("1.0", "1.1") or self._hosts > 1 or (version == "1.1" and not self._hosts):
             raise ValueError("a request has one Host")
         if self.parser.get_method() == b"CONNECT":
-            raise ValueError("the server is no proxy")
+            raise ValueError("this server is not a proxy")
         self._take_host_of_target()
         self._has_head = True
         if self.parser.should_upgrade():

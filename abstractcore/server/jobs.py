@@ -48,8 +48,8 @@ _TRACE_HEADERS = ("traceparent", "tracestate")
 class Planned:
     """The call of one model. `transpiler` renders its reply: the model's own wire format, if the client speaks it
     (`own_format`), else the client's. `warnings` are those of reading the request. `relay` has the bytes of the call,
-    `head` what its reply says of itself, `guarding` the guards that have checked it, None if there are none. `rounds`
-    are those of a call whose tools the server runs.
+    `head` the id, model and time of its reply, `guarding` the guards that have checked it, None if there are none.
+    `rounds` are those of a call whose tools the server runs.
     """
 
     llm: abstractcore.LLM

@@ -1,4 +1,4 @@
-"""`ReplyHead`: what a reply says of itself, in the words of its client's API."""
+"""`ReplyHead`: the id, model and time of a reply, in the form of its client's API."""
 
 from __future__ import annotations
 

@@ -171,7 +171,7 @@ class Reply:
         except InvalidInputError as error:
             if not silent or error.path != "text":
                 raise
-            return  # an answer without a word that can be said is no error
+            return  # an answer without speakable words is not an error
         response = speech.response
         self._made = (MediaResult(parts=parts_of(backend, response, AudioPart), **facts_of(backend, response)),)
 

@@ -13,7 +13,7 @@ from ..verification.verifying import verify
 def places(values: Sequence[str], sources: Sequence[TextSource], budget: Budget) -> list[Source | None]:
     """Returns where each value stands, None for one that is found nowhere.
 
-    Messages of the user are not searched: what was asked is no evidence for the answer.
+    Messages of the user are not searched: a question is not evidence for its answer.
     """
     lines = [" ".join(value.split()) for value in values]
     searched = [source for source in sources if source.kind != "message"]

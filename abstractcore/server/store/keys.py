@@ -133,7 +133,7 @@ class Keys:
     def find(self, secret: str) -> Key | None:
         """Returns the valid key with a secret; None if there is none.
 
-        The row is found by the prefix, which is no secret; the hashes are compared in constant time.
+        The row is found by the prefix, which is not secret; the hashes are compared in constant time.
         """
         form = _FORM.fullmatch(secret)
         digest = _digest(secret)

@@ -28,7 +28,7 @@ class Approval:
 @dataclass(frozen=True, slots=True)
 class Offer:
     """The tools of one request. With `is_shown`, the client's API has items for their calls, and for the approval of
-    calls; else it is not told of them, and only tools are offered whose calls need none.
+    calls; else it does not learn of them, and only tools are offered whose calls need none.
 
     `listings` are those that the client is shown, `approvals` what it has decided, by the ids of calls. `most_calls` is
     the client's own limit.

@@ -75,7 +75,7 @@ def _heard(method: str) -> Callable[[Inputs, set[str]], Iterator[Case]]:
         yield Case(method, f"{method} returns a transcript", (inputs.recording,), _transcript)
         yield _in_no_time(method, (inputs.recording,))
         junk = AudioPart(_blob(inputs.junk, "audio/mpeg"))
-        yield _refused(method, f"{method} refuses what is no recording", (junk,), MediaError)
+        yield _refused(method, f"{method} refuses what is not a recording", (junk,), MediaError)
 
     return cases
 
@@ -90,13 +90,13 @@ def _drawn(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
 def _edited(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     junk = ImagePart(_blob(inputs.junk, "image/png"))
     yield Case("i2i", "i2i returns an image", (inputs.prompt, DRAWN), _media(ImagePart))
-    yield _refused("i2i", "i2i refuses what is no image", (inputs.prompt, junk), MediaError)
+    yield _refused("i2i", "i2i refuses what is not an image", (inputs.prompt, junk), MediaError)
 
 
 def _upscaled(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     junk = ImagePart(_blob(inputs.junk, "image/png"))
     yield Case("upscale_image", "upscale_image returns an image", (inputs.image,), _media(ImagePart))
-    yield _refused("upscale_image", "upscale_image refuses what is no image", (junk,), MediaError)
+    yield _refused("upscale_image", "upscale_image refuses what is not an image", (junk,), MediaError)
 
 
 def _filmed(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
@@ -107,7 +107,7 @@ def _filmed(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
 def _animated(inputs: Inputs, takes: set[str]) -> Iterator[Case]:
     junk = ImagePart(_blob(inputs.junk, "image/png"))
     yield Case("i2v", "i2v returns a video", (inputs.image,), _media(VideoPart))
-    yield _refused("i2v", "i2v refuses what is no image", (junk,), MediaError)
+    yield _refused("i2v", "i2v refuses what is not an image", (junk,), MediaError)
 
 
 def _composed(inputs: Inputs, takes: set[str]) -> Iterator[Case]:

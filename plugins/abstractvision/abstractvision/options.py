@@ -25,7 +25,7 @@ def count_of(value: object, most: int) -> int:
 
 
 def size_of(width: object, height: object) -> tuple[int, int]:
-    """Returns width and height in pixels; raises `InvalidInputError` for what is no whole number."""
+    """Returns width and height in pixels; raises `InvalidInputError` for what is not a whole number."""
     for value, path in ((width, "width"), (height, "height")):
         if not isinstance(value, int) or isinstance(value, bool):
             raise InvalidInputError(f"expected a whole number of pixels, got {value!r}", path=path)

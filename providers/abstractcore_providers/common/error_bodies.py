@@ -81,7 +81,7 @@ def reports_error(event: Object, name: str = "message", marks: frozenset[str] = 
 
 
 def body_reports_error(data: Object) -> bool:
-    """Returns whether a body that is no reply reports an error."""
+    """Returns whether a body that is not a reply reports an error."""
     return states_error(data) or message_in(data) is not None
 
 

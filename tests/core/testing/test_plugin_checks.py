@@ -66,7 +66,7 @@ def test_backend_that_keeps_the_contract_passes():
         "has a description",
         "tts returns sound (sync)",
         "tts_stream is left after its first part (async)",
-        "stt refuses what is no recording (sync)",
+        "stt refuses what is not a recording (sync)",
         "list_voices returns entries with ids (async)",
     }
 
@@ -92,7 +92,7 @@ def test_broken_backend_is_described_line_by_line():
     assert "tts refuses an unknown voice (async): tests:voice: tts failed: KeyError: 'no-such-voice-0'" in found
     assert any(line.startswith("tts_stream yields sound (sync): ") and "event loop" in line for line in found)
     assert not any(line.startswith("tts_stream yields sound (async)") for line in found)
-    assert "stt refuses what is no recording (sync): it was accepted without an error or a warning" in found
+    assert "stt refuses what is not a recording (sync): it was accepted without an error or a warning" in found
     assert "list_voices returns entries with ids (sync): an entry has no id: {'name': 'low'}" in found
     with pytest.raises(AssertionError, match="failed  tests:voice: tts returns sound"):
         check_backends(registering(Bad))

@@ -72,7 +72,7 @@ class Drawer:
     ) -> Made:
         """Returns a drawing of this backend with its scene changed; see `Drawer` for `scene`.
 
-        Raises `UnsupportedContentError` for other pictures, and `CorruptFileError` for what is no picture.
+        Raises `UnsupportedContentError` for other pictures, and `CorruptFileError` for what is not a picture.
         """
         from .kept_scenes import scene_of
         from .resampling import check_readable

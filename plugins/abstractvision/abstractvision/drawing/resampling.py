@@ -25,7 +25,7 @@ def enlarged_size(content: bytes, scale: float) -> tuple[int, int]:
 
 
 def check_readable(content: bytes) -> None:
-    """Raises `CorruptFileError` for content that is no image."""
+    """Raises `CorruptFileError` for content that is not an image."""
     with _opened(content):
         pass
 

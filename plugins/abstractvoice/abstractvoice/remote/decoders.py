@@ -23,7 +23,7 @@ class SoundDecoder(Protocol):
     usage: Usage | None
 
     def feed(self, data: bytes) -> bytes:
-        """Returns the samples that are complete; raises `ProviderError` for what is no sound."""
+        """Returns the samples that are complete; raises `ProviderError` for what is not sound."""
         ...
 
     def finish(self) -> None:
