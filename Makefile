@@ -20,8 +20,9 @@ demo: $(READY) ## run the demo: no key, no server
 quick: $(READY) ## run the cheap tests of what differs from SINCE (the last commit), and the import contracts
 	@$(BIN)/python -m tests.quick $(SINCE)
 
+# Three workers, also for two processors: a test that waits for a time limit leaves its processor to another one.
 test: $(READY) ## run the tests that are cheap: what a commit needs
-	@$(BIN)/python -m pytest -n 2 -m fast
+	@$(BIN)/python -m pytest -n 3 -m fast
 
 test-rest: $(READY) ## run the tests that `make test` leaves out: processes, weights, exhaustive ones
 	@$(BIN)/python -m pytest -n 2 -m "not fast"
