@@ -15,6 +15,18 @@ from typing_extensions import TypedDict, Unpack
 
 from abstractcore import Tool, ToolCall, ToolContext, ToolError
 from abstractcore.tools import ArgumentsError
+from tests.chaos_server import (
+    DONE,
+    LAST_CHUNK,
+    answer,
+    chunk,
+    completion,
+    completion_body,
+    delta,
+    event,
+    stream_head,
+)
+from tests.chaos_server import streamed as streamed_answer
 from tests.core.tools.calls import run_call, run_tool, text_of
 from tests.core.tools.sixty_signatures import Color, Even, Point
 
@@ -269,3 +281,50 @@ def test_json_of_arguments_is_read_as_written(call_style):
     text = '{"a": "\\u00e9\\n", "b": 1e300, "c": {"": [true, null, -0.0]}}'
     step = run_call(call_style, Tool(function), ToolCall("c1", "function", text))
     assert json.loads(text_of(step)) == ["é\n", 1e300, {"": [True, None, -0.0]}]
+
+
+REMOVAL = {"path": "/tmp/x"}
+ARGUMENTS: dict[str, tuple[Any, list[str]]] = {
+    "a text": (json.dumps(REMOVAL), ["/tmp/x"]),
+    "an object": (REMOVAL, ["/tmp/x"]),
+    "an empty object": ({}, ["/"]),
+    "a list": ([REMOVAL], []),
+    "a number": (1, []),
+    "a boolean": (True, []),
+    "a text without an object": ("/tmp/x", []),
+}
+"""Arguments as servers send them, and the paths with which the tool is run: llama.cpp may send an object."""
+
+
+@pytest.mark.parametrize("streamed", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("name", ARGUMENTS)
+def test_tool_runs_with_the_arguments_that_a_server_sends_or_not_at_all(name, streamed, call_style, server, connect):
+    arguments, expected = ARGUMENTS[name]
+    removed: list[str] = []
+
+    def remove(path: str = "/") -> str:
+        """Removes a folder."""
+        removed.append(path)
+        return "removed"
+
+    call = {"index": 0, "id": "call_1", "type": "function", "function": {"name": "remove", "arguments": arguments}}
+    if streamed:
+        first = event({"choices": [{"index": 0, "delta": {"tool_calls": [call]}}]})
+        events = [first, delta(finish_reason="tool_calls"), DONE]
+        server.script(stream_head() + b"".join(map(chunk, events)) + LAST_CHUNK)
+        server.script(streamed_answer("done"))
+    else:
+        body = completion_body("", "tool_calls")
+        body["choices"][0]["message"]["tool_calls"] = [call]
+        server.script(answer(body))
+        server.script(completion("done"))
+    if streamed:
+        with call_style.stream(connect(), "Remove /tmp/x.", tools=[remove], run_tools=True) as stream:
+            content = "".join(stream.text())
+    else:
+        content = call_style.generate(connect(), "Remove /tmp/x.", tools=[remove], run_tools=True).content
+    result = json.loads(server.requests[1].body)["messages"][-1]
+    assert removed == expected
+    assert (result["role"], result["tool_call_id"]) == ("tool", "call_1")
+    assert (result["content"] == "removed") == bool(expected)
+    assert content == "done"
