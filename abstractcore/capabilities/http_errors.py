@@ -8,9 +8,8 @@ from typing import Final
 from .. import errors
 from ..errors import ProviderError
 from ..schema import WireResponse
-from ..schema.quoting import shown
+from ..schema.error_messages import response_message
 
-_LONGEST_QUOTE = 400
 _LONGEST_WAIT_SECONDS = 86400.0
 _BY_STATUS: Final[Mapping[int, type[ProviderError]]] = {
     401: errors.AuthenticationError,
@@ -33,11 +32,8 @@ def error_class(status: int) -> type[ProviderError]:
 
 
 def error_of(response: WireResponse) -> ProviderError:
-    """Returns the error for a response that is not successful, with the beginning of its text."""
-    text = response.body[:_LONGEST_QUOTE].decode(errors="replace").strip()
-    is_page = text[:1] == "<"
-    said = f": {shown(text)}" if text and not is_page else ""
-    return error_class(response.status)(f"the server answered with status {response.status}{said}")
+    """Returns the error for a response that is not successful, with what its body says."""
+    return error_class(response.status)(response_message(response))
 
 
 def with_response(error: ProviderError, response: WireResponse) -> ProviderError:

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from ..capabilities.http_errors import error_class
 from ..errors import ContentFilterError, ProviderError, ServerError
 from ..schema import MediaPart, ModelReply, WireResponse
+from ..schema.error_messages import error_message, response_message
 from .steps import Finished
 
 _BLOCKED = re.compile(
@@ -22,18 +23,22 @@ def is_about_content(text: str) -> bool:
     return _BLOCKED.search(text) is not None
 
 
-def error_of(response: WireResponse, message: str, code: str | None = None) -> ProviderError:
-    """Returns the error of a response by its status; `message` and `code` are the vendor's."""
+def error_of(response: WireResponse, code: object = None) -> ProviderError:
+    """Returns the error of a response by its status, with the message in its body.
+
+    `code` is the vendor's, as it is in the body; it counts if it is a text or a number.
+    """
+    message = _on_one_line(response_message(response))
+    code = str(code) if isinstance(code, str | int) and code else None
     kind = error_class(response.status)
     if response.status in (400, 403, 422) and is_about_content(f"{code or ''} {message}"):
         kind = ContentFilterError
-    said = _on_one_line(message) or f"the server answered with status {response.status}"
-    return kind(said, status=response.status, code=code)
+    return kind(message, status=response.status, code=code)
 
 
 def job_failed(message: object, code: str | None = None) -> ProviderError:
     """Returns the error of a job that the vendor reports as failed."""
-    said = _on_one_line(message) if isinstance(message, str) and message.strip() else "the job failed"
+    said = _on_one_line(error_message(message) or "the job failed")
     if is_about_content(f"{code or ''} {said}"):
         return ContentFilterError(said, code=code)
     error = ServerError(said, code=code)

@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     )
     from .documents import SCHEMA_VERSION, from_json, to_json
     from .drawn_text import DrawnText
+    from .error_messages import response_message
     from .error_records import ErrorRecord
     from .evidence import Evidence, EvidenceMatch, EvidenceSource
     from .input_requests import InputRequest, InputResponse, Question
@@ -207,6 +208,7 @@ _LATER = {
     "partial_reply": "partial_replies",
     "redacted_call": "redaction",
     "redacted_reply": "redaction",
+    "response_message": "error_messages",
     "size_of": "sizes",
     "to_json": "documents",
     "usage_so_far": "partial_replies",
@@ -381,6 +383,7 @@ __all__ = [
     "partial_reply",
     "redacted_call",
     "redacted_reply",
+    "response_message",
     "size_of",
     "to_data",
     "to_json",

@@ -1,35 +1,27 @@
-"""What a JSON body, an event or a choice says of an error: one reader for the shapes of all servers and gateways.
+"""What a JSON body, an event or a choice says of an error, in the shapes of all servers and gateways.
 
-They are `error` as an object or a text (most vendors), `object: error` (vLLM, Mistral), `detail` as a text or a list
-(FastAPI), `errors` (Cloudflare), `fault` (Apigee), `base_resp` (MiniMax, with status 200), `Message` (Amazon),
-`error_description` (OAuth), `title` (RFC 9457), and all of them within each other.
+Its message is read by `abstractcore.schema.error_messages`, which lists the shapes.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import Any
 
 from abstractcore import errors
 from abstractcore.errors import ProviderError
+from abstractcore.schema.error_messages import error_message, failed_base, parsed
 from abstractcore.schema.quoting import shown
 
 from .error_table import ReportedError
-from .json_reading import Object, as_object, as_objects, count_of, read_answer, text_of
-from .response_bodies import failed_base, states_error
+from .json_reading import Object, as_object, as_objects, count_of, text_of
+from .response_bodies import states_error
 
-_HEADINGS = ("error", "title")
-_MESSAGES = (
-    *("error", "message", "Message", "detail", "errors", "msg", "error_message", "errorMessage", "error_description"),
-    *("originalMessage", "faultstring", "fault", "reason"),
-)
-"""Where messages are: a text, or what contains one."""
 _INNER = ("error", "errors", "fault", "detail", "message")
 """Where the object with the code and the type is."""
 _STATUSES = ("code", "status", "status_code", "statusCode")
 _DEEPEST = 6
-_MOST_LISTED = 10
 _ERROR_KIND = re.compile(r"error|exception|fail|invalid|limit|overload|denied|about:|://", re.IGNORECASE)
 _BASE_RESP: Mapping[int, type[ProviderError]] = {
     1001: errors.RequestTimeoutError,
@@ -60,7 +52,7 @@ def reported_in(body: Any) -> ReportedError:
     detail = error_object(body)
     kind = text_of(detail, "type")
     return ReportedError(
-        message_in(body),
+        error_message(body),
         text_of(detail, "code") or text_of(detail, "errorcode"),
         kind if kind and kind != "error" else text_of(detail, "error_type"),
         status=_status(detail),
@@ -77,12 +69,12 @@ def reports_error(event: Object, name: str = "message", marks: frozenset[str] = 
         return True
     kind = text_of(event, "type") or text_of(event, "event_type")
     is_other = not marks.isdisjoint(event) or (kind is not None and _ERROR_KIND.search(kind) is None)
-    return not is_other and message_in(event) is not None
+    return not is_other and error_message(event) is not None
 
 
 def body_reports_error(data: Object) -> bool:
     """Returns whether a body that is not a reply reports an error."""
-    return states_error(data) or message_in(data) is not None
+    return states_error(data) or error_message(data) is not None
 
 
 def error_object(body: Any) -> Object:
@@ -102,61 +94,8 @@ def _error_object(body: Any, depth: int) -> Object:
 
 
 def _first_object(value: Any) -> Object:
-    value = _parsed(value)
+    value = parsed(value)
     return (as_objects(value) or [{}])[0] if isinstance(value, list) else as_object(value)
-
-
-def message_in(body: Any) -> str | None:
-    """Returns the message of an error in any of the known shapes; None if there is none."""
-    return _message(body, 0)
-
-
-def _message(body: Any, depth: int) -> str | None:
-    if depth > _DEEPEST:
-        return None
-    if isinstance(body, str):
-        parsed = _parsed(body)
-        return (None if isinstance(parsed, str) else _message(parsed, depth + 1)) or body.strip() or None
-    if isinstance(body, list):
-        items = [_message(item, depth + 1) for item in cast("list[Any]", body)[:_MOST_LISTED]]
-        return "; ".join(dict.fromkeys(item for item in items if item)) or None
-    return _message_of_object(as_object(body), depth)
-
-
-def _message_of_object(data: Object, depth: int) -> str | None:
-    failed = failed_base(data)
-    if failed is not None:
-        return text_of(failed, "status_msg")
-    headings = [text.strip() for name in _HEADINGS if isinstance(text := _parsed(data.get(name)), str) and text.strip()]
-    others = (_message(data.get(name), depth + 1) for name in _MESSAGES if data.get(name) != (headings or [None])[0])
-    message = next((text for text in others if text), None)
-    if headings and headings[0] != message:
-        message = _joined(headings[0], message)
-    if message is not None:
-        for listed in (data.get("detail"), data.get("errors")):
-            message = _joined(message, _message(listed, depth + 1) if isinstance(listed, list) else None)
-        # OpenRouter's message is its own, that of the model's provider is beside it.
-        message = _joined(message, _message(as_object(data.get("metadata")).get("raw"), depth + 1))
-        place = data.get("loc")
-        if isinstance(place, list):
-            message = f"{'.'.join(map(str, cast('list[object]', place)[:_MOST_LISTED]))}: {message}"
-    return message
-
-
-def _joined(heading: str, text: str | None) -> str:
-    if not text or text in heading:
-        return heading
-    return text if heading in text else f"{heading}: {text}"
-
-
-def _parsed(value: Any) -> Any:
-    """Returns the JSON in a text, where it is an object or a list; gateways quote errors of others so."""
-    if isinstance(value, str) and value.lstrip().startswith(("{", "[")):
-        try:
-            return read_answer(value.encode("utf-8", "replace"))
-        except ValueError:
-            return value
-    return value
 
 
 def _status(detail: Object) -> int | None:

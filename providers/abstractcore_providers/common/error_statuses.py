@@ -11,11 +11,8 @@ from collections.abc import Mapping
 from abstractcore import errors
 from abstractcore.errors import ProviderError
 from abstractcore.schema import WireResponse
-from abstractcore.schema.quoting import shown
 
 from .retry_waits import read_wait
-
-_LONGEST_QUOTE = 400
 
 BY_STATUS: Mapping[int, type[ProviderError]] = {
     400: errors.BadRequestError,
@@ -44,14 +41,6 @@ def class_of(status: int | None) -> type[ProviderError]:
     if known is not None:
         return known
     return errors.BadRequestError if status is not None and 300 <= status < 500 else errors.ServerError
-
-
-def status_message(response: WireResponse, who: str = "provider") -> str:
-    """Returns the message for a body without one: the status, and the start of the body unless it is a web page."""
-    message = f"the {who} answered with status {response.status}"
-    text = response.body[:_LONGEST_QUOTE].decode(errors="replace").strip()
-    is_page = text.removeprefix("\ufeff").startswith("<")
-    return f"{message}: {shown(text)}" if text.strip("{}[]") and not is_page else message
 
 
 def complete(error: ProviderError, response: WireResponse) -> ProviderError:

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from abstractcore.errors import InvalidInputError, ProviderError, ServerError, UnexpectedResponseError
 from abstractcore.schema import ModelReply, SchemaError, WireResponse
+from abstractcore.schema.error_messages import failed_base
 
 from .json_reading import Object, as_object, count_of, read_answer
 from .unread_values import UNREAD, UnreadValues
@@ -32,12 +33,6 @@ def states_error(data: Object) -> bool:
         or failed_base(data) is not None
         or isinstance(data.get("fault"), dict)
     )
-
-
-def failed_base(data: Object) -> Object | None:
-    """Returns MiniMax's `base_resp` if it reports a failure: its code is not 0."""
-    base = as_object(data.get("base_resp"))
-    return base if count_of(base, "status_code") else None
 
 
 def read_body(response: WireResponse, hint: str) -> Any:

@@ -18,7 +18,7 @@ from abstractcore import errors
 from abstractcore.errors import ProviderError, StreamInterruptedError, UnexpectedResponseError
 from abstractcore.ports import Transpiler
 from abstractcore.schema import ModelReply, WireResponse, accumulate
-from abstractcore_providers.common.error_bodies import message_in
+from abstractcore.schema.error_messages import error_message
 from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.formats.openai_chat import wire as chat
 from tests.providers.published import decoded, frames_of
@@ -176,14 +176,14 @@ def test_status_in_a_body_is_its_class(shape, expected):
     ],
 )
 def test_message_is_found_in_nested_shapes(body, message):
-    assert message_in(body) == message
+    assert error_message(body) == message
 
 
 def test_deep_nesting_ends():
     deep: Any = SAID
     for _ in range(90):
         deep = {"error": deep}
-    assert message_in(deep) is None
+    assert error_message(deep) is None
 
 
 # Choices

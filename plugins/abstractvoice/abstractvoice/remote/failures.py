@@ -21,7 +21,7 @@ from abstractcore import (
     ServerError,
     UnexpectedResponseError,
 )
-from abstractcore.schema import WireResponse
+from abstractcore.schema import WireResponse, response_message
 
 _BY_STATUS: Final[Mapping[int, type[ProviderError]]] = {
     401: AuthenticationError,
@@ -38,31 +38,20 @@ _BY_STATUS: Final[Mapping[int, type[ProviderError]]] = {
 }
 _QUOTA = re.compile(r"quota|credit|insufficient|payment|billing", re.IGNORECASE)
 _BLOCKED = re.compile(r"moderat|content.?(policy|filter)|safety|prohibited", re.IGNORECASE)
-_MESSAGES = ("message", "err_msg", "detail", "error", "title", "msg", "details")
 _CODES = ("code", "err_code", "error_code", "status", "type", "category")
 _LONGEST = 400
 
 
 def error_of(response: WireResponse) -> ProviderError:
     """Returns the error that a response with another status than 2xx reports."""
-    message, code = said(response.body)
+    message, code = response_message(response), _code(_parsed(response.body))
     kind = _BY_STATUS.get(response.status, BadRequestError if response.status < 500 else ServerError)
     about = f"{code or ''} {message}"
     if response.status in (400, 401, 403, 429) and _QUOTA.search(about):
         kind = QuotaError
     elif response.status in (400, 403, 422) and _BLOCKED.search(about):
         kind = ContentFilterError
-    return kind(message or f"the server answered with status {response.status}", status=response.status, code=code)
-
-
-def said(body: bytes) -> tuple[str, str | None]:
-    """Returns the message and the code in the body of an error; an empty message if it has none."""
-    try:
-        found: Any = json.loads(body)
-    except ValueError:
-        text = body[:_LONGEST].decode(errors="replace").strip()
-        return ("" if text.startswith("<") else text), None
-    return _message(found)[:_LONGEST], _code(found)
+    return kind(message[:_LONGEST], status=response.status, code=code)
 
 
 def unexpected(content_type: str, start: bytes) -> UnexpectedResponseError:
@@ -73,15 +62,11 @@ def unexpected(content_type: str, start: bytes) -> UnexpectedResponseError:
     return error
 
 
-def _message(found: Any) -> str:
-    if isinstance(found, str):
-        return found
-    if isinstance(found, list):
-        return "; ".join(filter(None, map(_message, cast("list[Any]", found))))
-    if not isinstance(found, dict):
-        return ""
-    fields = cast("dict[str, Any]", found)
-    return next(filter(None, (_message(fields[name]) for name in _MESSAGES if name in fields)), "")
+def _parsed(body: bytes) -> Any:
+    try:
+        return json.loads(body)
+    except (ValueError, RecursionError):
+        return None
 
 
 def _code(found: Any) -> str | None:

@@ -16,7 +16,6 @@ from abstractcore.mediajobs import (
     MadeFile,
     Step,
     Waiting,
-    error_body,
     error_of,
     job_failed,
     json_object,
@@ -74,11 +73,8 @@ class AceStep:
         return _waiting(task, base_url, mapping_of(data))
 
     def error(self, response: WireResponse) -> ProviderError:
-        """Returns the error of `detail` or `error`."""
-        body = error_body(response)
-        detail = body.get("detail") or body.get("error")
-        problems = [str(mapping_of(each).get("msg") or "") for each in list_of(detail)]
-        return error_of(response, "; ".join(problems) or (detail if isinstance(detail, str) else ""))
+        """Returns the error of a response."""
+        return error_of(response)
 
     def events(self, request: MusicRequest) -> None:
         """Returns None: answers are whole."""

@@ -20,11 +20,10 @@ from abstractcore.mediajobs import (
     error_body,
     error_of,
     json_request,
-    list_of,
     mapping_of,
     metadata_of,
 )
-from abstractcore.schema import WireResponse
+from abstractcore.schema import WireResponse, response_message
 
 from ..requests import Asked, MusicRequest
 
@@ -65,18 +64,17 @@ class ElevenLabsMusic:
         return Finished((MadeFile(response.body),), metadata=metadata_of(id=response.headers.get("song-id")))
 
     def error(self, response: WireResponse) -> ProviderError:
-        """Returns the error of `detail`: an object with a status, a text, or the problems of fields."""
-        detail = error_body(response).get("detail")
-        said = mapping_of(detail)
+        """Returns the error of a response; its code is the status in `detail`."""
+        said = mapping_of(error_body(response).get("detail"))
         code = str(said.get("status") or said.get("code") or "") or None
-        message = str(said.get("message") or (detail if isinstance(detail, str) else "") or _problems(detail))
+        message = response_message(response)
         if code in _BAD_TEXTS:
             suggestion = mapping_of(said.get("data")).get(_BAD_TEXTS[code])
             hint = f"The vendor suggests: {suggestion}" if isinstance(suggestion, str) else "Change the text."
-            return ContentFilterError(message or code, status=response.status, code=code, hint=hint)
+            return ContentFilterError(message, status=response.status, code=code, hint=hint)
         if code in ("quota_exceeded", "paid_plan_required", "insufficient_credits"):
-            return QuotaError(message or code, status=response.status, code=code)
-        return error_of(response, message, code)
+            return QuotaError(message, status=response.status, code=code)
+        return error_of(response, code)
 
     def events(self, request: MusicRequest) -> None:
         """Returns None: answers are whole."""
@@ -132,7 +130,3 @@ def _parts(lyrics: str) -> list[tuple[str, list[str]]]:
                     is_open = True
                 parts[-1][1].append(piece)
     return parts
-
-
-def _problems(detail: object) -> str:
-    return "; ".join(str(mapping_of(each).get("msg") or "") for each in list_of(detail))

@@ -10,8 +10,8 @@ from abstractcore.schema import WireResponse
 def google_error(response: WireResponse) -> ProviderError:
     """Returns the error of an answer; an invalid key is a bad request there."""
     said = mapping_of(error_body(response).get("error"))
-    message = str(said.get("message") or "")
     code = next((value for name in ("status", "code") if isinstance(value := said.get(name), str) and value), None)
-    if response.status == 400 and "API key not valid" in message:
-        return AuthenticationError(message, status=response.status, code=code)
-    return error_of(response, message, code)
+    error = error_of(response, code)
+    if response.status == 400 and "API key not valid" in error.message:
+        return AuthenticationError(error.message, status=response.status, code=code)
+    return error

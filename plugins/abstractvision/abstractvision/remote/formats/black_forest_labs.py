@@ -15,7 +15,6 @@ from abstractcore.mediajobs import (
     MadeFile,
     Step,
     Waiting,
-    error_body,
     error_of,
     get_request,
     job_failed,
@@ -64,10 +63,8 @@ class BlackForestLabs:
         return _waiting(id, url, {})
 
     def error(self, response: WireResponse) -> ProviderError:
-        """Returns the error of `detail`: a text, or the problems of fields."""
-        detail = error_body(response).get("detail")
-        problems = [str(mapping_of(each).get("msg") or "") for each in list_of(detail)]
-        return error_of(response, "; ".join(problems) or (detail if isinstance(detail, str) else ""))
+        """Returns the error of a response."""
+        return error_of(response)
 
     def events(self, request: PictureRequest) -> None:
         """Returns None: answers are whole."""

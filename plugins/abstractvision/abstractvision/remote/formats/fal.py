@@ -74,13 +74,11 @@ class Fal:
         return _waiting(id, urls, "in the queue")
 
     def error(self, response: WireResponse) -> ProviderError:
-        """Returns the error of `detail`: a text, or the problems of fields."""
+        """Returns the error of a response; its code is the type of a field's problem."""
         body = error_body(response)
-        detail = body.get("detail")
-        problems = [mapping_of(each) for each in list_of(detail)]
-        message = "; ".join(str(each.get("msg") or "") for each in problems) or str(detail or body.get("error") or "")
-        code = next((str(each["type"]) for each in problems if each.get("type")), None)
-        return error_of(response, message, code or body.get("error_type"))
+        problems = map(mapping_of, list_of(body.get("detail")))
+        code = next((each["type"] for each in problems if each.get("type")), None)
+        return error_of(response, code or body.get("error_type"))
 
     def events(self, request: PictureRequest) -> None:
         """Returns None: answers are whole."""

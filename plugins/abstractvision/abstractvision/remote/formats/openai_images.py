@@ -86,7 +86,7 @@ class OpenAIImages:
 
     def error(self, response: WireResponse) -> ProviderError:
         """Returns the error of OpenAI's `error` object, or of the text of other servers."""
-        return _error(error_body(response).get("error"), response)
+        return _error(response)
 
     def events(self, request: PictureRequest) -> ImageEvents | None:
         """Returns a reader if partial images were asked for."""
@@ -121,7 +121,7 @@ class ImageEvents:
         event = json_object(WireResponse(200, {}, data))
         kind = str(event.get("type", ""))
         if kind == "error" or "error" in event:
-            raise _error(event.get("error", event), WireResponse(400, {}, b""))
+            raise _error(WireResponse(400, {}, data))
         if not kind.endswith((".partial_image", ".completed")):
             return None
         content = from_base64(event.get("b64_json"), f"b64_json of {kind}")
@@ -177,11 +177,10 @@ def _usage(value: object) -> Usage | None:
     return Usage(input=given, output=made, billing=Billing(counts=counts))
 
 
-def _error(value: object, response: WireResponse) -> ProviderError:
-    found = mapping_of(value)
-    message = found.get("message") or (value if isinstance(value, str) else "")
-    code = found.get("code") or found.get("type")
-    error = error_of(response, str(message), str(code) if code else None)
-    if code in _QUOTA_CODES:
+def _error(response: WireResponse) -> ProviderError:
+    body = error_body(response)
+    found = mapping_of(body.get("error", body))
+    error = error_of(response, found.get("code") or found.get("type"))
+    if error.code in _QUOTA_CODES:
         return QuotaError(error.message, status=response.status, code=error.code)
     return error

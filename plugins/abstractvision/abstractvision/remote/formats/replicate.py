@@ -99,9 +99,8 @@ class Replicate:
         raise ServerError(f"the prediction is in the unknown state {state!r}")
 
     def error(self, response: WireResponse) -> ProviderError:
-        """Returns the error of `title` and `detail`."""
-        body = error_body(response)
-        return error_of(response, str(body.get("detail") or body.get("title") or ""), body.get("title"))
+        """Returns the error of a response; its code is its `title`."""
+        return error_of(response, error_body(response).get("title"))
 
     def events(self, request: PictureRequest) -> None:
         """Returns None: answers are whole."""

@@ -19,7 +19,6 @@ from abstractcore.mediajobs import (
     form_request,
     from_base64,
     json_object,
-    list_of,
     metadata_of,
 )
 from abstractcore.schema import WireResponse
@@ -89,10 +88,8 @@ class Stability:
         return Finished((MadeFile(from_base64(body["image"], "image")),), metadata=metadata_of(seed=body.get("seed")))
 
     def error(self, response: WireResponse) -> ProviderError:
-        """Returns the error of `name` and `errors`."""
-        body = error_body(response)
-        said = [str(each) for each in list_of(body.get("errors"))]
-        return error_of(response, "; ".join(said) or str(body.get("message") or ""), body.get("name"))
+        """Returns the error of a response; its code is its `name`."""
+        return error_of(response, error_body(response).get("name"))
 
     def events(self, request: PictureRequest) -> None:
         """Returns None: answers are whole."""

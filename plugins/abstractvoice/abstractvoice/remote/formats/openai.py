@@ -6,11 +6,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from abstractcore import ServerError, Usage
-from abstractcore.schema import WireRequest
+from abstractcore import Usage
+from abstractcore.schema import WireRequest, WireResponse
 
 from ..decoders import RawSound, SoundDecoder, SoundEvents
-from ..failures import said
+from ..failures import error_of
 from ..readers import count_of, object_of, text_of
 from ..requests import Speech, json_post
 from ..vendors import VendorRow
@@ -56,6 +56,5 @@ def _event(fields: Mapping[str, Any]) -> tuple[Sequence[str], Usage | None, bool
         counts = object_of(fields, "usage")
         return [], Usage(count_of(counts, "input_tokens"), count_of(counts, "output_tokens")), True
     if "error" in fields or kind == "error":
-        message, code = said(json.dumps(fields).encode())
-        raise ServerError(message or "the server reports an error", code=code)
+        raise error_of(WireResponse(500, {}, json.dumps(dict(fields)).encode()))
     return [], None, False
