@@ -201,6 +201,7 @@ def test_ended_responses_are_continued_and_others_are_not(served: Served, client
     assert [each.text for each in served.calls[-1].messages] == ["I am Ada.", "Hello Ada.", "Who am I?"]
     served.vendor.script(HANG)
     running = client.responses.create(model=MODEL, input="hi", background=True)
+    served.vendor.wait_for_requests(1)
     for status in ("in_progress", "cancelled"):
         with pytest.raises(openai.BadRequestError, match=f"cannot be continued: it is {status}") as failed:
             client.responses.create(model="scripted", input="x", previous_response_id=running.id)
@@ -252,6 +253,7 @@ def test_failed_call_is_a_failed_response(served: Served, client: openai.OpenAI)
 def test_deleted_response_ends(served: Served, client: openai.OpenAI, accounts: Accounts):
     served.vendor.script(HANG)
     made = client.responses.create(model=MODEL, input="hi", background=True)
+    served.vendor.wait_for_requests(1)
     client.responses.delete(made.id)
     assert accounts.wait().outcome == "cancelled"
     with pytest.raises(openai.NotFoundError):

@@ -75,6 +75,7 @@ def test_what_runs_now_is_shown(served: Served, http: httpx2.Client):
     url = f"ws{served.url.removeprefix('http')}/v1/responses"
     with connect(url, proxy=None, additional_headers={"authorization": f"Bearer {KEY}"}):
         id = http.post("/v1/responses", json=body).json()["id"]
+        served.vendor.wait_for_requests(1)
         assert now() == (1, 1)
     http.post(f"/v1/responses/{id}/cancel")
     wait_until(lambda: now() == (0, 0))

@@ -140,12 +140,14 @@ def test_folder_without_a_model_and_bad_settings_are_typed(models: dict[str, Pat
         local(models["sdxl"]).vision.i2i("a boat", b"\x89PNG\r\n\x1a\n" + bytes(30), **few())
 
 
+@pytest.mark.smoke
 def test_missing_model_is_named():
     with pytest.raises(CapabilityUnavailableError, match="vision_image_model='folder or name on the hub'"):
         local(None).vision.t2i("a boat")
     assert local("some/model").vision.list_models() == [{"id": "some/model"}]
 
 
+@pytest.mark.smoke
 def test_missing_library_is_named_with_what_to_install(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setitem(sys.modules, "diffusers", None)
     with pytest.raises(MissingExtraError, match="pip install diffusers torch transformers accelerate"):
