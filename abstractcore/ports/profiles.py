@@ -33,6 +33,9 @@ class Thinking:
     """The vendor's words for levels, where they differ from ours."""
     budget_within_output: bool = False
     """Whether the budget counts towards `max_output_tokens`, and must be lower."""
+    budget_needs_reasoning: bool = False
+    """Whether a budget is refused in a turn of the model that goes on, after tool results or a beginning of its text,
+    and did not begin with reasoning that it signed."""
 
 
 MediaLimit = Literal[

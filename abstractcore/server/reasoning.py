@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -148,4 +148,19 @@ def owned(messages: tuple[Message, ...], parsed: str, actual: str, *, own_format
 
     if not any(isinstance(part, _WITH_ORIGIN) for message in messages for part in message.parts):
         return messages
-    return tuple(replace(message, parts=tuple(map(own, message.parts))) for message in messages)
+    return tuple(replace(message, parts=_whole(message.parts, map(own, message.parts))) for message in messages)
+
+
+def _whole(given: Sequence[Part], owned_parts: Iterable[Part]) -> tuple[Part, ...]:
+    """Returns parts in which a seal without a text is that of the reasoning before it: streams of some APIs send the
+    signature after the text, and their clients return both as they came.
+    """
+    whole: list[Part] = []
+    for part, own in zip(given, owned_parts, strict=True):
+        before = whole[-1] if whole else None
+        is_end = isinstance(part, ReasoningPart) and not part.text and opened(part.signature) is not None
+        if is_end and isinstance(own, ReasoningPart) and isinstance(before, ReasoningPart) and before.is_plain:
+            whole[-1] = replace(own, text=before.text)
+        else:
+            whole.append(own)
+    return tuple(whole)

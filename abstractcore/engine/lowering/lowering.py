@@ -16,7 +16,7 @@ from .prefill import refuse_prefill
 from .retirement import retirement_warning
 from .sampling_options import SAMPLING_OPTIONS, lower_options
 from .structured_output import lower_instruction, lower_output_tool
-from .thinking import lower_thinking, room_to_think
+from .thinking import lower_thinking, room_to_think, thinking_within_turn
 from .tools import lower_tool_choice, lower_tools, thinking_beside_tools
 
 if TYPE_CHECKING:
@@ -117,6 +117,9 @@ def _options(call: ModelCall, profile: ModelProfile) -> tuple[dict[str, Any], li
     thinking, excluded = thinking_beside_tools(call, thinking, profile)
     if excluded is not None:
         warnings = [] if thinking == call.thinking else [excluded]
+    thinking, lacking = thinking_within_turn(call, thinking, profile)
+    if lacking is not None:
+        warnings = [lacking]
     sampling = call.sampling
     if profile.sampling is not None:
         sampling = sampling.over(room_to_think(profile.sampling, thinking, profile))

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from ...ports import ModelProfile, Thinking
-from ...schema import CallWarning, ModelCall, Sampling, ThinkingLevel
+from ...schema import CallWarning, Message, ModelCall, ReasoningPart, Sampling, TextPart, ThinkingLevel
 from .changes import change_warning
 
 _BUDGETS: dict[ThinkingLevel, int] = {
@@ -49,6 +49,41 @@ def lower_thinking(call: ModelCall, profile: ModelProfile) -> tuple[Asked, list[
         return choice.sent, []
     requested = "off" if asked == 0 else asked
     return choice.sent, [change_warning(choice.code, "thinking", choice.message, requested, choice.sent)]
+
+
+def thinking_within_turn(call: ModelCall, thinking: Asked, profile: ModelProfile) -> tuple[Asked, CallWarning | None]:
+    """Returns the thinking to send in a turn of the model that goes on, after tool results or a beginning of its text:
+    a budget that the model refuses there, since the reasoning of this turn is not in the messages, becomes a level, or
+    none; with a warning then.
+    """
+    takes = profile.thinking
+    if takes is None or not takes.budget_needs_reasoning or not isinstance(thinking, int) or thinking == 0:
+        return thinking, None
+    if not _goes_on_without_reasoning(call):
+        return thinking, None
+    sent: Asked = "off" if takes.can_be_off else None
+    sent = _level(thinking, takes.levels).sent if takes.levels else sent
+    message = "a budget needs the reasoning with which the model began this turn, and the messages do not have it"
+    return sent, change_warning("thinking_changed", "thinking", message, call.thinking, sent)
+
+
+def _goes_on_without_reasoning(call: ModelCall) -> bool:
+    """Whether the model's last turn, of all its messages since the last question, goes on, and does not begin with
+    reasoning of the model that the call goes to.
+    """
+    first: Message | None = None
+    for message in reversed(call.messages):
+        if message.role == "assistant":
+            if first is None and not message.tool_calls and message is not call.messages[-1]:
+                return False
+            first = message
+        elif message.role == "user" and first is not None:
+            break
+    if first is None:
+        return False
+    begin = next((part for part in first.parts if not (isinstance(part, TextPart) and part.text.isspace())), None)
+    origin = f"{call.provider}/{call.model}"
+    return not (isinstance(begin, ReasoningPart) and begin.origin == origin and not begin.is_plain)
 
 
 def thinks(thinking: Asked, takes: Thinking | None) -> bool:

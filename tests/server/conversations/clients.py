@@ -39,14 +39,18 @@ class Got:
 
 
 class Conversation:
-    """A conversation of one client with one model. `name` is the format of the client's API."""
+    """A conversation of one client with one model. `name` is the format of the client's API, `thinking` the fields of
+    a request that asks for thinking, which those of this conversation do if it `thinks`.
+    """
 
     name: ClassVar[str]
+    thinking: ClassVar[Mapping[str, Any]]
 
-    def __init__(self, package: Any, model: str) -> None:
+    def __init__(self, package: Any, model: str, *, thinks: bool = False) -> None:
         self.package = package
         self.model = model
         self.history: list[Any] = []
+        self.more: Mapping[str, Any] = self.thinking if thinks else {}
 
     def ask(self, text: str, *, stream: bool) -> Got:
         """Adds a user's message, and returns the reply, which joins the history."""
@@ -92,6 +96,7 @@ class Chat(Conversation):
     """The openai package, Chat Completions."""
 
     name = "openai_chat"
+    thinking: ClassVar[Mapping[str, Any]] = {"reasoning_effort": "high"}
 
     @staticmethod
     def opened(url: str) -> Any:
@@ -99,7 +104,7 @@ class Chat(Conversation):
 
     def _request(self) -> dict[str, Any]:
         tools = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in NAMES]
-        return {"model": self.model, "messages": self.history, "tools": tools}
+        return {"model": self.model, "messages": self.history, "tools": tools, **self.more}
 
     def whole(self, client: openai.OpenAI) -> tuple[Got, list[Any]]:
         return self._got(client.chat.completions.create(**self._request()))
@@ -131,6 +136,7 @@ class Responses(Conversation):
     """The openai package, Responses, without a stored state, as Codex has it."""
 
     name = "openai_responses"
+    thinking: ClassVar[Mapping[str, Any]] = {"reasoning": {"effort": "high"}}
 
     @staticmethod
     def opened(url: str) -> Any:
@@ -140,7 +146,7 @@ class Responses(Conversation):
         tools = [{"type": "function", "name": name, "parameters": PARAMETERS, "strict": False} for name in NAMES]
         include = ["reasoning.encrypted_content"]
         request = {"model": self.model, "input": self.history, "tools": tools, "store": False}
-        return {**request, "include": include}
+        return {**request, "include": include, **self.more}
 
     def whole(self, client: openai.OpenAI) -> tuple[Got, list[Any]]:
         return self._got(client.responses.create(**self._request()))
@@ -169,6 +175,7 @@ class Messages(Conversation):
     """The anthropic package, as Claude Code uses it."""
 
     name = "anthropic_messages"
+    thinking: ClassVar[Mapping[str, Any]] = {"thinking": {"type": "enabled", "budget_tokens": 2000}}
 
     @staticmethod
     def opened(url: str) -> Any:
@@ -177,7 +184,7 @@ class Messages(Conversation):
     def _request(self) -> dict[str, Any]:
         tools = [{"name": name, "input_schema": PARAMETERS} for name in NAMES]
         request = {"model": self.model, "messages": self.history, "tools": tools}
-        return {**request, "max_tokens": 8000}
+        return {**request, "max_tokens": 8000, **self.more}
 
     def whole(self, client: anthropic.Anthropic) -> tuple[Got, list[Any]]:
         return self._got(client.messages.create(**self._request()))
@@ -207,6 +214,9 @@ class Gemini(Conversation):
     """The google-genai package."""
 
     name = "gemini"
+    thinking: ClassVar[Mapping[str, Any]] = {
+        "thinking_config": types.ThinkingConfig(thinking_budget=2000, include_thoughts=True)
+    }
 
     def user(self, text: str) -> Any:
         return types.Content(role="user", parts=[types.Part(text=text)])
@@ -219,7 +229,7 @@ class Gemini(Conversation):
         functions = [types.FunctionDeclaration(name=name, parameters_json_schema=PARAMETERS) for name in NAMES]
         tools = [types.Tool(function_declarations=functions)]
         off = types.AutomaticFunctionCallingConfig(disable=True)
-        config = types.GenerateContentConfig(tools=tools, automatic_function_calling=off)
+        config = types.GenerateContentConfig(tools=tools, automatic_function_calling=off, **self.more)
         return {"model": self.model, "contents": self.history, "config": config}
 
     def whole(self, client: genai.Client) -> tuple[Got, list[Any]]:
@@ -247,6 +257,7 @@ class Ollama(Conversation):
     """The ollama package, whose messages have no ids of calls."""
 
     name = "ollama"
+    thinking: ClassVar[Mapping[str, Any]] = {"think": "high"}
 
     @staticmethod
     @contextlib.contextmanager
@@ -257,7 +268,7 @@ class Ollama(Conversation):
 
     def _request(self) -> dict[str, Any]:
         tools = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in NAMES]
-        return {"model": self.model, "messages": self.history, "tools": tools}
+        return {"model": self.model, "messages": self.history, "tools": tools, **self.more}
 
     def whole(self, client: ollama.Client) -> tuple[Got, list[Any]]:
         return self._got([client.chat(**self._request())])
@@ -282,6 +293,7 @@ class Cohere(Conversation):
     """The cohere package."""
 
     name = "cohere_chat"
+    thinking: ClassVar[Mapping[str, Any]] = {"thinking": cohere.Thinking(type="enabled", token_budget=2000)}
 
     @staticmethod
     def opened(url: str) -> Any:
@@ -290,7 +302,7 @@ class Cohere(Conversation):
     def _request(self) -> dict[str, Any]:
         tools = [{"type": "function", "function": {"name": name, "parameters": PARAMETERS}} for name in NAMES]
         request = {"model": self.model, "messages": self.history, "tools": tools}
-        return {**request, "request_options": {"max_retries": 0}}
+        return {**request, "request_options": {"max_retries": 0}, **self.more}
 
     def whole(self, client: cohere.ClientV2) -> tuple[Got, list[Any]]:
         raw = client.chat(**self._request())
