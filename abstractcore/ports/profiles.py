@@ -89,6 +89,8 @@ class ModelProfile:
     """The maximum number of cache points; 0 if the provider caches without them; None if unknown."""
     accepts_prefill: bool = True
     """Whether the last message may be the assistant's: the model continues the answer that it begins."""
+    one_system_message: bool = False
+    """Whether the server accepts one system message, at the beginning: chat templates of models refuse others."""
     media_after_results: bool = False
     """Whether files of tool results must be sent after the results, in a user message."""
     known: bool = True

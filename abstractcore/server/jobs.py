@@ -42,6 +42,8 @@ from .tools.rounds import ToolRounds
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore.server")
 _TRACE_HEADERS = ("traceparent", "tracestate")
+_DEVELOPER = b'"developer"'
+"""OpenAI's role for system messages. Chat templates of other models do not know it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +149,7 @@ class Job:
         relay = Relay(
             self.exchange.entry.receipt.request,
             self.asked.data,
-            AsRead(call, transpiler) if own_format and self._is_plain else None,
+            AsRead(call, transpiler) if own_format and self._is_plain_for(llm) else None,
             self.exchange.dialect.event_ends,
             keeps_bodies=self.exchange.state.settings.server.receipts is not None,
         )
@@ -179,9 +181,10 @@ class Job:
         call = call.with_(tools=(*call.tools, *(each.tool.spec for each in tools.values())))
         return replace(planned, call=call, warnings=(*planned.warnings, *offer.warnings), rounds=rounds)
 
-    @property
-    def _is_plain(self) -> bool:
-        """Whether neither the request has, nor the answer needs, anything of the server's own."""
+    def _is_plain_for(self, llm: abstractcore.LLM) -> bool:
+        """Whether neither the request has, nor the answer needs, anything of the server's own, and the model's chat
+        template, if there is one, knows the roles of its messages.
+        """
         asked = self.asked
         has_own = self.extension.is_given or has_seals(asked.wire.body)
         is_asked_once = asked.choices == 1 and not asked.is_list and self.offer is None
@@ -189,6 +192,7 @@ class Job:
 
     async def begin(self, planned: Planned) -> tuple[Lease, Planned]:
         """Lets a call in, before it is made by this task, and returns it as its guards have left it.
+        has_own |= llm.profile.one_system_message and _DEVELOPER in asked.wire.body
 
         Raises as `Access.begin` does, and `RequestRefused` for what a guard refuses.
         """

@@ -55,9 +55,11 @@ def lower(
     """
     if not profile.accepts_prefill:
         refuse_prefill(call.messages)
+    call, of_system = _lower_system_messages(call, profile)
     call, reading, tool_search, warnings = _lower_tools_and_output(call, profile)
+    call, _ = _lower_system_messages(call, profile)  # instructions that were added
     call, of_cache = lower_cache(call, profile)
-    warnings += of_cache
+    warnings += [*of_system, *of_cache]
     if not profile.known or profile.retires is not None:
         warnings += _about_the_model(call.model, profile, time)
     call, decisions, of_files = lower_media(call, profile, handlers, configured, facts, defaults, added, made)
@@ -70,6 +72,15 @@ def lower(
     changes, of_options = _options(call, profile)
     warnings += of_options
     return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings), reading, tool_search)
+
+
+def _lower_system_messages(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, list[CallWarning]]:
+    """Returns the call with at most one system message, its first message, if the server accepts no other."""
+    if not profile.one_system_message or not any(message.role == "system" for message in call.messages[1:]):
+        return call, []
+    from .system_messages import with_one_system_message
+
+    return with_one_system_message(call)
 
 
 def _lower_tools_and_output(

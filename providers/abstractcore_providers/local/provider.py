@@ -59,7 +59,7 @@ class LocalProvider:
             model=model,
             transpiler=OpenAIChat(LLAMA_CPP),
             endpoint=endpoint,
-            profile=replace(profile, context_tokens=context_size),
+            profile=replace(profile, context_tokens=context_size, one_system_message=True),
             price=Price(0, 0),
             own_process=True,
             close=endpoint.close,

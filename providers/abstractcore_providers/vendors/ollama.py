@@ -65,6 +65,7 @@ class OllamaProvider(VendorProvider):
         from ..formats.ollama import ENCODABLE, OllamaChat
 
         size, profile = _context_size(config), with_encodable(profile, ENCODABLE)
+        profile = replace(profile, one_system_message=True)  # its templates are the models' own
         if size is not None:
             profile = replace(profile, context_tokens=size)
         return ProviderSession(model, OllamaChat(size), endpoint, profile)

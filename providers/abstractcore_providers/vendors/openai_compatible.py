@@ -213,6 +213,7 @@ VENDORS = (
         "http://localhost:1234/v1",
         "LM_API_TOKEN",
         key_needed=False,
+        runs_templates=True,
         dialect=Dialect(
             "lmstudio",
             "max_tokens",
@@ -229,6 +230,7 @@ VENDORS = (
         "http://localhost:8000/v1",
         "VLLM_API_KEY",
         key_needed=False,
+        runs_templates=True,
         dialect=Dialect(
             "vllm",
             options=_WITH_TOP_K,
@@ -248,6 +250,7 @@ VENDORS = (
         "http://localhost:8080/v1",
         "LLAMA_API_KEY",
         key_needed=False,
+        runs_templates=True,
         dialect=Dialect(
             "llama-cpp",
             "max_tokens",
@@ -265,6 +268,7 @@ VENDORS = (
         None,
         "OPENAI_COMPATIBLE_API_KEY",
         key_needed=False,
+        runs_templates=True,
         dialect=COMPATIBLE,
     ),
 )

@@ -18,8 +18,9 @@ from .vendor_provider import VendorProvider
 class Preset(VendorProvider):
     """An OpenAI-compatible vendor: the address and the key are described at `VendorProvider`.
 
-    `model_examples` are prefixes of names that only this vendor's models have, each with an example. Facts about its
-    models are in its file of the catalogue.
+    With `runs_templates`, it is a server that writes the prompt with the chat template of the model, which accepts one
+    system message. `model_examples` are prefixes of names that only this vendor's models have, each with an example.
+    Facts about its models are in its file of the catalogue.
     """
 
     name: str
@@ -31,10 +32,13 @@ class Preset(VendorProvider):
     url_path: str = ""
     dialect: Dialect = field(default_factory=Dialect)
     model_examples: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
+    runs_templates: bool = False
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         if not (profile.known or profile.encodable):
             profile = replace(profile, encodable=ENCODABLE)
+        if self.runs_templates:
+            profile = replace(profile, one_system_message=True)
         return ProviderSession(model, OpenAIChat(_for_model(self.dialect, profile)), endpoint, profile)
 
 
