@@ -131,7 +131,8 @@ class Job:
         if not own_format:
             check_ids(self.asked)
         transpiler = llm.transpiler if own_format else self.exchange.format
-        parsed = transpiler.parse(self.asked.wire)
+        wire, of_wire = (self.asked.wire, []) if own_format else self.exchange.dialect.for_others(self.asked)
+        parsed = transpiler.parse(wire)
         call = parsed.call
         options, left_out = self._options(call, llm.provider, own_format)
         origins = (f"{call.provider}/{call.model}", f"{llm.provider}/{llm.model}")
@@ -157,7 +158,7 @@ class Job:
         if not own_format:
             must_call = any(warning.path == "tool_choice" for warning in left_out)
             call, lacking = adapted_hosted_tools(llm, call, must_call=must_call)
-        warnings = (*parsed.warnings, *left_out, *lacking)
+        warnings = (*of_wire, *parsed.warnings, *left_out, *lacking)
         head = ReplyHead(self.exchange.dialect, self.asked.model, own_format, self.asked.model != llm.model)
         planned = Planned(llm, call, transpiler, own_format, warnings, relay, head)
         return planned if self.offer is None else self._with_tools(planned, self.offer, parsed.call)

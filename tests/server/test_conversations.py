@@ -336,3 +336,28 @@ def test_arguments_that_are_not_json_are_no_call_without_arguments(served: Serve
             assert got.calls[0][2] == {"INVALID_JSON": damaged}, (client.name, upstream.format, stream)
         walked += 1
     assert walked == 6 * 3 * 2 + 5
+
+
+@pytest.mark.parametrize("upstream", [pytest.param(each, id=each.format) for each in UPSTREAMS])
+def test_only_anthropic_gets_the_line_for_its_accounts(served: Served, http: httpx2.Client, upstream: Upstream):
+    served.vendor.always(upstream.reply(Said("Sunny."), stream=False))
+    walked = 0
+    prompt = "You are a coding agent.\nBe brief."
+    for separate in (True, False):
+        bodies: list[Any] = []
+        for number in range(2):
+            line = f"x-anthropic-billing-header: cc_version=2.1.0; cch={number};"
+            block = {"type": "text", "text": prompt, "cache_control": {"type": "ephemeral"}}
+            system = [{"type": "text", "text": line}, block] if separate else f"{line}\n{prompt}"
+            body = {**CHAT, "model": upstream.model, "max_tokens": 10, "system": system}
+            response = http.post("/v1/messages", json=body)
+            assert response.status_code == 200
+            bodies.append(served.vendor.requests[-1].json)
+            if upstream.format == "anthropic_messages":
+                assert line in json.dumps(bodies[-1]["system"])
+            else:
+                assert int(response.headers["x-abstractcore-warnings"]) >= 1
+            walked += 1
+        assert (bodies[0] == bodies[1]) == (upstream.format != "anthropic_messages")
+        assert json.dumps(prompt)[1:-1] in json.dumps(bodies[0])
+    assert walked == 4

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from typing import Any, cast
 
 from pydantic_core import to_json
 
 from ...errors import AbstractCoreError, InvalidInputError
 from ...ports import StreamRenderer, Transpiler
-from ...schema import Delta, ReplyStart, WireResponse
+from ...schema import CallWarning, Delta, ReplyStart, WireRequest, WireResponse
 from ..requests import Request
 from .base import Asked, Dialect, Stamp, StampedRenderer
 
+_ATTRIBUTION = "x-anthropic-billing-header:"
+"""The beginning of a line of the system prompt for Anthropic's accounts, which Claude Code writes. It is another one in
+each request, so that nothing after it would be found in another vendor's cache.
+"""
 _TOO_LARGE = 413
 _NO_TOKENS = b'"usage":{"input_tokens":0,'
 
@@ -54,6 +59,19 @@ class AnthropicDialect(Dialect):
             raise InvalidInputError("betas are named in the header anthropic-beta", path="betas")
         return asked
 
+    def for_others(self, asked: Asked) -> tuple[WireRequest, list[CallWarning]]:
+        """Returns a request without the line for Anthropic's accounts."""
+        if _ATTRIBUTION.encode() not in asked.wire.body:
+            return asked.wire, []
+        data: dict[str, Any] = json.loads(asked.wire.body)
+        given = data.get("system")
+        left = _without_attribution(given)
+        if left == given:
+            return asked.wire, []
+        data["system"] = left
+        message = "the line for Anthropic's accounts is sent to Anthropic alone"
+        return replace(asked.wire, body=to_json(data)), [CallWarning("text_left_out", "system", message)]
+
     def render_count(self, tokens: int) -> bytes:
         """Returns a count of tokens."""
         return to_json({"input_tokens": tokens})
@@ -74,6 +92,28 @@ class AnthropicDialect(Dialect):
         body = json.loads(response.body)
         body["error"]["type"] = "request_too_large"
         return replace(response, body=json.dumps(body).encode())
+
+
+def _without_attribution(system: Any) -> Any:
+    """Returns a system prompt, a text or blocks, without the lines of attribution; None if nothing is left."""
+    if isinstance(system, str):
+        lines = [line for line in system.splitlines(keepends=True) if not line.startswith(_ATTRIBUTION)]
+        return "".join(lines) or None
+    if not isinstance(system, list):
+        return system
+    blocks = [_block_without(block) for block in cast("list[object]", system)]
+    return [block for block in blocks if block is not None] or None
+
+
+def _block_without(block: object) -> object:
+    if not isinstance(block, dict):
+        return block
+    given = cast("dict[str, Any]", block)
+    text = given.get("text")
+    if not isinstance(text, str) or not text:
+        return given
+    left = _without_attribution(text)
+    return None if left is None else {**given, "text": left}
 
 
 class CountedRenderer(StampedRenderer):

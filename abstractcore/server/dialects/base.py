@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, cast
 
 from ...errors import AbstractCoreError, InvalidInputError
 from ...ports import StreamRenderer, Transpiler
-from ...schema import EMPTY, Delta, ModelReply, Rendered, ReplyStart, WireRequest, WireResponse
+from ...schema import EMPTY, CallWarning, Delta, ModelReply, Rendered, ReplyStart, WireRequest, WireResponse
 from ..bodies import read_object
 from ..passthrough import SSE_ENDS
 from ..requests import Request
@@ -84,6 +84,12 @@ class Dialect:
         """Returns what a request asks for, whose body is `data` in JSON; raises as `read` does."""
         wire = WireRequest(request.target, self.headers_of(request), body)
         return Asked(text_at(data, "model"), flag_at(data, "stream"), wire, data, extension=data.get(EXTENSION))
+
+    def for_others(self, asked: Asked) -> tuple[WireRequest, list[CallWarning]]:
+        """Returns a request as models of other APIs get it, without what is meant for the API's own vendor alone, with
+        a warning for that.
+        """
+        return asked.wire, []
 
     def read_count(self, request: Request, body: bytes) -> Asked:
         """Returns what a request for a count of tokens asks for."""
