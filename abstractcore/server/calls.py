@@ -76,6 +76,7 @@ class Answered:
         """Returns a reply as the client may have it."""
         if self.planned.rounds is not None:
             reply = self.planned.rounds.shown(reply)
+        reply = self.planned.tools.in_reply(reply)
         reply = with_valid_arguments(self.planned.head.in_reply(reply), self.planned.head.dialect)
         return reply if self.planned.own_format else sealed_reply(reply, self.planned.origin)
 

@@ -10,36 +10,35 @@ from ..errors import UnsupportedContentError
 from ..schema import CallWarning, HostedTool, Message, ModelCall
 
 _PROBE = (Message.user("hi"),)
-_ALIKE = ("web_search", "code_interpreter")
-"""Kinds that vendors have alike. Their options are those of one vendor."""
 
 
 def adapted_hosted_tools(
-    llm: abstractcore.LLM, call: ModelCall, *, must_call: bool = False
+    llm: abstractcore.LLM, call: ModelCall, others: Sequence[str] = (), *, must_call: bool = False
 ) -> tuple[ModelCall, list[CallWarning]]:
     """Returns a call of a client of another API without the hosted tools that its model does not have, alone or beside
-    the call's functions, and without options of another vendor's; with a warning for each.
+    the call's functions, and without options of another vendor's; with a warning for each. `others` are the types of
+    hosted tools that the request has and the call has no field for.
 
     Raises `UnsupportedContentError` for the first tool that is lacking if the call must have it: if its tool choice
     requires a call that no other tool can be, or is one that only the client's API has (`must_call`), and in strict
     mode.
     """
     kept: list[HostedTool] = []
-    lacking: list[UnsupportedContentError] = []
-    warnings: list[CallWarning] = []
+    lacking = [UnsupportedContentError(f"tools: {llm.provider}/{llm.model} has no tool {kind!r}.") for kind in others]
+    warnings = [_left_out(llm, kind) for kind in others]
     for given in call.hosted_tools:
-        tool = HostedTool(given.kind) if given.kind in _ALIKE else given
+        tool = HostedTool(given.kind)
         refusal = None if tool in kept else _refusal(llm, call, [*kept, tool])
         if refusal is not None:
             lacking.append(refusal)
-            warnings.append(_left_out(llm, tool))
+            warnings.append(_left_out(llm, tool.kind))
             continue
         if tool not in kept:
             kept.append(tool)
-        warnings += (_option_left_out(llm, tool, name) for name in given.options if tool is not given)
+        warnings += (_option_left_out(llm, tool, name) for name in given.options)
     if lacking and (call.strict or must_call or _needs_lacking(call, kept)):
         raise lacking[0]
-    if tuple(kept) == call.hosted_tools:
+    if tuple(kept) == call.hosted_tools and not others:
         return call, []
     left = call.with_(hosted_tools=tuple(kept))
     if not (kept or call.tools):
@@ -76,9 +75,9 @@ def _needs_lacking(call: ModelCall, kept: Sequence[HostedTool]) -> bool:
     return choice.tool not in {*(tool.name for tool in call.tools), *(tool.kind for tool in kept)}
 
 
-def _left_out(llm: abstractcore.LLM, tool: HostedTool) -> CallWarning:
-    message = f"{llm.provider}/{llm.model} has no hosted tool {tool.kind}, which is left out"
-    return CallWarning("tool_left_out", "tools", message, tool.kind)
+def _left_out(llm: abstractcore.LLM, kind: str) -> CallWarning:
+    message = f"{llm.provider}/{llm.model} has no hosted tool {kind}, which is left out"
+    return CallWarning("tool_left_out", "tools", message, kind)
 
 
 def _option_left_out(llm: abstractcore.LLM, tool: HostedTool, name: str) -> CallWarning:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
 import abstractcore
@@ -21,6 +21,7 @@ from ..errors import (
 from ..ports import Transpiler
 from ..schema import CallWarning, ModelCall, ToolLoop
 from .access import Lease
+from .client_tools import AdaptedCall, ClientTools, adapted_client_tools
 from .compactions import with_summaries
 from .dialects.base import Asked, Stamp
 from .exchange import Exchange
@@ -41,17 +42,17 @@ from .tools.rounds import ToolRounds
 
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore.server")
-_TRACE_HEADERS = ("traceparent", "tracestate")
 _DEVELOPER = b'"developer"'
 """OpenAI's role for system messages. Chat templates of other models do not know it."""
+_TRACE_HEADERS = ("traceparent", "tracestate")
 
 
 @dataclass(frozen=True, slots=True)
 class Planned:
     """The call of one model. `transpiler` renders its reply: the model's own wire format, if the client speaks it
     (`own_format`), else the client's. `warnings` are those of reading the request. `relay` has the bytes of the call,
-    `head` the id, model and time of its reply, `guarding` the guards that have checked it, None if there are none.
-    `rounds` are those of a call whose tools the server runs.
+    `head` the id, model and time of its reply, `tools` the client's tools that are functions in the call, `guarding`
+    the guards that have checked it, None if there are none. `rounds` are those of a call whose tools the server runs.
     """
 
     llm: abstractcore.LLM
@@ -61,6 +62,7 @@ class Planned:
     warnings: tuple[CallWarning, ...]
     relay: Relay
     head: ReplyHead
+    tools: ClientTools = field(default_factory=ClientTools)
     guarding: Guarding | None = None
     rounds: ToolRounds | None = None
 
@@ -133,7 +135,10 @@ class Job:
         transpiler = llm.transpiler if own_format else self.exchange.format
         wire, of_wire = (self.asked.wire, []) if own_format else self.exchange.dialect.for_others(self.asked)
         parsed = transpiler.parse(wire)
-        call = parsed.call
+        adapted = AdaptedCall(parsed.call, ClientTools())
+        if not own_format:
+            adapted = adapted_client_tools(parsed.call, self.exchange.dialect)
+        call = adapted.call
         options, left_out = self._options(call, llm.provider, own_format)
         origins = (f"{call.provider}/{call.model}", f"{llm.provider}/{llm.model}")
         messages = owned(with_summaries(call.messages, own_format=own_format), *origins, own_format=own_format)
@@ -157,15 +162,15 @@ class Job:
         call, lacking = self.extension.apply(call), list[CallWarning]()
         if not own_format:
             must_call = any(warning.path == "tool_choice" for warning in left_out)
-            call, lacking = adapted_hosted_tools(llm, call, must_call=must_call)
-        warnings = (*of_wire, *parsed.warnings, *left_out, *lacking)
+            call, lacking = adapted_hosted_tools(llm, call, adapted.others, must_call=must_call)
+        warnings = (*of_wire, *parsed.warnings, *adapted.warnings, *left_out, *lacking)
         head = ReplyHead(self.exchange.dialect, self.asked.model, own_format, self.asked.model != llm.model)
-        planned = Planned(llm, call, transpiler, own_format, warnings, relay, head)
+        planned = Planned(llm, call, transpiler, own_format, warnings, relay, head, adapted.tools)
         return planned if self.offer is None else self._with_tools(planned, self.offer, parsed.call)
 
     def _with_tools(self, planned: Planned, offer: Offer, parsed: ModelCall) -> Planned:
         """Returns the call with the tools that the server runs."""
-        if parsed.provider_options.get(parsed.provider, {}).get("tools") or _runs_elsewhere(parsed):
+        if planned.own_format and _has_other_tools(parsed):
             if offer.is_shown:
                 raise InvalidInputError("tools of these types cannot be combined with MCP servers", path="tools")
             message = "the tools of MCP servers are left out: the request has tools of a type that is not a function"
@@ -188,12 +193,12 @@ class Job:
         """
         asked = self.asked
         has_own = self.extension.is_given or has_seals(asked.wire.body)
+        has_own |= llm.profile.one_system_message and _DEVELOPER in asked.wire.body
         is_asked_once = asked.choices == 1 and not asked.is_list and self.offer is None
         return is_asked_once and not asked.is_changed and not has_own
 
     async def begin(self, planned: Planned) -> tuple[Lease, Planned]:
         """Lets a call in, before it is made by this task, and returns it as its guards have left it.
-        has_own |= llm.profile.one_system_message and _DEVELOPER in asked.wire.body
 
         Raises as `Access.begin` does, and `RequestRefused` for what a guard refuses.
         """
@@ -245,9 +250,10 @@ def _changed(call: ModelCall, **changes: object) -> ModelCall:
     return call.with_(**different) if different else call
 
 
-def _runs_elsewhere(call: ModelCall) -> bool:
-    """Whether the client itself runs a tool that is not a function."""
-    return any(tool.kind == "computer_use" for tool in call.hosted_tools)
+def _has_other_tools(call: ModelCall) -> bool:
+    """Whether a call has tools of types that it has no field for, or a computer, which the client runs."""
+    runs_elsewhere = any(tool.kind == "computer_use" for tool in call.hosted_tools)
+    return runs_elsewhere or bool(call.provider_options.get(call.provider, {}).get("tools"))
 
 
 def without(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:

@@ -14,6 +14,7 @@ import abstractcore
 from ..errors import AbstractCoreError
 from ..ports import StreamRenderer
 from ..schema import Delta, ReplyEnd, StreamEvent, UsageDelta
+from .client_tools import StreamedClientTools
 from .connection import Sink
 from .event_streams import EventStream
 from .extension import reply_fields, with_field
@@ -117,13 +118,13 @@ class StreamedAnswer(EventStream):
         renderer = self._dialect.renderer(planned.transpiler, job.asked, stamp, number)
         self._renderers[number] = renderer
         sealer = None if planned.own_format else StreamSealer(planned.origin)
-        arguments = StreamedArguments(self._dialect)
+        tools, arguments = StreamedClientTools(planned.tools), StreamedArguments(self._dialect)
         relay = planned.relay if guarded is None else guarded
         while batch:
             data = (
                 planned.head.in_events(relay.take_events())
                 if is_untouched
-                else _rendered(batch, renderer, sealer, planned, arguments)
+                else _rendered(batch, renderer, sealer, planned, tools, arguments)
             )
             if job.extension.is_given and isinstance(batch[-1], ReplyEnd):
                 self._tail += data
@@ -171,11 +172,12 @@ def _rendered(
     renderer: StreamRenderer,
     sealer: StreamSealer | None,
     planned: Planned,
+    tools: StreamedClientTools,
     arguments: StreamedArguments,
 ) -> bytes:
     deltas = cast("Sequence[Delta]", batch)  # a call given as data has no tools that run here, and no events of them
     rounds = planned.rounds
     if rounds is not None:
         deltas = [*map(rounds.shown_delta, deltas)]
-    deltas = [*map(planned.head.in_delta, arguments.checked(deltas))]
+    deltas = [*map(planned.head.in_delta, arguments.checked(tools.in_deltas(deltas)))]
     return b"".join(map(renderer.feed, deltas if sealer is None else sealer.sealed(deltas)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -24,6 +24,7 @@ from openai.types.responses import Response
 from abstractcore.server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES
 from tests.chaos_server import answer
 from tests.server.conversations.clients import CLIENTS, PARAMETERS, Conversation, Got
+from tests.server.conversations.scripts import problems, script
 from tests.server.conversations.upstreams import UPSTREAMS, Call, Said, Upstream
 from tests.server.serving import Served
 
@@ -55,18 +56,6 @@ def packages(running: Served) -> Iterator[Packages]:
 
 def test_every_client_meets_every_upstream():
     assert len(PAIRS) == 6 * 6 * 2
-
-
-def script(served: Served, upstream: Upstream, turns: Iterable[Said], *, stream: bool) -> None:
-    """Sets the replies of the vendor."""
-    replies = [upstream.reply(said, stream=stream) for said in turns]
-    served.vendor.always_by(lambda request: [replies.pop(0)])
-
-
-def problems(served: Served, upstream: Upstream) -> Iterator[str]:
-    """What is wrong with the requests that the vendor has got, by its own rules."""
-    for request in served.vendor.requests:
-        yield from upstream.rules(request.json)
 
 
 def calls_of(client: type[Conversation], upstream: Upstream, turn: int) -> tuple[Call, ...]:
@@ -251,7 +240,6 @@ HOSTED: dict[str, list[tuple[Any, dict[str, Any]]]] = {
         ({"type": "web_search_20250305", "name": "web_search", "max_uses": 8}, {}),
         ({"type": "web_fetch_20250910", "name": "web_fetch"}, {}),
         ({"type": "code_execution_20250825", "name": "code_execution"}, {}),
-        ({"type": "bash_20250124", "name": "bash"}, {}),
     ],
     "gemini": [({"googleSearch": {}}, {}), ({"codeExecution": {}}, {}), ({"urlContext": {}}, {})],
     "openai_chat": [(None, {"web_search_options": {}})],
@@ -280,7 +268,7 @@ def test_hosted_tools_that_a_model_lacks_are_left_out(served: Served, http: http
                 assert int(response.headers["x-abstractcore-warnings"]) >= 1
             assert "max_uses" not in json.dumps(sent)
             walked += 1
-    assert walked == 2 * (5 + 4 + 3 + 1) * 5
+    assert walked == 2 * (5 + 3 + 3 + 1) * 5
 
 
 FUNCTIONS: dict[str, Any] = {

@@ -373,7 +373,11 @@ def test_approval_works_without_stored_responses(served: Served, client: Any):
         ({"tools": [{**TOOLS[0], "allowed_tools": [1]}]}, "names of tools", "tools[0].allowed_tools"),
         ({"tools": [{**TOOLS[0], "surprise": 1}]}, "no such field", "tools[0].surprise"),
         ({"tools": [*TOOLS, *TOOLS]}, "same server_label", "tools[1].server_label"),
-        ({"tools": [*TOOLS, {"type": "custom", "name": "x"}]}, "cannot be combined", "tools"),
+        (
+            {"model": "openai-responses/gpt-5.4", "tools": [*TOOLS, {"type": "custom", "name": "x"}]},
+            "cannot be combined",
+            "tools",
+        ),
         ({"tools": [{"type": "mcp", "server_label": "many"}]}, "10,000 tools", "tools.allowed_tools"),
         ({"tool_choice": {"type": "mcp", "server_label": "shop", "name": "wait"}}, "not offer", "tool_choice.name"),
         ({"max_tool_calls": "many"}, "positive whole number", "max_tool_calls"),
@@ -423,6 +427,21 @@ def test_name_of_a_function_of_the_client_stays_its_own(served: Served, client: 
     call = made.output[1]
     assert call.type == "mcp_call"
     assert (call.name, call.output) == ("price", "300")
+
+
+def test_custom_tools_of_the_client_go_back_to_it(served: Served, client: Any):
+    custom: Any = {"type": "custom", "name": "apply_patch"}
+    served.script(PRICE, ScriptedReply.tool_call("apply_patch", {"input": "*** Begin"}), "Done.")
+    made = client.responses.create(model="scripted", input="hi", tools=[*TOOLS, custom])
+    assert kinds(made) == ["mcp_list_tools", "mcp_call", "custom_tool_call"]
+    call = made.output[2]
+    assert (call.name, call.input) == ("apply_patch", "*** Begin")
+    result = {"type": "custom_tool_call_output", "call_id": call.call_id, "output": "patched"}
+    made = client.responses.create(
+        model="scripted", input=[result], previous_response_id=made.id, tools=[*TOOLS, custom]
+    )
+    assert made.output_text == "Done."
+    assert lines(served)[-2:] == [("assistant", '{"input": "*** Begin"}'), ("tool", "patched")]
 
 
 @pytest.mark.process

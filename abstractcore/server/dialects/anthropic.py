@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, cast
 
@@ -12,7 +13,9 @@ from ...errors import AbstractCoreError, InvalidInputError
 from ...ports import StreamRenderer, Transpiler
 from ...schema import CallWarning, Delta, ReplyStart, WireRequest, WireResponse
 from ..requests import Request
+from .anthropic_tools import anthropic_tools
 from .base import Asked, Dialect, Stamp, StampedRenderer
+from .client_tools import ClientTool
 
 _ATTRIBUTION = "x-anthropic-billing-header:"
 """The beginning of a line of the system prompt for Anthropic's accounts, which Claude Code writes. It is another one in
@@ -71,6 +74,10 @@ class AnthropicDialect(Dialect):
         data["system"] = left
         message = "the line for Anthropic's accounts is sent to Anthropic alone"
         return replace(asked.wire, body=to_json(data)), [CallWarning("text_left_out", "system", message)]
+
+    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+        """Returns the function for a shell, an editor, the memory or a computer."""
+        return anthropic_tools(definition)
 
     def render_count(self, tokens: int) -> bytes:
         """Returns a count of tokens."""

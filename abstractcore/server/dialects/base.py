@@ -12,6 +12,7 @@ from ...schema import EMPTY, CallWarning, Delta, ModelReply, Rendered, ReplyStar
 from ..bodies import read_object
 from ..passthrough import SSE_ENDS
 from ..requests import Request
+from .client_tools import ClientTool
 
 EXTENSION = "abstractcore"
 """The field of requests and replies for what a dialect has no words for."""
@@ -90,6 +91,14 @@ class Dialect:
         a warning for that.
         """
         return asked.wire, []
+
+    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+        """Returns the functions for a tool of the API's own types that clients run; None for one that its vendor runs.
+
+        Raises `InvalidInputError` for wrong values, and `UnsupportedContentError` for one that clients run and that no
+        function can stand for.
+        """
+        return None
 
     def read_count(self, request: Request, body: bytes) -> Asked:
         """Returns what a request for a count of tokens asks for."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from pydantic_core import to_json
 
@@ -14,6 +15,8 @@ from ...schema import Delta, ImagePart, ModelReply, PartDelta, Rendered, ReplySt
 from ..requests import Request
 from .base import EXTENSION, Asked, Dialect, Stamp, StampedRenderer, count_at, flag_at, object_at
 from .chat_images import images_field, is_shown, rendered_with_images
+from .client_tools import ClientTool
+from .openai_tools import chat_tools
 from .sums import summed
 
 _DONE = b"data: [DONE]\n\n"
@@ -45,6 +48,10 @@ class OpenAIChatDialect(Dialect):
             "usage",
         }
     )
+
+    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+        """Returns the function for a custom tool."""
+        return chat_tools(definition)
 
     def read(self, request: Request, body: bytes) -> Asked:
         """Returns what a request asks for."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from ...ports import StreamRenderer, Transpiler
 from ...schema import Delta, ModelReply, Rendered, ReplyStart
@@ -12,6 +13,8 @@ from ..bodies import read_object
 from ..llms import DEFAULT
 from ..requests import Request
 from .base import EXTENSION, Asked, Dialect, Stamp, StampedRenderer
+from .client_tools import ClientTool
+from .openai_tools import responses_tools
 from .response_fields import RESPONSE_FIELDS, ResponseFields, compact
 
 
@@ -35,6 +38,10 @@ class OpenAIResponsesDialect(Dialect):
             return self.asked(request, body, data)
         data["model"] = DEFAULT
         return replace(self.asked(request, compact(data), data), is_changed=True)
+
+    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+        """Returns the functions for a custom tool, a namespace, a shell, patches, or a search of the client."""
+        return responses_tools(definition)
 
     def render_count(self, tokens: int) -> bytes:
         """Returns a count of tokens."""

@@ -7,21 +7,30 @@ import os
 import platform
 import re
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import httpx2
 import pytest
 
+from abstractcore.server import Settings
+from abstractcore.server.settings import ModelSettings
 from abstractcore.testing import ScriptedReply
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.node_packages import NODE, installed
 from tests.server.clients.replies import result_of
-from tests.server.serving import Served
+from tests.server.serving import Served, serving
 
 PACKAGES = Path(__file__).parent / "agents"
 TASK = "Write hello into hello.txt."
 DONE = "hello.txt is written."
+OWN_TYPES = {
+    "gpt-5.5": ("apply_patch", "*** Begin Patch\n*** Add File: hello.txt\n+hello\n*** End Patch\n"),
+    "gpt-6.2-sol": ("functions__exec", 'await tools.exec_command({cmd: "echo hello > hello.txt"});'),
+}
+"""Models for which Codex has a custom tool, in the field for tools or in an item of the input: its function and a text.
+"""
 
 pytestmark = [
     pytest.mark.process,
@@ -29,6 +38,13 @@ pytestmark = [
         (platform.system(), platform.machine()) != ("Linux", "x86_64"), reason="names the binary for Linux on x86-64"
     ),
 ]
+
+
+@pytest.fixture(scope="module")
+def running() -> Iterator[Served]:
+    """A server whose scripted model has the names of these models, too."""
+    with serving(Settings(models={name: ModelSettings(("scripted",)) for name in OWN_TYPES})) as served:
+        yield served
 
 
 @pytest.fixture
@@ -66,9 +82,8 @@ def handshakes(http: httpx2.Client) -> float:
     return float(found[1]) if found else 0.0
 
 
-@pytest.mark.parametrize("websockets", ["false", "true"])
-def test_codex(served: Served, work: Path, http: httpx2.Client, websockets: str):
-    served.script(ScriptedReply.tool_call("exec_command", {"cmd": "printf hello > hello.txt && echo written"}), DONE)
+def run_codex(served: Served, work: Path, model: str, websockets: str = "false") -> list[dict[str, Any]]:
+    """Runs Codex with a model of the server; returns its events."""
     provider = {
         "name": '"local"',
         "base_url": f'"{served.url}/v1"',
@@ -77,9 +92,8 @@ def test_codex(served: Served, work: Path, http: httpx2.Client, websockets: str)
         "supports_websockets": websockets,
     }
     table = f"{{{', '.join(f'{name}={value}' for name, value in provider.items())}}}"
-    options = ('model="scripted"', 'model_provider="local"', f"model_providers.local={table}")
-    before = handshakes(http)
-    events = run_agent(
+    options = (f'model="{model}"', 'model_provider="local"', f"model_providers.local={table}")
+    return run_agent(
         work,
         NODE,
         installed(PACKAGES) / "node_modules/@openai/codex/bin/codex.js",
@@ -88,13 +102,34 @@ def test_codex(served: Served, work: Path, http: httpx2.Client, websockets: str)
         TASK,
         SERVER_KEY="unused",
     )
+
+
+def texts(events: list[dict[str, Any]]) -> list[str]:
+    """What Codex has said."""
+    return [event["item"]["text"] for event in events if event.get("item", {}).get("type") == "agent_message"]
+
+
+@pytest.mark.parametrize("websockets", ["false", "true"])
+def test_codex(served: Served, work: Path, http: httpx2.Client, websockets: str):
+    served.script(ScriptedReply.tool_call("exec_command", {"cmd": "printf hello > hello.txt && echo written"}), DONE)
+    before = handshakes(http)
+    events = run_codex(served, work, "scripted", websockets)
     assert (work / "hello.txt").read_text() == "hello"
     assert "written" in result_of(served.calls[-1])
-    said = [event["item"]["text"] for event in events if event.get("item", {}).get("type") == "agent_message"]
-    assert said == [DONE]
+    assert texts(events) == [DONE]
     (usage,) = [event["usage"] for event in events if event["type"] == "turn.completed"]
     assert usage["input_tokens"] > 0
     assert (handshakes(http) > before) == (websockets == "true")
+
+
+@pytest.mark.parametrize("model", OWN_TYPES)
+def test_codex_uses_tools_of_its_own_types_with_a_model_of_another_api(served: Served, work: Path, model: str):
+    function, text = OWN_TYPES[model]
+    served.script(ScriptedReply.tool_call(function, {"input": text}), DONE)
+    events = run_codex(served, work, model)
+    assert (work / "hello.txt").read_text() == "hello\n"
+    assert texts(events) == [DONE]
+    assert function in {tool.name for tool in served.calls[0].tools}
 
 
 def test_opencode(served: Served, work: Path):

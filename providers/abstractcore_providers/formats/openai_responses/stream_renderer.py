@@ -34,13 +34,14 @@ from abstractcore.schema import (
 from ...common.item_options import fields_for
 from ...common.json_reading import Object, as_object, text_of
 from ...common.openai_errors import error_words
-from .client_tools import called_tool, client_item
+from .client_tools import ClientTool, as_sent, called_tool, client_item
 from .hosted import MCP_CALL, item_type, write_hosted
 from .items import opaque_item
 from .output import Shown, output_item, output_text, shown
 from .render import response_head, response_object
 
 _LIST_TOOLS = "mcp_list_tools"
+_CUSTOM_CALL = "custom_tool_call"
 
 
 @dataclass(slots=True)
@@ -194,8 +195,25 @@ class ResponsesRenderer:
 
     def _action(self, block: _Block) -> bytes:
         call = replace(cast(ToolCall, block.part), arguments_text=block.text)
-        item = client_item(call, self._provider, self._items)
-        return b"" if item is None else self._item(item)
+        tool = cast(ClientTool, called_tool(call, self._provider))
+        item = client_item(as_sent(call, tool), self._provider, self._items)
+        if item is None:
+            return b""
+        return self._input(item) if item["type"] == _CUSTOM_CALL else self._item(item)
+
+    def _input(self, item: Object) -> bytes:
+        """Returns the events of a call of a custom tool, whose input is a text."""
+        number = self._items
+        self._items += 1
+        position = {"item_id": item["id"], "output_index": number}
+        return b"".join(
+            (
+                self._event("response.output_item.added", output_index=number, item={**item, "input": ""}),
+                self._event("response.custom_tool_call_input.delta", **position, delta=item["input"]),
+                self._event("response.custom_tool_call_input.done", **position, input=item["input"]),
+                self._event("response.output_item.done", output_index=number, item=item),
+            )
+        )
 
     def _details(self, block: _Block, part: Shown) -> bytes:
         """Returns the events that end the content of an item."""
