@@ -106,6 +106,7 @@ class Pipelines:
             self.media_options.keys(),
             facts,
             self._media_defaults,
+            transpiler=self.session.transpiler,
         )
 
     def _facts(self) -> FileFacts:

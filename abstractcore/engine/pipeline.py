@@ -183,9 +183,9 @@ class Pipeline:
         """Returns whether the typed answer of `call` takes a call of its own, without its tools."""
         if call.output is None:
             return False
-        from .lowering.output_modes import output_strategy
+        from .lowering.output_modes import output_plan
 
-        return output_strategy(call, self._session.profile) == "separate"
+        return output_plan(call, self._session.profile, self._session.transpiler).strategy == "separate"
 
     def operate(
         self, operation: Operation[T], prepare: Prepare, timeout: float | None
@@ -337,6 +337,7 @@ class Pipeline:
                 self._media_defaults,
                 context.added_messages,
                 made,
+                self._session.transpiler,
             )
             if not context.operation.is_chat:
                 lowered = replace(lowered, warnings=beside_sampling(lowered.warnings))

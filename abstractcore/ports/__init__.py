@@ -46,6 +46,7 @@ from .providers import HasModelExamples, Provider, ProviderConfig, ProviderServi
 from .runtimes import Clock, Feed, Runtime, TimeLimit, WakeableClock, WorkKind
 from .transcription_rules import TranscriptionRules
 from .transpilers import (
+    ChecksOutputSchemas,
     Framer,
     MessageRead,
     MessageReader,
@@ -214,6 +215,7 @@ __all__ = [
     "CatalogueFile",
     "Charge",
     "ChecksCalls",
+    "ChecksOutputSchemas",
     "ChecksReplies",
     "ChecksTexts",
     "Clock",

@@ -81,6 +81,17 @@ class MessageReader(Protocol):
         ...
 
 
+@runtime_checkable
+class ChecksOutputSchemas(Protocol):
+    """A wire format that can express only a part of JSON Schema. Transpilers may implement it."""
+
+    def inexpressible(self, output: schema.OutputSchema, *, as_tool: bool) -> str | None:
+        """Returns what the schema loses of its structure as that of an answer or of a tool, such as keys of any name;
+        None if nothing is lost. Raises `InvalidInputError` with the path of an invalid schema.
+        """
+        ...
+
+
 class Transpiler(Protocol):
     """One wire format, for clients and servers. Pure functions: no await, client, clock, logger or environment."""
 

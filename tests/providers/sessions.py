@@ -41,5 +41,5 @@ def headers(session: ProviderSession) -> Mapping[str, str]:
 
 def lowered(session: ProviderSession, call: ModelCall) -> Lowered:
     """The call as it is lowered for the session's model, without the warning that the model is unknown."""
-    found = lower(call, session.profile, ())
+    found = lower(call, session.profile, (), transpiler=session.transpiler)
     return replace(found, warnings=tuple(each for each in found.warnings if each.code != "unknown_model"))

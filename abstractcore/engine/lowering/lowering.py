@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...ports import MediaHandler, ModelProfile
+from ...ports import MediaHandler, ModelProfile, Transpiler
 from ...registry import did_you_mean
 from ...schema import CallWarning, Lowered, ModelCall, ToolSearch
 from .cache_points import lower_cache
@@ -36,6 +36,7 @@ def lower(
     defaults: Callable[[], MediaDefaults] | None = None,
     added: int = 0,
     made: MadeFiles | None = None,
+    transpiler: Transpiler | None = None,
 ) -> Lowered:
     """Decides how each file of `call` is sent, and adapts the call to the profile of its model: thinking,
     cache points, sampling, tools and structured output. Pure: nothing is read, converted or sent.
@@ -48,6 +49,8 @@ def lower(
     `made` is what the files of the same call have become by earlier decisions: these are then changed, never back,
     until all files keep the limits. What cannot be known before is so decided by the same rules.
 
+    `transpiler` is that of the model's wire format, which knows the schemas that it can express.
+
     Raises `UnsupportedContentError` for a file that the model or the policy does not allow, naming the choices, and
     for tools that the model never accepts, `MediaError` for a file that must be converted and is given as a URL or a
     provider file, and `InvalidInputError` for a call that ends with an assistant message, if the model does not support
@@ -56,7 +59,7 @@ def lower(
     if not profile.accepts_prefill:
         refuse_prefill(call.messages)
     call, of_system = _lower_system_messages(call, profile)
-    call, reading, tool_search, warnings = _lower_tools_and_output(call, profile)
+    call, reading, tool_search, warnings = _lower_tools_and_output(call, profile, transpiler)
     call, _ = _lower_system_messages(call, profile)  # instructions that were added
     call, of_cache = lower_cache(call, profile)
     warnings += [*of_system, *of_cache]
@@ -84,7 +87,7 @@ def _lower_system_messages(call: ModelCall, profile: ModelProfile) -> tuple[Mode
 
 
 def _lower_tools_and_output(
-    call: ModelCall, profile: ModelProfile
+    call: ModelCall, profile: ModelProfile, transpiler: Transpiler | None
 ) -> tuple[ModelCall, ReplyReading | None, ToolSearch | None, list[CallWarning]]:
     """Returns the call with its tools and answer type as the model takes them, how the reply is read then, and where
     tools are searched; and warnings.
@@ -95,16 +98,16 @@ def _lower_tools_and_output(
 
         call, tool_search, of_search = lower_tool_search(call, profile)
     output_requested = call.output_mode is not None
-    call, output_tool, strategy, of_output = lower_output_tool(call, profile)
+    call, output_tool, plan, of_output = lower_output_tool(call, profile, transpiler)
     call, reading, warnings = lower_tools(call, profile)
     if output_tool is not None:
         from ...schema import ReplyReading
 
         reading = replace(reading or ReplyReading(), output_tool=output_tool)
     warnings += [*of_search, *of_output]
-    if call.output is not None and strategy != "native":
+    if call.output is not None and plan is not None and plan.strategy != "native":
         # Before files, whose paths are those of the messages as they are sent.
-        instructed, of_output = lower_instruction(call, output_requested, strategy)
+        instructed, of_output = lower_instruction(call, output_requested, plan)
         call = call.with_(**instructed) if instructed else call
         warnings += of_output
     return call, reading, tool_search, warnings

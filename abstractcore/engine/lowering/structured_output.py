@@ -5,19 +5,19 @@ from __future__ import annotations
 from itertools import takewhile
 from typing import TYPE_CHECKING, Any
 
-from ...ports import ModelProfile
+from ...ports import ModelProfile, Transpiler
 from ...schema import CallWarning, Message, ModelCall, OutputSchema, ToolChoice, ToolSpec
 
 if TYPE_CHECKING:
-    from .output_modes import OutputStrategy
+    from .output_modes import OutputPlan
 
 OUTPUT_TOOL = "final_answer"
 _DESCRIPTION = "Gives the final answer. Call it once, when the answer is complete, instead of answering as text."
 
 
 def lower_output_tool(
-    call: ModelCall, profile: ModelProfile
-) -> tuple[ModelCall, str | None, OutputStrategy, list[CallWarning]]:
+    call: ModelCall, profile: ModelProfile, transpiler: Transpiler | None = None
+) -> tuple[ModelCall, str | None, OutputPlan | None, list[CallWarning]]:
     """Returns the call with a tool for its typed answer, if it needs one, the tool's name, how the answer is requested,
     and a warning of a tool that the call did not ask for.
 
@@ -26,16 +26,16 @@ def lower_output_tool(
     """
     output = call.output
     if output is None:
-        return call.with_(output_mode=None) if call.output_mode is not None else call, None, "native", []
-    from .output_modes import may_force_output_tool, output_strategy
+        return call.with_(output_mode=None) if call.output_mode is not None else call, None, None, []
+    from .output_modes import may_force_output_tool, output_plan
 
-    strategy = output_strategy(call, profile)
+    plan = output_plan(call, profile, transpiler)
     requested, call = call.output_mode, call.with_(output_mode=None) if call.output_mode is not None else call
-    if strategy != "tool":
-        return call, None, strategy, []
+    if plan.strategy != "tool":
+        return call, None, plan, []
     choice = call.tool_choice
     if choice is not None and choice.mode in ("required", "tool") and call.tools:
-        return call.with_(output=None), None, strategy, []
+        return call.with_(output=None), None, plan, []
     names = {tool.name for tool in call.tools}
     name = next(each for each in _names() if each not in names)
     tool = ToolSpec(name, output.description or _DESCRIPTION, output.schema)
@@ -47,29 +47,32 @@ def lower_output_tool(
     messages = call.messages if choice is not None else _instructed(call, f"Give the answer by calling {name}.")
     warnings: list[CallWarning] = []
     if requested is None:
-        message = f"{call.model} gives its answer as the arguments of the tool {name!r}"
+        message = f"{_because(plan)}{call.model} gives its answer as the arguments of the tool {name!r}"
         warnings.append(CallWarning("schema_as_tool", "output", message, sent=name))
     lowered = call.with_(output=None, tools=(*others, tool), tool_choice=choice, messages=messages)
-    return lowered, name, strategy, warnings
+    return lowered, name, plan, warnings
 
 
-def lower_instruction(
-    call: ModelCall, requested: bool, strategy: OutputStrategy
-) -> tuple[dict[str, Any], list[CallWarning]]:
+def lower_instruction(call: ModelCall, requested: bool, plan: OutputPlan) -> tuple[dict[str, Any], list[CallWarning]]:
     """Returns the changed fields of a call whose schema is an instruction, and a warning unless it was `requested`.
 
     The schema is then in a system message of its own, after the initial ones, and nothing enforces it.
     """
     output = call.output
-    if output is None or strategy == "native":
+    if output is None or plan.strategy == "native":
         return {}, []
     messages = _instructed(call, instruction(output))
     if requested:
         return {"output": None, "messages": messages}, []
     position = sum(1 for _ in takewhile(lambda message: message.role == "system", call.messages))
-    what = "together with tools" if strategy == "separate" else "of the answer"
-    message = f"{call.model} accepts no schema {what}: it is sent in a system message, messages[{position}]"
+    what = "together with tools" if plan.strategy == "separate" else "of the answer"
+    reason = _because(plan) or f"{call.model} accepts no schema {what}: "
+    message = f"{reason}it is sent in a system message, messages[{position}]"
     return {"output": None, "messages": messages}, [CallWarning("schema_as_instruction", "output", message)]
+
+
+def _because(plan: OutputPlan) -> str:
+    return f"structured output cannot express the schema ({plan.lost}): " if plan.lost else ""
 
 
 def instruction(output: OutputSchema) -> str:

@@ -30,9 +30,19 @@ TOOL = ToolSpec("forecast", "Weather.")
 THINKS = Thinking(levels=("low", "high"), on_by_default=True)
 
 
-def lowered(profile: ModelProfile, **fields: Any) -> Any:
+def lowered(profile: ModelProfile, transpiler: Any = None, **fields: Any) -> Any:
     call = ModelCall("m", (Message.system("s"), Message.user("hi")), output=SCHEMA, **fields)
-    return lower(call, profile, ())
+    return lower(call, profile, (), transpiler=transpiler)
+
+
+@dataclass
+class Loses:
+    """A wire format whose answers, or also tools, cannot express the schema."""
+
+    in_tools: bool = False
+
+    def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
+        return "$ has arbitrary keys" if self.in_tools or not as_tool else None
 
 
 @dataclass
@@ -72,6 +82,44 @@ def test_answer_is_requested_as_the_model_supports_it(row: Row):
     instructed = any("Answer with JSON alone" in message.text for message in found.call.messages)
     assert instructed == (row.has == "instruction")
     assert (found.reading is not None and found.reading.output_tool == "final_answer") == has_tool
+
+
+LOST_ROWS = [
+    (Row({}, {}, "tool"), False),
+    (Row({"structured_output": "schema"}, {"tools": (TOOL,)}, "tool"), False),
+    (Row({"thinking": THINKS}, {}, "instruction"), False),
+    (Row({"forced_tools": "never"}, {}, "instruction"), False),
+    (Row({"tools": "never"}, {}, "instruction"), False),
+    (Row({"structured_output": "none"}, {}, "tool"), False),
+    (Row({}, {"output_mode": "tool"}, "tool"), False),
+    (Row({}, {"output_mode": "prompted"}, "instruction"), True),
+    (Row({}, {}, "instruction"), True),
+    (Row({"structured_output": "none"}, {}, "instruction"), True),
+    (Row({"output_with_tools": False}, {"tools": (TOOL,)}, "instruction"), True),
+]
+
+
+@pytest.mark.parametrize(("row", "in_tools"), LOST_ROWS, ids=str)
+def test_answer_whose_schema_cannot_be_expressed_is_requested_in_another_way(row: Row, in_tools: bool):
+    found = lowered(ModelProfile(**row.facts), Loses(in_tools), **row.fields)
+    has_tool = any(tool.name == "final_answer" for tool in found.call.tools)
+    instructed = any("Answer with JSON alone" in message.text for message in found.call.messages)
+    assert (found.call.output, has_tool, instructed) == (None, row.has == "tool", row.has == "instruction")
+    codes = [warning.code for warning in found.warnings]
+    asked = "output_mode" in row.fields
+    assert codes == ([] if asked else ["schema_as_tool" if has_tool else "schema_as_instruction"])
+    if not asked and row.facts.get("structured_output") != "none":
+        assert "structured output cannot express the schema ($ has arbitrary keys)" in found.warnings[0].message
+
+
+@pytest.mark.parametrize(
+    ("mode", "in_tools"), [("native", False), ("grammar", False), ("native", True), ("tool", True)]
+)
+def test_mode_that_cannot_express_the_schema_is_refused_by_its_name(mode: str, in_tools: bool):
+    with pytest.raises(UnsupportedOptionError, match=rf"output_mode='{mode}'.*\$ has arbitrary keys") as raised:
+        lowered(ModelProfile(grammar="gbnf"), Loses(in_tools), output_mode=mode)
+    others = "'prompted'" if in_tools else "'tool' or 'prompted'"
+    assert raised.value.hint == f"Leave output_mode out, or use {others}."
 
 
 @pytest.mark.parametrize("mode", ["native", "grammar"])

@@ -33,7 +33,7 @@ def tuple_as_list(node: Node, path: str, changes: Changes) -> None:
     if len(distinct) < 2:
         changes.same(f"{path}.{keyword}", "became items")
     else:
-        changes.looser(f"{path}.{keyword}", "became items in any order")
+        changes.looser(f"{path}.{keyword}", "became items in any order", is_structural=True)
 
 
 def demand_items(node: Node, path: str) -> None:

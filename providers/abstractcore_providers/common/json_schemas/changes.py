@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -16,6 +17,8 @@ class Change(NamedTuple):
     path: str
     what: str
     effect: Effect
+    is_structural: bool = False
+    """Whether the schema no longer describes the shape of all values: keys, positions or a recursion are lost."""
 
 
 @dataclass(slots=True)
@@ -34,13 +37,13 @@ class Changes:
         """Adds a change that keeps the meaning."""
         self.recorded.append(Change(path, what, "same"))
 
-    def narrower(self, path: str, what: str) -> None:
+    def narrower(self, path: str, what: str, *, is_structural: bool = False) -> None:
         """Adds a change after which fewer values are accepted, and no new ones."""
-        self.recorded.append(Change(path, what, "narrower"))
+        self.recorded.append(Change(path, what, "narrower", is_structural))
 
-    def looser(self, path: str, what: str) -> None:
+    def looser(self, path: str, what: str, *, is_structural: bool = False) -> None:
         """Adds a change after which more values are accepted."""
-        self.recorded.append(Change(path, what, "looser"))
+        self.recorded.append(Change(path, what, "looser", is_structural))
 
     @property
     def effect(self) -> Effect:
@@ -48,9 +51,17 @@ class Changes:
         effects = {change.effect for change in self.recorded}
         return "looser" if "looser" in effects else "narrower" if "narrower" in effects else "same"
 
+    @property
+    def lost(self) -> str:
+        """The changes by which structure is lost; empty if there are none."""
+        return _listed([change for change in self.recorded if change.is_structural])
+
     def __str__(self) -> str:
         """The changes that loosen the schema, or all if none does."""
-        listed = [change for change in self.recorded if change.effect == "looser"] or self.recorded
-        shown = "; ".join(f"{change.path} {change.what}" for change in listed[:_MOST_SHOWN])
-        left = len(listed) - _MOST_SHOWN
-        return f"{shown}; and {left} more" if left > 0 else shown
+        return _listed([change for change in self.recorded if change.effect == "looser"] or self.recorded)
+
+
+def _listed(changes: Sequence[Change]) -> str:
+    shown = "; ".join(f"{change.path} {change.what}" for change in changes[:_MOST_SHOWN])
+    left = len(changes) - _MOST_SHOWN
+    return f"{shown}; and {left} more" if left > 0 else shown

@@ -11,7 +11,7 @@ from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaErr
 from .changes import Changes
 from .recent import Recent, Rewriting
 from .rewriting import rewritten
-from .rules import Effect, Rules, SchemaRules
+from .rules import AS_IT_IS, Effect, Rules, SchemaRules
 from .subschemas import ROOT
 
 _CODES: Mapping[Effect, str] = {
@@ -19,6 +19,7 @@ _CODES: Mapping[Effect, str] = {
     "narrower": "schema_narrowed",
     "looser": "schema_rewritten",
 }
+_OUTPUT = "output.schema"
 _HINT = "Correct the schema: no vendor accepts it."
 _RECENT = Recent()
 
@@ -36,10 +37,10 @@ def fit_tool(
     where = f"{path}.parameters"
     strict = rules.strict_tools if tool.strict else None
     if strict is not None:
-        reason = _try(tool.parameters, strict, where, warnings, is_tool=True)
-        if not isinstance(reason, InvalidInputError):
-            return reason, True
-        _warn_of_strict(f"{path}.strict", reason, warnings)
+        lost = _lost(tool.parameters, strict, where, is_tool=True)
+        if lost is None:
+            return _fit(tool.parameters, strict, where, warnings, is_tool=True), True
+        _warn_of_strict(f"{path}.strict", lost, warnings)
     return _fit(tool.parameters, rules.tools, where, warnings, is_tool=True), False if strict else tool.strict
 
 
@@ -47,38 +48,55 @@ def fit_output(output: OutputSchema, rules: SchemaRules, warnings: list[CallWarn
     """Returns the schema of an answer, and whether it is strict, as `fit_tool` does."""
     strict = rules.strict_outputs if output.strict else None
     if strict is not None:
-        reason = _try(output.schema, strict, "output.schema", warnings)
-        if not isinstance(reason, InvalidInputError):
-            return reason, True
-        _warn_of_strict("output.strict", reason, warnings)
-    return _fit(output.schema, rules.outputs, "output.schema", warnings), output.strict and not strict
+        lost = _lost(output.schema, strict, _OUTPUT)
+        if lost is None:
+            return _fit(output.schema, strict, _OUTPUT, warnings), True
+        _warn_of_strict("output.strict", lost, warnings)
+    return _fit(output.schema, rules.outputs, _OUTPUT, warnings), output.strict and not strict
 
 
-def _try(
-    schema: JSONObject, rules: Rules, path: str, warnings: list[CallWarning], *, is_tool: bool = False
-) -> JSONObject | InvalidInputError:
+def inexpressible(output: OutputSchema, rules: SchemaRules, *, as_tool: bool) -> str | None:
+    """Returns what the schema loses of its structure as that of an answer or of a tool; None if nothing is lost.
+
+    Raises `InvalidInputError` with the path of a schema that no vendor accepts.
+    """
+    strict = rules.strict_outputs if output.strict and not as_tool else None
+    if not output.schema or (strict is not None and _lost(output.schema, strict, _OUTPUT) is None):
+        return None
+    lost = _lost(output.schema, rules.tools if as_tool else rules.outputs, _OUTPUT, is_tool=as_tool)
+    if lost is not None:
+        _rewriting(output.schema, AS_IT_IS, _OUTPUT, is_tool=False)
+    return lost
+
+
+def _lost(schema: JSONObject, rules: Rules, path: str, *, is_tool: bool = False) -> str | None:
     try:
-        return _fit(schema, rules, path, warnings, is_tool=is_tool)
+        return _rewriting(schema, rules, path, is_tool=is_tool).lost or None
     except InvalidInputError as error:
-        return error
+        return error.message
 
 
-def _warn_of_strict(path: str, reason: InvalidInputError, warnings: list[CallWarning]) -> None:
-    message = f"strict mode cannot express this schema: {reason.message}"
+def _warn_of_strict(path: str, lost: str, warnings: list[CallWarning]) -> None:
+    message = f"strict mode cannot express this schema: {lost}"
     warnings.append(CallWarning("strict_left_out", path, message, True, False))
 
 
 def _fit(
     schema: JSONObject, rules: Rules, path: str, warnings: list[CallWarning], *, is_tool: bool = False
 ) -> JSONObject:
+    rewriting = _rewriting(schema, rules, path, is_tool=is_tool)
+    if rewriting.effect is not None:
+        warnings.append(CallWarning(_CODES[rewriting.effect], path, rewriting.message, schema, rewriting.sent))
+    return rewriting.plain
+
+
+def _rewriting(schema: JSONObject, rules: Rules, path: str, *, is_tool: bool) -> Rewriting:
     rewriting = _RECENT.find(schema, rules, is_tool)
     if rewriting is None:
         changes = Changes()
         rewriting = _rewrite(schema, rules, path, changes, is_tool)
         _RECENT.keep(schema, rules, is_tool, rewriting, changes.parts)
-    if rewriting.effect is not None:
-        warnings.append(CallWarning(_CODES[rewriting.effect], path, rewriting.message, schema, rewriting.sent))
-    return rewriting.plain
+    return rewriting
 
 
 def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: Changes, is_tool: bool) -> Rewriting:
@@ -90,4 +108,4 @@ def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: Changes, is_t
         subpath = error.path.removeprefix(ROOT)
         message = error.message.removeprefix(f"{error.path}: ")
         raise InvalidInputError(message, path=f"{path}{subpath}", hint=error.hint or _HINT) from None
-    return Rewriting(sent, deepcopy(sent), changes.effect if changes.recorded else None, str(changes))
+    return Rewriting(sent, deepcopy(sent), changes.effect if changes.recorded else None, str(changes), changes.lost)

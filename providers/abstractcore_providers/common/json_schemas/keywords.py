@@ -45,6 +45,11 @@ ASSERTIONS = frozenset(
 )
 """Keywords that affect which values are accepted. One in neither set has no meaning."""
 
+STRUCTURAL = frozenset(
+    {"prefixItems", "items", "properties", "patternProperties", "additionalProperties", "allOf", "$ref"}
+)
+"""Assertions without which a schema no longer describes the keys or the items of all values."""
+
 _SHOWN = 40
 
 
@@ -57,7 +62,7 @@ def leave_out_unknown(node: Node, rules: Rules, path: str, changes: Changes) -> 
         value = node.pop(keyword)
         if keyword in ASSERTIONS and not _says_nothing(keyword, value):
             shown = f" ({value})" if isinstance(value, str | int | float) and len(str(value)) <= _SHOWN else ""
-            changes.looser(f"{path}.{keyword}", f"is left out{shown}")
+            changes.looser(f"{path}.{keyword}", f"is left out{shown}", is_structural=keyword in STRUCTURAL)
         else:
             changes.same(f"{path}.{keyword}", "is left out")
 

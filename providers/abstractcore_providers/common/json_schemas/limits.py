@@ -43,6 +43,8 @@ class _Counted:
         self._properties = 0
         self._values = 0
         self._characters = 0
+        self._optional = 0
+        self._unions = 0
 
     def add(self, node: Mapping[str, Any], path: str) -> None:
         """Counts one schema; raises `InvalidInputError` if a limit is exceeded."""
@@ -52,12 +54,22 @@ class _Counted:
                 names = cast("Mapping[str, Any]", named)
                 self._characters += sum(map(len, names))
                 self._properties += len(names) if keyword == "properties" else 0
+        self._add_choices(node, path)
         values = [node["const"]] if "const" in node else node.get("enum")
         if is_list(values):
             self._add_values(values, path, "enum" in node)
         _check(self._properties, self._limits.properties, "properties", path)
         _check(self._values, self._limits.enum_values, "enum values", path)
         _check(self._characters, self._limits.name_characters, "characters of names and values", path)
+
+    def _add_choices(self, node: Mapping[str, Any], path: str) -> None:
+        properties, required = node.get("properties"), node.get("required", ())
+        if isinstance(properties, dict):
+            needed = set(required) if is_list(required) else set[Any]()
+            self._optional += len(cast("Mapping[str, Any]", properties).keys() - needed)
+        self._unions += "anyOf" in node or is_list(node.get("type"))
+        _check(self._optional, self._limits.optional, "optional properties", path)
+        _check(self._unions, self._limits.unions, "unions", path)
 
     def _add_values(self, values: Any, path: str, is_enum: bool) -> None:
         characters = sum(len(value) for value in values if isinstance(value, str))

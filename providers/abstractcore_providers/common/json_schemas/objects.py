@@ -15,7 +15,8 @@ _OPEN_HINT = "Declare the properties, or use a list of objects with a key and a 
 
 
 def close(node: Node, path: str, changes: Changes, *, is_root: bool) -> None:
-    """Forbids additional properties; a root without properties gets none.
+    """Forbids additional properties; a root without properties gets none. Properties that the schema allows in words
+    are a loss of structure.
 
     Raises `InvalidInputError` for an object with arbitrary keys, which could not have any property.
     """
@@ -27,8 +28,15 @@ def close(node: Node, path: str, changes: Changes, *, is_root: bool) -> None:
     says_none = is_root and "additionalProperties" not in node
     if "patternProperties" in node or others not in (True, {}) or not (node.get("properties") or says_none):
         raise InvalidInputError("an object with arbitrary keys is not supported here", path=path, hint=_OPEN_HINT)
+    changes.narrower(path, "is closed", is_structural="additionalProperties" in node)
     node["additionalProperties"] = False
-    changes.narrower(path, "is closed")
+
+
+def refuse_any_object(node: Node, path: str) -> None:
+    """Raises `InvalidInputError` for an object with any keys and any values."""
+    is_declared = node.get("properties") or "patternProperties" in node
+    if is_object(node) and not is_declared and node.get("additionalProperties", True) in (True, {}):
+        raise InvalidInputError("an object with any keys and values is not supported here", path=path, hint=_OPEN_HINT)
 
 
 def require(node: Node, rules: Rules, path: str, changes: Changes) -> None:

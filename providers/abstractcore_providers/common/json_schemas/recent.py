@@ -23,6 +23,8 @@ class Rewriting(NamedTuple):
     plain: JSONObject
     effect: Effect | None
     message: str
+    lost: str = ""
+    """The changes by which structure is lost; empty if there are none."""
 
 
 class Recent:

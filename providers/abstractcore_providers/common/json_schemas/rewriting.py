@@ -12,11 +12,11 @@ from .changes import Changes
 from .keywords import ANNOTATIONS, leave_out_unknown
 from .limits import check_limits
 from .merging import merged
-from .objects import add_type, close, require
+from .objects import add_type, close, refuse_any_object, require
 from .references import definition_of, resolve, without_definitions
 from .roots import root_object
 from .rules import Rules
-from .subschemas import KINDS, ROOT, Kind, Node, as_list, as_named, check_type, is_list
+from .subschemas import KINDS, ROOT, Kind, Node, as_list, as_named, check_type, is_list, is_object
 from .unions import TURNS, leave_out_turns, merge_all_of, one_of_as_any_of, split_types
 
 _MOST = 20_000
@@ -64,6 +64,8 @@ class _Rewriting:
         given = as_named(root.pop("$defs", {}), f"{ROOT}.$defs")
         if self._rules.inlined:
             root.pop("definitions", None)
+        if self._rules.closed and not is_tool and is_object(root) and "properties" not in root:
+            self._changes.narrower(ROOT, "loses its keys, which are arbitrary", is_structural=True)
         if self._rules.root_object:
             root = root_object(root, self._root, self._rules, self._changes, is_tool=is_tool)
         whole = cast(Node, self._schema(root, ROOT, 0))
@@ -91,7 +93,7 @@ class _Rewriting:
         node: Node = dict(cast("Mapping[str, Any]", schema))
         if "type" in node:
             check_type(node["type"], f"{path}.type")
-        if self._rules.any_of_only and "allOf" in node:
+        if (self._rules.any_of_only or self._rules.closed) and "allOf" in node:
             node = merge_all_of(node, self._root, path, self._changes)
         if "$ref" in node:
             return self._reference(node, path, depth)
@@ -120,6 +122,8 @@ class _Rewriting:
             split_types(node, path, changes)
         if rules.closed:
             close(node, path, changes, is_root=path == ROOT)
+        if not rules.any_object:
+            refuse_any_object(node, path)
         if rules.required != "any":
             require(node, rules, path, changes)
         if rules.explicit_items:
@@ -179,7 +183,7 @@ class _Rewriting:
         """Returns a schema that accepts anything, in place of an infinite recursion."""
         if self._rules.typed:
             raise InvalidInputError("a recursive schema is not supported here", path=f"{path}.$ref")
-        self._changes.looser(f"{path}.$ref", "is cut: it is recursive")
+        self._changes.looser(f"{path}.$ref", "is cut: it is recursive", is_structural=True)
         return {name: value for name, value in node.items() if name in ("title", "description")}
 
     def _is_cut(self, since: int) -> bool:

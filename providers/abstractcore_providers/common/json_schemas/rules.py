@@ -16,6 +16,7 @@ class Limits:
     `depth` is that of nested objects and arrays below the root, `properties` counts those of all objects, `enum_values`
     those of all enums. `name_characters` counts those of property names, definition names and texts in enums. An enum
     of more than `long_enum[0]` texts may have `long_enum[1]` characters. `characters` counts the schema as JSON.
+    `optional` counts the properties that are not required, `unions` the schemas with `anyOf` or several types.
     """
 
     depth: int | None = None
@@ -24,6 +25,8 @@ class Limits:
     name_characters: int | None = None
     long_enum: tuple[int, int] | None = None
     characters: int | None = None
+    optional: int | None = None
+    unions: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +42,8 @@ class Rules:
       `lone_references`: no keywords next to `$ref`.
     * `recursion`: whether a schema may refer to itself: always, in properties that are not required, or never.
     * `type_lists`: `type` may be a list. `any_of_only`: `oneOf` becomes `anyOf`, and `allOf` one schema.
-    * `closed`: no additional properties. `required`: how many of an object's properties must be required.
+    * `closed`: no additional properties, so that `allOf` becomes one schema. `any_object`: an object may have any keys
+      with any values. `required`: how many of an object's properties must be required.
       `typed`: every schema has a type, and every array a schema for its items. `explicit_items`: arrays of anything
       state it in `items`.
     """
@@ -58,6 +62,7 @@ class Rules:
     type_lists: bool = True
     any_of_only: bool = False
     closed: bool = False
+    any_object: bool = True
     required: Literal["any", "some", "all"] = "any"
     typed: bool = False
     explicit_items: bool = False

@@ -23,7 +23,7 @@ def merge_all_of(node: Node, root: Mapping[str, Any], path: str, changes: Change
     while "allOf" in node:
         whole = _with_branches(node, root, path, seen)
         if whole is None:
-            changes.looser(f"{path}.allOf", "is left out")
+            changes.looser(f"{path}.allOf", "is left out", is_structural=True)
             return {name: value for name, value in node.items() if name != "allOf"}
         changes.same(f"{path}.allOf", "became one schema")
         node = whole
@@ -62,7 +62,7 @@ def one_of_as_any_of(node: Node, root: Mapping[str, Any], path: str, changes: Ch
     branches = as_list(node["oneOf"], f"{path}.oneOf")
     if "anyOf" in node:
         del node["oneOf"]
-        changes.looser(f"{path}.oneOf", "is left out beside anyOf")
+        changes.looser(f"{path}.oneOf", "is left out beside anyOf", is_structural=True)
         return
     ends = [end_of(root, branch, f"{path}.oneOf[{i}]") for i, branch in enumerate(branches)]
     discriminator = node.get("discriminator")

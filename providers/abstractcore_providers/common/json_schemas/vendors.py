@@ -52,7 +52,7 @@ DEEPSEEK = SchemaRules(strict_tools=replace(_STRICT, keywords=_SAID | _OBJECTS |
 _MISTRAL = Rules(closed=True)
 MISTRAL = SchemaRules(strict_tools=_MISTRAL, strict_outputs=_MISTRAL)
 
-PERPLEXITY = SchemaRules(outputs=Rules(references_anywhere=False, recursion="cut"))
+PERPLEXITY = SchemaRules(outputs=Rules(references_anywhere=False, recursion="cut", any_object=False))
 
 _XAI = Rules(references_anywhere=False, recursion="cut", any_of_only=True)
 XAI = SchemaRules(_XAI, outputs=_XAI)
@@ -68,6 +68,7 @@ _ANTHROPIC = Rules(
     recursion="cut",
     any_of_only=True,
     closed=True,
+    limits=Limits(optional=24, unions=16),
 )
 ANTHROPIC = SchemaRules(Rules(root_object=True), _ANTHROPIC, _ANTHROPIC)
 BEDROCK = ANTHROPIC

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abstractcore.ports import Operations
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import (
+    Encoded,
+    ModelCall,
+    ModelReply,
+    OutputSchema,
+    Parsed,
+    Rendered,
+    WireRequest,
+    WireResponse,
+)
 
 from ...common.event_framer import EventFramer
 from ...common.operations import COUNT_TOKENS, count_tokens
@@ -40,6 +49,13 @@ class AnthropicMessages:
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.dialect)
+
+    def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
+        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost."""
+        from ...common.json_schemas import ANTHROPIC
+        from ...common.json_schemas.fitting import inexpressible
+
+        return inexpressible(output, ANTHROPIC, as_tool=as_tool)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply in a `message` object."""

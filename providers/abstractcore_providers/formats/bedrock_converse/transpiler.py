@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 
 from abstractcore.framing import AwsEventStreamFramer
 from abstractcore.ports import Operations
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import (
+    Encoded,
+    ModelCall,
+    ModelReply,
+    OutputSchema,
+    Parsed,
+    Rendered,
+    WireRequest,
+    WireResponse,
+)
 
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
@@ -44,6 +53,13 @@ class BedrockConverse:
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.dialect)
+
+    def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
+        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost."""
+        from ...common.json_schemas import BEDROCK
+        from ...common.json_schemas.fitting import inexpressible
+
+        return inexpressible(output, BEDROCK, as_tool=as_tool)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply in the body of a response."""

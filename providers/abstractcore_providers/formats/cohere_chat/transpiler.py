@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abstractcore.ports import Operations
-from abstractcore.schema import ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import ModelReply, OutputSchema, Parsed, Rendered, WireRequest, WireResponse
 
 from ...common.event_framer import EventFramer
 from .decode import decode
@@ -34,6 +34,13 @@ class CohereChat:
     framer = staticmethod(EventFramer)
     error = staticmethod(error_of)
     render_error = staticmethod(render_error)
+
+    def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
+        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost."""
+        from ...common.json_schemas import COHERE
+        from ...common.json_schemas.fitting import inexpressible
+
+        return inexpressible(output, COHERE, as_tool=as_tool)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply in an unstreamed answer."""

@@ -9,7 +9,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from abstractcore.ports import Operations
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import (
+    Encoded,
+    ModelCall,
+    ModelReply,
+    OutputSchema,
+    Parsed,
+    Rendered,
+    WireRequest,
+    WireResponse,
+)
 
 from ...common.event_framer import EventFramer
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
@@ -46,6 +55,13 @@ class Gemini:
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.dialect)
+
+    def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
+        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost."""
+        from ...common.json_schemas import GEMINI
+        from ...common.json_schemas.fitting import inexpressible
+
+        return inexpressible(output, GEMINI, as_tool=as_tool)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply in a `GenerateContentResponse` object."""

@@ -15,6 +15,7 @@ from abstractcore.schema import (
     JSONObject,
     ModelCall,
     ModelReply,
+    OutputSchema,
     Parsed,
     Rendered,
     WireRequest,
@@ -52,6 +53,13 @@ class GeminiInteractions:
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.provider, self.defaults)
+
+    def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
+        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost."""
+        from ...common.json_schemas import GEMINI
+        from ...common.json_schemas.fitting import inexpressible
+
+        return inexpressible(output, GEMINI, as_tool=as_tool)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply in an `Interaction` object."""

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.framing import LineFramer
 from abstractcore.ports import Operations
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest
+from abstractcore.schema import Encoded, ModelCall, ModelReply, OutputSchema, Parsed, Rendered, WireRequest
 
 from .decode import decode
 from .encode import encode
@@ -43,6 +43,13 @@ class OllamaChat:
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.context_size)
+
+    def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
+        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost."""
+        from ...common.json_schemas import OLLAMA
+        from ...common.json_schemas.fitting import inexpressible
+
+        return inexpressible(output, OLLAMA, as_tool=as_tool)
 
     def parse(self, request: WireRequest) -> Parsed:
         """Returns the call in a client's request."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.ports import TRANSCRIBE, MessageRead, Operations
-from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, WireRequest, WireResponse
+from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, OutputSchema, WireRequest, WireResponse
 
 from ...common.reasoning_origins import origin_of
 from .decode import decode
@@ -41,6 +41,17 @@ class OpenAIChat:
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.dialect)
+
+    def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
+        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost.
+
+        In JSON mode the whole schema is in the prompt.
+        """
+        if self.dialect.json_mode_only and not as_tool:
+            return None
+        from ...common.json_schemas.fitting import inexpressible
+
+        return inexpressible(output, self.dialect.schemas, as_tool=as_tool)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply in a `chat.completion` object."""

@@ -10,7 +10,16 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from abstractcore.ports import Operation, Operations
-from abstractcore.schema import Encoded, ModelCall, ModelReply, Parsed, Rendered, WireRequest, WireResponse
+from abstractcore.schema import (
+    Encoded,
+    ModelCall,
+    ModelReply,
+    OutputSchema,
+    Parsed,
+    Rendered,
+    WireRequest,
+    WireResponse,
+)
 
 from ...common.event_framer import EventFramer
 from ...common.openai_address import RIGHT_ADDRESS
@@ -50,6 +59,13 @@ class OpenAIResponses:
     def encode(self, call: ModelCall) -> Encoded:
         """Returns the request for `call`."""
         return encode(call, self.provider, self.encrypted_reasoning)
+
+    def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
+        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost."""
+        from ...common.json_schemas import OPENAI
+        from ...common.json_schemas.fitting import inexpressible
+
+        return inexpressible(output, OPENAI, as_tool=as_tool)
 
     def decode(self, response: WireResponse) -> ModelReply:
         """Returns the reply in a `response` object."""

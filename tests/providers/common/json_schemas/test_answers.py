@@ -16,16 +16,17 @@ class Guess(BaseModel):
     why: str | None = None
 
 
-def message(text: str) -> bytes:
-    """A complete answer in Anthropic's format."""
+def message(content: str | dict[str, Any]) -> bytes:
+    """A complete answer in Anthropic's format: a text, or a block."""
+    block = content if isinstance(content, dict) else {"type": "text", "text": content}
     return answer(
         {
             "id": "msg_1",
             "type": "message",
             "role": "assistant",
             "model": "m",
-            "content": [{"type": "text", "text": text}],
-            "stop_reason": "end_turn",
+            "content": [block],
+            "stop_reason": "end_turn" if block["type"] == "text" else "tool_use",
             "usage": {"input_tokens": 1, "output_tokens": 1},
         }
     )
@@ -87,6 +88,25 @@ def test_schema_that_strict_mode_cannot_express_is_sent_unchanged_and_not_strict
     sent = server.requests[0].json["response_format"]["json_schema"]
     assert (sent["strict"], sent["schema"]) == (False, schemas.Maps.model_json_schema())
     assert ("strict_left_out", "output.strict") in [(w.code, w.path) for w in response.warnings]
+
+
+def test_type_that_structured_output_cannot_express_is_the_arguments_of_a_forced_tool(call_style, server, anthropic):
+    called = {"type": "tool_use", "id": "t1", "name": "final_answer", "input": {"counts": {"a": 1}}}
+    server.script(message(called))
+    response = call_style.generate(anthropic, "hi", response_model=schemas.Maps)
+    assert response.output == schemas.Maps(counts={"a": 1})
+    sent = server.requests[0].json
+    assert sent["tool_choice"] == {"type": "tool", "name": "final_answer"}
+    assert sent["tools"][0]["input_schema"] == schemas.Maps.model_json_schema()
+    assert "output_config" not in sent
+    [warning] = [each for each in response.warnings if each.code == "schema_as_tool"]
+    assert "$.properties.counts" in warning.message or "output.schema.properties.counts" in warning.message
+
+
+def test_mode_that_cannot_express_the_type_is_refused_before_sending(call_style, server, anthropic):
+    with pytest.raises(UnsupportedOptionError, match="output_mode='native': m cannot be sent all of the schema"):
+        call_style.generate(anthropic, "hi", response_model=schemas.Maps, output_mode="native")
+    assert server.requests == []
 
 
 def test_tool_arguments_are_returned_unvalidated(call_style, server, openai):
