@@ -30,6 +30,9 @@ class Facade:
         self._backends = Backends(self.capability, caller)
         self._calls = BackendCalls(self._backends)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        return getattr, (self._caller.llm(), self.capability)
+
     @property
     def backends(self) -> list[str]:
         """The ids of the backends that may be used, the preferred one first."""

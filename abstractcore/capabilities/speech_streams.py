@@ -9,14 +9,18 @@ from types import TracebackType
 
 from .. import engine
 from ..concurrency import drive
+from ..copying import NotCopied
 from ..schema import AudioPart, Delta, MediaResult, PartDelta
 from .backends import Backend
 from .facade import facts_of, parts_of
 from .joined_sound import one_part
 
 
-class _SpeechStreamBase:
+class _SpeechStreamBase(NotCopied):
     """A streamed call of a backend."""
+
+    _holds = "a running call"
+    _instead = "Read it to its end, and pass on `stream.result`."
 
     def __init__(self, backend: Backend, call: engine.CallStream) -> None:
         self._backend = backend

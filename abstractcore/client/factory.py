@@ -18,6 +18,7 @@ from ..scrubbing import Secrets, credentials_of, scrub_logs
 from .building import check_options
 from .capabilities import Capabilities
 from .connections import connections
+from .copies import LLMArguments
 from .llm import LLM
 from .option_values import at_least_zero, extra_headers, kept, media_policy, seconds
 from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
@@ -68,6 +69,7 @@ def create_llm(
     the provider. Makes no connection and does no I/O. Raises `UnknownProviderError` and `UnknownOptionError` with
     similar names, and `ConfigurationError` for an invalid configuration.
     """
+    arguments = LLMArguments(provider, model, services, options)
     if services is None:
         services = default_services()
     elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -108,7 +110,7 @@ def create_llm(
     unused = [key for key in others if not services.registry.uses_option(key)]
     defaults = {key: kept(value) for key, value in given.items() if key in _DEFAULTS}
     calls = CallPreparer(name, pipelines, defaults, unused)
-    return LLM(name, pipelines, Capabilities(services.registry, services, others, retries), calls)
+    return LLM(name, pipelines, Capabilities(services.registry, services, others, retries), calls, arguments)
 
 
 def _names(provider: str | None, model: str | None, registry: Registry) -> tuple[str, str | None]:

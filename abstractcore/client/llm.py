@@ -35,6 +35,10 @@ class LLM(DecidingLLM, DataLLM):
     """A model of a provider, created by `create_llm`. Threads and event loops may share it; it holds no connections.
 
     After `with` or `close`, calls raise `ConfigurationError`. Closing it is optional.
+
+    `copy.copy`, `copy.deepcopy` and `pickle` create another one of the same arguments, for a process of
+    `multiprocessing` or Ray, say, where it takes its key from the environment. One with an `api_key` or another
+    credential in its options is not pickled, nor is one with `services`: `InvalidInputError` names the option.
     """
 
     @overload

@@ -14,6 +14,7 @@ from ..outputs import ResponseModel
 from ..ports import BilledResponse, Charge, Endpoint, HasOperations, KnownUrl, ModelProfile, Operation, Transpiler
 from ..schema import EMPTY, GenerateResponse, ModelCall
 from .capabilities import Capabilities
+from .copies import LLMArguments
 from .operations import find_operation
 from .options import CallRequest, ResumeRequest
 from .pipelines import Pipelines
@@ -40,12 +41,20 @@ _FACADES: Mapping[str, Callable[[], Any]] = {
 class LLMBase:
     """A model of a provider. After `with` or `close`, calls raise `ConfigurationError`."""
 
-    def __init__(self, provider: str, pipelines: Pipelines, capabilities: Capabilities, calls: CallPreparer) -> None:
+    def __init__(
+        self,
+        provider: str,
+        pipelines: Pipelines,
+        capabilities: Capabilities,
+        calls: CallPreparer,
+        arguments: LLMArguments,
+    ) -> None:
         self.provider = provider
         self.model = pipelines.session.model
         self._pipelines = pipelines
         self._capabilities = capabilities
         self._calls = calls
+        self._arguments = arguments
         self._closed = False
         self._facades: dict[str, Any] = {}
 
@@ -151,6 +160,19 @@ class LLMBase:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         self.close()
+
+    def __copy__(self) -> Self:
+        self.check_open()
+        return cast("Self", self._arguments.create())
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        from .copies import unpickled
+
+        self.check_open()
+        return unpickled, self._arguments.picklable()
 
     def __repr__(self) -> str:
         return f"LLM({self.provider}/{self.model}{_location(self._pipelines.session.endpoint)})"

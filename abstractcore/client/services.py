@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from .. import concurrency, ports, schema
 from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.cores import spare_cores
+from ..copying import NotCopied
 from ..errors import ConfigurationError
 from ..lazy_modules import LazyModule
 from ..ports import Clock, ModelCatalogue
@@ -33,7 +34,7 @@ else:
 _LAST_RECORDS_SECONDS = 2.0
 
 
-class Services:
+class Services(NotCopied):
     """Clock, ids, random numbers, registry, catalogue, stores, environment, subscribers and connections.
 
     `random` returns numbers from 0 to 1; `new_id` a trace id of 32 hex digits (W3C Trace Context). The defaults are
@@ -41,6 +42,9 @@ class Services:
     of those in the user's `config.toml`. It has no locks, which a fork could leave locked forever: if two threads
     create a service at once, one of them is dropped. Raises `ConfigurationError` for an invalid clock.
     """
+
+    _holds = "connections and threads"
+    _instead = "Share the object within a process, and make another one in another process."
 
     def __init__(
         self,

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from ..capabilities.joined_sound import one_part
 from ..capabilities.replies import Reply
 from ..concurrency import drive
+from ..copying import NotCopied
 from ..errors import InvalidInputError
 from ..schema import AudioPart, GenerateResponse, HeardReply, Message, SpokenPiece
 from ..schema.reprs import short_repr
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
     from ..concurrency import LoopCloser
 
 
-class _SpokenReplyBase:
+class _SpokenReplyBase(NotCopied):
+    _holds = "a running call"
+    _instead = "Read it to its end, and pass on what it has then, such as `reply.text`."
+
     def __init__(self, reply: Reply) -> None:
         self._reply = reply
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..concurrency import drive
+from ..copying import NotCopied
 from ..errors import InvalidInputError
 from .preparing import DEFAULT_TIMEOUT_SECONDS
 
@@ -15,8 +16,11 @@ if TYPE_CHECKING:
     from .pipelines import Pipelines
 
 
-class StoredFiles:
+class StoredFiles(NotCopied):
     """The uploads with the key of an LLM, as `llm.files`. Other files of the account are neither listed nor deleted."""
+
+    _holds = "connections"
+    _instead = "Copy the LLM, and use the property `files` of the copy."
 
     def __init__(self, provider: str, pipelines: Pipelines, headers: Mapping[str, str]) -> None:
         self._provider = provider

@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Generic, NoReturn, TypeVar
 
 from ..concurrency import drive
+from ..copying import NotCopied
 from ..engine import CallStream
 from ..errors import InvalidInputError, OutputValidationError
 from ..lazy_modules import LazyModule
@@ -33,7 +34,10 @@ def _needs(what: str, use: str) -> Callable[..., NoReturn]:
     return refuse
 
 
-class _StreamBase(Generic[T]):
+class _StreamBase(NotCopied, Generic[T]):
+    _holds = "a running call"
+    _instead = "Read it to its end, and pass on `stream.response`."
+
     def __init__(self, call: CallStream | round_stream.RoundStream | checked_stream.CheckedStream) -> None:
         self._call = call
         self._batch: Sequence[StreamEvent] = ()

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import copy
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from ..copying import with_same_attributes
 from ..errors import InvalidInputError, MissingExtraError
 from ..lazy_modules import LazyModule
 from ..ports import ToolContext
@@ -219,7 +219,7 @@ class MCPTools(ToolServerBase["connections.Connection"]):
         return tool.renamed(self._choices.prefix + tool.name) if self._choices.prefix else tool
 
     def _choosing(self, **changes: Any) -> MCPTools:
-        made = copy.copy(self)
+        made = with_same_attributes(self)
         made._latest, made._made = _NOTHING_LISTED, ([], ())
         made._choices = replace(self._choices, **changes)
         return made

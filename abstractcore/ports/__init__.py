@@ -1,4 +1,6 @@
-"""Ports: the interfaces between the kernel and everything that plugs into it. Imports only schema and errors."""
+"""Ports: the interfaces between the kernel and everything that plugs into it. Imports only schema, errors and
+`copying`.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

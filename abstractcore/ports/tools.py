@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 from .. import schema
+from ..copying import NotCopied
 from ..schema import ToolCall
 from .runtimes import Runtime
 
@@ -18,7 +19,7 @@ def _no_progress(done: float, total: float | None, message: str | None) -> None:
 
 
 @dataclass(frozen=True)  # with slots, `ToolContext[X](...)` raises a TypeError in Python 3.11
-class ToolContext(Generic[D]):
+class ToolContext(NotCopied, Generic[D]):
     """A tool's view of its call. A parameter annotated with `ToolContext` gets it; the model does not see it.
 
     `deps` is the caller's own object, given as `generate(deps=...)`; it is never serialised, and given anew on resume.
@@ -26,6 +27,9 @@ class ToolContext(Generic[D]):
     runtime's clock, in seconds, or None. `input` holds the answers to what the tool asked before, by raising
     `InputRequired`.
     """
+
+    _holds = "a running call"
+    _instead = "Pass on what is needed of it, such as `context.deps` or `context.call`."
 
     deps: D = field(repr=False)
     llm: Any

@@ -12,6 +12,7 @@ from typing import TypeAlias
 
 from .. import schema, telemetry
 from ..concurrency import GATHERING_SECONDS, ProcessWorker
+from ..copying import NotCopied
 from ..errors import InvalidInputError
 from ..ports import CallContext, CallEnd, Pricing, TraceSubscriber
 
@@ -32,12 +33,15 @@ _notified: ContextVar[tuple[Subscriber, ...]] = ContextVar("abstractcore_notifie
 here: each notification would cause the next."""
 
 
-class Subscription:
+class Subscription(NotCopied):
     """A subscription. `close`, or the end of `with`, ends it after the records so far have been delivered.
 
     `dropped` counts the records that were lost because the subscriber was too slow (too many records or too much
     content were waiting), because the subscription was being closed, or because the program was ending.
     """
+
+    _holds = "a thread"
+    _instead = "Subscribe in the other process."
 
     def __init__(self, subscriber: Subscriber, capture: schema.Capture, recorder: Recorder) -> None:
         self.dropped = 0

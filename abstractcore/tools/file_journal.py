@@ -39,6 +39,9 @@ class FileJournal:
         self._end: int | None = None
         self._lock = threading.Lock()
 
+    def __reduce__(self) -> tuple[type[FileJournal], tuple[Path]]:
+        return type(self), (self.path,)
+
     def open(self) -> Iterator[JournalEntry]:
         """Locks the file, and returns its events, which must be read to their end before `append`.
 

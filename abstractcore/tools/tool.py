@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import copy
 import functools
 import inspect
+import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, ParamSpec, TypeAlias, TypedDict, TypeVar, Unpack, cast
+from typing import Any, Generic, Literal, ParamSpec, SupportsIndex, TypeAlias, TypedDict, TypeVar, Unpack, cast
 
+from ..copying import with_same_attributes
 from ..errors import InvalidInputError
 from ..ports import ToolContext
 from ..schema import JSONObject, SchemaError, ToolCall, ToolLabel, ToolSpec
@@ -131,13 +132,31 @@ class Tool(Generic[P, R]):
         """
         if options.get("isolate"):
             raise InvalidInputError("a tool of a spec cannot be isolated", path="isolate", hint="Isolate a function.")
-        made = copy.copy(_examined())
+        made = with_same_attributes(_examined())
         if options:
             _, made._settings = read_options(options)
         made._function = made._run = run
         made._definition = Definition(spec.name, spec.description, AnyArguments(spec.parameters))
         made._options, made._spec, made._is_trusted = {"name": spec.name}, spec, is_trusted
         return made
+
+    def __copy__(self) -> Tool[P, R]:
+        return self
+
+    def __deepcopy__(self, memo: object) -> Tool[P, R]:
+        return self
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        # The function that a decorator replaced is found by no name: the name leads to this tool.
+        name: object = getattr(self, "__qualname__", None)
+        if isinstance(name, str) and _named(self.__module__, name) is self:
+            return name
+        return super().__reduce_ex__(protocol)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Returns the attributes without what is read of the function when it is needed."""
+        derived = {"_definition": None, "_reader": None} if self._run is None else {}
+        return {**vars(self), **derived}
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Calls the function."""
@@ -156,7 +175,7 @@ class Tool(Generic[P, R]):
 
     def renamed(self, name: str) -> Tool[P, R]:
         """Returns the tool with another name for the model."""
-        made = copy.copy(self)
+        made = with_same_attributes(self)
         made._options = {**self._options, "name": name}
         made._spec = replace(self.spec, name=name)
         return made
@@ -173,7 +192,7 @@ class Tool(Generic[P, R]):
 
     def here(self) -> Tool[..., R]:
         """Returns the tool without isolation, which reports exceptions: as the process of an isolated tool runs it."""
-        made = copy.copy(self)
+        made = with_same_attributes(self)
         made._settings = replace(self._settings, isolate=False, on_error="report", timeout=None)
         return made
 
@@ -354,6 +373,14 @@ def read_options(options: Mapping[str, Any], *, is_final: bool = False) -> tuple
         except SchemaError as error:
             raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
     return given, _Settings(**cast(Any, {"final": is_final, **own}))
+
+
+def _named(module: str, name: str) -> object:
+    """Returns what a module has under a qualified name; None if it has nothing there."""
+    found: Any = sys.modules.get(module)
+    for part in name.split("."):
+        found = getattr(found, part, None)
+    return found
 
 
 def _first_parameter(function: Callable[..., Any]) -> str | None:

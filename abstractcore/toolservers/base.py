@@ -15,6 +15,7 @@ from ..client.option_values import extra_headers
 from ..client.services import default_services
 from ..concurrency import drive, is_large
 from ..concurrency.event_loops import LoopLocal
+from ..copying import NotCopied
 from ..errors import InvalidInputError, ToolServerError
 from ..ports import ToolContext
 from ..schema import CallWarning, JSONObject, ToolCall, ToolSpec, ToolStep
@@ -32,7 +33,7 @@ Headers: TypeAlias = (
 """Headers of all requests, or a function, sync or async, of the `deps` of a call."""
 
 
-class ToolServerBase(ABC, Generic[C]):
+class ToolServerBase(NotCopied, ABC, Generic[C]):
     """A tool server, an item of `tools=[...]`, with one connection for each event loop and each set of headers.
 
     A subclass says how to connect, what the server offers, and how a tool is called. Without `required`, a server that
@@ -41,6 +42,9 @@ class ToolServerBase(ABC, Generic[C]):
     values of `credentials`, such as a URL or an environment, are removed from errors. `timeout` is the time limit of a
     call in seconds, by default the policy's. Raises `InvalidInputError` for arguments that do not fit.
     """
+
+    _holds = "connections"
+    _instead = "Share the object within a process, and make another one in another process."
 
     def __init__(
         self,

@@ -13,6 +13,7 @@ from functools import partial
 from pathlib import Path
 from typing import cast
 
+from ...copying import NotCopied
 from ...errors import AbstractCoreError, CassetteError
 from ...ports import Answer, Attempt, AttemptNext, DeltaStream, OperationResult
 from ...schema import Delta, JSONObject, ModelReply, SchemaError, WireResponse, to_data
@@ -24,8 +25,11 @@ from .stream_texts import with_whole_texts
 _BEGINNING = re.compile(rb'\s*\{\s*"cassette"\s*:')
 
 
-class Recording:
+class Recording(NotCopied):
     """Writes exchanges to the cassette at `path`, in the thread or event loop in which they end."""
+
+    _holds = "a file that one process writes"
+    _instead = "Call record(path) in the other process, with a path of its own."
 
     def __init__(self, path: str | os.PathLike[str], scrubber: Scrubber) -> None:
         self.path = Path(path)

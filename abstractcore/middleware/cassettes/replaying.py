@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from itertools import chain
 from pathlib import Path
 
+from ...copying import NotCopied
 from ...errors import AbstractCoreError, CassetteError
 from ...ports import Answer, Attempt, AttemptNext, BilledResponse
 from ...schema import AttemptRecord, Delta, ModelReply, WireResponse, accumulate
@@ -20,10 +21,12 @@ _EMPTY = ModelReply()
 """What older releases recorded as the reply to an operation other than chat. Backends answer with other replies."""
 
 
-class Replay:
+class Replay(NotCopied):
     """Answers from the cassette at `path`. Its LLM sends nothing, so it needs no API key."""
 
     offline = True
+    _holds = "what was replayed so far"
+    _instead = "Call replay(path) again, in the other process."
 
     def __init__(self, path: str | os.PathLike[str], scrubber: Scrubber) -> None:
         self.path = Path(path)

@@ -1,0 +1,58 @@
+"""Copies of an LLM, each created anew of the same arguments: in this process, or in another one that unpickles it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from ..copying import check_picklable
+from ..errors import InvalidInputError
+from ..scrubbing import credentials_of
+
+if TYPE_CHECKING:
+    from .llm import LLM
+    from .services import Services
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class LLMArguments:
+    """The arguments that `create_llm` was called with."""
+
+    provider: str | None
+    model: str | None
+    services: Services | None
+    options: Mapping[str, Any]
+
+    def create(self) -> LLM:
+        """Returns another LLM of the same arguments, with the same services."""
+        from .factory import create_llm
+
+        return create_llm(self.provider, self.model, services=self.services, **self.options)
+
+    def picklable(self) -> tuple[str | None, str | None, Mapping[str, Any]]:
+        """Returns provider, model and options.
+
+        Raises `InvalidInputError` with the name of an argument that belongs to this process, that cannot be pickled, or
+        that holds a credential: a pickle is not a place for one.
+        """
+        if self.services is not None:
+            hint = "Call create_llm in the other process, with Services of its own."
+            raise InvalidInputError("an LLM with services of its own is not pickled", path="services", hint=hint)
+        for name, value in self.options.items():
+            if any(credentials_of({name: value})):
+                hint = (
+                    "Leave it out and set the provider's environment variable, or call create_llm in the other process."
+                )
+                raise InvalidInputError("an LLM with a credential in its options is not pickled", path=name, hint=hint)
+            if name == "middleware" and isinstance(value, list | tuple):
+                for index, each in enumerate(value):  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]
+                    check_picklable(each, f"{name}[{index}]")
+            else:
+                check_picklable(value, name)
+        return self.provider, self.model, self.options
+
+
+def unpickled(provider: str | None, model: str | None, options: Mapping[str, Any]) -> LLM:
+    """Returns the LLM of a pickle, which takes its key from the environment of this process."""
+    return LLMArguments(provider, model, None, options).create()
