@@ -227,7 +227,8 @@ class LLMOptions(CallOptions, total=False):
     middleware: Sequence[Middleware] | None
     """Code around calls and attempts: objects with `around_call` or `around_attempt`."""
     proxy: str | None
-    """URL of an HTTP proxy; default: from the environment when the LLM is created."""
+    """URL of an HTTP proxy; default: from the environment when the LLM is created. NO_PROXY has names, addresses and
+    networks, such as "localhost,.corp.example,10.0.0.0/8,fd00::/8"."""
     verify: bool | str | None
     """Path of a CA bundle; False turns certificate verification off."""
     max_connections: int | None

@@ -11,6 +11,7 @@ import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
 from ..schema.quoting import shown
+from ..transport import RoutedTransport, TransportSettings
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams
@@ -81,6 +82,7 @@ async def http_transport(
     client = httpx2.AsyncClient(
         headers={**headers, "accept-encoding": "identity"},
         auth=auth,
+        transport=RoutedTransport(TransportSettings()),
         timeout=httpx2.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS),
         event_hooks={"response": [note]},
     )

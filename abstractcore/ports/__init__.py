@@ -1,10 +1,11 @@
-"""Ports: the interfaces between the kernel and everything that plugs into it. Imports only schema, errors and
-`copying`.
+"""Ports: the interfaces between the kernel and everything that plugs into it. Imports only schema, errors,
+`copying` and `proxies`.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from ..proxies import environment_proxy
 from .catalogues import CatalogueFile, Openable
 from .interruptions import Interruption, current_interruption, interruptible
 from .media_handlers import Fallback, HasExcerpts, HasExtensions, MediaHandler
@@ -320,6 +321,7 @@ __all__ = [
     "WorkKind",
     "chosen_pages",
     "current_interruption",
+    "environment_proxy",
     "interruptible",
     "native_call",
     "total_usage",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ..proxies import environment_proxy
 from ..schema.quoting import one_line, shown
 from ..scrubbing import Secrets
 from ..tools.names import nearest_name
@@ -25,6 +26,7 @@ __all__ = [
     "cleaned",
     "cleaned_name",
     "cleaned_schema",
+    "environment_proxy",
     "labels_of",
     "nearest_name",
     "one_line",

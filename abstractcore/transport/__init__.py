@@ -13,11 +13,13 @@ from .sync_http import SyncHttpTransport
 if TYPE_CHECKING:
     from .async_http import AsyncHttpTransport
     from .clients import HttpClient, client_transports
+    from .routed import RoutedTransport
     from .url_fetcher import URLFetcher
 
 _LATER = {
     "AsyncHttpTransport": "async_http",
     "HttpClient": "clients",
+    "RoutedTransport": "routed",
     "URLFetcher": "url_fetcher",
     "client_transports": "clients",
 }
@@ -27,6 +29,7 @@ __all__ = [
     "AsyncHttpTransport",
     "HttpClient",
     "Route",
+    "RoutedTransport",
     "SyncHttpTransport",
     "TransportSettings",
     "URLFetcher",

@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import ssl
 import threading
-import urllib.request
 from dataclasses import dataclass, field
-from functools import cache, lru_cache
+from functools import cache
 from importlib.util import find_spec
 from typing import NamedTuple
 from urllib.parse import urlsplit
@@ -15,6 +14,7 @@ from urllib.parse import urlsplit
 import httpx2
 
 from ..errors import ConfigurationError, MissingExtraError
+from ..proxies import environment_proxies, proxy_of
 from ..schema.install_hints import install_hint
 from ..scrubbing import credentials_in
 from .failures import ProxyInUse
@@ -54,7 +54,7 @@ class TransportSettings:
 
     def __post_init__(self) -> None:
         if self.proxy is None and self.environment_proxies:
-            object.__setattr__(self, "proxies", _environment_proxies())
+            object.__setattr__(self, "proxies", environment_proxies())
         if isinstance(self.verify, os.PathLike):
             object.__setattr__(self, "verify", os.fspath(self.verify))
         if not isinstance(self.verify, bool | str):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -75,26 +75,6 @@ class TransportSettings:
             return _tls_context(scheme != "http" and self.verify, os.environ.get("SSL_CERT_FILE"))
 
 
-_PROXY_VARIABLES = tuple(
-    name for kind in ("http", "https", "all", "no") for name in (f"{kind}_proxy", f"{kind.upper()}_PROXY")
-)
-
-
-def _environment_proxies() -> tuple[tuple[str, str], ...]:
-    """Returns proxies by scheme. Searching the environment takes as long as everything else in `create_llm`, so it is
-    searched again only if a proxy variable has changed. macOS and Windows also have system settings.
-    """
-    if urllib.request.getproxies is not urllib.request.getproxies_environment:
-        return tuple(sorted(urllib.request.getproxies().items()))
-    return _proxies_where(*map(os.environ.get, _PROXY_VARIABLES))
-
-
-@lru_cache(maxsize=8)
-def _proxies_where(*variables: str | None) -> tuple[tuple[str, str], ...]:
-    """Returns the proxies of the current environment; `variables` are the key of the cache."""
-    return tuple(sorted(urllib.request.getproxies().items()))
-
-
 class Routes:
     """Maps URLs to routes.
 
@@ -109,13 +89,11 @@ class Routes:
 
     def of(self, url: str) -> Route:
         """Returns the route of `url`."""
-        parts = urlsplit(url)
+        scheme = urlsplit(url).scheme
         if not self._proxies:
-            return Route(parts.scheme, self._fixed)
-        proxy = self._proxies.get(parts.scheme) or self._proxies.get("all")
-        if proxy and urllib.request.proxy_bypass(parts.netloc):
-            proxy = None
-        return Route(parts.scheme, _proxy_url(proxy) if proxy else None)
+            return Route(scheme, self._fixed)
+        proxy = proxy_of(url, self._proxies)
+        return Route(scheme, _proxy_url(proxy) if proxy else None)
 
 
 def proxy_in_use(settings: TransportSettings, route: Route) -> ProxyInUse | None:

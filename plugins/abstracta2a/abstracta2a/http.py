@@ -9,6 +9,8 @@ from functools import cache
 
 import httpx
 
+from abstractcore.toolservers import environment_proxy
+
 _CONNECT_SECONDS = 30.0
 _READ_SECONDS = 300.0
 """The pause after which a stream counts as lost."""
@@ -41,7 +43,7 @@ def http_client(
     return httpx.AsyncClient(
         headers={**headers, "accept-encoding": "identity"},
         auth=auth,
-        verify=_tls_context(),
+        transport=_RoutedTransport(),
         timeout=httpx.Timeout(_CONNECT_SECONDS, read=_READ_SECONDS),
         follow_redirects=True,
         max_redirects=_MOST_REDIRECTS,
@@ -65,6 +67,23 @@ def _check_redirect(response: httpx.Response) -> None:
         )
     if status not in (307, 308) and response.request.method != "GET":
         raise RefusedError(f"the agent redirects a call (HTTP {status})", request=response.request)
+
+
+class _RoutedTransport(httpx.AsyncBaseTransport):
+    """Sends each request through the environment's proxy for its URL."""
+
+    def __init__(self) -> None:
+        self._pools: dict[str | None, httpx.AsyncHTTPTransport] = {}
+
+    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
+        proxy = environment_proxy(str(request.url))
+        if proxy not in self._pools:
+            self._pools[proxy] = httpx.AsyncHTTPTransport(verify=_tls_context(), proxy=proxy, trust_env=False)
+        return await self._pools[proxy].handle_async_request(request)
+
+    async def aclose(self) -> None:
+        for pool in self._pools.values():
+            await pool.aclose()
 
 
 class _Bounded(httpx.AsyncByteStream):

@@ -18,6 +18,7 @@ from abstractcore import (
     StreamInterruptedError,
     UnexpectedResponseError,
 )
+from abstractcore.ports import environment_proxy
 from abstractcore.schema import WireResponse, install_hint
 
 from .failures import error_of
@@ -140,6 +141,7 @@ def _connector() -> Any:
         return Connector(
             url,
             additional_headers=headers,
+            proxy=environment_proxy(url),
             open_timeout=seconds,
             close_timeout=_CLOSE_SECONDS,
             compression=None,
