@@ -86,7 +86,7 @@ def test_rules_take_the_place_of_a_model_that_fails_and_say_so():
     reason, words = result.warnings
     assert reason.code == "scene_by_rules"
     assert "OutputValidationError" in reason.message
-    assert words.message == "the rules do not know these words, which are not drawn: zeppelin"
+    assert words.message == "these words are not drawn: zeppelin"
 
 
 def test_model_alone_fails_if_it_is_the_one_that_was_asked_for():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from abstractvision import Motif, Text, compose_scene, render_scene, repaired
+from abstractvision import ComposedScene, Motif, Text, compose_scene, render_scene, repaired
 from abstractvision.drawing.motifs import motif_rows
+from abstractvision.drawing.rules import change_scene
 from abstractvision.drawing.rules.vocabulary import motif_words, setting_words, vocabulary
 from abstractvision.drawing.rules.words import read_prompt
 
@@ -102,3 +103,114 @@ def test_vocabulary_has_no_word_with_two_meanings():
     assert set(motif_words()) & (set(known.filler) | set(known.numbers) | set(known.relations)) == set()
     assert len(motif_words()) == sum(len(row.words) for row in motif_rows().values())
     assert len(setting_words()) == sum(map(len, known.settings.values()))
+
+
+GRAMMAR_TEXT = """
+    a an the this that these those there some one ones it its their they my our his her is are be has have having of
+    in on at to with and or from into for as by next top side while add change color colour more instead another put
+    turn also draw paint picture image drawing illustration painting photo scene show showing please make me us
+"""
+GRAMMAR = frozenset(GRAMMAR_TEXT.split())
+"""Words that mean nothing in a picture, or are the request for it."""
+COMMON_TEXT = """
+    old young new big small tiny huge large little tall short wide narrow beautiful pretty nice ugly happy sad cute
+    angry sleepy bright dark light shiny pale colorful striped spotted wooden broken empty full open closed round
+    flat wet dry hot cold warm fast slow loud quiet flying swimming sitting standing running sleeping burning
+    falling dancing eating smiling between through around up down front out back far away inside outside upside no
+    not never always zeppelin dragon unicorn violin telephone teacup wizard knight king queen baby child mother
+    doctor giraffe elephant penguin banana pizza guitar piano bridge church school window door chimney roof wall
+    carpet mirror candle fog mist wind breeze morning noon afternoon yesterday tomorrow monday march spooky gothic
+    watercolour oil pencil cartoon photorealistic minimalist van gogh 3d 4k été дом 家
+"""
+COMMON = COMMON_TEXT.split()
+
+
+def known_words() -> list[str]:
+    known = vocabulary()
+    listed = [known.numbers, known.crowds, known.sides, known.relations, known.removing, known.colors, known.daylight]
+    return sorted(
+        {word for words in listed for word in words} | {*motif_words(), *setting_words()} | {"teal", "crimson"}
+    )
+
+
+WORDS = sorted({*COMMON, *known_words()} - GRAMMAR)
+FRAMES = ("a {} house by the tree", "a house and a cat {}", "{}", "a house at night {} rain", "an apple {}")
+
+
+def is_named(word: str, unknown: tuple[str, ...]) -> bool:
+    return word in unknown or (word[0].isdecimal() and word[1:] in unknown)
+
+
+def is_there_anyway(word: str, composed: ComposedScene) -> bool:
+    """Whether the scene shows the same without the word: a motif named twice, the grass and the light of every day."""
+    if motif_words().get(word) in composed.motifs:
+        return True
+    of_settings = {"meadow", *(name for name in ("night", "storm") if name in composed.scene.description)}
+    is_usual = word in ("day", "sky", "middle", "center", "centre") or setting_words().get(word) in of_settings
+    return is_usual and composed.motifs != ("apple",)
+
+
+@pytest.mark.exhaustive
+@pytest.mark.parametrize("frame", FRAMES)
+def test_every_word_changes_the_picture_or_is_named(frame: str):
+    """A word without which the picture is the same has no part in it."""
+    without = compose_scene(" ".join(frame.format("").split()), seed=1)
+    silent = list[str]()
+    for word in WORDS:
+        composed = compose_scene(frame.format(word), seed=1)
+        items, others = (
+            [item for item in each.scene.items if not (isinstance(item, Text) and frame == "{}")]
+            for each in (composed, without)
+        )
+        if items == others and composed.scene.background == without.scene.background:
+            silent += [] if is_named(word, composed.unknown) or is_there_anyway(word, composed) else [word]
+    assert silent == []
+    assert len(WORDS) > 480
+
+
+def test_words_of_grammar_are_not_named():
+    assert compose_scene(f"a house {' '.join(sorted(GRAMMAR))}").unknown == ()
+    assert vocabulary().filler <= GRAMMAR
+
+
+@pytest.mark.parametrize(
+    ("prompt", "unknown"),
+    [
+        ("An old house and a young tree", ("old", "young")),
+        ("a red blue car", ("red",)),
+        ("three dragons and a car", ("dragons", "three")),
+        ("a red rainbow", ("red",)),
+        ("100 birds", ("100",)),
+        ("two skyline", ("two",)),
+        ("a cat under a dragon", ("dragon", "under")),
+        ("two cats on the left", ("left",)),
+        ("an apple on the left in the sky", ("sky", "left")),
+        ("a house without trees", ("without",)),
+        ("a desert in space", ("desert",)),
+        ("50 cats and 50 dogs", ("50", "dogs")),
+        ('a cake "a" "b" "c" "the fourth"', ("fourth",)),
+        ("the cat's hat", ("hat",)),
+        ("ein altes Häuschen", ("ein", "altes", "häuschen")),
+        ("a red house by the sea by day", ()),
+    ],
+)
+def test_words_that_are_not_drawn_are_named(prompt: str, unknown: tuple[str, ...]):
+    assert compose_scene(prompt).unknown == unknown
+
+
+@pytest.mark.parametrize(
+    ("change", "unknown"),
+    [
+        ("make a red house", ()),
+        ("make the two old red houses", ("old", "two")),
+        ("remove the big house", ("big",)),
+        ("remove the red house and the zebra", ("zebra", "red")),
+        ("remove the house and the dog", ("dog",)),
+        ("add a dog under a zebra at night", ("under", "zebra")),
+        ('add a dog "Rex" in winter', ("rex", "winter")),
+    ],
+)
+def test_words_of_a_change_that_are_not_drawn_are_named(change: str, unknown: tuple[str, ...]):
+    changed = change_scene(compose_scene("a house and a tree").scene, change)
+    assert changed is not None
+    assert sorted(changed.unknown) == sorted(unknown)

@@ -13,11 +13,12 @@ from abstractcore.ports import BackendOwner
 from ..problems import shortened
 from .asking import WrittenScene, change_prompt, check_scene, instructions, on_canvas
 from .repairs import repaired
-from .rules import ComposedScene, change_scene, compose_scene
+from .rules import LONGEST_PROMPT, ComposedScene, change_scene, compose_scene
 from .scene import Scene
 
 _MOST_TOKENS = 2000
 _MOST_WARNINGS = 20
+_MOST_WORDS = 100
 
 
 @dataclass(frozen=True)
@@ -78,7 +79,7 @@ def _complete_part(error: OutputValidationError) -> Scene | None:
 def changed_by_rules(scene: Scene, change: str, failure: AbstractCoreError | None) -> Drawing | None:
     """Returns a scene as rules changed it; None if they know no word of the change."""
     composed = change_scene(scene, change)
-    return None if composed is None else _of_rules(composed, failure)
+    return None if composed is None else _of_rules(composed, change, failure)
 
 
 def written_by_rules(
@@ -87,20 +88,26 @@ def written_by_rules(
     """Returns a scene that rules composed; `failure` is that of the model, if it was asked."""
     width, height = size
     composed = compose_scene(prompt, aspect=width / height, seed=seed)
-    return _of_rules(composed, failure)
+    return _of_rules(composed, prompt, failure)
 
 
-def _of_rules(composed: ComposedScene, failure: AbstractCoreError | None) -> Drawing:
+def _of_rules(composed: ComposedScene, prompt: str, failure: AbstractCoreError | None) -> Drawing:
     """Returns the drawing of a scene that rules made, with what has to be said of it."""
     warnings: list[CallWarning] = []
     if failure is not None:
         why = f"{type(failure).__name__}: {shortened(failure.message, 200)}"
         message = f"rules made the scene, since the model did not write one: {why}"
         warnings.append(CallWarning("scene_by_rules", "prompt", message))
+    if len(prompt) > LONGEST_PROMPT:
+        message = f"rules read the first {LONGEST_PROMPT:,} characters only"
+        warnings.append(CallWarning("prompt_cut_off", "prompt", message, len(prompt), LONGEST_PROMPT))
     if composed.unknown:
-        listed = ", ".join(composed.unknown[:_MOST_WARNINGS])
-        left_out = "the rules do not know these words, which are not drawn" if composed.motifs else "no word is known"
-        warnings.append(CallWarning("words_not_drawn", "prompt", f"{left_out}: {listed}"))
+        listed = ", ".join(composed.unknown[:_MOST_WORDS])
+        more = len(composed.unknown) - _MOST_WORDS
+        listed += f", and {more} more" if more > 0 else ""
+        warnings.append(
+            CallWarning("words_not_drawn", "prompt", f"these words are not drawn: {listed}", [*composed.unknown])
+        )
     scene, repairs = repaired(composed.scene)
     return Drawing(scene, "rules", (*warnings, *_repair_warnings(repairs)))
 

@@ -36,6 +36,12 @@ def motif_rows() -> dict[MotifName, MotifRow]:
     return TypeAdapter(dict[MotifName, MotifRow]).validate_python(json.loads(text))
 
 
+@cache
+def takes_color(name: MotifName) -> bool:
+    """Returns whether a motif can have another colour than its own; a rainbow has its own colours only."""
+    return _items(name, "#010203") != _items(name, "#fdfcfb")
+
+
 def expanded(motif: Motif) -> Group:
     """Returns the items of a motif, in its colour and at its place."""
     scale = motif.size / SQUARE

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from .changing import change_scene
 from .composing import ComposedScene, compose_scene
+from .words import LONGEST_PROMPT
 
-__all__ = ["ComposedScene", "change_scene", "compose_scene"]
+__all__ = ["LONGEST_PROMPT", "ComposedScene", "change_scene", "compose_scene"]

@@ -33,6 +33,8 @@ _GROUNDS: dict[Setting, tuple[str, str]] = {
     "autumn": ("#c9893f", "#a0622d"),
     "meadow": ("#8ccf5a", "#5aa63b"),
 }
+_DARKNESS: dict[Setting, float] = {"night": 0.22, "sunset": 0.1, "storm": 0.15}
+"""How much settings darken a scene."""
 _GRASS = ("#8ccf5a", "#5aa63b")
 _WATER = ("#4fb3d9", "#1f6f9f")
 
@@ -51,6 +53,20 @@ def backdrop_of(settings: list[Setting], *, has_ground: bool, has_water: bool) -
     return Backdrop(sky, ground, water)
 
 
+def unseen_settings(settings: list[Setting], backdrop: Backdrop | None = None) -> list[Setting]:
+    """Returns the settings that neither the light of a scene shows nor its backdrop, if it gets one."""
+    darkness = darkness_of(settings)
+    unlit = [each for each in settings if _DARKNESS.get(each) != darkness]
+    return unlit if backdrop is None else [each for each in unlit if not _is_in_backdrop(each, backdrop)]
+
+
+def _is_in_backdrop(setting: Setting, backdrop: Backdrop) -> bool:
+    if setting in ("sea", "beach") and backdrop.water is not None:
+        return True
+    is_ground = backdrop.ground is not None and backdrop.ground == _GROUNDS.get(setting)
+    return is_ground or backdrop.sky == _SKIES.get(setting)
+
+
 def darkness_of(settings: list[Setting]) -> float:
     """Returns how much a scene is darkened, 0 to 1."""
-    return max([{"night": 0.22, "sunset": 0.1, "storm": 0.15}.get(each, 0.0) for each in settings], default=0.0)
+    return max([_DARKNESS.get(each, 0.0) for each in settings], default=0.0)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import random
 
 from ..scene import Item, Motif, Scene
+from .backdrops import unseen_settings
 from .composing import HORIZON, ComposedScene, dimming
-from .placing import placed
+from .placing import leave_out_places, placed
 from .words import Mention, ReadPrompt, read_prompt
 
 
@@ -20,8 +21,24 @@ def change_scene(scene: Scene, prompt: str) -> ComposedScene | None:
     items = [*items, *new, *dimming(read, scene.height)]
     if items == scene.items:
         return None
+    _leave_out(read, added, scene.items)
     names = tuple(dict.fromkeys(mention.name for mention in read.mentions))
-    return ComposedScene(scene.model_copy(update={"items": items}), names, tuple(read.unknown))
+    return ComposedScene(scene.model_copy(update={"items": items}), names, read.left_out)
+
+
+def _leave_out(read: ReadPrompt, added: list[Mention], items: list[Item]) -> None:
+    """Notes the words of a change that change nothing."""
+    read.leave_out_captions(read.captions)
+    read.leave_out(read.daylight)
+    read.leave_out_settings(unseen_settings([*read.settings]))
+    leave_out_places(read, added, is_landscape=True)
+    there = {item.name for item in items if isinstance(item, Motif)}
+    for mention in read.mentions:
+        if read.removes:
+            read.leave_out_of(mention, "count", "color", "side", "relation")
+            read.leave_out([] if mention.name in there else [mention.word])
+        elif mention not in added:
+            read.leave_out_of(mention, "count", "side", "relation")
 
 
 def _without(items: list[Item], read: ReadPrompt) -> list[Item]:

@@ -9,17 +9,21 @@ from typing import NamedTuple
 from ..boxes import own_box
 from ..motifs import motif_rows
 from ..scene import Circle, Gradient, Item, Path, Rect, Scene, Text
-from .backdrops import Backdrop, backdrop_of, darkness_of
-from .placing import placed
+from .backdrops import Backdrop, backdrop_of, darkness_of, unseen_settings
+from .placing import leave_out_places, placed
 from .words import ReadPrompt, read_prompt
 
 HORIZON = 0.66
 _WIDTH = 1000.0
 _CARD = ("#fdf6e3", "#e6ddc4")
+_MOST_CAPTIONS = 3
 
 
 class ComposedScene(NamedTuple):
-    """A scene that rules composed, the names of its motifs, and the words of the prompt that they do not know."""
+    """A scene that rules composed, the names of its motifs, and the words of the prompt that are not drawn.
+
+    `unknown` lacks words that mean nothing in a picture, such as "the". Of a prompt, 20,000 characters are read.
+    """
 
     scene: Scene
     motifs: tuple[str, ...]
@@ -34,23 +38,30 @@ def compose_scene(prompt: str, *, aspect: float = 1.0, seed: int | None = None) 
     read = read_prompt(prompt)
     chance = random.Random(hashlib.sha256(prompt.encode()).hexdigest() if seed is None else seed)
     height = _WIDTH / aspect
+    read.leave_out(read.removing)
     if not read.mentions and not read.settings:
-        return ComposedScene(_card(prompt, height), (), tuple(read.unknown))
+        read.leave_out(read.daylight)
+        return ComposedScene(_card(prompt, height), (), read.left_out)
     layers = {motif_rows()[mention.name].layer for mention in read.mentions}
     is_landscape = bool(read.settings) or bool(layers - {"thing"})
     if is_landscape:
-        backdrop = backdrop_of(read.settings, has_ground="ground" in layers, has_water="water" in layers)
+        backdrop = backdrop_of([*read.settings], has_ground="ground" in layers, has_water="water" in layers)
+        read.leave_out_settings(unseen_settings([*read.settings], backdrop))
+        read.leave_out(word for word in read.daylight if word == "day" and "night" in read.settings)
         scenery = _scenery(backdrop, read, height, chance)
         background = Gradient(colors=list(backdrop.sky), positions=_until_horizon(len(backdrop.sky)), angle=90)
     else:
         scenery, background = [], Gradient(kind="radial", colors=["#ffffff", "#dfe9f3"])
+        read.leave_out(read.daylight)
     motifs = placed(read.mentions, _WIDTH, height, HORIZON * height, chance, is_landscape=is_landscape)
+    leave_out_places(read, read.mentions, is_landscape=is_landscape)
     names = tuple(dict.fromkeys(mention.name for mention in read.mentions))
-    captions = _captions(read.captions, height)
+    captions = _captions(read.captions[:_MOST_CAPTIONS], height)
+    read.leave_out_captions(read.captions[_MOST_CAPTIONS:])
     items = [*scenery, *motifs, *dimming(read, height), *captions]
     description = ", ".join([*names, *read.settings])
     scene = Scene(width=_WIDTH, height=height, background=background, items=items, description=description)
-    return ComposedScene(scene, names, tuple(read.unknown))
+    return ComposedScene(scene, names, read.left_out)
 
 
 def _until_horizon(count: int) -> list[float]:
@@ -88,7 +99,7 @@ def _wave(x: float, y: float, chance: random.Random) -> Path:
 
 def dimming(read: ReadPrompt, height: float) -> list[Item]:
     """Returns the shade that darkens a scene of this height, if it is one."""
-    darkness = darkness_of(read.settings)
+    darkness = darkness_of([*read.settings])
     shade = Rect(kind="rect", x=-_WIDTH, y=-height, width=3 * _WIDTH, height=3 * height, fill="#0a1030")
     return [shade.model_copy(update={"opacity": darkness})] if darkness else []
 
@@ -107,7 +118,7 @@ def _captions(captions: list[str], height: float) -> list[Item]:
             anchor="middle",
             width=_WIDTH * 0.92,
         )
-        for index, caption in enumerate(captions[:3])
+        for index, caption in enumerate(captions)
     ]
 
 

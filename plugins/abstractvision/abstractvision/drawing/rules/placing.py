@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from ..motifs import Layer, motif_rows
 from ..scene import Item, Motif
-from .words import Mention
+from .words import Mention, ReadPrompt
 
 _ORDER: dict[Layer, int] = {"far": 0, "sky": 1, "water": 2, "ground": 3, "thing": 4}
 _SIDES = {"left": 0.2, "middle": 0.5, "right": 0.8}
@@ -42,6 +42,15 @@ def placed(
             _relate(spots, index, mention)
     spots.sort(key=lambda spot: (_ORDER[spot.layer], spot.is_fixed, spot.motif.y + spot.motif.size / 2))
     return [spot.motif for spot in spots]
+
+
+def leave_out_places(read: ReadPrompt, mentions: list[Mention], *, is_landscape: bool) -> None:
+    """Notes the words that say where motifs are, and that did not place them."""
+    for mention in mentions:
+        if not is_landscape or mention.count > 1:
+            read.leave_out_of(mention, "side")
+        if not mention.is_related:
+            read.leave_out_of(mention, "relation")
 
 
 def _spots(index: int, mention: Mention, width: float, height: float) -> list[_Spot]:
@@ -111,6 +120,7 @@ def _relate(spots: list[_Spot], index: int, mention: Mention) -> None:
     top = _TOPS.get(anchor.motif.name)
     if anchor.layer in ("water", "far", "sky") and relation != "over" and not (top and relation == "on"):
         return
+    mention.is_related = True
     place, half = anchor.motif, anchor.motif.size / 2
     for step, spot in enumerate(own):
         size = spot.motif.size

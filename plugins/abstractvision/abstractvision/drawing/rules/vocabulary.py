@@ -21,7 +21,10 @@ _HERE = "abstractvision.drawing.rules"
 
 
 class Vocabulary(BaseModel):
-    """Words by what they mean. `crowds` name a motif and how many of it; `filler` words mean nothing here."""
+    """Words by what they mean. `crowds` name a motif and how many of it; `daylight` is what a landscape has by day.
+
+    `filler` words ask for a picture, or connect others, and mean nothing in it.
+    """
 
     numbers: dict[str, int]
     crowds: dict[str, int]
@@ -30,6 +33,7 @@ class Vocabulary(BaseModel):
     removing: frozenset[str]
     colors: dict[str, str]
     settings: dict[Setting, list[str]]
+    daylight: frozenset[str]
     filler: frozenset[str]
 
     def color(self, word: str) -> str | None:
