@@ -58,7 +58,7 @@ class Caller:
     pricing: Callable[[str], Pricing | None]
     transcriber: Callable[[object], Transcriber | None]
     llm: Callable[[], Any]
-    generate: Callable[[Runtime, str, Mapping[str, Any]], Awaitable[GenerateResponse[Any]]]
+    generate: Callable[[Runtime, str, str | None, Mapping[str, Any]], Awaitable[GenerateResponse[Any]]]
     scrub: Callable[[BaseException], object]
     check_open: Callable[[], None]
     max_retries: int

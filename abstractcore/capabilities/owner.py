@@ -96,11 +96,11 @@ class Owner:
         chosen: object = model or self._caller.options.get("transcription_model")
         return None if chosen is None else self._caller.transcriber(chosen)
 
-    def generate(self, prompt: str, **request: Any) -> Awaitable[GenerateResponse[Any]]:
-        """Asks the model, from async methods; the time limit is that of the current call."""
+    def generate(self, prompt: str, *, model: str | None = None, **request: Any) -> Awaitable[GenerateResponse[Any]]:
+        """Asks a model, from async methods; the time limit is that of the current call."""
         current = current_call("owner.generate")
         request = {"timeout": remaining(current.context), "parent_id": current.context.trace_id, **request}
-        return self._caller.generate(current.pipeline.runtime, prompt, request)
+        return self._caller.generate(current.pipeline.runtime, prompt, model, request)
 
     def progress(self, done: float, total: float | None, what: str, part: MediaPart | None = None) -> None:
         """Reports progress. An exception of the user's function is logged: the call goes on."""

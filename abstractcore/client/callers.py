@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ..capabilities import Caller
 from ..ports import Pricing, Runtime
 from ..schema import GenerateResponse, MediaPart
-from .running import read_response
 
 if TYPE_CHECKING:
     from .capabilities import Capabilities
@@ -31,10 +30,10 @@ def caller_of(llm: LLMBase, pipelines: Pipelines, calls: CallPreparer, capabilit
         provider, _, name = model.partition("/")
         return services.catalogue.pricing(provider, name)
 
-    def generate(runtime: Runtime, prompt: str, request: Mapping[str, Any]) -> Awaitable[GenerateResponse[Any]]:
-        pending = llm.pending(prompt, request)
-        is_sync = runtime is services.sync_runtime
-        return read_response(pipelines.sync if is_sync else pipelines.asynchronous, pending)
+    def generate(
+        runtime: Runtime, prompt: str, model: str | None, request: Mapping[str, Any]
+    ) -> Awaitable[GenerateResponse[Any]]:
+        return capabilities.model(model, llm).answered_in(runtime, prompt, request)
 
     return Caller(
         registry=services.registry,

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, cast
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from .. import schema
 from ..engine import shown_url
 from ..errors import ConfigurationError, UnsupportedOptionError
 from ..lazy_modules import LazyModule
 from ..outputs import ResponseModel
-from ..ports import BilledResponse, Charge, Endpoint, HasOperations, KnownUrl, ModelProfile, Operation, Transpiler
+from ..ports import (
+    BilledResponse,
+    Charge,
+    Endpoint,
+    HasOperations,
+    KnownUrl,
+    ModelProfile,
+    Operation,
+    Runtime,
+    Transpiler,
+)
 from ..schema import EMPTY, GenerateResponse, ModelCall
 from .capabilities import Capabilities
 from .copies import LLMArguments
@@ -21,12 +31,17 @@ from .pipelines import Pipelines
 from .preparing import CallPreparer, PendingCall
 
 if TYPE_CHECKING:
+    import typing_extensions
+
     from .. import capabilities
     from . import stored_files, voice
 else:
+    typing_extensions = LazyModule("typing_extensions")
     capabilities = LazyModule("abstractcore.capabilities")
     stored_files = LazyModule("abstractcore.client.stored_files")
     voice = LazyModule("abstractcore.client.voice")
+
+T = TypeVar("T")
 
 _COUNT_TOKENS = "count_tokens"
 _FACADES: Mapping[str, Callable[[], Any]] = {
@@ -93,18 +108,38 @@ class LLMBase:
         self.check_open()
         return StoredFiles(self.provider, self._pipelines, self._calls.headers)
 
-    def capability(self, name: str) -> Any:
+    @overload
+    def capability(self, name: str) -> Any: ...
+
+    @overload
+    def capability(self, name: str, of_type: typing_extensions.TypeForm[T]) -> T: ...
+
+    @overload
+    def capability(self, name: type[T]) -> T: ...
+
+    def capability(self, name: str | type, of_type: Any = None) -> Any:
         """Returns the object of the capability plugin `name`, which is created on first use.
 
+        With a type, such as a protocol of the plugin, it is an object of that type: `capability("hello", Greeter)`. So
+        it is with a class alone, whose attribute `capability` is the name: `capability(Greeter)`.
+
         Its options are those of `create_llm` that begin with its name and `_`. `llm.voice`, `llm.audio`, `llm.vision`
-        and `llm.music` are found here too. Raises `UnknownCapabilityError` with similar names, and `PluginError` if the
-        plugin fails.
+        and `llm.music` are found here too. Raises `UnknownCapabilityError` with similar names, `InvalidInputError` for
+        an object of another type, and `PluginError` if the plugin fails.
         """
+        from .capability_types import check_type, name_of
+
         self.check_open()
+        if isinstance(name, type):
+            name, of_type = name_of(name), name
         registry = self._pipelines.registry
         if name in [*_FACADES] and name not in registry.capabilities and registry.backends.of(name):
-            return self._facade(name)
-        return self._capabilities.get(name)
+            found = self._facade(name)
+        else:
+            found = self._capabilities.get(name, self)
+        if of_type is not None:
+            check_type(found, name, of_type)
+        return found
 
     @property
     def voice(self) -> voice.Voice:
@@ -209,6 +244,16 @@ class LLMBase:
         """Returns the call of a request that may have a `response_model`, for code that chooses the pipeline."""
         options = {**request}
         return self._request(prompt, options.pop("response_model", None), cast("CallRequest", options), stream)
+
+    def answered_in(
+        self, runtime: Runtime, prompt: str | None, request: Mapping[str, Any]
+    ) -> Awaitable[GenerateResponse[Any]]:
+        """Returns the response to a request, in sync or in async calls: those of `runtime`."""
+        from .running import read_response
+
+        is_sync = runtime is self._pipelines.services.sync_runtime
+        pipeline = self._pipelines.sync if is_sync else self._pipelines.asynchronous
+        return read_response(pipeline, self.pending(prompt, request))
 
     def check_open(self) -> None:
         """Raises `ConfigurationError` if it is closed."""

@@ -232,8 +232,10 @@ class BackendOwner(Protocol):
         """
         ...
 
-    def generate(self, prompt: str, **request: Any) -> Awaitable[GenerateResponse[Any]]:
-        """Asks the model, from async methods: as `LLM.agenerate`, also in sync calls."""
+    def generate(self, prompt: str, *, model: str | None = None, **request: Any) -> Awaitable[GenerateResponse[Any]]:
+        """Asks the model, or another one by its name, as in "openai/gpt-5.4-mini", from async methods: as
+        `LLM.agenerate`, also in sync calls.
+        """
         ...
 
     def progress(self, done: float, total: float | None, what: str, part: MediaPart | None = None) -> None:

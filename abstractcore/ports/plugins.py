@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Mapping, Sequence
 from typing import Any, Literal, Protocol
 
 from .. import ports, schema
-from ..schema import ToolCall, ToolResult, ToolSpec
+from ..schema import GenerateResponse, ToolCall, ToolResult, ToolSpec
 
 CapabilityName = Literal["voice", "audio", "vision", "music"]
 CAPABILITIES: tuple[CapabilityName, ...] = ("voice", "audio", "vision", "music")
@@ -16,7 +16,22 @@ CAPABILITIES: tuple[CapabilityName, ...] = ("voice", "audio", "vision", "music")
 
 
 class CapabilityServices(Protocol):
-    """The services that a capability may use."""
+    """The services that a capability may use, and the LLM that it belongs to."""
+
+    @property
+    def llm(self) -> Any:
+        """The LLM."""
+        ...
+
+    def generate(self, prompt: str | None = None, *, model: str | None = None, **request: Any) -> GenerateResponse[Any]:
+        """Asks the model of the LLM, or another one by its name, as in "openai/gpt-5.4-mini": as `LLM.generate`."""
+        ...
+
+    async def agenerate(
+        self, prompt: str | None = None, *, model: str | None = None, **request: Any
+    ) -> GenerateResponse[Any]:
+        """The async version of `generate`."""
+        ...
 
     @property
     def models(self) -> ports.ModelStore:

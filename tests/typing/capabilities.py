@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any, assert_type
+from typing import Any, Protocol, assert_type
 
 from abstractcore import (
     AsyncSpeechStream,
@@ -11,15 +12,17 @@ from abstractcore import (
     Blob,
     CallProgress,
     DocumentPart,
+    GenerateResponse,
     ImagePart,
     MediaResult,
     SpeechStream,
     Transcript,
     TranscriptResult,
     VideoPart,
+    Vision,
     create_llm,
 )
-from abstractcore.ports import BackendOwner, BackendRegistry, Made
+from abstractcore.ports import BackendOwner, BackendRegistry, CapabilityServices, Made
 
 llm = create_llm("scripted", replies=[], voice_backend="mine")
 
@@ -49,6 +52,30 @@ llm.voice.tts(3)  # pyright: ignore[reportArgumentType]
 llm.audio.transcribe(3)  # pyright: ignore[reportArgumentType]
 more: dict[str, Any] = {"steps": 20}
 llm.vision.t2i("a house", **more)
+
+
+class Greeter:
+    capability = "hello"
+
+    def __init__(self, options: Mapping[str, Any], services: CapabilityServices) -> None:
+        self.services = services
+
+    def greet(self, name: str) -> str:
+        assert_type(self.services.generate(f"Greet {name}", model="openai/gpt-5.4-mini"), GenerateResponse[Any])
+        return name
+
+
+class Greets(Protocol):
+    def greet(self, name: str) -> str: ...
+
+
+assert_type(llm.capability(Greeter), Greeter)
+assert_type(llm.capability(Vision), Vision)
+assert_type(llm.capability("hello", Greeter), Greeter)
+assert_type(llm.capability("hello", Greets), Greets)
+assert_type(llm.capability("hello", Callable[[str], str]), Callable[[str], str])
+assert_type(llm.capability("hello"), Any)
+llm.capability("hello", Greets).walk()  # pyright: ignore[reportAttributeAccessIssue]
 
 
 class Backend:

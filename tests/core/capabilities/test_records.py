@@ -191,6 +191,26 @@ def test_backend_asks_the_model_in_both_colours(call_style: CallStyle, with_back
     assert (chat.operation, chat.parent_id) == ("chat", music.trace_id)
 
 
+def test_backend_asks_another_model_by_name(
+    call_style: CallStyle, with_backend: WithBackend, monkeypatch: pytest.MonkeyPatch
+):
+    class Composer:
+        def __init__(self, owner: Any) -> None:
+            self.owner = owner
+
+        async def t2m(self, prompt: str) -> Made:
+            answers = [await self.owner.generate(prompt, model=model) for model in ("vendor/m", None)]
+            return Made.of(WAV, "audio/wav", metadata={"answers": [answer.content for answer in answers]})
+
+    llm = with_backend(music=Composer, replies=["mine"])
+    create = create_llm
+    monkeypatch.setattr(
+        "abstractcore.client.factory.create_llm",
+        lambda name, services: create("scripted", replies=[name], services=services),
+    )
+    assert call(call_style, llm.music, "t2m", "a waltz").metadata == {"answers": ["vendor/m", "mine"]}
+
+
 def test_sync_backend_asks_the_model(call_style: CallStyle, with_backend: WithBackend):
     class Composer:
         def __init__(self, owner: Any) -> None:

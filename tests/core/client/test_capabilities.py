@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import pytest
 
@@ -22,6 +22,7 @@ from abstractcore import (
     UnsupportedOptionError,
     create_llm,
 )
+from abstractcore.ports import CapabilityServices
 from abstractcore.testing import CallStyle
 from abstractcore_providers.scripted import ScriptedProvider
 from tests.backend_doubles import leave_out_installed_backends
@@ -57,7 +58,8 @@ def test_capability_receives_its_options_and_the_services(with_capability: WithC
     services = with_capability()
     options, given = make(services, dance_speed=2, voice_speed=3, temperature=0.5).capability("dance")
     assert options == {"dance_speed": 2}
-    assert given is services
+    names = ("models", "artifacts", "environment", "spare_cores")
+    assert [getattr(given, name) for name in names] == [getattr(services, name) for name in names]
 
 
 def test_capability_is_created_on_first_use_once_per_llm(with_capability: WithCapability):
@@ -226,3 +228,64 @@ def test_exception_of_a_provider_plugin_names_the_plugin(services: Services):
     services.registry.add_plugin("p", lambda: giving(provider=[provider]), distribution="unlucky 1.0")
     with pytest.raises(PluginError, match=r"the provider 'unlucky' \(plugin 'p' of unlucky 1\.0\) failed: KeyError"):
         create_llm("unlucky", services=services)
+
+
+class Asking:
+    """What the plugin of a test makes: it asks the models."""
+
+    capability = "dance"
+
+    def __init__(self, options: Any, services: CapabilityServices) -> None:
+        self.services = services
+
+    def ask(self, **request: Any) -> GenerateResponse[Any]:
+        return self.services.generate("Which dance?", **request)
+
+    async def aask(self, **request: Any) -> GenerateResponse[Any]:
+        return await self.services.agenerate("Which dance?", **request)
+
+
+class Asker(Protocol):
+    """The same, for type checkers."""
+
+    def ask(self, **request: Any) -> GenerateResponse[Any]: ...
+
+
+class Walker(Protocol):
+    def walk(self) -> None: ...
+
+
+def test_capability_asks_the_model_of_its_llm_and_others_by_name(
+    call_style: CallStyle, with_capability: WithCapability, monkeypatch: pytest.MonkeyPatch
+):
+    services = with_capability(connect=Asking)
+    made: list[tuple[str, Any]] = []
+
+    def create(name: str, **options: Any) -> LLM:
+        made.append((name, options["services"]))
+        return make(services, replies=["a polka", "a polka"])
+
+    monkeypatch.setattr("abstractcore.client.factory.create_llm", create)
+    llm = make(services, replies=["a waltz"])
+    asking = llm.capability(Asking)
+    assert asking.services.llm is llm
+    requests: list[dict[str, Any]] = [{}, {"model": "vendor/m"}, {"model": "vendor/m"}]
+    is_sync = call_style.name == "sync"
+    found = [asking.ask(**each) if is_sync else call_style.run(asking.aask(**each)) for each in requests]
+    assert [each.content for each in found] == ["a waltz", "a polka", "a polka"]
+    assert made == [("vendor/m", services)]
+    assert found[0].trace_id != found[1].trace_id
+    assert llm.calls[0].messages[-1].text == "Which dance?"
+
+
+def test_capability_is_found_by_its_class_and_checked_against_a_type(with_capability: WithCapability):
+    llm = make(with_capability(connect=Asking))
+    found = llm.capability("dance")
+    assert llm.capability(Asking) is llm.capability("dance", Asking) is llm.capability("dance", Asker) is found
+    assert llm.capability("dance", object) is found
+    for of_type in (Walker, Callable[[str], str], list[int]):
+        with pytest.raises(InvalidInputError, match="is of the type Asking, not") as raised:
+            llm.capability("dance", of_type)
+        assert raised.value.path == "of_type"
+    with pytest.raises(InvalidInputError, match="Walker names no capability"):
+        llm.capability(Walker)  # pyright: ignore[reportArgumentType]
