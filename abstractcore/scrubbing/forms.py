@@ -10,7 +10,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 SHORTEST = 8
-"""The minimum length of a credential, and of a recognised beginning of one: shorter texts occur in plain words."""
+"""The length of a recognised beginning of a credential: shorter texts occur in plain words. A credential that is shorter
+is found as a whole word (`short_values`)."""
 
 _ESCAPES = re.compile("%[0-9A-F]{2}")
 
@@ -24,6 +25,11 @@ class Form(NamedTuple):
     beginning: str
     whole: str
     runs_on: bool = False
+
+
+def plain_forms_of(secret: str) -> Iterable[str]:
+    """Returns the distinct forms of `secret`, complete, but for base64."""
+    return dict.fromkeys(form(secret) for form in _PLAIN)
 
 
 def forms_of(secret: str) -> Iterable[Form]:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import TypeVar
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from .credentials import credentials_in
 from .exceptions import ExceptionScrubber
-from .texts import Scanner, is_credential
+from .texts import Scanner, is_long
 from .values import with_texts
+
+if TYPE_CHECKING:
+    from .short_values import ShortScanner
 
 T = TypeVar("T")
 _MOST = 64
@@ -16,7 +19,8 @@ _MOST = 64
 
 
 class Secrets:
-    """Credentials to remove from texts. Values of fewer than 8 characters are ignored.
+    """Credentials to remove from texts. Those of fewer than 8 characters are removed where they are whole words; of
+    fewer than 4, and words such as "test", only after the name of a credential, as in `api_key="x"`.
 
     Threads may add some while others read. It has no locks, which a fork could leave locked.
     """
@@ -24,13 +28,13 @@ class Secrets:
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._known: dict[str, None] = {}
         self._headers: dict[str, str] = {}
-        self._scanner: tuple[tuple[str, ...], Scanner] | None = None
+        self._scanners: tuple[tuple[str, ...], list[Scanner | ShortScanner]] | None = None
         self.add(known)
 
     def add(self, secrets: Iterable[str]) -> None:
         """Adds `secrets`."""
         for secret in map(str.strip, secrets):
-            if secret not in self._known and is_credential(secret):
+            if secret and secret not in self._known:
                 self._known[secret] = None
                 while len(self._known) > _MOST:
                     self._known.pop(next(iter(self._known)), None)
@@ -45,15 +49,23 @@ class Secrets:
         """Returns a copy with the credentials in the headers of one call: each call may be another user's."""
         return Secrets((*self._known, *credentials_in("", headers)))
 
+    def for_content(self) -> Secrets:
+        """Returns a copy for texts of users and models, which must not change but for a credential: a short one may be
+        a word of theirs.
+        """
+        return Secrets(filter(is_long, self._known))
+
     def text(self, text: str) -> str:
         """Returns `text` without credentials, complete or truncated, in any common encoding."""
         known = tuple(self._known)
         if not known or not text:
             return text
-        scanner = self._scanner
-        if scanner is None or scanner[0] != known:
-            scanner = self._scanner = known, Scanner(known)
-        return scanner[1].scrubbed(text)
+        scanners = self._scanners
+        if scanners is None or scanners[0] != known:
+            scanners = self._scanners = known, _scanners_of(known)
+        for scanner in scanners[1]:
+            text = scanner.scrubbed(text)
+        return text
 
     def value(self, value: T) -> T:
         """Returns `value` without credentials in its texts; the same object if there are none."""
@@ -69,3 +81,13 @@ class Secrets:
     def cleaned(self, error: BaseException) -> BaseException:
         """Scrubs `error` and returns it, or its replacement if its own text cannot be changed."""
         return ExceptionScrubber(self.text).cleaned(error) if self._known else error
+
+
+def _scanners_of(known: Sequence[str]) -> list[Scanner | ShortScanner]:
+    long = [secret for secret in known if is_long(secret)]
+    short = [secret for secret in known if not is_long(secret)]
+    if not short:
+        return [Scanner(long)]
+    from .short_values import ShortScanner
+
+    return [*([Scanner(long)] if long else []), ShortScanner(short)]

@@ -94,6 +94,6 @@ def _shared(left: str, right: str) -> int:
     return min(len(left), len(right))
 
 
-def is_credential(value: str) -> bool:
-    """Returns whether `value` is long enough to be a credential."""
-    return len(value) >= SHORTEST
+def is_long(secret: str) -> bool:
+    """Returns whether a part of a credential identifies it."""
+    return len(secret) >= SHORTEST

@@ -113,10 +113,11 @@ class ToolRunner:
         length = len(result.as_text)
         if length > self._limits.result_bytes:
             return self._too_long(offered, length)
-        parts = self._secrets.value(result.content)
+        secrets = self._secrets.for_content()
+        parts = secrets.value(result.content)
         try:
             content = mcp_content(parts)
-            structured = None if result.is_error else self._secrets.value(_structured(offered, step))
+            structured = None if result.is_error else secrets.value(_structured(offered, step))
         except AbstractCoreError as error:
             return _error(self.cleaned(f"the result of {offered.tool.name} cannot be sent: {error}"))
         found = types.CallToolResult(content=content, structured_content=structured, is_error=result.is_error)

@@ -72,6 +72,7 @@ class Recording(NotCopied):
         return _RecordedStream(answer, exchange(), write)
 
     def _write(self, secrets: Secrets, exchange: RecordedExchange) -> None:
+        secrets = secrets.for_content()
         if exchange.batches:
             batches = with_whole_texts(exchange.batches, lambda text: secrets.text(self._scrubber.text(text)))
             exchange = replace(exchange, batches=batches)

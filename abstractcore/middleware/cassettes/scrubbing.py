@@ -41,7 +41,7 @@ class Scrubber:
         if isinstance(secrets, str):
             raise InvalidInputError("expected a list of texts, got text", path="secrets")
         secrets = check_items([*secrets] if isinstance(secrets, Iterable) else secrets, str, "secrets")  # pyright: ignore[reportUnnecessaryIsInstance]
-        self._known = Secrets(secrets)
+        self._known = Secrets(secrets).for_content()
 
     def request(self, request: WireRequest) -> RecordedRequest:
         """Returns the request to record and compare."""

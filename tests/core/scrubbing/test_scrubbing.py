@@ -8,13 +8,14 @@ import json
 import logging
 import pickle
 import traceback
+from typing import Any
 from urllib.parse import quote, quote_plus
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstractcore import AuthenticationError, InvalidInputError, ModelReply, TextPart
+from abstractcore import AuthenticationError, InvalidInputError, ModelReply, TextPart, create_llm, to_json
 from abstractcore.schema import AttemptRecord
 from abstractcore.scrubbing import (
     SCRUBBED,
@@ -24,6 +25,7 @@ from abstractcore.scrubbing import (
     is_sensitive,
     scrub_logs,
 )
+from tests.chaos_server import failure
 
 KEY = 'sk-canary-01/23+45="67"-Wxyz'
 SECRETS = Secrets([KEY])
@@ -117,8 +119,85 @@ def test_any_text_can_be_a_secret_and_be_redacted(secret, text):
     assert isinstance(Secrets([secret, "\udc80" + secret]).text(text + "\udc80"), str)
 
 
-def test_short_values_are_not_credentials():
-    assert Secrets(["secret", "", "a b"]).text("a secret a b") == "a secret a b"
+SHORT = (
+    "x",
+    "a",
+    "ab",
+    "k-1",
+    "test",
+    "ollama",
+    "EMPTY",
+    "1234",
+    "7",
+    "p@ss",
+    "hunter2",
+    "sk-12",
+    "pass.wd",
+    "a b c",
+    'q"uo"',
+    "né&1",
+)
+EVERYWHERE = ("p@ss", "hunter2", "sk-12", "pass.wd", "a b c", 'q"uo"', "né&1")
+"""Those that no text has as a word."""
+NAMED = (
+    "Incorrect API key provided: {}.",
+    "api_key={}",
+    '{{"api_key": "{}"}}',
+    "Authorization: Bearer {}",
+    "the token '{}' has expired",
+    "password: {}",
+)
+ANYWHERE = ("{} is not valid", "cannot log in as {}, try again", "https://h/v1?q={}&b=1", "({})", "{}")
+PROSE = """A test of the model x at http://api.test/v1: 1 of 1234 requests failed, see https://h/test/a?x=1 (a, b).
+    Start ollama-test with `ollama serve`; unit-test, test_1 and tests are other words, and so is axe. None is EMPTY."""
+
+
+@pytest.mark.parametrize("secret", SHORT)
+def test_short_credential_is_redacted_as_a_whole_word(secret: str):
+    secrets = Secrets([secret])
+    for form in dict.fromkeys((secret, quote(secret, ""), json.dumps(secret)[1:-1], html.escape(secret))):
+        for text in NAMED:
+            if form == secret or secret in EVERYWHERE:
+                assert secrets.text(text.format(form)) == text.format(SCRUBBED)
+        for text in ANYWHERE:
+            is_found = secret in EVERYWHERE
+            assert secrets.text(text.format(form)) == text.format(SCRUBBED if is_found else form)
+    if secret in EVERYWHERE:
+        assert secrets.text(f"sent {base64.b64encode(secret.encode()).decode()} to it").count(SCRUBBED) == 1
+
+
+@pytest.mark.parametrize("secret", SHORT)
+def test_short_credential_leaves_other_words(secret: str):
+    assert Secrets([secret]).text(PROSE) == PROSE
+    assert Secrets([secret, KEY]).text(f"{PROSE} {KEY}") == f"{PROSE} {SCRUBBED}"
+
+
+def test_content_keeps_words_that_are_short_credentials():
+    assert Secrets(["hunter2", KEY]).for_content().text(f"hunter2 {KEY}") == f"hunter2 {SCRUBBED}"
+
+
+@given(st.text(min_size=1, max_size=7), st.text(max_size=60))
+def test_any_short_text_can_be_a_credential(secret: str, text: str):
+    scrubbed = Secrets([secret]).text(f"{text} api_key='{secret.strip()}'")
+    assert not scrubbed.endswith(f"api_key='{secret.strip()}'") or not secret.strip()
+
+
+@pytest.mark.parametrize("key", ["hunter2", "x", "test"])
+def test_short_key_is_in_no_error_record_or_log(
+    call_style: Any, server: Any, services: Any, key: str, caplog: pytest.LogCaptureFixture
+):
+    records: list[Any] = []
+    services.records.subscribe(records.append, capture="full")
+    server.script(failure(401, f"Incorrect API key provided: {key}. (api_key='{key}')"))
+    llm = create_llm("openai-compatible", "m", base_url=f"{server.url}/v1", api_key=key, services=services)
+    with pytest.raises(AuthenticationError) as raised:
+        call_style.generate(llm, "hi")
+    services.records.close(60)
+    assert server.requests[0].headers["authorization"] == f"Bearer {key}"
+    for text in (str(raised.value), repr(raised.value), to_json(records[0]), caplog.text):
+        assert f": {key}" not in text
+        assert f"'{key}'" not in text
+    assert str(raised.value).count(SCRUBBED) == 2
 
 
 @pytest.mark.parametrize("cut", range(1, len(KEY)))
