@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
@@ -247,7 +247,7 @@ class LLMBase:
 
     def answered_in(
         self, runtime: Runtime, prompt: str | None, request: Mapping[str, Any]
-    ) -> Awaitable[GenerateResponse[Any]]:
+    ) -> Coroutine[Any, Any, GenerateResponse[Any]]:
         """Returns the response to a request, in sync or in async calls: those of `runtime`."""
         from .running import read_response
 

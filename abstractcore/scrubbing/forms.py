@@ -10,8 +10,8 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 SHORTEST = 8
-"""The length of a recognised beginning of a credential: shorter texts occur in plain words. A credential that is shorter
-is found as a whole word (`short_values`)."""
+"""The length of a recognised beginning of a credential: shorter texts occur in plain words. A shorter credential is
+found as a whole word (`short_values`)."""
 
 _ESCAPES = re.compile("%[0-9A-F]{2}")
 

@@ -75,7 +75,7 @@ assert_type(llm.capability("hello", Greeter), Greeter)
 assert_type(llm.capability("hello", Greets), Greets)
 assert_type(llm.capability("hello", Callable[[str], str]), Callable[[str], str])
 assert_type(llm.capability("hello"), Any)
-llm.capability("hello", Greets).walk()  # pyright: ignore[reportAttributeAccessIssue]
+llm.capability("hello", Greets).walk()  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
 
 
 class Backend:

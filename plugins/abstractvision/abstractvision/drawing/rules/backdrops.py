@@ -56,7 +56,7 @@ def backdrop_of(settings: list[Setting], *, has_ground: bool, has_water: bool) -
 def unseen_settings(settings: list[Setting], backdrop: Backdrop | None = None) -> list[Setting]:
     """Returns the settings that neither the light of a scene shows nor its backdrop, if it gets one."""
     darkness = darkness_of(settings)
-    unlit = [each for each in settings if _DARKNESS.get(each) != darkness]
+    unlit: list[Setting] = [each for each in settings if _DARKNESS.get(each) != darkness]
     return unlit if backdrop is None else [each for each in unlit if not _is_in_backdrop(each, backdrop)]
 
 
