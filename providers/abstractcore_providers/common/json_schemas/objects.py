@@ -11,6 +11,7 @@ from .changes import Changes
 from .rules import Rules
 from .subschemas import Node, as_named, is_list, is_object, type_of
 
+_ABOUT_KEYS = frozenset({"properties", "patternProperties", "additionalProperties", "allOf", "anyOf", "oneOf", "$ref"})
 _OPEN_HINT = "Declare the properties, or use a list of objects with a key and a value each."
 
 
@@ -32,10 +33,15 @@ def close(node: Node, path: str, changes: Changes, *, is_root: bool) -> None:
     node["additionalProperties"] = False
 
 
+def has_any_keys(node: Node) -> bool:
+    """Returns whether a schema is that of an object, and says nothing of its keys."""
+    return is_object(node) and _ABOUT_KEYS.isdisjoint(node)
+
+
 def refuse_any_object(node: Node, path: str) -> None:
     """Raises `InvalidInputError` for an object with any keys and any values."""
-    is_declared = node.get("properties") or "patternProperties" in node
-    if is_object(node) and not is_declared and node.get("additionalProperties", True) in (True, {}):
+    is_open = node.get("additionalProperties", True) in (True, {})
+    if is_open and has_any_keys({name: value for name, value in node.items() if name != "additionalProperties"}):
         raise InvalidInputError("an object with any keys and values is not supported here", path=path, hint=_OPEN_HINT)
 
 

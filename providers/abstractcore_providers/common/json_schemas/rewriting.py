@@ -12,11 +12,11 @@ from .changes import Changes
 from .keywords import ANNOTATIONS, leave_out_unknown
 from .limits import check_limits
 from .merging import merged
-from .objects import add_type, close, refuse_any_object, require
+from .objects import add_type, close, has_any_keys, refuse_any_object, require
 from .references import definition_of, resolve, without_definitions
 from .roots import root_object
 from .rules import Rules
-from .subschemas import KINDS, ROOT, Kind, Node, as_list, as_named, check_type, is_list, is_object
+from .subschemas import KINDS, ROOT, Kind, Node, as_list, as_named, check_type, is_list
 from .unions import TURNS, leave_out_turns, merge_all_of, one_of_as_any_of, split_types
 
 _MOST = 20_000
@@ -64,7 +64,7 @@ class _Rewriting:
         given = as_named(root.pop("$defs", {}), f"{ROOT}.$defs")
         if self._rules.inlined:
             root.pop("definitions", None)
-        if self._rules.closed and not is_tool and is_object(root) and "properties" not in root:
+        if self._rules.closed and not is_tool and has_any_keys(root):
             self._changes.narrower(ROOT, "loses its keys, which are arbitrary", is_structural=True)
         if self._rules.root_object:
             root = root_object(root, self._root, self._rules, self._changes, is_tool=is_tool)
