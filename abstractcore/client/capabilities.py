@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
+from .. import ports
 from ..concurrency import drive
 from ..errors import InvalidInputError
-from ..ports import ArtifactStore, ModelStore
 from ..registry import Registry, failures_of
 from ..schema import GenerateResponse
 
@@ -76,12 +76,12 @@ class ServicesOfCapability:
         self.llm = llm
 
     @property
-    def models(self) -> ModelStore:
+    def models(self) -> ports.ModelStore:
         """The store of model weights."""
         return self._services.models
 
     @property
-    def artifacts(self) -> ArtifactStore:
+    def artifacts(self) -> ports.ArtifactStore:
         """The store of artifacts."""
         return self._services.artifacts
 
