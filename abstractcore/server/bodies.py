@@ -15,6 +15,10 @@ from .failures import RequestRefused, refused
 from .limits import Limits
 
 _GZIP = 16 + zlib.MAX_WBITS
+_AS_JSON = ("", "application/json", "application/x-www-form-urlencoded")
+"""Content types of JSON. The last one is what curl sends with `-d`, as in vendors' documentation. A form that a web
+page sends has an `Origin`, for which `Origins` has refused it before.
+"""
 
 
 async def read_body(receive: Receive, headers: Mapping[str, str], limits: Limits) -> bytes:
@@ -84,8 +88,8 @@ def read_object(body: bytes, headers: Mapping[str, str]) -> dict[str, Any]:
     Raises `RequestRefused` with 415 for another content type, and `InvalidInputError` for what is not a JSON object, or
     beyond the parser's limits: 200 levels, 4,300 digits.
     """
-    kind = headers.get("content-type", "application/json").partition(";")[0].strip().lower()
-    if kind != "application/json" and not kind.endswith("+json"):
+    kind = headers.get("content-type", "").partition(";")[0].strip().lower()
+    if kind not in _AS_JSON and not kind.endswith("+json"):
         raise refused(415, f"Content-Type {kind[:80]!r} is not supported here: send application/json")
     try:
         value = jiter.from_json(body, allow_inf_nan=False)

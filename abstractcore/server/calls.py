@@ -30,7 +30,12 @@ from .tools.jobs import with_attached_tools
 
 async def answer(exchange: Exchange) -> Reply:
     """Calls a model; returns its reply, whole or as a stream."""
-    return await answered(await with_attached_tools(await read(exchange)))
+    return await answer_of(await read(exchange))
+
+
+async def answer_of(job: Job) -> Reply:
+    """Calls a model for a job, with the tools that its model gets in every API."""
+    return await answered(await with_attached_tools(job))
 
 
 async def read(exchange: Exchange) -> Job:

@@ -58,7 +58,7 @@ class Form:
         """Returns the only file of a field; raises `InvalidInputError`."""
         found = self.uploads(name)
         if len(found) != 1:
-            hint = "A file has a name: with curl, write -F 'NAME=@FILE'." if self.texts(name) else None
+            hint = f"A file has a name: with curl, write -F '{name}=@FILE'." if self.texts(name) else None
             raise InvalidInputError(f"expected one file, got {len(found)}", path=name, hint=hint)
         return found[0]
 

@@ -1,21 +1,34 @@
-"""`/api/tags`, `/api/show`, `/api/ps` and `/api/version`: models as Ollama lists them (https://docs.ollama.com/api)."""
+"""`/api/chat` and `/api/generate`, which may only load a model, and `/api/tags`, `/api/show`, `/api/ps` and
+`/api/version`: models as Ollama lists them (https://docs.ollama.com/api).
+"""
 
 from __future__ import annotations
 
 import hashlib
-from typing import Any
+from typing import Any, cast
 
 from pydantic_core import to_json
 
 from ..schema import WireResponse
+from . import calls
 from .dialects.base import text_at
-from .exchange import Exchange
+from .dialects.ollama import OllamaDialect
+from .exchange import Exchange, Reply
 from .model_facts import ModelFacts, facts_of, listed_facts
 
 _JSON = {"content-type": "application/json"}
 _VERSION = "0.12.6"
 """The version of Ollama whose API this is. Clients refuse servers that they think too old."""
 _NO_TIME = "1970-01-01T00:00:00Z"
+
+
+async def answer(exchange: Exchange) -> Reply:
+    """Calls a model; returns its reply, whole or as a stream. A request without messages or a prompt is answered at
+    once: clients load a model with it, or unload it, which happens here when the model is called.
+    """
+    job = await calls.read(exchange)
+    loaded = cast("OllamaDialect", exchange.dialect).loaded(job.asked, job.stamp)
+    return await calls.answer_of(job) if loaded is None else WireResponse(200, exchange.headers(_JSON), loaded)
 
 
 async def tags(exchange: Exchange) -> WireResponse:

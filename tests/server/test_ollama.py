@@ -53,6 +53,17 @@ def test_what_generate_has_beyond_a_chat_is_refused(client: ollama.Client):
         client.generate(model="scripted", prompt="hi", suffix="x")
 
 
+def test_request_without_a_prompt_loads_or_unloads_a_model(served: Served, client: ollama.Client):
+    assert client.generate(model="scripted").done_reason == "load"
+    assert client.generate(model="scripted", keep_alive="0s").done_reason == "unload"
+    loaded = client.chat(model="scripted", keep_alive=-1)
+    assert (loaded.done, loaded.done_reason, loaded.message.content) == (True, "load", "")
+    assert client.chat(model="scripted", keep_alive=0).done_reason == "unload"
+    assert served.calls == []
+    with pytest.raises(ollama.ResponseError, match="Did you mean scripted"):
+        client.generate(model="x/scripted")
+
+
 def test_models_are_listed_and_shown(client: ollama.Client):
     assert "scripted" in [model.model for model in client.list().models]
     assert client.show("scripted").capabilities is not None

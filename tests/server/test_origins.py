@@ -35,6 +35,10 @@ FOREIGN: dict[str, dict[str, str]] = {
 CONTENTS: dict[str, dict[str, Any]] = {
     "nothing": {},
     "JSON without Content-Type": {"content": json.dumps(CHAT).encode()},
+    "JSON as curl sends it": {
+        "content": json.dumps(CHAT),
+        "headers": {"content-type": "application/x-www-form-urlencoded"},
+    },
     "text": {"content": json.dumps(CHAT), "headers": {"content-type": "text/plain"}},
     "a form": {"data": {"model": "scripted"}, "files": {"file": b"x"}},
 }
@@ -73,7 +77,7 @@ def test_foreign_pages_are_refused_on_every_route(served: Served, http: httpx2.C
         paths.append(path)
     assert served.calls == []
     assert len({*paths}) == len(ROUTES) == 56
-    assert len(paths) == 1880
+    assert len(paths) == 2176
 
 
 def test_clients_that_are_no_browsers_need_no_headers(served: Served, http: httpx2.Client):

@@ -18,6 +18,8 @@ from ..requests import Request
 from .base import EXTENSION, Asked, Dialect, Stamp, flag_at, text_at
 
 _BEFORE = b'"message":'
+_UNLOADS = (0, "0", "0s", "0m", "0h")
+"""Values of `keep_alive` with which a model is unloaded."""
 
 
 class OllamaDialect(Dialect):
@@ -70,9 +72,21 @@ class OllamaDialect(Dialect):
 
     def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
         """Returns a line with an empty text: clients parse every line."""
+        return self._without_text(asked, stamp, done=False) + b"\n"
+
+    def loaded(self, asked: Asked, stamp: Stamp) -> bytes | None:
+        """Returns the answer to a request that only loads a model, or unloads it; None for one that asks something."""
+        if self._asks_something(asked.data):
+            return None
+        reason = "unload" if asked.data.get("keep_alive") in _UNLOADS else "load"
+        return self._without_text(asked, stamp, done=True, done_reason=reason)
+
+    def _asks_something(self, data: Mapping[str, Any]) -> bool:
+        return data.get("messages", []) != []
+
+    def _without_text(self, asked: Asked, stamp: Stamp, **more: Any) -> bytes:
         message = {"role": "assistant", "content": ""}
-        line = {"model": asked.model, "created_at": written(stamp), "message": message, "done": False}
-        return to_json(line) + b"\n"
+        return to_json({"model": asked.model, "created_at": written(stamp), "message": message, **more})
 
 
 class LineRenderer:
@@ -119,9 +133,11 @@ class OllamaGenerateDialect(OllamaDialect):
         """Returns what writes the lines."""
         return GeneratedLineRenderer(super().renderer(transpiler, asked, stamp, choice))
 
-    def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
-        """Returns a line with an empty text."""
-        return _as_generated(super().heartbeat(asked, stamp, begun=begun)) + b"\n"
+    def _asks_something(self, data: Mapping[str, Any]) -> bool:
+        return any(data.get(name) for name in ("prompt", "images", "system"))
+
+    def _without_text(self, asked: Asked, stamp: Stamp, **more: Any) -> bytes:
+        return _as_generated(super()._without_text(asked, stamp, **more))
 
 
 class GeneratedLineRenderer:
