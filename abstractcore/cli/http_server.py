@@ -63,6 +63,8 @@ def serve(options: ServeOptions) -> None:
             check_address(settings.server, is_open=is_open)
             if options.check_mcp:
                 application.state.mcp.try_all()
+            for line in application.addresses():
+                note(line)
             note("the configuration is valid")
             return
         with listening_socket(settings.server, is_open=is_open) as listening:

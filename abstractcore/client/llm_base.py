@@ -93,6 +93,11 @@ class LLMBase:
         """
         return self._pipelines.session.transpiler
 
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the provider is reached: its base URL, if that is known, and what is wrong with it after an error."""
+        return self._pipelines.session.endpoint
+
     def charge(self, usage: schema.Usage) -> Charge:
         """Returns what these tokens cost at the prices of the model, now, as an estimate: for calls that were cancelled
         before the provider reported them.

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import AuthenticationError, CapabilityUnavailableError
+from ..schema.base_urls import whole_base_url
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +17,8 @@ class Vendor:
 
     `models` are those used by default, by task; `catalogue` is the provider whose prices the catalogue has. `options`
     is the beginning of the options of `create_llm`, such as "vision", and `model_option` the one that names the model.
-    `example_url` is what an address looks like, for errors; a server without `needs_key` may be open.
+    `url_path` is what the vendor's own clients append to their base URL. `example_url` is what an address looks like,
+    for errors; a server without `needs_key` may be open.
     """
 
     name: str
@@ -31,6 +33,7 @@ class Vendor:
     tasks: tuple[str, ...] = ()
     models: Mapping[str, str] = field(default_factory=dict[str, str])
     catalogue: str | None = None
+    url_path: str = ""
     example_url: str = "http://127.0.0.1:8080/v1"
     needs_key: bool = True
 
@@ -43,11 +46,13 @@ class Vendor:
         raise CapabilityUnavailableError(f"{self.name} has no model of its own choice for {task}", hint=hint)
 
     def address(self, config: Mapping[str, Any]) -> str:
-        """Returns the URL, without a slash at its end; raises `CapabilityUnavailableError` without one."""
+        """Returns the base URL, whose end may be missing in the option; raises `CapabilityUnavailableError` without
+        one.
+        """
         option = f"{self.options}_base_url"
         url = config.get(option) or self.base_url
         if isinstance(url, str) and url.startswith(("https://", "http://")):
-            return url.rstrip("/")
+            return whole_base_url(url, self.base_url, self.url_path)
         hint = f"Set it where the LLM is created: create_llm(..., {option}='{self.example_url}')."
         raise CapabilityUnavailableError(f"{self.name} needs the URL of a server, got {url!r}", hint=hint)
 

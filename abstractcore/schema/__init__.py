@@ -60,6 +60,7 @@ from .wire import Encoded, Lowered, WireRequest, WireResponse
 
 if TYPE_CHECKING:
     from .accumulation import accumulate, deltas_of
+    from .base_urls import whole_base_url
     from .cached_contents import CachedContent
     from .call_progress import CallProgress
     from .deltas import (
@@ -212,6 +213,7 @@ _LATER = {
     "size_of": "sizes",
     "to_json": "documents",
     "usage_so_far": "partial_replies",
+    "whole_base_url": "base_urls",
 }
 """Names whose modules are imported on first access."""
 
@@ -388,6 +390,7 @@ __all__ = [
     "to_data",
     "to_json",
     "usage_so_far",
+    "whole_base_url",
 ]
 
 

@@ -29,7 +29,7 @@ from .hosts import Hosts
 from .llms import LLMs
 from .makers import Makers
 from .metrics import Metrics
-from .model_checks import check_models
+from .model_checks import addresses, check_models
 from .origins import Origins, is_preflight
 from .problems import Problems
 from .receipts import save_receipt
@@ -128,6 +128,10 @@ class Application:
     def check(self) -> None:
         """Raises `ConfigurationError` for all providers, models and MCP servers that cannot be used; asks none."""
         _check(self.state)
+
+    def addresses(self) -> list[str]:
+        """Returns which URLs are requested of the providers, and what is unusual in them; asks none."""
+        return addresses(self.state.settings, self.state.services, self.state.llms)
 
     def _soon(self, work: Coroutine[Any, Any, None]) -> None:
         """Begins work on the loop that answers requests; drops it if there is none yet, and nothing has been used."""

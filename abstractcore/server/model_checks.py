@@ -7,8 +7,11 @@ from collections.abc import Sequence
 
 import abstractcore
 
-from ..errors import AbstractCoreError, ConfigurationError, ModelNotFoundError, UnknownProviderError
+from ..engine import shown_url
+from ..errors import AbstractCoreError, ConfigurationError, ModelNotFoundError, NotFoundError, UnknownProviderError
+from ..ports import KnownUrl
 from ..registry import did_you_mean, nearest_names
+from ..schema import Message, ModelCall
 from .llms import DEFAULT, HIDDEN, LONGEST_NAME, LLMs
 from .problems import Problems
 from .settings import Settings
@@ -18,6 +21,7 @@ _IN_SETTINGS = (
     ("Pass api_key=... or headers=...", 'Name the variable that holds the key: api_key_env = "NAME".'),
 )
 """Hints for programs, and what they are in the configuration."""
+_BASE_URL = re.compile(r"base_url='([^']*)'")
 
 
 def check_models(settings: Settings, services: abstractcore.Services, llms: LLMs) -> None:
@@ -55,6 +59,26 @@ def _check_provider(name: str, settings: Settings, services: abstractcore.Servic
         options = [("options", option) for option in table.options]
         place = next((each for each in (("base_url",), *options) if re.search(rf"\b{each[-1]}\b", error.message)), ())
         raise settings.error(error.message, "providers", name, *place, hint=_hint(error)) from None
+
+
+def addresses(settings: Settings, services: abstractcore.Services, llms: LLMs) -> list[str]:
+    """Returns a sentence for each provider that is configured, or has an unusual base URL: which URL is requested for a
+    call, and what to write if there is nothing. The providers have been checked.
+    """
+    found: list[str] = []
+    for name in sorted(services.registry.providers):
+        if not llms.usable(name):
+            continue
+        llm = abstractcore.create_llm(name, "any", services=services, **llms.options_of(name))
+        url = llm.endpoint.url if isinstance(llm.endpoint, KnownUrl) else None
+        if url is None:
+            continue
+        path = llm.transpiler.encode(ModelCall("any", (Message.user("hi"),), provider=name)).request.url
+        explained = llm.endpoint.diagnose(NotFoundError(""))
+        unusual = f" {_hint(explained)}" if explained.hint else ""
+        if unusual or name in settings.providers:
+            found.append(f"calls of {name} go to {shown_url(url + path)}.{unusual}")
+    return found
 
 
 def _check_default(settings: Settings, services: abstractcore.Services, llms: LLMs) -> None:
@@ -108,4 +132,4 @@ def _hint(error: AbstractCoreError) -> str | None:
     hint = error.hint
     for program, table in _IN_SETTINGS:
         hint = hint and hint.replace(program, table)
-    return hint
+    return hint and _BASE_URL.sub(r'base_url = "\1"', hint)

@@ -10,8 +10,10 @@ import pytest
 import trustme
 
 from abstractcore import ConfigurationError, InvalidInputError
+from abstractcore.registry import Registry
 from abstractcore.server import Application, ServerSettings, Settings, read_settings, server_services
 from abstractcore.server.configuration import unknown_variables
+from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.server.fields import PAGE
 
 WHOLE = """
@@ -42,6 +44,14 @@ models = "openai/gpt-5.4-mini"
 models = ["openai/gpt-5.4", "openai/gpt-4.1"]
 """
 KEY = "correct-key-0123456789"
+EVERYTHING = {
+    "AWS_BEARER_TOKEN_BEDROCK": "k",
+    "AWS_REGION": "us-east-1",
+    "GOOGLE_CLOUD_PROJECT": "p",
+    **{preset.key_variable: "k" for preset in VENDORS},
+    **dict.fromkeys(("ANTHROPIC_API_KEY", "CO_API_KEY", "GEMINI_API_KEY"), "k"),
+}
+"""An environment in which every provider is set up."""
 
 
 def read(tmp_path: Path, text: str, environment: dict[str, str] | None = None) -> Settings:
@@ -81,6 +91,52 @@ def test_tables_in_the_documentation_are_valid(tmp_path: Path, monkeypatch: pyte
     assert settings.mcp.keys() == {"shop", "search"}
     assert settings.guards.keys() == {"privacy", "words", "kind"}
     checked(replace(settings, mcp={}, guards={}), {"OPENAI_API_KEY": KEY, "ANTHROPIC_API_KEY": KEY})
+
+
+REACHED = """
+[providers.anthropic]
+base_url = "https://api.anthropic.com"
+[providers.google]
+base_url = "https://generativelanguage.googleapis.com"
+[providers.openai]
+base_url = "https://gateway.example"
+[providers.openai-compatible]
+base_url = "https://gateway.example/a1b2c3d4e5f6a7b8c9d0e1f2"
+[providers.vllm]
+base_url = "http://10.0.0.5:8000"
+[providers.mistral]
+enabled = false
+"""
+
+
+def test_check_reports_the_urls_of_calls_and_what_to_write(tmp_path: Path):
+    environment = {"OPENROUTER_API_KEY": "k", "TOGETHER_API_KEY": "k", "TOGETHER_BASE_URL": "https://gateway.example/t"}
+    keys = dict.fromkeys(("ANTHROPIC_API_KEY", "GEMINI_API_KEY", "MISTRAL_API_KEY", "OPENAI_API_KEY"), "k")
+    services = server_services(read(tmp_path, REACHED), environment={**environment, **keys})
+    lines = Application(read(tmp_path, REACHED), services=services).addresses()
+    services.close()
+    usual = "The base URL of this API usually ends with /v1"
+    assert lines == [
+        "calls of anthropic go to https://api.anthropic.com/v1/messages.",
+        "calls of google go to https://generativelanguage.googleapis.com/v1beta/models/any:generateContent.",
+        f"calls of openai go to https://gateway.example/chat/completions. {usual}: "
+        'try base_url = "https://gateway.example/v1".',
+        f"calls of openai-compatible go to https://gateway.example/***/chat/completions. {usual}.",
+        f"calls of together go to https://gateway.example/t/chat/completions. {usual}.",
+        "calls of vllm go to http://10.0.0.5:8000/v1/chat/completions.",
+    ]
+
+
+def test_check_reports_a_url_for_each_provider_that_is_reached_over_http(tmp_path: Path):
+    names = sorted({*Registry.from_entry_points().providers} - {"local", "scripted"})
+    tables = "".join(f'[providers.{name}]\nbase_url = "https://gateway.example/v1"\n' for name in names)
+    settings = read(tmp_path, tables)
+    services = server_services(settings, environment=EVERYTHING)
+    lines = Application(settings, services=services).addresses()
+    services.close()
+    assert [line.split()[2] for line in lines] == names
+    assert all("https://gateway.example/" in line for line in lines)
+    assert len(names) == 23
 
 
 def test_a_short_key_is_an_error_with_the_name_of_its_variable(tmp_path: Path):

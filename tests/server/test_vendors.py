@@ -268,7 +268,7 @@ def test_no_field_of_a_request_changes_where_or_how_a_provider_is_called(
     url = f"{served.url}/v1/chat/completions?api_base=http://evil.example&base_url=http://evil.example"
     assert http.post(url, json=body, headers=headers).status_code == 200
     request = served.vendor.requests[-1]
-    assert request.target in ("/v1/chat/completions", "/messages")
+    assert request.target in ("/v1/chat/completions", "/v1/messages")
     assert VENDOR_KEY in (request.headers.get("x-api-key"), request.headers.get("authorization", "")[7:])
     assert not {"x-evil", "openai-organization", "cookie"} & request.headers.keys()
     assert "client" not in str(request.headers)

@@ -17,6 +17,7 @@ from abstractcore.errors import (
 )
 from abstractcore.ports import Address, Auth, ProviderConfig, Runtime
 from abstractcore.schema import EMPTY, WireRequest
+from abstractcore.schema.base_urls import whole_base_url
 
 _METHOD_NOT_ALLOWED = 405
 _CREDENTIAL_HEADERS = frozenset({"api-key", "authorization", "x-api-key", "x-goog-api-key"})
@@ -184,16 +185,15 @@ def base_url(
 ) -> str | None:
     """Returns the base URL: `base_url`, else the first variable that is set, else `default`.
 
-    `variables` are those that the vendor's own client reads, `path` is what that client appends to them. Raises
-    `ConfigurationError` for an invalid URL.
+    `variables` are those that the vendor's own client reads, `path` is what that client appends to them. Both are read
+    with and without it: see `whole_base_url`. Raises `ConfigurationError` for an invalid URL.
     """
     if config.base_url:
-        return check_url(config.base_url).rstrip("/")
+        return whole_base_url(check_url(config.base_url), default, path)
     for variable in variables:
         value = environment.get(variable, "").strip()
         if value:
-            url = check_url(value, variable).rstrip("/")
-            return url if url.endswith(path) else url + path
+            return whole_base_url(check_url(value, variable), default, path)
     return default
 
 

@@ -81,7 +81,10 @@ def _version(config: ProviderConfig, environment: Mapping[str, str]) -> str | No
 def _url(config: ProviderConfig, environment: Mapping[str, str], version: str | None) -> str:
     """Returns the URL to which the paths of operations are appended."""
     dated = version is not None and version not in _V1_VERSIONS
-    url = base_url(config, environment) or f"{_resource_url(config, environment)}{'/openai' if dated else _V1}"
+    url = base_url(config, environment) or ""
+    if not urlsplit(url.removesuffix("/openai")).path:
+        resource = url.removesuffix("/openai") or _resource_url(config, environment)
+        url = f"{resource}{'/openai' if dated else _V1}"
     path = urlsplit(url).path
     if not dated or "/deployments" in path or path.endswith("/v1"):
         return url

@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 from abstractcore.errors import AbstractCoreError, ConfigurationError, ConnectionFailedError, ProviderError
 from abstractcore.ports import Address, Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
-from ..common.endpoints import FixedEndpoint, NoAuth, add_key_hint, base_url, check_url, is_missing_path, key_auth
+from ..common.endpoints import FixedEndpoint, NoAuth, add_key_hint, base_url, check_url, key_auth
 from .vendor_provider import VendorProvider, with_encodable
 
 DEFAULT_URL = "http://localhost:11434"
 _DEFAULT_PORT = 11434
 _OTHER_PATHS = ("/v1", "/api", "/api/chat")
-"""Paths at the end of the addresses that other clients of the same server use."""
+"""Paths of the addresses that other clients of the same server use. They are left out."""
 
 
 class OllamaEndpoint(FixedEndpoint):
@@ -24,16 +24,11 @@ class OllamaEndpoint(FixedEndpoint):
     __slots__ = ()
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
-        """Returns the error, with a hint: the source of a refused key, how to start a server that does not answer, or
-        the address without a path that is not Ollama's.
-        """
+        """Returns the error, with the source of a refused key, or how to start a server that does not answer."""
         if not isinstance(self.address.auth, NoAuth):
             add_key_hint(error, self.address.auth)
         if isinstance(error, ConnectionFailedError) and not error.connected and error.proxy is None:
             error.hint = "Start the server with `ollama serve`, or pass its address: base_url=..., or set OLLAMA_HOST."
-        parts = urlsplit(self.address.url)
-        if parts.path in _OTHER_PATHS and is_missing_path(error):
-            error.hint = f"The address of Ollama's own API does not end with {parts.path}: try base_url='{parts.scheme}://{parts.netloc}'."
         return error
 
 
@@ -59,6 +54,9 @@ class OllamaProvider(VendorProvider):
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
         """The server at `base_url` or `OLLAMA_HOST`; a key is optional."""
         url = base_url(config, {}) or _url_of(environment.get("OLLAMA_HOST", ""))
+        parts = urlsplit(url)
+        if parts.path in _OTHER_PATHS:
+            url = f"{parts.scheme}://{parts.netloc}"
         return OllamaEndpoint(Address(url, key_auth(config, environment, "OLLAMA_API_KEY", needed=False)))
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:

@@ -85,6 +85,7 @@ VENDORS = (
         "Mistral",
         "https://api.mistral.ai/v1",
         "MISTRAL_API_KEY",
+        url_path="/v1",
         dialect=Dialect(
             "mistral",
             "max_tokens",
@@ -213,6 +214,7 @@ VENDORS = (
         "http://localhost:1234/v1",
         "LM_API_TOKEN",
         key_needed=False,
+        url_path="/v1",
         runs_templates=True,
         dialect=Dialect(
             "lmstudio",
@@ -230,6 +232,7 @@ VENDORS = (
         "http://localhost:8000/v1",
         "VLLM_API_KEY",
         key_needed=False,
+        url_path="/v1",
         runs_templates=True,
         dialect=Dialect(
             "vllm",
@@ -250,6 +253,7 @@ VENDORS = (
         "http://localhost:8080/v1",
         "LLAMA_API_KEY",
         key_needed=False,
+        url_path="/v1",
         runs_templates=True,
         dialect=Dialect(
             "llama-cpp",

@@ -22,7 +22,8 @@ class VendorProvider(ABC):
     """A provider of models with a vendor's HTTP API. A vendor's class sets the attributes and makes the `session`.
 
     `default_url` None means that the user passes `base_url`. `url_variable` is the environment variable from which the
-    vendor's own client reads the address, `url_path` the path that this client appends to it. The key is read from
+    vendor's own client reads the address, `url_path` the path that this client appends to it, or under which all
+    servers of this kind have the API. The key is read from
     `key_variable`, else from `other_key_variables`, and sent in `key_header`, or as a bearer token without one;
     `headers` are sent with every request. `example_model` is for error messages, if there are no `model_examples`.
     """

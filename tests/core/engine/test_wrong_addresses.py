@@ -30,14 +30,11 @@ def reach(services: Services):
     ("provider", "asked", "usual"),
     [
         ("openai-compatible", "/chat/completions", "/v1"),
-        ("vllm", "/chat/completions", "/v1"),
-        ("lmstudio", "/chat/completions", "/v1"),
         ("openai", "/chat/completions", "/v1"),
         ("openrouter", "/chat/completions", "/api/v1"),
         ("openai-responses", "/responses", "/v1"),
-        ("anthropic", "/messages", "/v1"),
-        ("cohere", "/chat", "/v2"),
-        ("google", "/models/m:generateContent", "/v1beta"),
+        ("together", "/chat/completions", "/v1"),
+        ("xai", "/chat/completions", "/v1"),
     ],
 )
 def test_base_url_without_version_shows_the_requested_url_and_a_hint(
@@ -54,7 +51,7 @@ def test_base_url_without_version_shows_the_requested_url_and_a_hint(
 
 def test_stream_with_a_wrong_base_url_gives_the_same_error(call_style, server, reach):
     server.script(NOTHING_HERE)
-    with pytest.raises(NotFoundError) as caught, call_style.stream(reach("vllm", server.url), "hi") as stream:
+    with pytest.raises(NotFoundError) as caught, call_style.stream(reach("openai", server.url), "hi") as stream:
         next(stream)
     assert f"POST {server.url}/chat/completions (HTTP 404). " in str(caught.value)
     assert f"try base_url='{server.url}/v1'" in str(caught.value)
@@ -78,7 +75,7 @@ def test_wrong_path_reported_with_status_200_is_recognised(call_style, server, r
     """As LM Studio's does."""
     server.script(answer(b'{"error":"Unexpected endpoint or method. (POST /chat/completions)"}', 200))
     with pytest.raises(NotFoundError) as caught:
-        call_style.generate(reach("lmstudio", server.url), "hi")
+        call_style.generate(reach("openai-compatible", server.url), "hi")
     assert f"try base_url='{server.url}/v1'" in str(caught.value)
 
 
@@ -104,12 +101,11 @@ def test_key_in_a_path_is_not_shown(call_style, server, reach):
 # Ollama
 
 
-@pytest.mark.parametrize("path", ["/v1", "/api"])
+@pytest.mark.parametrize("path", ["/v1", "/api", "/api/chat"])
 def test_ollama_base_url_drops_paths_of_other_clients(call_style, server, reach, path: str):
     server.script(answer(b"404 page not found", 404))
-    with pytest.raises(NotFoundError, match=rf"POST {server.url}{path}/api/chat ") as caught:
+    with pytest.raises(NotFoundError, match=rf"POST {server.url}/api/chat "):
         call_style.generate(reach("ollama", f"{server.url}{path}"), "hi")
-    assert f"try base_url='{server.url}'" in str(caught.value)
 
 
 def test_interrupted_ollama_stream_does_not_hint_at_starting_the_server(call_style, server, reach):

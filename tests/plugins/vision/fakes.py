@@ -98,7 +98,7 @@ def gemini(vendor: VendorServer, *answers: Any) -> None:
         types.GenerationConfig.model_validate(settings)
         return made
 
-    vendor.on("POST", "/models/painter-1:generateContent", *(answers or (generate,)))
+    vendor.on("POST", "/v1beta/models/painter-1:generateContent", *(answers or (generate,)))
 
 
 def imagen(vendor: VendorServer, *answers: Any) -> None:
@@ -112,7 +112,7 @@ def imagen(vendor: VendorServer, *answers: Any) -> None:
         count = request.json["parameters"]["sampleCount"]
         return {"predictions": [{"bytesBase64Encoded": CODED, "mimeType": "image/png"}] * count}
 
-    vendor.on("POST", "/models/painter-1:predict", *(answers or (predict,)))
+    vendor.on("POST", "/v1beta/models/painter-1:predict", *(answers or (predict,)))
 
 
 def veo(vendor: VendorServer, *states: Any) -> None:
@@ -130,8 +130,8 @@ def veo(vendor: VendorServer, *states: Any) -> None:
 
     video = {"video": {"uri": f"{vendor.url}/video:download?alt=media"}}
     done = {"name": name, "done": True, "response": {"generateVideoResponse": {"generatedSamples": [video]}}}
-    vendor.on("POST", "/models/painter-1:predictLongRunning", start)
-    vendor.on("GET", f"/{name}", *(states or ({"name": name}, done)))
+    vendor.on("POST", "/v1beta/models/painter-1:predictLongRunning", start)
+    vendor.on("GET", f"/v1beta/{name}", *(states or ({"name": name}, done)))
     vendor.on("GET", "/video:download", Answer(302, b"", {"location": f"{vendor.url}/files/video.mp4"}))
     vendor.on("GET", "/files/video.mp4", Answer(200, MP4, {"content-type": "video/mp4"}))
 

@@ -71,10 +71,10 @@ def test_video_is_made_and_downloaded_through_a_redirect(call_style: CallStyle, 
     result = call(call_style, llm.vision, "t2v", "waves", width=1280, height=720, seconds=6)
     assert isinstance(result.part, VideoPart)
     assert result.part.blob.read() == fakes.MP4
-    (start,) = vendor.sent("POST", "/models/painter-1:predictLongRunning")
+    (start,) = vendor.sent("POST", "/v1beta/models/painter-1:predictLongRunning")
     assert start.json["parameters"] == {"aspectRatio": "16:9", "durationSeconds": 6}
     call(call_style, llm.vision, "i2v", png(), prompt="waves")
-    assert "image" in vendor.sent("POST", "/models/painter-1:predictLongRunning")[1].json["instances"][0]
+    assert "image" in vendor.sent("POST", "/v1beta/models/painter-1:predictLongRunning")[1].json["instances"][0]
 
 
 def test_redirect_to_another_host_does_not_get_the_key(vendor: VendorServer, remote: Remote):

@@ -109,5 +109,5 @@ def test_calls_are_answered_whole_and_streamed(call_style: Any, services: Any):
             "Hm.", "c2ln", origin="google-interactions/gemini-3.8-flash"
         )
         assert stream.response.content == "Grüße 😀"
-        assert server.paths == ["/interactions"] * 2
+        assert server.paths == ["/v1beta/interactions"] * 2
         assert [call.stream for call in server.calls] == [False, True]

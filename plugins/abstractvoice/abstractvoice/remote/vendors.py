@@ -10,11 +10,14 @@ from pathlib import Path
 from typing import Any, cast
 
 from abstractcore import ConfigurationError
+from abstractcore.schema import whole_base_url
 
 
 @dataclass(frozen=True, slots=True)
 class VendorRow:
-    """A vendor. `voices` are those that its API does not list; `listener` is its model for speech to text."""
+    """A vendor. `url_path` is what its own clients append to their base URL. `voices` are those that its API does not
+    list; `listener` is its model for speech to text.
+    """
 
     name: str
     title: str
@@ -22,6 +25,7 @@ class VendorRow:
     base_variables: tuple[str, ...]
     key_variables: tuple[str, ...]
     source: str
+    url_path: str = ""
     model: str = ""
     voice: str = ""
     listener: str = ""
@@ -65,14 +69,15 @@ def account(row: VendorRow, config: Mapping[str, Any], environment: Mapping[str,
     unless another base URL was given, whose server may need none.
     """
     given = config.get("voice_base_url")
-    base_url = given or _first(row.base_variables, environment) or row.base_url
+    asked = given or _first(row.base_variables, environment) or row.base_url
+    base_url = whole_base_url(str(asked), row.base_url, row.url_path)
     key = config.get("voice_api_key") or _first(row.key_variables, environment)
     if not key and base_url == row.base_url:
         names = " or ".join(row.key_variables)
         raise ConfigurationError(
             f"{row.title} needs an API key", hint=f"Set {names}, or pass voice_api_key=... to create_llm."
         )
-    return Account(str(base_url).rstrip("/"), str(key) if key else None)
+    return Account(base_url, str(key) if key else None)
 
 
 def _first(names: tuple[str, ...], environment: Mapping[str, str]) -> str | None:

@@ -68,7 +68,9 @@ class VertexProvider(VendorProvider):
         parent, token = _parent(config), config.options.get("access_token")
         path = f"{_VERTEX_VERSION}/{parent}" if parent else _VERTEX_VERSION
         host = _host(config.options["location"] if parent else "global")
-        url = base_url(config, environment, _URL_VARIABLE, default=f"https://{host}{path}", path=path)
+        has_parent = "/projects/" in (config.base_url or "")
+        appended = "" if has_parent else path
+        url = base_url(config, environment, _URL_VARIABLE, default=f"https://{host}{path}", path=appended)
         if config.api_key and token is None:
             key = check_key(config.api_key, self.name)
             return FixedEndpoint.at(url, HeaderAuth({"x-goog-api-key": key}, key_hint(config, "")))

@@ -23,7 +23,7 @@ FAKES: dict[str, Callable[..., Any]] = {
 STARTS = {
     "elevenlabs": "/v1/music",
     "stable-audio": "/v2beta/audio/stable-audio-2/text-to-audio",
-    "lyria": "/interactions",
+    "lyria": "/v1beta/interactions",
     "lyria-vertex": "/publishers/google/models/lyria-002:predict",
     "ace-step": "/release_task",
 }

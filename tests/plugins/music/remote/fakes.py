@@ -128,7 +128,7 @@ def lyria(vendor: VendorServer, *answers: Any) -> None:
         assert isinstance(request.json["input"], str)
         return interaction(model=request.json["model"])
 
-    vendor.on("POST", "/interactions", *(answers or (create,)))
+    vendor.on("POST", "/v1beta/interactions", *(answers or (create,)))
 
 
 def lyria_vertex(vendor: VendorServer, *answers: Any) -> None:

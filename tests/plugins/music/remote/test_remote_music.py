@@ -122,7 +122,7 @@ def test_lyria_3_has_its_sound_in_outputs(vendor: VendorServer, remote: Remote):
 def test_interaction_that_goes_on_is_asked_for(call_style: CallStyle, vendor: VendorServer, remote: Remote):
     running = {"id": "i-1", "status": "in_progress", "model": "lyria-3.5"}
     llm = remote("lyria", running)
-    vendor.on("GET", "/interactions/i-1", running, fakes.interaction())
+    vendor.on("GET", "/v1beta/interactions/i-1", running, fakes.interaction())
     seen: list[CallProgress] = []
     assert call(call_style, llm.music, "t2m", "a waltz", on_progress=seen.append).part.blob.read() == fakes.tone()
     assert [each.what for each in seen] == ["in progress", "in progress"]

@@ -222,21 +222,21 @@ def test_interaction_that_fails_is_not_asked_for_again(vendor: VendorServer, rem
 def test_task_that_never_ends_ends_at_the_time_limit(call_style: CallStyle, vendor: VendorServer, remote: Remote):
     running = {"id": "i-1", "status": "in_progress"}
     llm = remote("lyria", running)
-    vendor.on("GET", "/interactions/i-1", running)
-    vendor.on("POST", "/interactions/i-1/cancel", {"id": "i-1", "status": "cancelled"})
+    vendor.on("GET", "/v1beta/interactions/i-1", running)
+    vendor.on("POST", "/v1beta/interactions/i-1/cancel", {"id": "i-1", "status": "cancelled"})
     for music in (llm.music, remote("ace-step", fakes.task_state(0)).music):
         vendor.key = None
         with pytest.raises(RequestTimeoutError, match="was not finished in time"):
             call(call_style, music, "t2m", "a waltz", timeout=60)
-    assert len(vendor.sent("POST", "/interactions/i-1/cancel")) == 1
+    assert len(vendor.sent("POST", "/v1beta/interactions/i-1/cancel")) == 1
     assert 5 <= len(vendor.sent("POST", "/query_result")) <= 20
 
 
 def test_interaction_of_a_cancelled_task_is_cancelled(vendor: VendorServer, remote: Remote):
     running = {"id": "i-1", "status": "in_progress"}
     llm = remote("lyria", running)
-    vendor.on("GET", "/interactions/i-1", running)
-    vendor.on("POST", "/interactions/i-1/cancel", {"id": "i-1", "status": "cancelled"})
+    vendor.on("GET", "/v1beta/interactions/i-1", running)
+    vendor.on("POST", "/v1beta/interactions/i-1/cancel", {"id": "i-1", "status": "cancelled"})
 
     async def cancelled() -> None:
         started = asyncio.Event()
@@ -248,7 +248,7 @@ def test_interaction_of_a_cancelled_task_is_cancelled(vendor: VendorServer, remo
 
     with asyncio.Runner() as runner:
         runner.run(cancelled())
-    assert len(vendor.sent("POST", "/interactions/i-1/cancel")) == 1
+    assert len(vendor.sent("POST", "/v1beta/interactions/i-1/cancel")) == 1
 
 
 def test_file_at_another_host_does_not_get_the_key(vendor: VendorServer, remote: Remote):
