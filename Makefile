@@ -72,7 +72,7 @@ clean: ## remove .venv, build output and caches
 $(READY): uv.lock pyproject.toml $(wildcard plugins/*/pyproject.toml)
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || \
 	  { echo "Python 3.11 or newer is required, but '$(PYTHON)' is older or missing: try  make PYTHON=/path/to/python3.11" >&2; exit 1; }
-	@echo "Creating .venv from uv.lock (once; a cold cache downloads about 630 MB) ..."
+	@echo "Creating .venv from uv.lock (once; a cold cache downloads all packages) ..."
 	@test -x $(BIN)/uv || $(PYTHON) -m venv --clear $(VENV)
 	@test -x $(BIN)/uv || $(BIN)/python -m pip install -qq --disable-pip-version-check \
 	  "uv==$$(sed -n '/^name = "uv"$$/{n;s/^version = "\(.*\)"/\1/p;}' uv.lock)"

@@ -59,7 +59,7 @@ def main() -> None:
     """Asks each question about its file."""
     with create_llm(video_frames=2) as llm:
         print(f"AbstractCore {__version__} with {llm.model}, a very small model")
-        print("on this machine: no key, and a network only to download its weights (250 MB, once).")
+        print("on this machine: no key, and a network only to download its weights (246 MB, once).")
         for file, question in QUESTIONS.items():
             try:
                 ask(llm, file, question)

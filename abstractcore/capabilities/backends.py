@@ -7,12 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
 
-from ..errors import AbstractCoreError, PluginError
+from ..errors import AbstractCoreError, AuthenticationError, PluginError
 from ..ports.capabilities import BACKEND_METHODS, BackendEntry, CapabilityName
 from ..registry import failures_of
 from .caller import Caller
 from .owner import Owner
-from .unavailable import without_backend, without_method
+from .unavailable import without_backend, without_choice, without_method
 
 _OTHER_NAMES: Mapping[str, Sequence[str]] = {"list_models": ("list_provider_models",)}
 """Names that published plugins have for a method."""
@@ -84,6 +84,16 @@ class Backends:
             if method is not None:
                 return backend, method
         raise without_method(self.capability, name, entries)
+
+    def without_key(self, backend: Backend, method: str, error: AuthenticationError) -> AbstractCoreError:
+        """Returns the error of a backend without a key: that a choice is missing, if it was taken only because the one
+        before it has no such method.
+        """
+        entries = self.entries()
+        if backend.entry is entries[0]:
+            return error
+        choices = [entry for entry in entries if self._get(entry).method(method) is not None]
+        return without_choice(self.capability, method, choices)
 
     def entries(self) -> list[BackendEntry]:
         """Returns the backends that may be used, the preferred one first."""

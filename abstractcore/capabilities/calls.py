@@ -93,7 +93,9 @@ class BackendCalls:
         reader = ResultReader(
             where, request.kind, lambda content, declared: recognised(content, declared, self._caller, usual)
         )
-        invocation = Invocation(backend.id, request.method, method, reader, on_progress=options.get("on_progress"))
+        without_key = partial(self._backends.without_key, backend, request.method)
+        progress = options.get("on_progress")
+        invocation = Invocation(backend.id, request.method, method, reader, without_key, on_progress=progress)
         clock = self._caller.services.clock
         operation: Operation[ModelReply] = Operation(request.method, cast(Any, None), cast(Any, None), may_repeat=False)
         served = pipeline.answered_by(

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from ..concurrency.functions import is_async
 from ..engine import overdue
-from ..errors import AbstractCoreError, BackendError
+from ..errors import AbstractCoreError, AuthenticationError, BackendError
 from ..ports import Answer, Attempt, BilledResponse, CallContext
 from ..ports.capabilities import MediaBytes
 from ..registry import failure_text
@@ -25,12 +25,16 @@ if TYPE_CHECKING:
 
 @dataclass(slots=True)
 class Invocation:
-    """A call of `method`, a method of the backend `backend_id`. The arguments are set when its files have been read."""
+    """A call of `method`, a method of the backend `backend_id`. The arguments are set when its files have been read.
+
+    `without_key` returns the error to raise where the backend has no key.
+    """
 
     backend_id: str
     name: str
     method: Callable[..., object]
     reader: ResultReader
+    without_key: Callable[[AuthenticationError], AbstractCoreError]
     arguments: tuple[object, ...] = ()
     keywords: dict[str, Any] = field(default_factory=dict[str, Any])
     on_progress: Callable[[CallProgress], object] | None = None
@@ -86,9 +90,13 @@ class Invocation:
         return [*cast("Iterator[object]", value)] if isinstance(value, Iterator) else value
 
     def explained(self, error: BaseException, context: CallContext) -> BaseException:
-        """Returns `error`, or as a `BackendError` if it is an exception that is none of this package."""
+        """Returns `error`, or as a `BackendError` if it is an exception that is none of this package; for one of a key
+        that no request has been sent with, what `without_key` returns.
+        """
         if not isinstance(error, Exception) or (isinstance(error, TimeoutError) and overdue(context)):
             return error
+        if isinstance(error, AuthenticationError) and error.status is None:
+            return self.without_key(error)
         if isinstance(error, AbstractCoreError) and not isinstance(error, SchemaError):
             return error
         return BackendError(f"{self.name} failed: {failure_text(error)}", provider=self.backend_id)

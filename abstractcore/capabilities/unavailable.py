@@ -39,3 +39,22 @@ def without_method(
         hint=" ".join(filter(None, (entry.config_hint or entry.install_hint for entry in entries)))
         or f"Set {capability}_backend=... in create_llm; `abstractcore plugins` lists the backends.",
     )
+
+
+def without_choice(
+    capability: CapabilityName, method: str, entries: Sequence[BackendEntry]
+) -> CapabilityUnavailableError:
+    """Returns the error for a method whose backends need a key, or more, and of which the user has chosen none."""
+    option = f"{capability}_backend"
+    choices = [f"{option}={entry.backend_id.rpartition(':')[2]!r} ({_needed(entry)})" for entry in entries]
+    return CapabilityUnavailableError(
+        f"llm.{capability}.{method}: no backend does this as it is installed and set up.",
+        hint=f"Choose one in create_llm: {', '.join(choices)}.",
+    )
+
+
+def _needed(entry: BackendEntry) -> str:
+    """Returns what a backend needs first."""
+    needed = entry.config_hint or entry.install_hint or "see `abstractcore plugins`"
+    first = needed.partition(";")[0].removesuffix(" in create_llm")
+    return first if first.endswith("...") else first.rstrip(".")

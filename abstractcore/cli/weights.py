@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import typer
 
+from ..stores.models import shown_size
 from .connection import model_store
 from .json_output import catalogue_json
 from .reporting import reported
 from .screen import complain, note, show_table, write
-
-_MEBIBYTE = 1 << 20
 
 
 def show_stored(*, as_json: bool = False) -> None:
@@ -27,10 +26,11 @@ def show_stored(*, as_json: bool = False) -> None:
             return
         licences = {model.name: model.licence for model in store.packaged}
         rows = [
-            (model.name, _size(model.size), licences.get(model.name, "?"), str(model.path)) for model in kept.values()
+            (model.name, shown_size(model.size), licences.get(model.name, "?"), str(model.path))
+            for model in kept.values()
         ]
         rows += [
-            (model.name, _size(model.size), model.licence, f"not downloaded: {model.summary}")
+            (model.name, shown_size(model.size), model.licence, f"not downloaded: {model.summary}")
             for model in store.packaged
             if model.name not in kept
         ]
@@ -52,7 +52,3 @@ def remove(name: str) -> None:
             complain(f"{name} is not stored.", "Run `abstractcore models list`.")
             raise typer.Exit(1)
         note(f"removed {name}")
-
-
-def _size(size: int) -> str:
-    return f"{size / _MEBIBYTE:,.1f} MiB"

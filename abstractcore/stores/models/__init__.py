@@ -3,7 +3,16 @@
 from abstractcore.ports.weights import ModelFile, NpmFile, PackagedModel, WheelFile
 
 from .packaged import PACKAGED_MODELS
-from .progress import Progress
+from .progress import Progress, shown_size
 from .store import FileModelStore
 
-__all__ = ["PACKAGED_MODELS", "FileModelStore", "ModelFile", "NpmFile", "PackagedModel", "Progress", "WheelFile"]
+__all__ = [
+    "PACKAGED_MODELS",
+    "FileModelStore",
+    "ModelFile",
+    "NpmFile",
+    "PackagedModel",
+    "Progress",
+    "WheelFile",
+    "shown_size",
+]

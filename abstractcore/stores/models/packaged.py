@@ -30,7 +30,7 @@ PACKAGED_MODELS = (
             ),
         ),
         licence="Apache-2.0",
-        summary="A very small chat model; it answers on any machine, and not always sensibly.",
+        summary="A very small chat model, whose answers are not always sensible.",
     ),
     PackagedModel(
         name="qwen2.5-coder-1.5b",

@@ -14,8 +14,12 @@ from .checksums import size_of
 Progress: TypeAlias = Callable[[str, int, int], None]
 """Called with the model's name, the bytes so far and the total bytes, from a thread of its own."""
 
-MEBIBYTE = 1 << 20
 _INTERVAL = 0.1
+
+
+def shown_size(size: int) -> str:
+    """Returns a number of bytes as all texts about downloads have it: "98 MB", "1.1 GB"."""
+    return f"{size / 1e9:.1f} GB" if size >= 999_500_000 else f"{max(1, round(size / 1e6))} MB"
 
 
 @contextlib.contextmanager
@@ -45,14 +49,14 @@ def watched(name: str, folders: Sequence[Path], total: int, progress: Progress |
 @contextlib.contextmanager
 def _display(name: str, total: int) -> Generator[Progress]:
     if not _on_terminal():
-        note(f"downloading {name} ({max(1, round(total / MEBIBYTE))} MiB) ...")
+        note(f"downloading {name} ({shown_size(total)}) ...")
         yield lambda name, done, total: None
         return
     from rich.console import Console
     from rich.progress import BarColumn, DownloadColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Progress as Bar
 
-    columns = (TextColumn("downloading {task.description}"), BarColumn(), DownloadColumn(True), TimeRemainingColumn())
+    columns = (TextColumn("downloading {task.description}"), BarColumn(), DownloadColumn(), TimeRemainingColumn())
     with Bar(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task(name, total=total)
         yield lambda name, done, total: bar.update(task, completed=done)

@@ -23,12 +23,12 @@ from .hub_files import HubFilesSource
 from .local_paths import checked_path, is_path
 from .packaged import PACKAGED_MODELS
 from .packages import PackageSource
-from .progress import MEBIBYTE, Progress, note, watched
+from .progress import Progress, note, shown_size, watched
 from .sources import Source
 from .wheels import redact
 from .workspace import discard_partial, has_partial, locked, partial_folder, put_in_place, scratch_folder
 
-_MARGIN = 32 * MEBIBYTE
+_MARGIN = 32 << 20
 
 
 class FileModelStore:
@@ -160,7 +160,7 @@ class FileModelStore:
 def _check_space(size: int, root: Path) -> None:
     needed, free = size + _MARGIN, shutil.disk_usage(root).free
     if free < needed:
-        numbers = f"the download needs {round(needed / MEBIBYTE)} MiB and {free // MEBIBYTE} MiB are free"
+        numbers = f"the download needs {shown_size(needed)} while it is unpacked, and {shown_size(free)} are free"
         raise OSError(errno.ENOSPC, numbers, str(root))
 
 

@@ -356,7 +356,7 @@ def test_downloadable_models_are_listed(monkeypatch, tmp_path):
         row[0] for row in rows
     }
     assert all(row[3].startswith("not downloaded: ") for row in rows if row[0])
-    assert "qwen2.5-coder-1.5b\t1,065.6 MiB\tApache-2.0\tnot downloaded: " in result.stdout
+    assert "qwen2.5-coder-1.5b\t1.1 GB\tApache-2.0\tnot downloaded: " in result.stdout
     assert "abstractcore models pull NAME" in result.stderr
 
 
@@ -365,7 +365,7 @@ def test_model_is_pulled_and_listed(monkeypatch, models: FileModelStore):
     monkeypatch.setenv("ABSTRACTCORE_CACHE", str(models.root.parent))
     pulled = invoke("models", "pull", "smollm2-135m-instruct").stdout
     assert Path(pulled.rstrip("\n")).read_bytes()[:4] == b"GGUF"
-    assert f"smollm2-135m-instruct\t93.8 MiB\tApache-2.0\t{pulled}" in invoke("models", "list").stdout
+    assert f"smollm2-135m-instruct\t98 MB\tApache-2.0\t{pulled}" in invoke("models", "list").stdout
 
 
 def test_model_is_removed_once(monkeypatch, tmp_path):

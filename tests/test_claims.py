@@ -1,0 +1,309 @@
+"""What the README, the pages, the help and the demo claim in numbers and about keys, compared with the code.
+
+A claim is computed, names the document with its measurement, or names the test that runs it; every one is found here.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import tomllib
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.main import get_command
+
+from abstracta2a.addresses import MOST_CARD_BYTES
+from abstracta2a.agent import _MAX_MESSAGE_BYTES as A2A_MESSAGE_BYTES
+from abstractcore import Services, create_llm
+from abstractcore.catalogue.documents import MAX_BYTES
+from abstractcore.catalogue.update_sources import _MOST_BYTES as CATALOGUES_BYTES
+from abstractcore.cli.app import app
+from abstractcore.client.media_loading import MAX_FILE_BYTES
+from abstractcore.mcp.server.limits import Limits as MCPLimits
+from abstractcore.mcp.server.schemas import _LONGEST as SCHEMA_CHARACTERS
+from abstractcore.mcp.tools import _MAX_MESSAGE_BYTES as MCP_MESSAGE_BYTES
+from abstractcore.ports import HasOperations
+from abstractcore.registry import Registry
+from abstractcore.server.uploads import _MOST_BYTES as UPLOAD_BYTES
+from abstractcore.stores.models import PACKAGED_MODELS, shown_size
+from abstractcore_media.audio.converting import _MAX_WHOLE_BYTES as WHOLE_RECORDING_BYTES
+from abstractcore_media.audio.converting import MAX_BYTES as RECORDING_BYTES
+from abstractcore_providers.common.google_file_store import CHUNK_BYTES
+from abstractvision.drawing.motifs import motif_rows
+from abstractvoice.speakers.voices import voices
+from abstractvoice.speakers.weights import packaged_models
+from tests.documents import PAGES, ROOT
+
+README = ROOT / "README.md"
+TEXTS = (*PAGES, ROOT / "Makefile", ROOT / "examples" / "demo.py")
+WEIGHTS = {model.name: model.size for model in (*PACKAGED_MODELS, *packaged_models())}
+EXTRAS = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+
+
+def normal(text: str) -> str:
+    """A text with one space in place of each line break and indentation."""
+    return re.sub(r"\s+", " ", text)
+
+
+def weights(*names: str) -> str:
+    """The size of models, as all texts have it."""
+    return shown_size(sum(WEIGHTS[name] for name in names))
+
+
+def mebibytes(size: int) -> str:
+    """A limit, as the pages have it."""
+    whole, unit = (size >> 30, "GiB") if size >= 1 << 30 else (size >> 20, "MiB")
+    return f"{whole} {unit}"
+
+
+# Sizes
+
+SMALL, LARGE, WHISPER = "smollm2-135m-instruct", "qwen2.5-coder-1.5b", "whisper-base"
+COMPUTED = (
+    ("README.md", f"{weights(LARGE)} to download"),
+    (
+        "README.md",
+        f"Weights ({weights(SMALL)} for the embedded model, {weights(LARGE)} for `{LARGE}`, "
+        f"{weights(WHISPER)} for transcription)",
+    ),
+    ("models.md", f"| `{SMALL}` (default) | {weights(SMALL)} |"),
+    ("models.md", f"| `{LARGE}` | {weights(LARGE)} |"),
+    ("testing.md", f"downloads the {weights(LARGE)} of the largest one, `{LARGE}`"),
+    ("Makefile", f"download the {weights(LARGE)} that tests of the larger embedded model need"),
+    ("demo.py", f"download its weights ({weights(SMALL, WHISPER)}, once)"),
+    ("voice.md", f"`piper-joe`, {weights('piper-joe')}"),
+    ("voice.md", f"`kokoro-82m`, {weights('kokoro-82m')}"),
+    ("abstractvoice", f"`piper-joe`, {weights('piper-joe')}"),
+    ("abstractvoice", f"`kokoro-82m`, {weights('kokoro-82m')}"),
+    ("catalogue.md", f"provider file is at most {mebibytes(MAX_BYTES)}, and all of them {mebibytes(CATALOGUES_BYTES)}"),
+    ("catalogue.md", f"{mebibytes(MAX_FILE_BYTES)} and takes at most 30 minutes"),
+    ("mcp.md", f"`max_message_bytes`, {mebibytes(MCP_MESSAGE_BYTES)} unless given"),
+    ("mcp.md", f"| a request, and a result | {mebibytes(MCPLimits().request_bytes)} |"),
+    ("mcp.md", f"| a file of `--files` | {mebibytes(MCPLimits().file_bytes)} |"),
+    ("mcp.md", f"schemas for `extract` | {SCHEMA_CHARACTERS >> 10} KiB"),
+    ("media.md", f"up to {mebibytes(MAX_FILE_BYTES)}, five redirects and two minutes"),
+    ("media.md", f"a video is sent in pieces of {mebibytes(CHUNK_BYTES)}"),
+    ("media.md", f"Up to {mebibytes(WHOLE_RECORDING_BYTES)}, WAV"),
+    ("media.md", f"above {mebibytes(RECORDING_BYTES)}, some 40 minutes"),
+    ("server.md", f"takes files of up to {mebibytes(UPLOAD_BYTES)} in parts"),
+    ("abstracta2a", f"a card to {mebibytes(MOST_CARD_BYTES)}"),
+    ("abstracta2a", f"`max_message_bytes`, {mebibytes(A2A_MESSAGE_BYTES)}"),
+)
+"""Where a size is claimed, and the words of the claim, by the code."""
+MEASURED = (
+    ("README.md", "2 GB of memory", "0005-embedded-model.md", "1.98 GB"),
+    ("models.md", f"| {weights(SMALL)} | 0.3 GB |", "0005-embedded-model.md", "337 MB"),
+    ("models.md", f"| {weights(LARGE)} | 2 GB |", "0005-embedded-model.md", "1.98 GB"),
+    ("models.md", "needs 2.7 GB", "0005-embedded-model.md", "2.65 GB"),
+    ("server.md", "need 130 MB in one process, 48 MB more than none", "0103-speed-of-the-server.md", "130 MB"),
+)
+"""The same for sizes that were measured, with the decision that has the measurement, and its number there."""
+SIZE = re.compile(r"\b\d[\d.,]* ?[KMG]i?B\b")
+
+
+def place(text: Path) -> str:
+    """The name of a text: that of its folder for the README of a plugin."""
+    return text.parent.name if text.parent.parent.name == "plugins" else text.name
+
+
+def test_every_size_is_that_of_the_code_or_of_a_measurement():
+    claims = [*COMPUTED, *((where, words) for where, words, _, _ in MEASURED)]
+    walked = 0
+    for text in TEXTS:
+        content = normal(text.read_text(encoding="utf-8"))
+        spans = [found.span() for where, words in claims if where == place(text) for found in _all(words, content)]
+        for size in SIZE.finditer(content):
+            shown = content[max(0, size.start() - 60) : size.end() + 30]
+            assert any(begin <= size.start() and size.end() <= end for begin, end in spans), f"{text.name}: {shown}"
+            walked += 1
+    for where, words in claims:
+        assert any(words in normal(text.read_text(encoding="utf-8")) for text in TEXTS if place(text) == where), words
+    for *_, decision, number in MEASURED:
+        assert number in (ROOT / "docs" / "decisions" / decision).read_text(encoding="utf-8"), (decision, number)
+    assert walked == 33
+
+
+def _all(words: str, content: str) -> Iterator[re.Match[str]]:
+    return re.finditer(re.escape(words), content)
+
+
+# Speeds
+
+SPEED = re.compile(r"\btimes as fast\b|\bof the CPU time\b|\| [\d. to]+ s \|")
+SPEEDS = (
+    ("README.md", "about a third of the CPU time", "0030-http-stacks.md", "**0.34**"),
+    ("media.md", "about three times as fast", "0053-sound.md", "about three times"),
+    ("models.md", "three times as fast", "0053-sound.md", "about three times"),
+    ("models.md", f"| {weights(SMALL)} | 0.3 GB | 40 |", "0005-embedded-model.md", "about 40 tokens a second"),
+    ("models.md", f"| {weights(LARGE)} | 2 GB | 12 |", "0005-embedded-model.md", "12 tokens a second"),
+    ("voice.md", "| 0.15 s |", "0074-voices-on-this-machine.md", "1.11 s for 7.6 s of sound"),
+    ("voice.md", "| 0.8 to 1.5 s |", "0074-voices-on-this-machine.md", "0.8 to 1.5 s"),
+    ("abstractvoice", "| 0.15 s |", "0074-voices-on-this-machine.md", "1.11 s for 7.6 s of sound"),
+    ("abstractvoice", "| 0.8 to 1.5 s |", "0074-voices-on-this-machine.md", "0.8 to 1.5 s"),
+)
+"""Where a speed is claimed, the words, and the decision with its measurement."""
+
+
+def test_every_speed_has_a_measurement():
+    walked = 0
+    for text in TEXTS:
+        content = normal(text.read_text(encoding="utf-8"))
+        spans = [found.span() for where, words, *_ in SPEEDS if where == place(text) for found in _all(words, content)]
+        for claim in SPEED.finditer(content):
+            shown = content[max(0, claim.start() - 60) : claim.end() + 30]
+            assert any(begin <= claim.start() and claim.end() <= end for begin, end in spans), f"{text.name}: {shown}"
+            walked += 1
+    for where, words, decision, number in SPEEDS:
+        assert any(words in normal(text.read_text(encoding="utf-8")) for text in TEXTS if place(text) == where), words
+        assert number in normal((ROOT / "docs" / "decisions" / decision).read_text(encoding="utf-8")), (words, number)
+    assert walked == 7
+
+
+# Counts
+
+COUNTS = (
+    ("README.md", "three clients ask it", len([*(ROOT / "examples/server_clients").glob("*.py")]), 3),
+    ("README.md", "has 135 million parameters", int(SMALL.split("-")[1].removesuffix("m")), 135),
+    ("vision.md", "66 pictures of common things", len(motif_rows()), 66),
+    ("voice.md", "29 English voices", len(voices()), 29),
+    ("abstractvoice", "29 English voices", len(voices()), 29),
+)
+
+
+@pytest.mark.parametrize(("where", "words", "counted", "claimed"), COUNTS)
+def test_counts_are_those_of_the_code(where: str, words: str, counted: int, claimed: int):
+    (text,) = (text for text in TEXTS if place(text) == where)
+    assert words in normal(text.read_text(encoding="utf-8"))
+    assert counted == claimed
+
+
+# Extras, and what providers have
+
+
+def test_table_of_extras_names_what_each_installs():
+    table = README.read_text(encoding="utf-8").split("| extra | for | installs |\n|---|---|---|\n")[1].split("\n\n")[0]
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in table.splitlines()]
+    claimed = {name.strip("`"): re.findall(r"[\w.-]+", installs.split(";")[0]) for name, _, installs in rows}
+    assert claimed.keys() == EXTRAS.keys() - {"test"}
+    for extra, names in claimed.items():
+        if extra != "all":
+            packages = [re.split(r"[^\w.-]", each)[0] for each in EXTRAS[extra]]
+            named = [name for name in names if name not in ("with", "cryptography")]
+            assert sorted(named) == sorted(packages), extra
+    everything = {each for extra, each_of in EXTRAS.items() if extra not in ("all", "heic", "test") for each in each_of}
+    assert {*EXTRAS["all"]} == everything
+    assert len(claimed) == 15
+
+
+OPTIONS = {
+    "azure": {"resource": "r"},
+    "bedrock": {"region": "us-east-1"},
+    "openai-compatible": {"base_url": "http://localhost:1/v1"},
+    "vertex": {"project": "p"},
+}
+
+
+def test_keys_of_the_provider_table_are_read():
+    table = README.read_text(encoding="utf-8").split("| provider | API, and where its key")[1].split("\n\n")[0]
+    walked = 0
+    for provider, told in re.findall(r"^\| `([\w-]+)` \| (.*) \|$", table, re.MULTILINE):
+        for variable in re.findall(r"`([A-Z_]+(?:KEY|TOKEN\w*))`", told):
+            with closing(Services(environment={variable: "k"})) as services:
+                create_llm(provider, "m", services=services, **OPTIONS.get(provider, {}))
+            walked += 1
+    assert walked == 18
+
+
+def test_providers_that_count_tokens_are_named():
+    services = Services(environment={})
+    counting: list[str] = []
+    remote = {*Registry.from_entry_points().providers} - {"local", "scripted"}
+    for provider in sorted(remote):
+        llm = create_llm(provider, "m", api_key="k", services=services, **OPTIONS.get(provider, {}))
+        if isinstance(llm.transpiler, HasOperations) and "count_tokens" in llm.transpiler.operations:
+            counting.append(provider)
+    page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
+    claim = page.partition("## Counting tokens\n")[2].partition("\n## ")[0]
+    assert re.findall(r"`([\w-]+)`", claim.partition("endpoint, which")[2]) == counting
+    assert len(remote) == 23
+
+
+# Keys and networks
+
+ABOUT_KEYS = re.compile(
+    r"\b(no (API )?key|without a key|no network|without a network|without network or key|offline|any machine)\b", re.I
+)
+_REPLAYED = "tests/core/middleware/cassettes/test_replaying.py::test_recorded_exchange_is_replayed_without_a_server"
+_EMBEDDED = "tests/providers/local/test_stronger_model.py::test_answers_in_english_at_no_cost"
+_DEMO = "tests/examples/test_examples.py::test_demo_answers_about_a_recording_a_document_a_photo_and_a_video"
+_SPEECH = "tests/plugins/voice/test_local.py::test_text_is_spoken_with_times_and_places"
+_OWN_SERVER = "tests/plugins/voice/remote/test_speaking.py::test_server_of_ones_own_needs_no_key"
+_MUSIC = "tests/plugins/music/test_package.py::test_example_writes_plays_and_saves_a_song"
+_LAYERS = "tests/test_layers.py::test_imports_respect_the_layers"
+_PLAN = "tests/core/cli/test_media.py::test_table_has_a_line_for_each_file"
+_LISTED = "tests/core/cli/test_models.py::test_list_of_a_provider_without_one_is_that_of_the_catalogue"
+_BLOCKS = "tests/test_docs.py::test_block_runs_on_its_own_and_prints_the_shown_output"
+_CHOICES = "tests/plugins/test_choices.py::test_methods_that_the_default_backend_lacks_name_the_choices"
+RUN = (
+    ("README.md", "a photo and a video: no key", _DEMO),
+    ("README.md", f"without a key, take `create_llm(\"local/{LARGE}\")`", _EMBEDDED),
+    ("README.md", "on this machine without a key", _CHOICES),
+    ("README.md", "replayed without network or key", _REPLAYED),
+    ("README.md", "wire formats (pure translation, no network)", _LAYERS),
+    ("architecture.md", "It uses no network and no clock", _LAYERS),
+    ("architecture.md", "`formats/` is pure: no network, clock or environment", _LAYERS),
+    ("catalogue.md", "without one, without a network and at providers without a list", _LISTED),
+    ("glossary.md", "`replay` answers without a network", _REPLAYED),
+    ("mcp.md", "Without a key the server listens at addresses of its own machine", "tests/core/mcp/server/test_http.py"
+     "::test_server_without_a_key_serves_this_machine_only"),
+    ("media.md", "it needs no key and sends nothing", _PLAN),
+    ("models.md", "runs a model on this machine, without a key, and without a network after the download", _EMBEDDED),
+    ("music.md", "which needs no key and no network", _MUSIC),
+    ("music.md", "elevenlabs: no key for elevenlabs", _BLOCKS),
+    ("server.md", "with or without a key. `origins`", "tests/server/test_origins.py"
+     "::test_foreign_pages_are_refused_on_every_route"),
+    ("server.md", "no content, no key", "tests/server/test_no_key_shows.py"
+     "::test_failures_of_each_provider_show_no_key_anywhere"),
+    ("testing.md", "An LLM that replays needs no API key", _REPLAYED),
+    ("vision.md", "If the next one has no key, the error names", _CHOICES),
+    ("vision.md", "fal: no key for fal", _BLOCKS),
+    ("voice.md", "and needs no key; Whisper", _SPEECH),
+    ("voice.md", "which needs no key. `voice_default=`", _OWN_SERVER),
+    ("abstractvoice", "29 English voices, which need no key", _SPEECH),
+    ("abstractvoice", "which needs no key. `voice_default=`", _OWN_SERVER),
+    ("Makefile", "run the demo: no key, no server", _DEMO),
+    ("demo.py", "on this machine: no key, and a network only to download its weights", _DEMO),
+    ("help", "nothing is converted or sent, and no key is needed", _PLAN),
+    ("help", "--offline List what the catalogue has", _LISTED),
+)  # fmt: skip
+"""Where it is claimed that no key or no network is needed, the words, and the test that runs it."""
+
+
+def help_pages(command: Any, path: str = "abstractcore") -> Iterator[str]:
+    """The help of a command, and of those that it has."""
+    yield normal(command.get_help(command.make_context(path, [], resilient_parsing=True)))
+    for name, each in sorted(getattr(command, "commands", {}).items()):
+        yield from help_pages(each, f"{path} {name}")
+
+
+def test_every_claim_about_keys_and_networks_names_the_test_that_runs_it():
+    pages = [("help", page) for page in help_pages(get_command(app))]
+    texts = [(place(text), normal(text.read_text(encoding="utf-8"))) for text in TEXTS]
+    walked, used = 0, set[str]()
+    for where, content in (*texts, *pages):
+        spans = [(found.span(), words) for each, words, _ in RUN if each == where for found in _all(words, content)]
+        used |= {words for _, words in spans}
+        for claim in ABOUT_KEYS.finditer(content):
+            shown = content[max(0, claim.start() - 60) : claim.end() + 30]
+            assert any(begin <= claim.start() and claim.end() <= end for (begin, end), _ in spans), f"{where}: {shown}"
+            walked += 1
+    assert used == {words for _, words, _ in RUN}
+    assert (walked, len(pages)) == (29, 29)
+    for _, _, test in RUN:
+        module, name = test.split("::")
+        tree = ast.parse((ROOT / module).read_text(encoding="utf-8"))
+        assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}, test
