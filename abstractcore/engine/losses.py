@@ -11,7 +11,7 @@ _NO_LOSSES = frozenset(
     {
         *("unknown_model", "retired_model", "media_type_mismatch", "no_effect", "cache_too_short"),
         *("schema_normalized", "schema_narrowed", "tools_as_prompt", "calls_not_constrained"),
-        "schema_as_tool",
+        *("schema_as_tool", "tool_name_changed", "property_names_changed", "schema_name_changed"),
     }
 )
 

@@ -291,6 +291,10 @@ class Pipeline:
         known = tuple(context.warnings)
         context.warnings += (each for each in (*lowered.warnings, *encoded.warnings) if each not in known)
         answer = await self._attempted(context, lowered, encoded)
+        if encoded.names is not None:
+            from .sent_names import restore_names
+
+            answer = restore_names(answer, encoded.names, context)
         if lowered.reading is None:
             return answer
         from .reply_reading import read_answer

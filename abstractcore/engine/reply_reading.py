@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from ..errors import AbstractCoreError
 from ..outputs.reply_texts import OUTPUT_CALL
-from ..ports import Answer, CallContext, DeltaStream, OperationResult
+from ..ports import Answer, CallContext, OperationResult
 from ..schema import (
     NO_OPTIONS,
     CallWarning,
@@ -31,15 +30,13 @@ from ..schema import (
     ToolCallEnd,
     ToolCallStart,
     UsageDelta,
-    accumulate,
-    deltas_of,
     freeze_object,
-    partial_reply,
 )
 from ..schema.call_ids import CallIds
 from ..tools.prompted import CallParser, ParsedCall, ParsedReasoning, Piece, tool_format
 from ..tools.prompted.fenced_calls import FencedCalls
 from ..tools.prompted.rescue import ALL_FORMATS, JSON_FORMATS, RescueParser
+from .delta_reading import ReadStream, read_reply
 
 _Other: TypeAlias = (
     ReasoningStart | ReasoningDelta | ReasoningEnd | ToolCallStart | ToolCallDelta | ToolCallEnd | PartDelta
@@ -55,52 +52,6 @@ def read_answer(answer: Answer, reading: ReplyReading, context: CallContext) -> 
     if isinstance(answer, OperationResult):
         return answer
     return ReadStream(answer, ReplyReader(reading, context.call), context)
-
-
-def read_reply(reply: ModelReply, reader: ReplyReader) -> ModelReply:
-    """Returns a whole reply as `reader` reads it, with the warnings of what it repaired."""
-    found = accumulate([*reader.feed(deltas_of(reply)), *reader.finish()])
-    return replace(found, warnings=(*reply.warnings, *reader.warnings))
-
-
-class ReadStream:
-    """A stream whose text is read. Warnings of what was repaired are added to those of the call. The `partial` of an
-    error holds what was read so far: complete calls as calls, and nothing of one that is cut off.
-    """
-
-    def __init__(self, stream: DeltaStream, reader: ReplyReader, context: CallContext) -> None:
-        self._stream = stream
-        self._reader = reader
-        self._context = context
-        self._deltas: list[Delta] = []
-        self._ended = False
-
-    async def read(self) -> list[Delta]:
-        """Returns the next deltas; an empty list at the end."""
-        while not self._ended:
-            try:
-                batch = await self._stream.read()
-            except AbstractCoreError as error:
-                if error.partial is not None:
-                    error.partial = partial_reply(self._deltas)
-                raise
-            self._ended = not batch
-            read = self._reader.feed(batch) if batch else self._reader.finish()
-            if self._reader.warnings:
-                self._context.warnings += self._reader.warnings
-                self._reader.warnings = []
-            if read:
-                self._deltas += read
-                return read
-        return []
-
-    async def close(self) -> None:
-        """Releases the connection."""
-        await self._stream.close()
-
-    def abort(self) -> None:
-        """Closes the connection."""
-        self._stream.abort()
 
 
 class ReplyReader:

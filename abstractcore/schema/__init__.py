@@ -104,6 +104,7 @@ if TYPE_CHECKING:
     from .records import CallRecord, Capture, Outcome
     from .redaction import redacted_call, redacted_reply
     from .reply_readings import ReplyReading
+    from .sent_names import SentNames
     from .server_side import Parsed, Rendered
     from .sizes import content_size, size_of
     from .sources import Source, SourceKind, SourceMatch
@@ -171,6 +172,7 @@ _LATER = {
     "Rendered": "server_side",
     "ReplyEnd": "deltas",
     "ReplyReading": "reply_readings",
+    "SentNames": "sent_names",
     "ReplyStart": "deltas",
     "SCHEMA_VERSION": "documents",
     "Source": "sources",
@@ -325,6 +327,7 @@ __all__ = [
     "Role",
     "Sampling",
     "SchemaError",
+    "SentNames",
     "SeparateUsage",
     "Source",
     "SourceKind",

@@ -59,10 +59,13 @@ def unexpected_encoding(headers: Mapping[str, str]) -> str | None:
 
 @dataclass(frozen=True, slots=True)
 class Encoded(Immutable):
-    """A call encoded as a request, with a warning for everything that the format cannot express."""
+    """A call encoded as a request, with a warning for everything that the format cannot express. `names` are those that
+    it has in place of the call's own, which are restored in the reply; None if it has all of them.
+    """
 
     request: WireRequest
     warnings: tuple[CallWarning, ...] = ()
+    names: schema.SentNames | None = None
 
 
 @dataclass(frozen=True, slots=True)

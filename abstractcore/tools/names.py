@@ -9,7 +9,7 @@ from ..errors import InvalidInputError
 from ..schema.quoting import shown
 
 LONGEST_NAME = 64
-"""OpenAI's, Mistral's and Amazon's limit; those of others are longer (`common/tool_names.py` of the providers)."""
+"""OpenAI's, Mistral's and Amazon's limit; those of others are longer (`common/name_rules.py` of the providers)."""
 _VALID = re.compile(rf"[A-Za-z_][A-Za-z0-9_-]{{0,{LONGEST_NAME - 1}}}")
 _OTHERS = re.compile(r"[^A-Za-z0-9_-]+")
 

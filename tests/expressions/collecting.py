@@ -42,7 +42,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "plugins/abstractmusic/abstractmusic/composing/wishes.py": {"word": "sea shanty"},
     "providers/abstractcore_providers/common/json_schemas/keywords.py": {"part": r"\(\?[=!<]|\\[1-9bB]|[$^]"},
     "providers/abstractcore_providers/common/raw_arguments.py": {"key": "arguments"},
-    "providers/abstractcore_providers/common/tool_names.py": {
+    "providers/abstractcore_providers/common/name_rules.py": {
         "first": "a-zA-Z_",
         "alphabet": "a-zA-Z0-9_.:-",
         "longest": 128,

@@ -25,7 +25,7 @@ from ...schema import (
 )
 from .message import conversations
 from .option_placement import message_with_options, placed_options
-from .part import CACHE, FLAG, NAME, OBJECT, SOME_TEXT, TEXT, tuples
+from .part import CACHE, FLAG, NAME, OBJECT, SOME_TEXT, TEXT, TOOL_NAME, tuples
 
 _KINDS: tuple[MediaKind, ...] = get_args(MediaKind)
 _LEVELS: tuple[ThinkingLevel, ...] = get_args(ThinkingLevel)
@@ -35,9 +35,10 @@ _MODALITIES: tuple[Modality, ...] = get_args(Modality)
 
 def tool_specs() -> SearchStrategy[ToolSpec]:
     """Tool specs."""
-    schemas = st.just({"type": "object", "properties": {"a": {"type": "integer"}}}) | OBJECT
+    properties = st.sampled_from([{"a": {"type": "integer"}}, {"$top": {"type": "integer"}, "a": {}}])
+    schemas = st.builds(lambda each: {"type": "object", "properties": each}, properties) | OBJECT
     strict = st.sampled_from([None, True, False])
-    return st.builds(ToolSpec, NAME, TEXT, schemas, strict, FLAG, FLAG, FLAG, CACHE, FLAG)
+    return st.builds(ToolSpec, TOOL_NAME, TEXT, schemas, strict, FLAG, FLAG, FLAG, CACHE, FLAG)
 
 
 def samplings() -> SearchStrategy[Sampling]:
@@ -49,7 +50,7 @@ def samplings() -> SearchStrategy[Sampling]:
 
 def output_schemas() -> SearchStrategy[OutputSchema]:
     """Output schemas."""
-    return st.builds(OutputSchema, NAME, OBJECT, st.none() | TEXT, FLAG)
+    return st.builds(OutputSchema, NAME | st.just("An answer"), OBJECT, st.none() | TEXT, FLAG)
 
 
 def hosted_tools() -> SearchStrategy[HostedTool]:

@@ -47,6 +47,8 @@ def names() -> SearchStrategy[str]:
 
 
 NAME = st.text("abcxyzABC019_-", min_size=1, max_size=10)
+TOOL_NAME = NAME | st.sampled_from(["get weather!", "größe", "a.b:c", "a" * 65, "b" * 130])
+"""Names of tools, also such as vendors refuse."""
 
 
 def numbers() -> SearchStrategy[float]:
@@ -167,7 +169,7 @@ def content_parts() -> SearchStrategy[ContentPart]:
 
 def tool_calls() -> SearchStrategy[ToolCall]:
     """Tool calls."""
-    return st.builds(ToolCall, NAME, NAME, tool_arguments(), st.none() | NAME, CACHE)
+    return st.builds(ToolCall, NAME, TOOL_NAME, tool_arguments(), st.none() | NAME, CACHE)
 
 
 def tool_results(content: SearchStrategy[ContentPart] | None = None) -> SearchStrategy[ToolResult]:

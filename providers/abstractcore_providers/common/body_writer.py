@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from abstractcore import schema
 from abstractcore.schema import CallWarning, ToolCall
 
 from .json_reading import Object
@@ -17,13 +18,14 @@ class BodyWriter:
     """Collects the warnings and argument texts of one body.
 
     Options are those for `provider`; `key` is the field for the arguments of a call. With `one_line`, as in the events
-    of a stream, argument texts contain no line breaks.
+    of a stream, argument texts contain no line breaks. `names` are those that the body has in place of the call's.
     """
 
     provider: str
     key: str
     one_line: bool = False
     warnings: list[CallWarning] = field(default_factory=list[CallWarning])
+    names: schema.SentNames | None = None
     arguments: list[str] = field(default_factory=list[str])
 
     def json(self, body: Object) -> bytes:

@@ -5,7 +5,7 @@ Requests, responses and errors on the wire: `formats/openai_chat`.
 
 from __future__ import annotations
 
-from ..common import json_schemas
+from ..common import json_schemas, request_limits
 from ..formats.openai_chat import Dialect, dialect, usage
 from ..formats.openai_chat.dialect import (
     BREAKPOINT,
@@ -77,6 +77,7 @@ VENDORS = (
             options=COMMON_OPTIONS - {"top_logprobs"},
             thinking=ThinkingFields(levels=("low", "medium", "high")),
             think_tags=True,
+            limits=request_limits.GROQ,
             schemas=json_schemas.GROQ,
         ),
     ),
@@ -94,6 +95,7 @@ VENDORS = (
             stream_usage=False,
             reasoning_field=PIECES,
             call_id_size=9,
+            limits=request_limits.MISTRAL,
             schemas=json_schemas.MISTRAL,
             billing=usage.MISTRAL,
             # A keyword has no spaces or commas: docs.mistral.ai/api/endpoint/audio/transcriptions
@@ -124,6 +126,7 @@ VENDORS = (
             reasoning_field="reasoning_content",
             empty_reasoning=True,
             json_mode_only=True,
+            limits=request_limits.DEEPSEEK,
             schemas=json_schemas.DEEPSEEK,
         ),
         model_examples={"deepseek-": "deepseek-v4-pro"},
@@ -137,6 +140,7 @@ VENDORS = (
             "xai",
             most_alternatives=8,  # `BaseClient.create` in the xai-sdk package
             thinking=ThinkingFields(levels=("low", "medium", "high", "xhigh")),
+            limits=request_limits.XAI,
             schemas=json_schemas.XAI,
             billing=usage.XAI,
         ),
@@ -206,7 +210,7 @@ VENDORS = (
         "CEREBRAS_API_KEY",
         url_variable="CEREBRAS_BASE_URL",
         url_path="/v1",
-        dialect=Dialect("cerebras", think_tags=True, schemas=json_schemas.CEREBRAS),
+        dialect=Dialect("cerebras", think_tags=True, limits=request_limits.CEREBRAS, schemas=json_schemas.CEREBRAS),
     ),
     Preset(
         "lmstudio",
@@ -222,7 +226,7 @@ VENDORS = (
             options=_WITH_TOP_K - {"top_logprobs", "parallel_tool_calls"},
             thinking=None,
             think_tags=True,
-            tool_names=None,
+            limits=request_limits.UNLIMITED,
             schemas=json_schemas.TOLERANT,
         ),
     ),
@@ -242,7 +246,7 @@ VENDORS = (
                 off=(("chat_template_kwargs", "enable_thinking"), False), budget=("thinking_token_budget",)
             ),
             think_tags=True,
-            tool_names=None,
+            limits=request_limits.UNLIMITED,
             reasoning_field="reasoning",
             schemas=json_schemas.TOLERANT,
         ),
@@ -261,7 +265,7 @@ VENDORS = (
             options=_WITH_TOP_K,
             most_alternatives=20,
             think_tags=True,
-            tool_names=None,
+            limits=request_limits.UNLIMITED,
             reasoning_field="reasoning_content",
             schemas=json_schemas.TOLERANT,
         ),

@@ -62,6 +62,7 @@ from abstractcore.schema import (
     Question,
     Rendered,
     ReplyReading,
+    SentNames,
     SeparateUsage,
     Source,
     StoredFile,
@@ -99,7 +100,7 @@ assert isinstance(CALL, ModelCall)
 OTHERS = [
     StoredFile("f", "p", "http://h/v1", "a1", "0" * 64, "text/plain", 3, 1.0, 2.0, "a.txt", False),
     CachedContent("c", {"p": {"a": [1]}}, tokens=7),
-    Encoded(WireRequest("/", {"a": "b"}, b"{}")),
+    Encoded(WireRequest("/", {"a": "b"}, b"{}"), names=SentNames({"a_1": "a!"}, {"a_1": {"b_2": "b]"}}, {"c_3": "c?"})),
     Lowered(CALL, reading=ReplyReading("react", (ToolSpec("f"),))),
     ModelList(("a",), "next"),
     Plan(warnings=(CallWarning("a", "b", "c"),)),

@@ -108,12 +108,14 @@ def is_merged(path: str, call: ModelCall, format: str) -> bool:
 
 def is_expressible(part: Part, call: ModelCall, format: str) -> bool:
     """Whether it was moved to another message, because nothing remains between the two."""
-    read = FORMATS[format]().parse(FORMATS[format]().encode(call).request).call
+    encoded = FORMATS[format]().encode(call)
+    read = FORMATS[format]().parse(encoded.request).call
     if isinstance(part, TextPart):
         return any(part.text in message.text for message in read.messages)
     if isinstance(part, ToolCall):
+        own = {} if encoded.names is None else encoded.names.tools
         calls = [call for message in read.messages for call in message.tool_calls]
-        return (part.name, part.arguments) in [(call.name, call.arguments) for call in calls]
+        return (part.name, part.arguments) in [(own.get(call.name, call.name), call.arguments) for call in calls]
     return _plain(part) in [_plain(other) for _, _, other in parts_of(read)]
 
 

@@ -9,6 +9,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError, ToolSpec, freeze_object
 
 from .changes import Changes
+from .property_names import sent_properties, with_sent_properties
 from .recent import Recent, Rewriting
 from .rewriting import rewritten
 from .rules import AS_IT_IS, Effect, Rules, SchemaRules
@@ -21,7 +22,7 @@ _CODES: Mapping[Effect, str] = {
 }
 _OUTPUT = "output.schema"
 _HINT = "Correct the schema: no vendor accepts it."
-_RECENT = Recent()
+_RECENT: Recent[Rewriting] = Recent()
 
 
 def fit_tool(
@@ -95,13 +96,15 @@ def _rewriting(schema: JSONObject, rules: Rules, path: str, *, is_tool: bool) ->
     if rewriting is None:
         changes = Changes()
         rewriting = _rewrite(schema, rules, path, changes, is_tool)
-        _RECENT.keep(schema, rules, is_tool, rewriting, changes.parts)
+        _RECENT.keep(schema, rules, rewriting, changes.parts, is_tool)
     return rewriting
 
 
 def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: Changes, is_tool: bool) -> Rewriting:
     try:
-        sent = freeze_object(rewritten(schema, rules, changes, is_tool=is_tool))
+        whole = rewritten(schema, rules, changes, is_tool=is_tool)
+        names = sent_properties(schema, rules.property_names)
+        sent = freeze_object(with_sent_properties(whole, names, changes) if names else whole)
     except SchemaError as error:
         raise InvalidInputError(error.message, path=path, hint=_HINT) from None
     except InvalidInputError as error:

@@ -1,13 +1,14 @@
-"""A cache of rewritten schemas, since the same tools are sent again and again."""
+"""A cache of what was computed of schemas, since the same tools are sent again and again."""
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from abstractcore.schema import JSONObject
 
-from .rules import Effect, Rules
+from .rules import Effect
 
+T = TypeVar("T")
 _MOST = 256
 _LARGEST = 200
 
@@ -27,23 +28,23 @@ class Rewriting(NamedTuple):
     """The changes by which structure is lost; empty if there are none."""
 
 
-class Recent:
-    """Caches small schemas by identity, which is safe while they are referenced here. Cleared when full.
+class Recent(Generic[T]):
+    """Caches results for small schemas by identity, which is safe while they are referenced here. Cleared when full.
 
-    Schemas of a call are immutable, so the same object always has the same result.
+    Schemas of a call are immutable, so the same object has the same result by the same rules.
     """
 
     def __init__(self) -> None:
-        self._kept: dict[tuple[int, int, bool], tuple[JSONObject, Rules, Rewriting]] = {}
+        self._kept: dict[tuple[int, int, bool], tuple[JSONObject, object, T]] = {}
 
-    def find(self, schema: JSONObject, rules: Rules, is_tool: bool) -> Rewriting | None:
+    def find(self, schema: JSONObject, rules: object, is_tool: bool = True) -> T | None:
         """Returns the cached result; None if there is none."""
         kept = self._kept.get((id(schema), id(rules), is_tool))
         return None if kept is None else kept[2]
 
-    def keep(self, schema: JSONObject, rules: Rules, is_tool: bool, rewriting: Rewriting, parts: int) -> None:
+    def keep(self, schema: JSONObject, rules: object, result: T, parts: int, is_tool: bool = True) -> None:
         """Stores the result for a schema with this many parts."""
         if parts <= _LARGEST:
             if len(self._kept) >= _MOST:
                 self._kept.clear()
-            self._kept[id(schema), id(rules), is_tool] = schema, rules, rewriting
+            self._kept[id(schema), id(rules), is_tool] = schema, rules, result

@@ -45,6 +45,18 @@ def _step(value: Any, token: str) -> Any:
     return None
 
 
+def renamed_reference(reference: Any, names: Mapping[str, str]) -> Any:
+    """Returns a reference with `names` for the properties on its way, where it is one within the schema."""
+    if not isinstance(reference, str) or not reference.startswith("#/"):
+        return reference
+    steps = reference.split("/")
+    for index in range(2, len(steps)):
+        name = _name_of(steps[index])
+        if steps[index - 1] == "properties" and name in names:
+            steps[index] = names[name]
+    return "/".join(steps)
+
+
 def end_of(root: Mapping[str, Any], schema: Any, path: str) -> Any:
     """Resolves a reference, also to another reference; raises `InvalidInputError` for a circular one."""
     seen: set[str] = set()
@@ -73,4 +85,12 @@ def _tokens(reference: str, path: str) -> list[str]:
     if pointer and not pointer.startswith("/"):
         hint = "Refer to it by its path, such as #/$defs/name."
         raise InvalidInputError(f"{reference!r} is an anchor, which not every provider supports", path=path, hint=hint)
-    return [token.replace("~1", "/").replace("~0", "~") for token in pointer.split("/")[1:]]
+    return [_unescaped(token) for token in pointer.split("/")[1:]]
+
+
+def _name_of(step: str) -> str:
+    return _unescaped(unquote(step))
+
+
+def _unescaped(token: str) -> str:
+    return token.replace("~1", "/").replace("~0", "~")

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal
 
+from ..name_rules import NameRule
+
 Effect = Literal["same", "narrower", "looser"]
 """The effect of a change on the accepted values."""
 
@@ -46,6 +48,7 @@ class Rules:
       with any values. `required`: how many of an object's properties must be required.
       `typed`: every schema has a type, and every array a schema for its items. `explicit_items`: arrays of anything
       state it in `items`.
+    * `property_names`: the accepted ones; others are replaced.
     """
 
     keywords: frozenset[str] | None = None
@@ -67,6 +70,7 @@ class Rules:
     typed: bool = False
     explicit_items: bool = False
     limits: Limits | None = None
+    property_names: NameRule | None = None
 
 
 AS_IT_IS = Rules()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from ..name_rules import ANTHROPIC_PROPERTIES
 from .rules import Limits, Rules, SchemaRules
 
 _SAID = frozenset({"title", "description", "default", "$defs", "$ref", "type", "enum", "const", "anyOf"})
@@ -69,8 +70,9 @@ _ANTHROPIC = Rules(
     any_of_only=True,
     closed=True,
     limits=Limits(optional=24, unions=16),
+    property_names=ANTHROPIC_PROPERTIES,
 )
-ANTHROPIC = SchemaRules(Rules(root_object=True), _ANTHROPIC, _ANTHROPIC)
+ANTHROPIC = SchemaRules(Rules(root_object=True, property_names=ANTHROPIC_PROPERTIES), _ANTHROPIC, _ANTHROPIC)
 BEDROCK = ANTHROPIC
 """As Anthropic's: Bedrock enforces schemas for Anthropic's models, with the same limitations."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from abstractcore import schema
 from abstractcore.schema import CallWarning, Encoded, JSONObject, ModelCall, WireRequest
 
 from ...common.claude_thinking import (
@@ -18,11 +19,13 @@ from ...common.claude_thinking import (
 )
 from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object, as_object
+from ...common.json_schemas import ANTHROPIC
 from ...common.provider_options import duplicate_option_error, options_for
 from ...common.raw_arguments import written_with
+from ...common.request_limits import ANTHROPIC as LIMITS
 from ...common.sampling_options import write_sampling
 from ...common.thinking_levels import nearest_level
-from ...common.tool_names import ANTHROPIC, with_valid_names
+from ...common.within_limits import within_limits
 from .betas import betas_to_theirs
 from .dialect import Dialect
 from .outputs import has_output, output_to_theirs
@@ -38,18 +41,20 @@ _HIGHEST_TEMPERATURE = 1.0
 
 @dataclass(slots=True)
 class Draft:
-    """A request before it is written: its fields, the texts for its placeholders, header fields, and warnings."""
+    """A request before it is written: its fields, the texts for its placeholders, header fields, warnings, and the
+    names that it has in place of the call's.
+    """
 
     body: Object
     inputs: list[str]
     headers: Mapping[str, str]
     warnings: list[CallWarning]
+    names: schema.SentNames | None
 
     def written(self, path: str) -> Encoded:
         """Returns the request to `path`."""
-        return Encoded(
-            WireRequest(path, self.headers, written_with(self.body, "input", self.inputs)), tuple(self.warnings)
-        )
+        request = WireRequest(path, self.headers, written_with(self.body, "input", self.inputs))
+        return Encoded(request, tuple(self.warnings), self.names)
 
 
 def encode(call: ModelCall, dialect: Dialect) -> Encoded:
@@ -64,7 +69,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
 def draft(call: ModelCall, dialect: Dialect) -> Draft:
     """As `encode`, before the request is written."""
     warnings: list[CallWarning] = []
-    call = with_valid_names(call, ANTHROPIC, warnings)
+    call, names = within_limits(call, LIMITS, ANTHROPIC, dialect.provider, warnings)
     options_path = f"provider_options.{dialect.provider}"
     options = dict(options_for(call, dialect.provider, warnings))
     has_options = bool(options)
@@ -97,7 +102,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
         if read_claude_thinking(body.get("thinking"), effort, replays=replays, settings=dialect)[0] != thinking:
             raise duplicate_option_error(f"{options_path}.thinking")
     headers = {**JSON_HEADERS, **dialect.headers, **betas_to_theirs(betas, body, f"{options_path}.betas", warnings)}
-    return Draft(body, conversation.inputs, headers, warnings)
+    return Draft(body, conversation.inputs, headers, warnings, names)
 
 
 def _add_thinking(

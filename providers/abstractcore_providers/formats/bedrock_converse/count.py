@@ -16,7 +16,7 @@ _COUNTED = ("messages", "system", "toolConfig", FIELDS)
 def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
     """Returns the request; raises as `encode` does."""
     warnings: list[CallWarning] = []
-    body, inputs = request_body(call, dialect, warnings)
+    body, inputs, _ = request_body(call, dialect, warnings)
     counted = {name: body[name] for name in _COUNTED if name in body}
     request = request_to(call.model, "count-tokens", {"input": {"converse": counted}}, inputs)
     return Encoded(request, tuple(warnings))

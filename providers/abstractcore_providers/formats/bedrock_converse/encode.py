@@ -9,6 +9,7 @@ from urllib.parse import quote
 
 from pydantic_core import to_json
 
+from abstractcore import schema
 from abstractcore.schema import (
     CallWarning,
     Encoded,
@@ -27,9 +28,9 @@ from ...common.json_reading import Object
 from ...common.json_schemas import BEDROCK
 from ...common.provider_options import options_for
 from ...common.raw_arguments import written_with
+from ...common.request_limits import BEDROCK as LIMITS
 from ...common.sampling_options import write_sampling
-from ...common.tool_names import BEDROCK as BEDROCK_NAMES
-from ...common.tool_names import with_valid_names
+from ...common.within_limits import within_limits
 from .dialect import Dialect
 from .model_fields import check_thinking, fit_thinking, forbid_tools, write_thinking, write_top_k
 from .provider_options import add_provider_options
@@ -48,12 +49,12 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     """Returns the request for a lowered call.
 
     Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for a conversation that starts
-    with the assistant, an invalid tool name, and provider options that duplicate a field of the call.
+    with the assistant, what exceeds a limit, and provider options that duplicate a field of the call.
     """
     warnings: list[CallWarning] = []
-    body, inputs = request_body(call, dialect, warnings)
+    body, inputs, names = request_body(call, dialect, warnings)
     operation = "converse-stream" if call.stream else "converse"
-    return Encoded(request_to(call.model, operation, body, inputs), tuple(warnings))
+    return Encoded(request_to(call.model, operation, body, inputs), tuple(warnings), names)
 
 
 def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> WireRequest:
@@ -61,9 +62,13 @@ def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> W
     return WireRequest(f"/model/{quote(model, safe='')}/{operation}", JSON_HEADERS, written_with(body, INPUT, inputs))
 
 
-def request_body(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> tuple[Object, list[str]]:
-    """Returns the body, and the texts for its placeholders, which are the inputs of tool calls."""
-    call = with_valid_names(call, BEDROCK_NAMES, warnings)
+def request_body(
+    call: ModelCall, dialect: Dialect, warnings: list[CallWarning]
+) -> tuple[Object, list[str], schema.SentNames | None]:
+    """Returns the body, the texts for its placeholders, which are the inputs of tool calls, and the names that it has
+    in place of the call's.
+    """
+    call, names = within_limits(call, LIMITS, BEDROCK, PROVIDER, warnings)
     if not dialect.result_status:
         call = _without_status(call, warnings)
     options = dict(options_for(call, PROVIDER, warnings))
@@ -92,7 +97,7 @@ def request_body(call: ModelCall, dialect: Dialect, warnings: list[CallWarning])
     if options:
         add_provider_options(body, options, dialect)
         check_thinking(thinking, dialect, body)
-    return body, writer.inputs
+    return body, writer.inputs, names
 
 
 def _without_status(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:

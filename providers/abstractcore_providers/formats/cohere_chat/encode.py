@@ -17,6 +17,8 @@ from ...common.json_schemas import COHERE
 from ...common.output_schemas import bare_schema
 from ...common.provider_options import add_provider_options
 from ...common.reasoning_origins import origin_of
+from ...common.request_limits import COHERE as LIMITS
+from ...common.within_limits import within_limits
 from .vocabulary import PROVIDER, SAMPLING, WARNINGS, has_field
 from .write_messages import write_messages
 
@@ -32,6 +34,7 @@ def encode(call: ModelCall) -> Encoded:
     if call.hosted_tools:
         raise WARNINGS.hosted_tools(call)
     warnings: list[CallWarning] = []
+    call, names = within_limits(call, LIMITS, COHERE, PROVIDER, warnings)
     messages = write_messages(call.messages, origin_of(PROVIDER, call.model), warnings)
     body: Object = {"model": call.model, "messages": messages}
     body.update(_sampling(call.sampling, warnings))
@@ -45,7 +48,7 @@ def encode(call: ModelCall) -> Encoded:
     WARNINGS.options(call, _UNSUPPORTED, warnings)
     body["stream"] = call.stream
     add_provider_options(body, call, PROVIDER, has_field, warnings)
-    return Encoded(WireRequest("/chat", JSON_HEADERS, to_json(body)), tuple(warnings))
+    return Encoded(WireRequest("/chat", JSON_HEADERS, to_json(body)), tuple(warnings), names)
 
 
 def _sampling(sampling: Sampling, warnings: list[CallWarning]) -> Object:

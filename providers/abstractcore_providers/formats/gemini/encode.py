@@ -9,7 +9,9 @@ from abstractcore.schema import Encoded, ModelCall, WireRequest
 from ...common.body_writer import BodyWriter
 from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object
-from ...common.tool_names import GEMINI, with_valid_names
+from ...common.json_schemas import GEMINI
+from ...common.request_limits import GEMINI as LIMITS
+from ...common.within_limits import within_limits
 from .dialect import Dialect
 from .provider_options import add_provider_options
 from .vocabulary import ARGUMENTS
@@ -29,12 +31,12 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     body = body_of(call, dialect, writer)
     operation = "streamGenerateContent?alt=sse" if call.stream else "generateContent"
     request = WireRequest(f"/{resource_of(call.model, dialect)}:{operation}", JSON_HEADERS, writer.json(body))
-    return Encoded(request, tuple(writer.warnings))
+    return Encoded(request, tuple(writer.warnings), writer.names)
 
 
 def body_of(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> Object:
     """Returns the body of the request for `call`."""
-    call = with_valid_names(call, GEMINI, writer.warnings)
+    call, writer.names = within_limits(call, LIMITS, GEMINI, dialect.provider, writer.warnings)
     body: Object = {"contents": write_contents(call.messages, call.model, dialect, writer)}
     system = write_system(call.messages, writer)
     if system:

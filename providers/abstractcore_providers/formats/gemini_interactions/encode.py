@@ -8,9 +8,11 @@ from ...common.body_writer import BodyWriter
 from ...common.format_warnings import unsupported
 from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object
+from ...common.json_schemas import GEMINI
+from ...common.request_limits import GEMINI as LIMITS
 from ...common.sampling_options import SAMPLING_OPTIONS, write_sampling
 from ...common.thinking_levels import nearest_level
-from ...common.tool_names import GEMINI, with_valid_names
+from ...common.within_limits import within_limits
 from .provider_options import AGENT, add_options, interaction_options, stored_turn, write_thinking
 from .response_formats import write_response_format
 from .tools import write_tool_choice, write_tools
@@ -22,19 +24,19 @@ from .write_system import write_system
 def encode(call: ModelCall, provider: str, defaults: JSONObject) -> Encoded:
     """Returns the request for a lowered call; `defaults` are options that it may have itself.
 
-    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for an invalid tool name and for
+    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for what exceeds a limit and for
     provider options that duplicate a field of the call.
     """
     writer = BodyWriter(provider, ARGUMENTS)
     body = _body(call, defaults, writer)
-    return Encoded(WireRequest("/interactions", JSON_HEADERS, writer.json(body)), tuple(writer.warnings))
+    return Encoded(WireRequest("/interactions", JSON_HEADERS, writer.json(body)), tuple(writer.warnings), writer.names)
 
 
 def _body(call: ModelCall, defaults: JSONObject, writer: BodyWriter) -> Object:
-    call = with_valid_names(call, GEMINI, writer.warnings)
     options = interaction_options(call, defaults, writer.provider, writer.warnings)
     is_agent = AGENT in options
     call = _without_config(call, writer) if is_agent else call
+    call, writer.names = within_limits(call, LIMITS, GEMINI, writer.provider, writer.warnings)
     body: Object = {AGENT if is_agent else "model": call.model}
     system = write_system(call.messages, writer)
     if system:

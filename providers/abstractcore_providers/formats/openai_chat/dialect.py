@@ -9,7 +9,7 @@ from typing import TypeAlias
 from abstractcore.ports import TranscriptionRules
 from abstractcore.schema import ThinkingLevel
 
-from ...common import json_schemas, tool_names
+from ...common import json_schemas, request_limits
 from ...common.billing_table import BillingTable
 from . import usage
 
@@ -108,10 +108,10 @@ class Dialect:
     model wrote. `reasoning_field` is the field in which earlier reasoning is sent back to its model, None if it is not;
     with `empty_reasoning`, an answer with tool calls always has that field. `call_id_size` is the prescribed length of
     tool call ids. With `search_results`, the sources of an answer are next to it. With `json_mode_only`, answers can be
-    JSON, but not of a given schema. Without `named_tool_choice`, a specific tool cannot be forced. `tool_names` are the
-    valid tool names, None for any; with `tool_descriptions`, each tool needs a description. `schemas` is the supported
-    subset of JSON Schema. `cache` is the field for cache points, None if there is none. `billing` are the fields of a
-    reply with its cost, service tier and meters.
+    JSON, but not of a given schema. Without `named_tool_choice`, a specific tool cannot be forced. `limits` are
+    those of a request; with `tool_descriptions`, each tool needs a description. `schemas` is the supported subset of
+    JSON Schema. `cache` is the field for cache points, None if there is none. `billing` are the fields of a reply with
+    its cost, service tier and meters.
     """
 
     provider: str = "openai"
@@ -129,7 +129,7 @@ class Dialect:
     search_results: bool = False
     json_mode_only: bool = False
     named_tool_choice: bool = True
-    tool_names: tool_names.ToolNames | None = tool_names.OPENAI
+    limits: request_limits.RequestLimits = request_limits.LIKE_OPENAI
     tool_descriptions: bool = False
     schemas: json_schemas.SchemaRules = json_schemas.OPENAI
     cache: CacheField | None = None
@@ -138,7 +138,7 @@ class Dialect:
     transcription_fields: TranscriptionFields = _OF_OPENAI
 
 
-OPENAI = Dialect(most_alternatives=20, cache=BREAKPOINT)
+OPENAI = Dialect(most_alternatives=20, limits=request_limits.OPENAI_CHAT, cache=BREAKPOINT)
 """OpenAI's own API, and that of Azure."""
 
 COMPATIBLE = Dialect(
@@ -146,7 +146,7 @@ COMPATIBLE = Dialect(
     "max_tokens",
     thinking=None,
     think_tags=True,
-    tool_names=None,
+    limits=request_limits.UNLIMITED,
     schemas=json_schemas.COMPATIBLE,
 )
 """The common subset of servers with this format."""
@@ -158,7 +158,7 @@ LLAMA_CPP = Dialect(
     most_alternatives=20,
     thinking=None,
     think_tags=True,
-    tool_names=None,
+    limits=request_limits.UNLIMITED,
     schemas=json_schemas.TOLERANT,
 )
 """llama.cpp's own server (tools/server/README.md in its repository)."""

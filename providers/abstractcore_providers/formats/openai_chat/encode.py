@@ -28,7 +28,7 @@ from ...common.output_schemas import write_output
 from ...common.provider_options import add_provider_options
 from ...common.sampling_options import SAMPLING_OPTIONS
 from ...common.thinking_levels import nearest_level
-from ...common.tool_names import with_valid_names
+from ...common.within_limits import within_limits
 from .cache_points import add_cache
 from .dialect import LEVELS, Dialect
 from .json_mode import JSON_MODE, instruct
@@ -40,20 +40,20 @@ from .write_messages import write_messages
 def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     """Returns the request for a lowered call.
 
-    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for an invalid tool name and for
+    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for what exceeds a limit and for
     provider options that duplicate a field of the call.
     """
     if call.hosted_tools:
         raise WARNINGS.hosted_tools(call)
     warnings: list[CallWarning] = []
-    if dialect.tool_names is not None:
-        call = with_valid_names(call, dialect.tool_names, warnings)
+    call = _with_possible_choice(call, dialect, warnings)
+    call, names = within_limits(call, dialect.limits, dialect.schemas, dialect.provider, warnings)
     body: Object = {"model": call.model, "messages": write_messages(call, dialect, warnings)}
     body.update(_sampling(call.sampling, dialect, warnings))
     if call.tools:
         body["tools"] = [_tool(tool, f"tools[{i}]", dialect, warnings) for i, tool in enumerate(call.tools)]
     if call.tool_choice is not None:
-        body["tool_choice"] = _tool_choice(call.tool_choice, dialect, warnings)
+        body["tool_choice"] = _tool_choice(call.tool_choice)
     if call.parallel_tool_calls is not None:
         body.update(_parallel_tool_calls(call.parallel_tool_calls, dialect, warnings))
     if call.output is not None:
@@ -67,7 +67,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
         if dialect.stream_usage:
             body["stream_options"] = {"include_usage": True}
     add_provider_options(body, call, dialect.provider, partial(has_field, dialect=dialect), warnings, joined=("tools",))
-    return Encoded(WireRequest("/chat/completions", JSON_HEADERS, to_json(body)), tuple(warnings))
+    return Encoded(WireRequest("/chat/completions", JSON_HEADERS, to_json(body)), tuple(warnings), names)
 
 
 def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning]) -> Object:
@@ -120,12 +120,16 @@ def _tool(tool: ToolSpec, path: str, dialect: Dialect, warnings: list[CallWarnin
     return add_cache(written, tool.cache, path, dialect.cache, warnings)
 
 
-def _tool_choice(choice: ToolChoice, dialect: Dialect, warnings: list[CallWarning]) -> Any:
-    if choice.mode != "tool":
-        return choice.mode
-    if dialect.named_tool_choice:
-        return {"type": "function", "function": {"name": choice.tool}}
+def _with_possible_choice(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> ModelCall:
+    """Returns the call with any tool required, if it must call a specific one and the provider cannot force that."""
+    choice = call.tool_choice
+    if choice is None or choice.mode != "tool" or dialect.named_tool_choice:
+        return call
     message = "this provider cannot force a specific tool"
     sent = ToolChoice("required")
     warnings.append(CallWarning("tool_choice_changed", "tool_choice", message, to_data(choice), to_data(sent)))
-    return sent.mode
+    return call.with_(tool_choice=sent)
+
+
+def _tool_choice(choice: ToolChoice) -> Any:
+    return {"type": "function", "function": {"name": choice.tool}} if choice.mode == "tool" else choice.mode

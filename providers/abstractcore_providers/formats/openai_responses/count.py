@@ -33,7 +33,7 @@ _FIELDS = frozenset(
 def encode_count(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded:
     """Returns the request for the number of input tokens of a lowered call; raises as `encode` does."""
     warnings: list[CallWarning] = []
-    body = request_body(call, provider, encrypted_reasoning, warnings)
+    body, _ = request_body(call, provider, encrypted_reasoning, warnings)
     body = {name: value for name, value in body.items() if name in _FIELDS}
     return Encoded(WireRequest("/responses/input_tokens", JSON_HEADERS, to_json(body)), tuple(warnings))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic_core import to_json
 
+from abstractcore import schema
 from abstractcore.schema import CallWarning, Encoded, Message, ModelCall, WireRequest
 
 from ...common.format_warnings import unsupported
@@ -12,9 +13,9 @@ from ...common.json_reading import Object
 from ...common.json_schemas import OPENAI
 from ...common.output_schemas import write_output
 from ...common.reasoning_origins import origin_of
+from ...common.request_limits import OPENAI_RESPONSES
 from ...common.sampling_options import write_sampling
-from ...common.tool_names import OPENAI as OPENAI_NAMES
-from ...common.tool_names import with_valid_names
+from ...common.within_limits import within_limits
 from .fit_answer import Receiver
 from .fit_input import without_cache
 from .fit_messages import fit_messages
@@ -27,17 +28,19 @@ from .write_items import plain_text, write_items
 def encode(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded:
     """Returns the request for a lowered call, with or without `encrypted_reasoning`.
 
-    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for an invalid tool name and for
+    Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for what exceeds a limit and for
     provider options that duplicate a field of the call.
     """
     warnings: list[CallWarning] = []
-    body = request_body(call, provider, encrypted_reasoning, warnings)
-    return Encoded(WireRequest("/responses", JSON_HEADERS, to_json(body)), tuple(warnings))
+    body, names = request_body(call, provider, encrypted_reasoning, warnings)
+    return Encoded(WireRequest("/responses", JSON_HEADERS, to_json(body)), tuple(warnings), names)
 
 
-def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warnings: list[CallWarning]) -> Object:
-    """Returns the body of the request, and adds to `warnings`."""
-    call = with_valid_names(call, OPENAI_NAMES, warnings)
+def request_body(
+    call: ModelCall, provider: str, encrypted_reasoning: bool, warnings: list[CallWarning]
+) -> tuple[Object, schema.SentNames | None]:
+    """Returns the body of the request, and the names that it has in place of the call's; adds to `warnings`."""
+    call, names = within_limits(call, OPENAI_RESPONSES, OPENAI, provider, warnings)
     options = options_of(call, provider, warnings)
     searched = any(tool.kind == "tool_search" for tool in call.hosted_tools)
     receiver = Receiver(provider, origin_of(provider, call.model) or "", is_stored(options), searched)
@@ -70,7 +73,7 @@ def request_body(call: ModelCall, provider: str, encrypted_reasoning: bool, warn
     if include:
         body["include"] = include
     add_options(body, options, provider, encrypted_reasoning, warnings)
-    return body
+    return body, names
 
 
 def _input(messages: list[tuple[int, Message]], provider: str) -> Object:
