@@ -54,11 +54,16 @@ class _Replacing:
     def call(self, call: ModelCall) -> ModelCall:
         """Returns the call with replaced names."""
         tools = tuple(self._tool(tool, f"tools[{index}]") for index, tool in enumerate(call.tools))
-        choice = call.tool_choice
-        if choice is not None and choice.tool in self._tools and any(each.name == choice.tool for each in call.tools):
-            choice = ToolChoice("tool", self._name(choice.tool, "tool_choice.tool"))
+        choice = self._choice(call)
         messages = tuple(self._message(message, f"messages[{i}]") for i, message in enumerate(call.messages))
         return call.with_(tools=tools, tool_choice=choice, messages=messages)
+
+    def _choice(self, call: ModelCall) -> ToolChoice | None:
+        """Returns the choice. One of a tool that the call does not define stays as it is."""
+        name = None if call.tool_choice is None else call.tool_choice.tool
+        if name is None or name not in self._tools or all(tool.name != name for tool in call.tools):
+            return call.tool_choice
+        return ToolChoice("tool", self._name(name, "tool_choice.tool"))
 
     def _tool(self, tool: ToolSpec, path: str) -> ToolSpec:
         """Returns a definition. One whose name has lost characters is described by its own name."""

@@ -115,7 +115,8 @@ def is_expressible(part: Part, call: ModelCall, format: str) -> bool:
     if isinstance(part, ToolCall):
         own = {} if encoded.names is None else encoded.names.tools
         calls = [call for message in read.messages for call in message.tool_calls]
-        return (part.name, part.arguments) in [(own.get(call.name, call.name), call.arguments) for call in calls]
+        sent = [(own.get(call.name, call.name), call.arguments or {}) for call in calls]
+        return (part.name, part.arguments or {}) in sent  # what cannot be read may be sent as no arguments
     return _plain(part) in [_plain(other) for _, _, other in parts_of(read)]
 
 
