@@ -51,6 +51,11 @@ class FileFacts:
         parts = [part for _, part in media_parts(call) if _is_at_hand(part)]
         return {file_key(part.blob): facts for part in parts if (facts := self._measure(part)) != _UNKNOWN}
 
+    def known(self, call: ModelCall) -> FactsByFile:
+        """Returns what was measured before of the files of `call`."""
+        keys = [file_key(part.blob) for _, part in media_parts(call)]
+        return {key: self._known[key] for key in keys if self._known.get(key, _UNKNOWN) != _UNKNOWN}
+
     def _measure(self, part: MediaPart) -> MediaFacts:
         """Returns the facts of a file; blocks. Nothing is known of one that cannot be read; one that is corrupt is not
         tried again.

@@ -49,7 +49,7 @@ from .cached_conversions import convert, fit, kept_conversion
 from .deadlines import remaining
 from .downloads import KeptDownloads
 from .fitted_images import fitted_images
-from .lowering.media_contents import text_tokens
+from .lowering.media_contents import conversion_tokens
 from .lowering.media_routes import is_cut, lossy_native, media_parts
 from .lowering.media_turns import message_index, turn_start
 from .media_progress import ProgressReporter
@@ -300,7 +300,7 @@ def _converted(given: Handled, part: MediaPart, handler: MediaHandler) -> Conver
         alternatives=(),
         model=conversion.model,
         lost=(*conversion.lost, *lost),
-        tokens=text_tokens(conversion),
+        tokens=conversion_tokens(conversion),
         own_text=conversion.own_text,
         drawn=conversion.drawn,
         recorded=conversion.recorded,
@@ -331,7 +331,7 @@ def as_planned(lowered: Lowered, handlers: Sequence[MediaHandler], media: MediaC
         if decision.route in ("inline", "fallback") and decision.tokens is None and handler is not None:
             asked = replace(_asked(decision, media), question=_question(decision.part_path, lowered.call))
             kept = kept_conversion(handler, parts[decision.part_path], asked)
-            decision = decision if kept is None else replace(decision, tokens=text_tokens(kept))
+            decision = decision if kept is None else replace(decision, tokens=conversion_tokens(kept))
         decisions.append(decision)
     return replace(lowered, decisions=tuple(decisions), warnings=tuple(warnings))
 

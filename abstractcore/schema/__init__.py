@@ -99,7 +99,7 @@ if TYPE_CHECKING:
     from .output_attempts import OutputAttempt
     from .partial_replies import partial_reply, usage_so_far
     from .pending_calls import AllowedCall, AnswerKind, PendingCall, PendingReason, ToolAnswer, call_digest
-    from .plans import Plan
+    from .plans import CostRange, Plan
     from .reading import from_data
     from .records import CallRecord, Capture, Outcome
     from .redaction import redacted_call, redacted_reply
@@ -110,6 +110,7 @@ if TYPE_CHECKING:
     from .sources import Source, SourceKind, SourceMatch
     from .spoken_replies import HeardMeans, HeardReply, SpokenPiece, SpokenWord
     from .stored_files import StoredFile
+    from .token_counts import TokenCount
     from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
     from .tool_loops import LoopStatus, ToolLoop
     from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
@@ -133,6 +134,7 @@ _LATER = {
     "Capture": "records",
     "Check": "verifications",
     "CheckKind": "verifications",
+    "CostRange": "plans",
     "Delta": "deltas",
     "DrawnText": "drawn_text",
     "DropReason": "transcripts",
@@ -184,6 +186,7 @@ _LATER = {
     "TextDelta": "deltas",
     "TextEnd": "deltas",
     "TextStart": "deltas",
+    "TokenCount": "token_counts",
     "ToolAnswer": "pending_calls",
     "ToolCallDelta": "deltas",
     "ToolCallEnd": "deltas",
@@ -248,6 +251,7 @@ __all__ = [
     "CheckKind",
     "Citation",
     "ContentPart",
+    "CostRange",
     "CostSource",
     "Delta",
     "DocumentPart",
@@ -341,6 +345,7 @@ __all__ = [
     "TextPart",
     "TextStart",
     "ThinkingLevel",
+    "TokenCount",
     "ToolAnswer",
     "ToolCall",
     "ToolCallDelta",

@@ -13,7 +13,7 @@ class DrawnText(Immutable):
     """A text of `characters` that was sent as `images`, drawn with a font of `size` pixels.
 
     `image_tokens` is what the images have by the rule of the model's vendor, None without a published one;
-    `text_tokens` is about what the text would have, at four bytes a token. `read` is the share of letters and digits of
+    `text_tokens` is about what the text would have. `read` is the share of letters and digits of
     a sample that were read back by OCR, from 0 to 1.
     """
 

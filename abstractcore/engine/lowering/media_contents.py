@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ...ports import Conversion, ModelProfile
 from ...ports.token_rules import image_tokens
 from ...schema import ContentPart, ImagePart, MediaDecision, MediaFacts, MediaPart, TextPart
+from ...schema.token_counts import size_tokens, text_tokens
 from .file_facts import FactsByFile, file_key
-
-BYTES_PER_TOKEN = 4
-"""Of text, about: English has as many."""
 
 
 @dataclass(frozen=True, slots=True)
 class MediaContent:
-    """What one file becomes: the bytes of each of its images, of other files, and of text, as far as they are known.
+    """What one file becomes: the bytes of each of its images, of other files, and of text, as far as they are known,
+    with the estimated tokens of the text.
 
     `image_tokens` are those of all its images; None without a rule, or if one was not measured. `facts` are those of
     the file itself, where it was measured after it had been downloaded.
@@ -26,6 +24,7 @@ class MediaContent:
     images: tuple[int, ...] = ()
     other_bytes: int = 0
     text_bytes: int = 0
+    text_tokens: int = 0
     image_tokens: int | None = None
     facts: MediaFacts | None = None
 
@@ -54,7 +53,7 @@ def planned_content(decision: MediaDecision, part: MediaPart) -> MediaContent:
     """Returns what is known of a file before it is converted: nothing of one that will be."""
     size = part.blob.size or 0
     if decision.route == "inline":
-        return MediaContent(text_bytes=size)
+        return MediaContent(text_bytes=size, text_tokens=text_file_tokens(part))
     if decision.route != "native":
         return NO_CONTENT
     return MediaContent((size,)) if decision.kind == "image" else MediaContent(other_bytes=size)
@@ -69,16 +68,23 @@ def made_content(parts: Sequence[ContentPart], facts: FactsByFile, profile: Mode
         tuple(part.blob.size or 0 for part in images),
         sum(part.blob.size or 0 for part in others),
         sum(text_bytes(part.text) for part in parts if isinstance(part, TextPart)),
+        sum(text_tokens(part.text) for part in parts if isinstance(part, TextPart)),
         _image_tokens(measured, profile) if images and not others else None,
         measured[0] if len(parts) == len(measured) == 1 else None,
     )
 
 
-def text_tokens(conversion: Conversion) -> int | None:
+def conversion_tokens(conversion: Conversion) -> int | None:
     """Returns about how many tokens a conversion to text has; None if it holds other content."""
     if any(not isinstance(part, TextPart) for part in conversion.parts):
         return None
-    return math.ceil(text_bytes(conversion.text) / BYTES_PER_TOKEN)
+    return text_tokens(conversion.text)
+
+
+def text_file_tokens(part: MediaPart) -> int:
+    """Returns about how many tokens a text file has, which is not read if it is not in memory."""
+    data = part.blob.data
+    return size_tokens(part.blob.size or 0) if data is None else text_tokens(data.decode("utf-8", "replace"))
 
 
 def text_bytes(text: str) -> int:

@@ -10,13 +10,14 @@ from ...ports.profiles import MediaLimit
 from ...schema import MEDIA_PARTS, MediaDecision, MediaFacts, MediaKind, ModelCall, ToolCall, ToolResult
 from .file_facts import sent_pages, sent_seconds
 from .media_alternatives import Alternatives
-from .media_contents import BYTES_PER_TOKEN, NO_CONTENT, MadeFiles, MediaContent, planned_content, text_bytes
+from .media_contents import NO_CONTENT, MadeFiles, MediaContent, planned_content, text_bytes
 from .media_controls import followed_controls
 from .media_policies import makes_images
 from .media_shares import largest_size, portions
 from .media_tokens import media_tokens
 from .media_turns import message_index
 from .stored_files import can_be_stored, to_store
+from .token_estimates import OF_A_NOTE, tokens_beside_files
 
 _COUNTS: Mapping[MediaLimit, MediaKind] = {"videos": "video", "documents": "document"}
 _LENGTHS: Mapping[MediaLimit, tuple[MediaKind, str]] = {
@@ -32,6 +33,7 @@ _SURROUNDINGS_BYTES = 20_000
 """What a request may have besides texts and files: names of fields, options."""
 _BYTES_BESIDE_A_FILE = 200
 _NOTE_BYTES = 300
+_NOTE = MediaContent(text_bytes=_NOTE_BYTES, text_tokens=OF_A_NOTE)
 _FEWER = "; only "
 _TOO_MUCH_TEXT = "the texts of the files are too long together, and this is an older one"
 
@@ -69,6 +71,7 @@ class _Plan:
         self._limits = alternatives.profile.media_limits
         self._handlers = {handler.name: handler for handler in alternatives.handlers}
         self._other_text = _text_bytes(alternatives.call)
+        self._other_tokens = tokens_beside_files(alternatives.call)
         self._contents: list[MediaContent] = []
         before = {} if made is None else {each.part_path: each.route for each in made.decisions}
         for index, decision in enumerate(self.decisions):
@@ -182,7 +185,7 @@ class _Plan:
         """Sets the tokens of files, and has the oldest ones give way as long as they exceed what the context leaves."""
         context = self._profile.context_tokens or math.inf
         tokens = [self._tokens(index) or 0 for index in range(len(self.decisions))]
-        while (total := sum(tokens)) > (left := context - self._text() // BYTES_PER_TOKEN):
+        while (total := sum(tokens)) > (left := context - self._text_tokens()):
             changed = self._make_room(tokens, total, left)
             if changed is None:
                 break
@@ -217,7 +220,7 @@ class _Plan:
         content, tokens = self._contents[index], self._tokens(index)
         if not content.text_bytes or (content.images and tokens is None):
             return tokens
-        return (tokens or 0) + math.ceil(content.text_bytes / BYTES_PER_TOKEN)
+        return (tokens or 0) + content.text_tokens
 
     def _shares(self) -> dict[int, int]:
         """Returns the most bytes of an image, by file, so that all files fit into a request; empty if they do as they
@@ -286,6 +289,10 @@ class _Plan:
         """Returns about how many bytes all texts have, those of files included."""
         return self._other_text + sum(content.text_bytes for content in self._contents)
 
+    def _text_tokens(self) -> int:
+        """Returns about how many tokens all texts have, those of files included."""
+        return self._other_tokens + sum(content.text_tokens for content in self._contents)
+
     def _natives(self, *kinds: MediaKind) -> list[int]:
         return [i for i, each in enumerate(self.decisions) if each.route == "native" and each.kind in kinds]
 
@@ -329,7 +336,7 @@ class _Plan:
     def _convert(self, index: int, why: str) -> None:
         decision = self._alternatives.as_text(self.decisions[index], why, "limits")
         self.decisions[index] = decision
-        self._contents[index] = MediaContent(text_bytes=_NOTE_BYTES) if decision.route == "left_out" else NO_CONTENT
+        self._contents[index] = _NOTE if decision.route == "left_out" else NO_CONTENT
 
     def _leave_text_out(self, why: str) -> int | None:
         """Leaves out the text of the oldest file of an earlier turn; returns its index, None if there is none."""
@@ -337,7 +344,7 @@ class _Plan:
             is_text = decision.route in ("inline", "fallback") and self._contents[index].text_bytes > _NOTE_BYTES
             if is_text and self._alternatives.is_earlier(decision):
                 self.decisions[index] = self._alternatives.left_out(decision, why)
-                self._contents[index] = MediaContent(text_bytes=_NOTE_BYTES)
+                self._contents[index] = _NOTE
                 return index
         return None
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Mapping, Set
 
 from ...ports import ModelProfile
-from ...ports.token_rules import TokenKind, image_tokens
-from ...schema import ImagePart, MediaDecision, MediaPart
+from ...ports.token_rules import TokenKind, TokenRule, image_tokens
+from ...schema import ImagePart, MediaDecision, MediaFacts, MediaPart
 from .file_facts import sent_pages, sent_seconds
 
 _PDF = "application/pdf"
@@ -18,11 +18,22 @@ def media_tokens(decision: MediaDecision, part: MediaPart, profile: ModelProfile
     """Returns about how many tokens a file has that is sent natively, with its controls as far as they are `followed`;
     None without a rule, or if the file was not measured.
     """
-    kind = "pdf" if decision.type == _PDF else _KINDS.get(decision.kind)
+    kind = token_kind(part)
     rule = profile.media_tokens.get(kind) if kind is not None else None
-    facts = decision.facts
-    if rule is None or decision.route != "native" or facts is None:
+    if rule is None or decision.route != "native" or decision.facts is None:
         return None
+    return tokens_by_rule(rule, part, decision.facts, decision.fit, followed)
+
+
+def token_kind(part: MediaPart) -> TokenKind | None:
+    """Returns the kind of file that rules name; None for documents other than PDF."""
+    return "pdf" if part.blob.media_type == _PDF else _KINDS.get(part.type)
+
+
+def tokens_by_rule(
+    rule: TokenRule, part: MediaPart, facts: MediaFacts, fit: Mapping[str, int], followed: Set[str]
+) -> int | None:
+    """Returns the tokens of a file with these facts, as far as they say what the rule counts."""
     level = part.controls.resolution if part.controls is not None and "resolution" in followed else None
     if isinstance(part, ImagePart) and part.detail is not None:
         level = level or part.detail
@@ -36,7 +47,7 @@ def media_tokens(decision: MediaDecision, part: MediaPart, profile: ModelProfile
         return None if count is None else math.ceil(count * each)
     if facts.width is None or facts.height is None or (facts.frames or 1) > 1:
         return None  # of an animation, it is not known how many frames the handler sends
-    return image_tokens(*_fitted(facts.width, facts.height, decision.fit), rule, level)
+    return image_tokens(*_fitted(facts.width, facts.height, fit), rule, level)
 
 
 def _fitted(width: int, height: int, fit: Mapping[str, int]) -> tuple[int, int]:

@@ -107,8 +107,8 @@ def test_extreme_sizes_have_a_bounded_cost(model: str, size: tuple[int, int]):
     [
         ((4, 5), "?", "native native", ""),
         ((5, 6), "?", "fallback native", "the files have about 1,100 tokens"),
-        ((2, 11), "?", "native fallback", "it has about 1,100 tokens; the context leaves 1,000"),
-        ((4, 5), "x" * 800, "fallback native", "the context leaves 800"),
+        ((2, 11), "?", "native fallback", "it has about 1,100 tokens; the context leaves 995"),
+        ((4, 5), "x" * 800, "fallback native", "the context leaves 788"),
     ],
 )
 def test_files_that_exceed_the_context_are_converted(pages, text: str, routes: str, reason: str):

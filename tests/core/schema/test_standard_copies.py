@@ -4,6 +4,7 @@ import copy
 import dataclasses
 import json
 import pickle
+from decimal import Decimal
 from typing import Any, cast
 
 import pytest
@@ -14,6 +15,7 @@ from abstractcore import (
     Blob,
     CallProgress,
     CallWarning,
+    CostRange,
     DrawnText,
     Evidence,
     GenerateResponse,
@@ -103,7 +105,7 @@ OTHERS = [
     Encoded(WireRequest("/", {"a": "b"}, b"{}"), names=SentNames({"a_1": "a!"}, {"a_1": {"b_2": "b]"}}, {"c_3": "c?"})),
     Lowered(CALL, reading=ReplyReading("react", (ToolSpec("f"),))),
     ModelList(("a",), "next"),
-    Plan(warnings=(CallWarning("a", "b", "c"),)),
+    Plan(warnings=(CallWarning("a", "b", "c"),), estimated_cost=CostRange(Decimal("0.1"), Decimal(2))),
     Billing(separate=(SeparateUsage("m", 1),)),
     OutputAttempt(0, "{}", "missing"),
     MediaAnchor(0, 9, 1, (0.1, 0.2, 0.3, 0.4), seconds=(0.0, 1.5)),

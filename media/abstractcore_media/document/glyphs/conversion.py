@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, MissingExtraError
 from abstractcore.schema import Blob, CallWarning, ContentPart, DrawnText, ImagePart, MediaPart, MediaText, TextPart
+from abstractcore.schema.token_counts import text_tokens
 
 from ...common.content import source_of
 from ..work_limits import Limits, Work
@@ -23,8 +24,6 @@ if TYPE_CHECKING:
     from abstractcore.ports.profiles import MediaLimit
 
 MOST_IMAGES = 100
-_BYTES_PER_TOKEN = 4
-"""Of text, about: English has as many. Code and other languages have fewer: drawing saves more than estimated."""
 _WORTHWHILE = 1.25
 """Tokens of text for each token of images, from which a text is drawn: images are read less reliably."""
 _LABEL_TOKENS = 10
@@ -87,7 +86,7 @@ class _Drawing:
         self._most_images = MOST_IMAGES if context.max_images is None else min(MOST_IMAGES, context.max_images)
         self._if_possible = bool(context.options.get("glyphs"))
         self._text = conversion.text
-        self._text_tokens = _text_tokens(self._text)
+        self._text_tokens = text_tokens(self._text)
 
     def conversion(self) -> Conversion:
         """Returns the conversion with its texts drawn; raises `_NotDrawnError`."""
@@ -154,7 +153,7 @@ class _Drawing:
         """Yields the texts that have fewer tokens as images."""
         for text, lines in texts.items():
             columns = columns_for(lines, size, cell)
-            if _text_tokens(text) >= needed_pages(lines, columns) * (size.tokens or 0) + _LABEL_TOKENS:
+            if text_tokens(text) >= needed_pages(lines, columns) * (size.tokens or 0) + _LABEL_TOKENS:
                 yield _Run(text, lines, columns)
 
     def _content(self, runs: Mapping[str, _Run], cell: Cell, size: PageSize) -> tuple[list[ContentPart], int, int]:
@@ -166,7 +165,7 @@ class _Drawing:
             run = runs.get(part.text) if isinstance(part, TextPart) else None
             if run is None:
                 content.append(part)
-                tokens += _text_tokens(part.text) if isinstance(part, TextPart) else 0
+                tokens += text_tokens(part.text) if isinstance(part, TextPart) else 0
                 continue
             for png, page in self._images(run, cell, size):
                 images += 1
@@ -198,10 +197,6 @@ def _codes(characters: Counter[str]) -> dict[int, str]:
         shown = ", ".join(f"U+{each:04X}" for each in sorted(codes, key=lambda each: -characters[chr(each)])[:5])
         raise _NotDrawnError(f"{count:,} of its {total:,} characters are not in the font, such as {shown}")
     return codes
-
-
-def _text_tokens(text: str) -> int:
-    return math.ceil(len(text.encode("utf-8", "replace")) / _BYTES_PER_TOKEN)
 
 
 def _bytes_left(limits: Mapping[MediaLimit, int]) -> float:
