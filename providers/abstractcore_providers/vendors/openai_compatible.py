@@ -12,6 +12,8 @@ from ..formats.openai_chat.dialect import (
     CACHE_CONTROL,
     COMMON_OPTIONS,
     COMPATIBLE,
+    COUNT_OF_LLAMA_CPP,
+    COUNT_OF_VLLM,
     DETAILS,
     PIECES,
     ThinkingFields,
@@ -249,6 +251,7 @@ VENDORS = (
             limits=request_limits.UNLIMITED,
             reasoning_field="reasoning",
             schemas=json_schemas.TOLERANT,
+            counts=COUNT_OF_VLLM,
         ),
     ),
     Preset(
@@ -268,6 +271,7 @@ VENDORS = (
             limits=request_limits.UNLIMITED,
             reasoning_field="reasoning_content",
             schemas=json_schemas.TOLERANT,
+            counts=COUNT_OF_LLAMA_CPP,
         ),
     ),
     Preset(

@@ -91,6 +91,30 @@ class TranscriptionFields:
     lists: str = "[]"
 
 
+@dataclass(frozen=True, slots=True)
+class CountEndpoint:
+    """Where a server counts tokens: at `path`, from the `fields` of a chat request; the result has them at `count`."""
+
+    path: str
+    count: str
+    fields: frozenset[str]
+
+
+_IN_THE_TEMPLATE = frozenset({"model", "messages", "tools", "chat_template_kwargs"})
+COUNT_OF_LLAMA_CPP = CountEndpoint(
+    "/chat/completions/input_tokens",
+    "input_tokens",
+    _IN_THE_TEMPLATE | {"tool_choice", "parallel_tool_calls", "reasoning_effort", "response_format"},
+)
+"""llama.cpp's own server (tools/server/README.md in its repository): it reads a request as for an answer."""
+COUNT_OF_VLLM = CountEndpoint(
+    "/../tokenize",
+    "count",
+    _IN_THE_TEMPLATE
+    | {"add_generation_prompt", "chat_template", "continue_final_message", "media_io_kwargs", "mm_processor_kwargs"},
+)
+"""`TokenizeChatRequest` in vllm/entrypoints/serve/tokenize/protocol.py."""
+
 _TEXT_ONLY = TranscriptionRules(terms="prompt")
 """What every server with this endpoint does."""
 _OF_OPENAI = TranscriptionFields()
@@ -111,7 +135,7 @@ class Dialect:
     JSON, but not of a given schema. Without `named_tool_choice`, a specific tool cannot be forced. `limits` are
     those of a request; with `tool_descriptions`, each tool needs a description. `schemas` is the supported subset of
     JSON Schema. `cache` is the field for cache points, None if there is none. `billing` are the fields of a reply with
-    its cost, service tier and meters.
+    its cost, service tier and meters. `counts` is the endpoint that counts tokens, None if there is none.
     """
 
     provider: str = "openai"
@@ -134,6 +158,7 @@ class Dialect:
     schemas: json_schemas.SchemaRules = json_schemas.OPENAI
     cache: CacheField | None = None
     billing: BillingTable = usage.OPENAI
+    counts: CountEndpoint | None = None
     transcription: TranscriptionRules = _TEXT_ONLY
     transcription_fields: TranscriptionFields = _OF_OPENAI
 
@@ -160,5 +185,6 @@ LLAMA_CPP = Dialect(
     think_tags=True,
     limits=request_limits.UNLIMITED,
     schemas=json_schemas.TOLERANT,
+    counts=COUNT_OF_LLAMA_CPP,
 )
 """llama.cpp's own server (tools/server/README.md in its repository)."""

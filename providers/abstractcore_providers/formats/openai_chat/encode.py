@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic_core import to_json
 
+from abstractcore import schema
 from abstractcore.schema import (
     CallWarning,
     Encoded,
@@ -43,9 +44,20 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for what exceeds a limit and for
     provider options that duplicate a field of the call.
     """
+    warnings: list[CallWarning] = []
+    body, names = request_body(call, dialect, warnings)
+    return Encoded(WireRequest("/chat/completions", JSON_HEADERS, to_json(body)), tuple(warnings), names)
+
+
+def request_body(
+    call: ModelCall, dialect: Dialect, warnings: list[CallWarning]
+) -> tuple[Object, schema.SentNames | None]:
+    """Returns the body of the request, and the names that it has in place of the call's; adds to `warnings`.
+
+    Raises as `encode` does.
+    """
     if call.hosted_tools:
         raise WARNINGS.hosted_tools(call)
-    warnings: list[CallWarning] = []
     call = _with_possible_choice(call, dialect, warnings)
     call, names = within_limits(call, dialect.limits, dialect.schemas, dialect.provider, warnings)
     body: Object = {"model": call.model, "messages": write_messages(call, dialect, warnings)}
@@ -67,7 +79,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
         if dialect.stream_usage:
             body["stream_options"] = {"include_usage": True}
     add_provider_options(body, call, dialect.provider, partial(has_field, dialect=dialect), warnings, joined=("tools",))
-    return Encoded(WireRequest("/chat/completions", JSON_HEADERS, to_json(body)), tuple(warnings), names)
+    return body, names
 
 
 def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning]) -> Object:

@@ -116,7 +116,7 @@ class OpenAIChat:
 
     @property
     def operations(self) -> Operations:
-        """Returns the operations: `list_models`, `transcribe`."""
+        """Returns the operations: `list_models`, `transcribe`, and `count_tokens` where the server has it."""
         from ...common.model_lists import LIST_MODELS, ModelListing
         from ...common.openai_address import RIGHT_ADDRESS
         from ...common.openai_errors import error_in_body
@@ -124,4 +124,14 @@ class OpenAIChat:
 
         # https://platform.openai.com/docs/api-reference/models/list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)
-        return {LIST_MODELS: models, TRANSCRIBE: partial(transcribe, self.dialect)}
+        found: Operations = {LIST_MODELS: models, TRANSCRIBE: partial(transcribe, self.dialect)}
+        endpoint = self.dialect.counts
+        if endpoint is None:
+            return found
+        from ...common.operations import COUNT_TOKENS, count_tokens
+        from .count import decode_count, encode_count
+
+        count = count_tokens(
+            lambda call: encode_count(call, self.dialect, endpoint), lambda response: decode_count(response, endpoint)
+        )
+        return {**found, COUNT_TOKENS: lambda: count}
