@@ -121,11 +121,19 @@ def _plain(data: dict[str, Any]) -> dict[str, Any]:
 
 
 def plan_json(plan: abstractcore.Plan) -> str:
-    """Returns the decisions for files, and warnings, as JSON."""
+    """Returns the decisions for files, warnings, and estimates of the tokens and the cost, as JSON."""
     from ..schema import to_data
 
     media, warnings = ([to_data(each) for each in found] for found in (plan.media, plan.warnings))
-    return _line({"media": media, "warnings": warnings, "exit_code": 0})
+    return _line(
+        {
+            "media": media,
+            "warnings": warnings,
+            "estimated_input_tokens": plan.estimated_input_tokens,
+            "estimated_cost": plan.estimated_cost and to_data(plan.estimated_cost),
+            "exit_code": 0,
+        }
+    )
 
 
 def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:

@@ -34,6 +34,7 @@ def show_plan(
             write(plan_json(plan))
             return
         show_table(_HEADERS, [_row(decision) for decision in plan])
+        note(_estimate(plan))
         for warning in plan.warnings:
             note(f"warning: {warning.message}")
         if provider is None and model is not None and _is_elsewhere(model):
@@ -57,6 +58,15 @@ def _plan(
 ) -> abstractcore.Plan:
     with connected(connection, api_key=api_key) as llm:
         return llm.plan(question or "-", media=files)
+
+
+def _estimate(plan: abstractcore.Plan) -> str:
+    """Returns about how many tokens the call sends, and what it may cost."""
+    text, cost = f"about {plan.estimated_input_tokens or 0:,} tokens of input", plan.estimated_cost
+    if cost is None:
+        return text
+    most = "" if cost.high is None else f" to ${cost.high:.6f}"
+    return f"{text}, ${cost.low:.6f}{most} with the answer"
 
 
 def _row(decision: abstractcore.MediaDecision) -> tuple[str, ...]:

@@ -62,6 +62,24 @@ class DataLLM(LLMBase):
         async with InTime(pipeline.runtime, pending.timeout):
             return await pipeline.runtime.call(self._pipelines.plan, prepared.call, prepared.warnings, kind="files")
 
+    def count_tokens_call(
+        self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
+    ) -> schema.TokenCount:
+        """Returns the tokens of a call given as data. Otherwise as `count_tokens`."""
+        from .token_counting import count_tokens
+
+        pending = self._given(call, timeout, stream=False)
+        return drive(count_tokens(self._pipelines, self._pipelines.sync, pending))
+
+    async def acount_tokens_call(
+        self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS
+    ) -> schema.TokenCount:
+        """The async version of `count_tokens_call`."""
+        from .token_counting import count_tokens
+
+        pending = self._given(call, timeout, stream=False)
+        return await count_tokens(self._pipelines, self._pipelines.asynchronous, pending)
+
     def operate_call(
         self,
         operation: str | Operation[Any],

@@ -293,15 +293,17 @@ class LLM(DecidingLLM, DataLLM):
         response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
-    ) -> int:
-        """Returns the provider's count of the tokens that the same `generate` would send; nothing is generated.
+    ) -> schema.TokenCount:
+        """Returns the provider's count of the tokens that the same `generate` would send; nothing is generated. A model
+        on this machine is started, and counts by its own tokenizer and chat template.
 
-        `stream` has no effect. Raises `UnsupportedOptionError` if the provider has no token-counting endpoint, and
-        errors as `generate` does.
+        The count is an `int`. Its `estimated` is True if the provider has no token-counting endpoint: see `plan`, whose
+        estimate it is then. `stream` has no effect. Raises errors as `generate` does.
         """
-        operation = self._count_operation()
+        from .token_counting import count_tokens
+
         pending = self._request(prompt, response_model, request, False)
-        return drive(self._pipelines.sync.operate(operation, pending.prepare, pending.timeout)).value
+        return drive(count_tokens(self._pipelines, self._pipelines.sync, pending))
 
     @takes(CallRequest)
     async def acount_tokens(
@@ -311,11 +313,12 @@ class LLM(DecidingLLM, DataLLM):
         response_model: ResponseModel | None = None,
         stream: bool = False,
         **request: Unpack[CallRequest],
-    ) -> int:
+    ) -> schema.TokenCount:
         """The async version of `count_tokens`."""
-        operation = self._count_operation()
+        from .token_counting import count_tokens
+
         pending = self._request(prompt, response_model, request, False)
-        return (await self._pipelines.asynchronous.operate(operation, pending.prepare, pending.timeout)).value
+        return await count_tokens(self._pipelines, self._pipelines.asynchronous, pending)
 
     @takes(CallRequest)
     def operate(
@@ -359,8 +362,8 @@ class LLM(DecidingLLM, DataLLM):
         stream: bool = False,
         **request: Unpack[CallRequest],
     ) -> schema.Plan:
-        """Returns the decision for each file, as in `response.media`, and warnings for what the model does not support.
-        Nothing is converted or sent.
+        """Returns the decision for each file, as in `response.media`, warnings for what the model does not support, and
+        an estimate of the input tokens and of the cost. Nothing is converted or sent.
 
         Raises the errors that `generate` would raise before it converts files; with `strict=True`, also for these
         warnings.

@@ -8,24 +8,13 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from .. import schema
 from ..engine import shown_url
-from ..errors import ConfigurationError, UnsupportedOptionError
+from ..errors import ConfigurationError
 from ..lazy_modules import LazyModule
 from ..outputs import ResponseModel
-from ..ports import (
-    BilledResponse,
-    Charge,
-    Endpoint,
-    HasOperations,
-    KnownUrl,
-    ModelProfile,
-    Operation,
-    Runtime,
-    Transpiler,
-)
-from ..schema import EMPTY, GenerateResponse, ModelCall
+from ..ports import BilledResponse, Charge, Endpoint, KnownUrl, ModelProfile, Runtime, Transpiler
+from ..schema import GenerateResponse, ModelCall
 from .capabilities import Capabilities
 from .copies import LLMArguments
-from .operations import find_operation
 from .options import CallRequest, ResumeRequest
 from .pipelines import Pipelines
 from .preparing import CallPreparer, PendingCall
@@ -43,7 +32,6 @@ else:
 
 T = TypeVar("T")
 
-_COUNT_TOKENS = "count_tokens"
 _FACADES: Mapping[str, Callable[[], Any]] = {
     "audio": lambda: capabilities.Audio,
     "music": lambda: capabilities.Music,
@@ -104,6 +92,13 @@ class LLMBase:
         """
         now = self._pipelines.services.clock.time_of_day()
         return self._pipelines.pricing.charge(BilledResponse(usage, self.model, now, complete=False))
+
+    def estimate_tokens(self, call: ModelCall) -> schema.TokenCount:
+        """Returns an estimate of the input tokens of a call given as data, without I/O: files that were not measured
+        before count by their size. Never raises: for calls that were cancelled before the provider reported their
+        tokens. `count_tokens_call` asks the provider.
+        """
+        return self._pipelines.estimate(call)
 
     @property
     def files(self) -> stored_files.StoredFiles:
@@ -237,13 +232,6 @@ class LLMBase:
     ) -> PendingCall:
         self.check_open()
         return self._calls.resumed(loop, answers, response_model, request, self, stream=stream)
-
-    def _count_operation(self) -> Operation[int]:
-        transpiler = self._pipelines.session.transpiler
-        if not isinstance(transpiler, HasOperations) or _COUNT_TOKENS not in transpiler.operations:
-            hint = "Call the model, and read `response.usage`."
-            raise UnsupportedOptionError("this provider has no token-counting endpoint.", hint=hint)
-        return find_operation(transpiler, _COUNT_TOKENS, EMPTY)
 
     def pending(self, prompt: str | None, request: Mapping[str, Any], *, stream: bool = False) -> PendingCall:
         """Returns the call of a request that may have a `response_model`, for code that chooses the pipeline."""

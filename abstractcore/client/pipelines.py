@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from ..engine import Pipeline, credentials_of_endpoint, lower, refuse_losses
 from ..engine.lowering.media_routes import media_parts
+from ..errors import AbstractCoreError
 from ..ports import MediaHandler, Middleware, Pricing, ProviderSession, Runtime, Transport
 from ..schema import CallWarning, Lowered, ModelCall
 from ..scrubbing import Secrets
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from ..engine.lowering.file_facts import FactsByFile
     from ..engine.lowering.media_policies import MediaDefaults
     from ..ports import Captioner, MediaContext, StoredFileIndex, Transcriber
-    from ..schema import Plan
+    from ..schema import CostRange, Plan, TokenCount
     from .media_loading import MediaLoader
 
 _log = logging.getLogger("abstractcore")
@@ -85,12 +86,42 @@ class Pipelines:
 
         Raises `UnsupportedOptionError` for further warnings of losses if the call is strict.
         """
+        from ..engine.lowering.token_estimates import estimated_tokens
         from ..schema import Plan
 
         lowered = self.lowered(call)
         if call.strict:
             refuse_losses(lowered.warnings, call)
-        return Plan(lowered.decisions, (*warnings, *lowered.warnings), lowered.tool_search)
+        tokens = estimated_tokens(lowered.call, self.session.profile, lowered.decisions)
+        return Plan(
+            lowered.decisions,
+            (*warnings, *lowered.warnings),
+            lowered.tool_search,
+            int(tokens),
+            self._cost_range(lowered, tokens),
+        )
+
+    def _cost_range(self, lowered: Lowered, tokens: int) -> CostRange | None:
+        from ..engine.lowering.token_estimates import audio_tokens
+        from ..telemetry.cost_ranges import cost_range
+
+        session, call = self.session, lowered.call
+        audio = audio_tokens(call, session.profile, lowered.decisions)
+        now = self.services.clock.time_of_day()
+        return cost_range(self.pricing, call, session.profile, tokens, audio, session.terms(call), now)
+
+    def estimate(self, call: ModelCall) -> TokenCount:
+        """Returns an estimate of the input tokens of a call, with what was measured of its files before. It reads
+        nothing, and raises nothing.
+        """
+        from ..engine.lowering.token_estimates import estimated_tokens
+
+        facts: FactsByFile = self._facts().known(call) if media_parts(call) else {}
+        try:
+            lowered = self._lowered(call, facts)
+        except AbstractCoreError:  # a call that is refused has tokens nevertheless
+            return estimated_tokens(call, self.session.profile)
+        return estimated_tokens(lowered.call, self.session.profile, lowered.decisions)
 
     async def lowered_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
         """Returns the call as it is lowered when it is made; files that may be too long are measured."""

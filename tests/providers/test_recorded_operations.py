@@ -11,6 +11,7 @@ from abstractcore import (
     AuthenticationError,
     CassetteError,
     ConfigurationError,
+    ModelNotFoundError,
     NotFoundError,
     ReplayMismatchError,
     Services,
@@ -61,12 +62,12 @@ def test_token_count_is_recorded_and_replayed_without_a_key(call_style, server, 
 
 
 def test_failed_count_is_replayed_as_a_failure(call_style, server, services, path):
-    server.script(failure(404, "no such model"))
+    server.script(failure(404, "models/m is not found for API version v1beta"))
     for llm in (
         google(services, record(path), base_url=f"{server.url}/v1beta", api_key="a-key-of-google"),
         None,
     ):
-        with pytest.raises(NotFoundError, match="no such model"):
+        with pytest.raises(ModelNotFoundError, match="models/m is not found"):
             do(call_style, llm or google(services, replay(path), base_url=CLOSED), "count_tokens", "hi")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 import pytest
 from typer.testing import CliRunner
@@ -26,6 +27,9 @@ def test_table_has_a_line_for_each_file():
         ["talk.mp4", "video/mp4", "320 x 180, 7.0 s", "native", "2,065"],
     ]
     assert result.exit_code == 0
+    assert re.search(
+        r"^about 2,\d{3} tokens of input, \$0\.0\d+ to \$\d\.\d+ with the answer$", result.stderr, re.MULTILINE
+    )
 
 
 @pytest.mark.process
@@ -44,8 +48,11 @@ def test_model_without_a_provider_that_is_not_on_this_machine_is_a_warning():
 @pytest.mark.process
 def test_json_has_the_plan():
     result = run(CLIP, "--provider", "anthropic", "--model", "claude-haiku-4-5", "--json")
-    (decision,) = json.loads(result.stdout)["media"]
+    plan = json.loads(result.stdout)
+    (decision,) = plan["media"]
     assert (decision["route"], decision["facts"]["seconds"]) == ("fallback", 7.0)
+    assert plan["estimated_input_tokens"] > 20
+    assert 0 < float(plan["estimated_cost"]["low"]) < float(plan["estimated_cost"]["high"])
 
 
 @pytest.mark.parametrize("arguments", [["no-such-file.pdf"], [PDF, "--provider", "no-such-provider"]])

@@ -1,4 +1,4 @@
-"""Token counting by the provider's own endpoint."""
+"""Token counting by the provider's own endpoint, or as an estimate."""
 
 from __future__ import annotations
 
@@ -6,11 +6,19 @@ import json
 
 import pytest
 
-from abstractcore import RequestTimeoutError, ServerError, UnsupportedOptionError, create_llm
+from abstractcore import (
+    AuthenticationError,
+    BadRequestError,
+    ModelNotFoundError,
+    RequestTimeoutError,
+    ServerError,
+    create_llm,
+)
 from abstractcore.ports import Address, ModelProfile, Operation, ProviderSession
 from abstractcore.registry import Registry
 from abstractcore.schema import Encoded
 from abstractcore_providers.common.endpoints import FixedEndpoint, NoAuth
+from abstractcore_providers.common.openai_errors import error_in_answer
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from tests.chaos_server import HANG, PATIENCE_SECONDS, answer, failure
 
@@ -28,7 +36,10 @@ class Counting(OpenAIChat):
 
     def _decode_count(self, response) -> int:
         try:
-            return json.loads(response.body)["tokens"]
+            data = json.loads(response.body)
+            if "error" in data:
+                raise error_in_answer(data)
+            return data["tokens"]
         except (ValueError, KeyError):
             raise ServerError("the answer holds no count") from None
 
@@ -97,7 +108,63 @@ def test_count_tokens_obeys_the_deadline(call_style, llm, server):
         count(call_style, llm, "hi", timeout=0.2)
 
 
-def test_provider_without_token_counting_is_refused_before_sending(call_style, connect, server):
-    with pytest.raises(UnsupportedOptionError, match="has no token-counting endpoint"):
-        count(call_style, connect(timeout=PATIENCE_SECONDS), "hi")
+def test_provider_without_token_counting_has_the_estimate_of_the_plan(call_style, connect, server):
+    llm = connect(timeout=PATIENCE_SECONDS)
+    for request in ({}, {"system_prompt": "Be brief."}, {"response_model": dict[str, int]}):
+        counted = count(call_style, llm, "hi", **request)
+        assert counted.estimated
+        assert counted == llm.plan("hi", **request).estimated_input_tokens == count(call_style, llm, "hi", **request)
     assert server.requests == []
+
+
+def body(status: int, data: object) -> object:
+    return answer(json.dumps(data).encode(), status=status, content_type="application/json")
+
+
+WITHOUT = {
+    "llama.cpp": body(404, {"error": {"code": 404, "message": "File Not Found", "type": "not_found_error"}}),
+    "vLLM": body(404, {"detail": "Not Found"}),
+    "Azure": body(404, {"error": {"message": "Unknown request URL: POST /v1/responses/input_tokens", "type": "x"}}),
+    "LM Studio": body(200, {"error": "Unexpected endpoint or method. (POST /v1/count)"}),
+    "a page": answer(b"<html>Not Found</html>", status=404, content_type="text/html"),
+    "a method": body(405, {"detail": "Method Not Allowed"}),
+    "Bedrock": body(400, {"message": "The provided model doesn't support counting tokens."}),
+    "Bedrock's documents": body(400, {"message": "Document input not supported for token counting"}),
+}
+"""What servers answer that do not count, in their own words: Bedrock's and Azure's as users report them."""
+
+
+def test_server_without_a_route_for_counts_has_an_estimate_instead(call_style, llm, server):
+    walked = 0
+    for name, response in WITHOUT.items():
+        server.script(response)
+        counted = count(call_style, llm, "hi")
+        assert counted.estimated, name
+        assert counted == llm.plan("hi").estimated_input_tokens, name
+        walked += 1
+    assert (walked, len(server.requests)) == (8, 8)
+
+
+@pytest.mark.parametrize(
+    ("response", "error"),
+    [
+        (
+            body(404, {"error": {"message": "The model `m` does not exist", "code": "model_not_found"}}),
+            ModelNotFoundError,
+        ),
+        (body(401, {"error": {"message": "wrong key"}}), AuthenticationError),
+        (body(400, {"error": {"message": "messages: expected a list"}}), BadRequestError),
+    ],
+)
+def test_error_of_a_server_that_counts_is_raised(call_style, llm, server, response, error):
+    server.script(response)
+    with pytest.raises(error):
+        count(call_style, llm, "hi")
+
+
+def test_count_of_a_call_as_data_is_that_of_its_arguments(call_style, llm, server):
+    server.always(answer(b'{"tokens": 12}', content_type="application/json"))
+    call = llm.build("hi")
+    counted = llm.count_tokens_call(call) if call_style.name == "sync" else call_style.run(llm.acount_tokens_call(call))
+    assert (counted, counted.estimated) == (12, False)
+    assert llm.estimate_tokens(call) == llm.plan("hi").estimated_input_tokens
