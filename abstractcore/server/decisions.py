@@ -33,12 +33,17 @@ async def decide(exchange: Exchange) -> WireResponse:
     large = is_large(body)
     exchange = replace(exchange, dialect=await exchange.off_loop(large, _dialect_of, exchange.request, body))
     job = Job.of(exchange, await exchange.off_loop(large, exchange.dialect.read, exchange.request, body))
-    if exchange.dialect is OPENAI_RESPONSES:
-        turn = await turn_of(job)
-        job = without_requested_tools(job if turn is None else turn.job)
-    job = await with_contents(job)
+    job = await with_everything(job)
     async with exchange.state.drains.watched(exchange.connection, "cancel"):
         return exchange.answer(await _decisions(job))
+
+
+async def with_everything(job: Job) -> Job:
+    """Returns the job of a request that is not made, with the items that it continues and the contents of files."""
+    if job.exchange.dialect is OPENAI_RESPONSES:
+        turn = await turn_of(job)
+        job = without_requested_tools(job if turn is None else turn.job)
+    return await with_contents(job)
 
 
 def _dialect_of(request: Request, body: bytes) -> Dialect:
@@ -69,6 +74,8 @@ async def _decisions(job: Job) -> Mapping[str, Any]:
         "media": [to_data(decision) for decision in plan.media],
         "warnings": [to_data(warning) for warning in (*planned.warnings, *plan.warnings)],
         "tool_search": plan.tool_search,
+        "estimated_input_tokens": plan.estimated_input_tokens,
+        "estimated_cost": plan.estimated_cost and to_data(plan.estimated_cost),
         "trace_id": job.exchange.request.trace_id,
     }
 

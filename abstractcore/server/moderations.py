@@ -30,7 +30,7 @@ from .moderation_inputs import ModerationInput
 from .passthrough import Relay, texts_in
 from .receipts import RECEIPT_HEADER
 from .sent_calls import digest_of
-from .settlements import estimated, tokens_of_call
+from .settlements import estimated
 
 _MODERATE: Final = "moderate"
 _MODEL: Final = "model"
@@ -100,7 +100,9 @@ async def _moderated(
     except BaseException:
         await lease.settle(estimated(llm, call, None, "cancelled"))
         raise
-    await lease.settle(Settlement("done", Usage(tokens_of_call(call), 0), result.cost, result.cost_source, True))
+    await lease.settle(
+        Settlement("done", Usage(int(llm.estimate_tokens(call)), 0), result.cost, result.cost_source, True)
+    )
     headers = {"content-type": "application/json", "x-abstractcore-model": name}
     if result.cost is not None:
         headers["x-abstractcore-cost"] = f"{result.cost:f}"

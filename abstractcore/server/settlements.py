@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +19,7 @@ from ..schema import (
     ToolLoop,
     Usage,
 )
+from ..schema.token_counts import text_tokens
 from .access import Settlement
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 COSTS_NOTHING = Settlement("done", Usage(0, 0), Decimal(0), "computed")
 """The settlement of a request that no vendor charges for."""
-_BYTES_PER_TOKEN = 4
-"""Of English text, with the tokenizers of most vendors."""
 
 
 def settlement_of(planned: Planned, response: GenerateResponse[Any]) -> Settlement:
@@ -72,14 +70,14 @@ def _of_rounds(error: BaseException, outcome: Outcome) -> Settlement | None:
 
 
 def estimated(llm: abstractcore.LLM, call: ModelCall, partial: ModelReply | None, outcome: Outcome) -> Settlement:
-    """Returns the settlement of a call with the tokens that the provider has reported, and estimates, at four bytes of
-    text a token, of those that it has not. Files count nothing.
+    """Returns the settlement of a call with the tokens that the provider has reported, and estimates of those that it
+    has not.
     """
     reported = Usage() if partial is None else partial.usage
-    written = _bytes_of_reply(partial) if partial is not None else 0
+    written = _tokens_of_reply(partial) if partial is not None else 0
     usage = Usage(
-        input=reported.input or tokens_of_call(call),
-        output=max(reported.output or 0, math.ceil(written / _BYTES_PER_TOKEN)),
+        input=reported.input or int(llm.estimate_tokens(call)),
+        output=max(reported.output or 0, written),
         cached=reported.cached,
         cache_written=reported.cache_written,
     )
@@ -87,16 +85,10 @@ def estimated(llm: abstractcore.LLM, call: ModelCall, partial: ModelReply | None
     return Settlement(outcome, usage, charge.dollars, "estimate" if charge.dollars is not None else None, True)
 
 
-def tokens_of_call(call: ModelCall) -> int:
-    """Returns an estimate of the tokens that a call sends, at four bytes of text a token. Files count nothing."""
-    size = sum(len(message.text.encode("utf-8", "replace")) for message in call.messages)
-    return math.ceil(size / _BYTES_PER_TOKEN)
-
-
-def _bytes_of_reply(reply: ModelReply) -> int:
+def _tokens_of_reply(reply: ModelReply) -> int:
     texts = (
         part.arguments_text if isinstance(part, ToolCall) else part.text
         for part in reply.parts
         if isinstance(part, TextPart | ReasoningPart | ToolCall)
     )
-    return sum(len(text.encode("utf-8", "replace")) for text in texts)
+    return sum(map(text_tokens, texts))

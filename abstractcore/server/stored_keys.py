@@ -12,13 +12,13 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from ..engine.lowering.token_estimates import estimated_tokens
 from ..errors import AuthenticationError, ConfigurationError, RateLimitError, ServerError
 from ..schema import ModelCall
 from .access import FixedKeys, Grant, Lease, NoLease, Settlement, credential_of
 from .failures import RequestRefused
 from .requests import Request
 from .settings import DatabaseDown, Settings
-from .settlements import tokens_of_call
 from .store import Key, KeyLimits, Keys, Leases, Refusal, Store, StoreUnavailable, default_file
 
 KEY_SECONDS = 5.0
@@ -108,7 +108,7 @@ class StoredKeys:
         """
         if not isinstance(grant, StoredGrant) or grant.key_id is None or not grant.limits.any:
             return NoLease()
-        tokens = await asyncio.to_thread(tokens_of_call, call) + (call.sampling.max_output_tokens or _ANSWER_TOKENS)
+        tokens = await asyncio.to_thread(estimated_tokens, call) + (call.sampling.max_output_tokens or _ANSWER_TOKENS)
         seconds = (grant.call_seconds or self._call_seconds) + _LATE_SECONDS
         arguments = (grant.key_id, grant.limits, tokens, seconds)
         try:

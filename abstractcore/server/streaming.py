@@ -24,7 +24,7 @@ from .reasoning import StreamSealer
 from .receipts import RECEIPT_HEADER
 from .reply_arguments import StreamedArguments
 from .reply_heads import MODEL_CHANGE
-from .settlements import cancelled, failed, settlement_of, tokens_of_call
+from .settlements import cancelled, failed, settlement_of
 from .tools.rounds import RoundsStream
 
 _Stream: TypeAlias = "abstractcore.AsyncStream[None] | RoundsStream"
@@ -114,7 +114,7 @@ class StreamedAnswer(EventStream):
         if is_untouched and planned.head.is_renamed:
             receipt.add_reply_changes((MODEL_CHANGE,))
         sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: await job.off_loop(receipt.header)}
-        stamp = replace(job.stamp, input_tokens=_input_tokens(batch, planned))
+        stamp = replace(job.stamp, input_tokens=await job.off_loop(_input_tokens, batch, planned))
         renderer = self._dialect.renderer(planned.transpiler, job.asked, stamp, number)
         self._renderers[number] = renderer
         sealer = None if planned.own_format else StreamSealer(planned.origin)
@@ -157,7 +157,7 @@ def _input_tokens(batch: Sequence[StreamEvent], planned: Planned) -> int:
         if isinstance(delta, UsageDelta) and delta.usage.input is not None:
             usage = delta.usage
             return max(0, delta.usage.input - (usage.cached or 0) - (usage.cache_written or 0))
-    return tokens_of_call(planned.call)
+    return int(planned.llm.estimate_tokens(planned.call))
 
 
 def _opened(planned: Planned, timeout: float) -> _Stream:

@@ -232,7 +232,7 @@ def test_cancelled_response_ends_its_call_which_is_counted(
     cancelled = client.responses.cancel(id)
     assert (cancelled.status, cancelled.output) == ("cancelled", [])
     settled = accounts.wait()
-    assert (settled.outcome, settled.estimated, settled.usage.input) == ("cancelled", True, 2)
+    assert (settled.outcome, settled.estimated, settled.usage.input) == ("cancelled", True, 10)
     assert client.responses.cancel(id).to_dict() == client.responses.retrieve(id).to_dict() == cancelled.to_dict()
     if stream:
         last = list(made)[-1]

@@ -76,7 +76,8 @@ def test_nothing_is_sent_or_charged_and_a_request_is_counted(served: Served, cli
     found = decided(client, model="openai/gpt-4.1", messages=asked(IMAGE), top_k=3)
     assert (found["object"], found["model"], found["fallbacks"]) == ("decisions", "openai/gpt-4.1", [])
     assert [each["route"] for each in found["media"]] == ["native"]
-    assert found["media"][0]["tokens"] > 0
+    assert found["estimated_input_tokens"] > found["media"][0]["tokens"] > 0
+    assert 0 < float(found["estimated_cost"]["low"]) < float(found["estimated_cost"]["high"])
     assert not served.vendor.requests
     (settled,) = accounts.settled
     assert (len(accounts.begun), settled.usage.input, settled.cost, settled.estimated) == (1, 0, 0, False)

@@ -195,7 +195,7 @@ def test_a_client_that_leaves_closes_the_connection_to_the_vendor(
     settled = accounts.wait()
     assert settled.outcome == "cancelled"
     assert settled.estimated
-    assert (settled.usage.input, settled.usage.output) == (2, 2)
+    assert (settled.usage.input, settled.usage.output) == (10, 6)
 
 
 def test_a_client_that_leaves_before_the_answer_closes_it_too(served: Served, accounts: Accounts):
@@ -208,7 +208,7 @@ def test_a_client_that_leaves_before_the_answer_closes_it_too(served: Served, ac
         served.vendor.wait_for_requests(1)
     closed(served)
     settled = accounts.wait()
-    assert (settled.outcome, settled.estimated, settled.usage.input) == ("cancelled", True, 2)
+    assert (settled.outcome, settled.estimated, settled.usage.input) == ("cancelled", True, 10)
 
 
 def test_complete_calls_are_settled_as_reported(served: Served, http: httpx2.Client, accounts: Accounts):

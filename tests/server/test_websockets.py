@@ -662,7 +662,7 @@ def test_client_that_leaves_cancels_its_response(served: Served, accounts: Keyed
         connection.socket.shutdown(socket.SHUT_WR)  # without a close frame
         settled = accounts.wait()
     assert (settled.outcome, settled.estimated) == ("cancelled", True)
-    assert (settled.usage.input, settled.usage.output) == (2, 2)
+    assert (settled.usage.input, settled.usage.output) == (10, 6)
 
 
 @contextmanager
