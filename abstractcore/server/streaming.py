@@ -114,7 +114,9 @@ class StreamedAnswer(EventStream):
         if is_untouched and planned.head.is_renamed:
             receipt.add_reply_changes((MODEL_CHANGE,))
         sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: await job.off_loop(receipt.header)}
-        stamp = replace(job.stamp, input_tokens=await job.off_loop(_input_tokens, batch, planned))
+        stamp = job.stamp
+        if self._dialect.counts_first:
+            stamp = replace(stamp, input_tokens=await job.off_loop(_input_tokens, batch, planned))
         renderer = self._dialect.renderer(planned.transpiler, job.asked, stamp, number)
         self._renderers[number] = renderer
         sealer = None if planned.own_format else StreamSealer(planned.origin)

@@ -37,6 +37,7 @@ class AnthropicDialect(Dialect):
     needed_fields = frozenset({"container", "mcp_servers"})
     model_paths = (("model",), ("message", "model"))
     arguments = "pieces"
+    counts_first = True
     reply_fields = frozenset(
         {
             "container",

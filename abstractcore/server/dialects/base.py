@@ -60,7 +60,7 @@ class Dialect:
     nothing like them refuse them. `state_fields` are about what is stored: the server has it for models whose provider
     has not. `reply_fields` are the fields that its replies have, whole and in events, `model_paths` where they name the
     model, `arguments` how they have the arguments of tool calls: as text, as objects, or as objects that come in pieces
-    of text in streams.
+    of text in streams. With `counts_first`, a stream begins with the tokens of the input.
     """
 
     name: ClassVar[str]
@@ -75,6 +75,7 @@ class Dialect:
     state_fields: ClassVar[frozenset[str]] = frozenset()
     reply_fields: ClassVar[frozenset[str]] = frozenset()
     arguments: ClassVar[Literal["text", "object", "pieces"]] = "text"
+    counts_first: ClassVar[bool] = False
     model_paths: ClassVar[tuple[tuple[str, ...], ...]] = (("model",),)
 
     def read(self, request: Request, body: bytes) -> Asked:
