@@ -100,6 +100,9 @@ def tokens_beside_files(call: ModelCall) -> int:
         if not tool.defer:
             tokens += _AROUND_A_TOOL + text_tokens(f"{tool.name} {tool.description}") + _of_json(tool.parameters)
     tokens += sum(_AROUND_A_TOOL + _of_json(tool.options) for tool in call.hosted_tools)
+    tools_of_vendor = call.provider_options.get(call.provider, {}).get("tools")
+    if tools_of_vendor:
+        tokens += _of_json(tools_of_vendor)
     if call.output is not None:
         tokens += _AROUND_A_TOOL + _of_json(call.output.schema)
     return tokens

@@ -82,12 +82,13 @@ def test_every_part_counts():
         {"tools": (ToolSpec("look", SAID, SCHEMA),)},
         {"hosted_tools": (HostedTool("web_search", {"filters": {"allowed_domains": ["example.com"]}}),)},
         {"output": OutputSchema("city", SCHEMA)},
+        {"provider_options": {"p": {"tools": [{"type": "custom", "name": "look", "description": SAID}]}}},
         {"messages": (Message.system(SAID), ASK)},
     ],
     ids=lambda more: next(iter(more)),
 )
 def test_everything_beside_messages_counts(more: dict[str, Any]):
-    call = ModelCall("m", (ASK,))
+    call = ModelCall("m", (ASK,), "p")
     assert estimated_tokens(call.with_(**more)) > estimated_tokens(call) + 8
 
 
