@@ -18,6 +18,7 @@ from PIL import Image
 from abstractcore import LLM, File, MediaError, Services, UnsupportedContentError, create_llm
 from abstractcore.ports import CallContext, Conversion
 from abstractcore.schema import Billing, GenerateResponse, ImagePart, TextPart, Usage
+from abstractcore.schema.token_counts import text_tokens
 from abstractcore.testing import CallStyle
 from tests.media.parts import EXAMPLES, FILES
 
@@ -301,8 +302,8 @@ def of_videos() -> Iterator[Services]:
 def test_frames_of_a_video_fit_into_what_the_context_leaves(
     call_style: CallStyle, of_videos: Services, left: int, frames: int
 ):
-    text = "word " * 8_000  # ten thousand tokens
-    facts = {"context_tokens": 10_000 + left, "media_tokens": {"image": {"by": "file", "tokens": 1000}}}
+    text = "word " * 8_000
+    facts = {"context_tokens": text_tokens(text) + 10 + left, "media_tokens": {"image": {"by": "file", "tokens": 1000}}}
     llm = model(of_videos, facts=facts)
     video = File(FILES / "scenes.mp4", fps=4)
     response = call_style.generate(llm, text, media=[video], media_policy={"video": "frames"})

@@ -43,6 +43,7 @@ REFUSED = {
     "*.test_method_list_with_all_params": "limit: expected a number from 1",
     "test_images.*.test_method_*_with_all_params_*": "response_format: images are sent as b64_json",
     "test_responses.*.test_method_create_with_all_params_*": "it cannot be given together with conversation",
+    "responses.test_input_tokens.*.test_method_count_with_all_params": "it cannot be given together with conversation",
     "test_responses.*.test_method_compact_with_all_params": "there is no response 'resp_123' here",
     "test_responses.*.test_*_compact": "invalid for expected schema",
     "audio.test_transcriptions.*.test_method_create_with_all_params_*": "language: expected a language code",
