@@ -228,7 +228,8 @@ def test_providers_that_count_tokens_are_named():
             counting.append(provider)
     page = (ROOT / "docs" / "models.md").read_text(encoding="utf-8")
     claim = page.partition("## Counting tokens\n")[2].partition("\n## ")[0]
-    assert re.findall(r"`([\w-]+)`", claim.partition("endpoint, which")[2]) == counting
+    named = re.findall(r"`([\w-]+)`", claim.partition("| the provider's endpoint")[0].splitlines()[-1])
+    assert named == counting
     assert len(remote) == 23
 
 
