@@ -9,6 +9,8 @@ from ..ports import Address, Runtime
 class OfflineEndpoint:
     """Replaces the endpoint of the provider."""
 
+    offline = True
+
     async def open(self, runtime: Runtime) -> Address:
         """Raises `ConfigurationError`."""
         raise ConfigurationError(

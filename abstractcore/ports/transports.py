@@ -125,7 +125,10 @@ class KnownAddress(Protocol):
 
 
 class Endpoint(Protocol):
-    """The destination of requests. `open` is called before every attempt; it may start a process or fetch a token."""
+    """The destination of requests. `open` is called before every attempt; it may start a process or fetch a token.
+
+    One that nothing can be sent to has an attribute `offline`, which is True.
+    """
 
     async def open(self, runtime: Runtime) -> Address:
         """Returns the address for the next request."""

@@ -16,6 +16,7 @@ from ..errors import AccessDeniedError, NotFoundError, RateLimitError
 from ..registry import Registry
 from ..schema import WireResponse
 from .access import Access, FixedKeys, Grant, OpenAccess
+from .accounts import Accounts
 from .audit import GONE, AuditLog, Entry
 from .backgrounds import Backgrounds
 from .connection import ClientGone, Connection, Receive, Send
@@ -80,6 +81,7 @@ class Application:
         self.websockets = WebSockets(self._http)
         self._metrics = Metrics(shared, lambda: self._backgrounds.running, lambda: self.websockets.open)
         self._approved = ApprovedCalls(self._stored)
+        self._accounts = Accounts()
         self._retired: set[Guards] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.state = self._made(first)
@@ -105,6 +107,7 @@ class Application:
             self._stored,
             self._backgrounds,
             MCPServers(settings, services.environment, self._approved),
+            self._accounts,
         )
 
     def reload(self, settings: Settings) -> None:
@@ -171,6 +174,7 @@ class Application:
             async with self._metrics.kept_saved():
                 await receive()
                 await self._backgrounds.close()
+            await self._accounts.settled(self.state.settings.limits.drain_seconds)
             await self.state.mcp.close()
             await asyncio.gather(*(guards.close() for guards in (*self._retired, self.state.guards)))
             if self._given_services is None:

@@ -23,7 +23,6 @@ from .receipts import RECEIPT_HEADER
 from .reply_arguments import with_valid_arguments
 from .reply_heads import MODEL_CHANGE
 from .sent_calls import digest_of
-from .settlements import cancelled, failed, settlement_of
 from .streaming import StreamedAnswer
 from .tools.jobs import with_attached_tools
 
@@ -104,21 +103,13 @@ async def _one_answer(job: Job) -> Answered:
 
 
 async def _called(job: Job, llm: abstractcore.LLM) -> Answered:
-    lease, planned = await job.begin(await job.planned(llm))
-    try:
+    async with job.begun(await job.planned(llm)) as (planned, spending):
         if planned.rounds is None:
             response = await planned.llm.arun(planned.call, timeout=job.timeout)
             received = response.reply
         else:
             response, received = await planned.rounds.response(planned.llm, planned.call, job.timeout)
-    except Exception as error:
-        planned.relay.fail()
-        await lease.settle(failed(planned, error))
-        raise
-    except BaseException as error:
-        await lease.settle(cancelled(planned, error))
-        raise
-    await lease.settle(settlement_of(planned, response))
+        spending.result = response
     reply = received
     if planned.guarding is not None:
         reply = await planned.guarding.reply(received)

@@ -7,7 +7,6 @@ from ..schema import WireResponse
 from .decisions import with_everything
 from .exchange import Exchange
 from .jobs import Job
-from .settlements import COSTS_NOTHING
 
 
 async def count_tokens(exchange: Exchange) -> WireResponse:
@@ -19,13 +18,9 @@ async def count_tokens(exchange: Exchange) -> WireResponse:
     asked = await exchange.off_loop(is_large(body), exchange.dialect.read_count, exchange.request, body)
     job = await with_everything(Job.of(exchange, asked))
     planned = await job.planned(job.served.llms[0])
-    lease = await exchange.begin(planned.call)
-    try:
+    async with exchange.account(planned.call), exchange.state.drains.watched(exchange.connection, "cancel"):
         planned = await job.guarded(planned)
-        async with exchange.state.drains.watched(exchange.connection, "cancel"):
-            tokens = await planned.llm.acount_tokens_call(planned.call, timeout=job.timeout)
-    finally:
-        await lease.settle(COSTS_NOTHING)
+        tokens = await planned.llm.acount_tokens_call(planned.call, timeout=job.timeout)
     headers = {"content-type": "application/json"}
     if tokens.estimated:
         headers["x-abstractcore-estimate"] = "true"

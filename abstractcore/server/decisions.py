@@ -16,7 +16,6 @@ from .fetching import NoDownloads
 from .jobs import Job
 from .named_files import with_contents
 from .requests import Request
-from .settlements import COSTS_NOTHING
 from .tools.jobs import without_requested_tools
 from .turns import turn_of
 
@@ -61,11 +60,8 @@ async def _decisions(job: Job) -> Mapping[str, Any]:
     """Returns what the first model's call would do. It counts as a request, and costs nothing."""
     first, *others = job.served.llms
     planned = await job.planned(first)
-    lease = await job.exchange.begin(planned.call)
-    try:
+    async with job.exchange.account(planned.call):
         plan = await first.aplan_call(planned.call, timeout=job.timeout)
-    finally:
-        await lease.settle(COSTS_NOTHING)
     _check_downloads(job.exchange, plan.media)
     return {
         "object": "decisions",

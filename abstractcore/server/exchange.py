@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Protocol, TypeAlias, TypeVar
 
 import abstractcore
@@ -12,6 +14,7 @@ from ..concurrency import is_large, off_loop
 from ..ports import Transpiler
 from ..schema import ModelCall, WireResponse
 from .access import Access, Grant, Lease
+from .accounts import Account, Accounts
 from .audit import Entry
 from .backgrounds import Backgrounds
 from .bodies import read_body, read_object, too_large
@@ -51,6 +54,7 @@ class State:
     stored: StoredState
     backgrounds: Backgrounds
     mcp: MCPServers
+    accounts: Accounts
     formats: dict[str, Transpiler] = field(default_factory=dict[str, Transpiler])
 
     @property
@@ -95,6 +99,12 @@ class Exchange:
     async def begin(self, call: ModelCall) -> Lease:
         """Lets a call in, before it is sent to its provider; raises as `Access.begin` does."""
         return await self.entry.begin(self.state.access, self.grant, call)
+
+    def account(self, call: ModelCall, *, large: bool = False) -> AbstractAsyncContextManager[Account]:
+        """Returns a context, in which the call is let in, and at whose end it is settled: what a `large` one has used
+        is computed in a worker thread. Raises as `Access.begin` does.
+        """
+        return self.state.accounts.account(partial(self.begin, call), partial(self.off_loop, large))
 
     async def body(self) -> bytes:
         """Returns the body of the request; raises `RequestRefused` and `ClientGone`."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any, TypeVar, cast
 
@@ -20,7 +21,6 @@ from ..errors import (
 )
 from ..ports import Transpiler
 from ..schema import CallWarning, ModelCall, ToolLoop
-from .access import Lease
 from .client_tools import AdaptedCall, ClientTools, adapted_client_tools
 from .compactions import with_summaries
 from .dialects.base import Asked, Stamp
@@ -34,7 +34,7 @@ from .named_files import check_ids
 from .passthrough import AsRead, Relay
 from .reasoning import has_seals, owned
 from .reply_heads import ReplyHead
-from .settlements import not_sent
+from .settlements import Spending
 from .tools.items import ItemParts
 from .tools.merging import NoParts
 from .tools.offers import Offer, names_of
@@ -197,19 +197,24 @@ class Job:
         is_asked_once = asked.choices == 1 and not asked.is_list and self.offer is None
         return is_asked_once and not asked.is_changed and not has_own
 
-    async def begin(self, planned: Planned) -> tuple[Lease, Planned]:
-        """Lets a call in, before it is made by this task, and returns it as its guards have left it.
+    @asynccontextmanager
+    async def begun(self, planned: Planned) -> AsyncGenerator[tuple[Planned, Spending]]:
+        """Lets a call in, which this task makes in the body of `async with`: as its guards have left it, with what it
+        spends, for which it is settled at the end.
 
         Raises as `Access.begin` does, and `RequestRefused` for what a guard refuses.
         """
         planned.relay.begin()
         self.exchange.entry.receipt.add(planned.origin, planned.relay)
-        lease = await self.exchange.begin(planned.call)
-        try:
-            return lease, await self.guarded(planned)
-        except BaseException as error:
-            await lease.settle(not_sent(error))
-            raise
+        async with self.exchange.account(planned.call, large=is_large(self.asked.wire.body)) as account:
+            planned = await self.guarded(planned)
+            earlier = 0 if planned.rounds is None else planned.rounds.earlier
+            account.spending = Spending(planned.call, planned.llm, earlier)
+            try:
+                yield planned, account.spending
+            except Exception:
+                planned.relay.fail()
+                raise
 
     async def guarded(self, planned: Planned) -> Planned:
         """Returns a call as its guards have left it; raises `RequestRefused` for what one refuses."""

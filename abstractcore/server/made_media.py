@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from decimal import Decimal
 from typing import TypeVar
 
-from ..schema import CallWarning, Message, ModelCall, TextPart, Usage
+from ..concurrency import is_large
+from ..schema import CallWarning, Message, ModelCall, TextPart
 from ..schema.media_results import BackendFacts
-from .access import Lease, Settlement
 from .exchange import Exchange
 from .guarded_results import guarded_result
 from .guarding import Guarding, accepted_texts
 from .makers import Maker
+from .settlements import Spending
 
 F = TypeVar("F", bound=BackendFacts)
 
@@ -58,53 +59,35 @@ class BegunMedia:
     none.
     """
 
-    lease: Lease
     texts: Mapping[str, str]
     tags: Mapping[str, str]
     guarding: Guarding | None
+    spending: Spending
 
 
-async def begin(exchange: Exchange, request: MediaRequest) -> BegunMedia:
-    """Lets a call in, and shows it to its guards.
+@asynccontextmanager
+async def begun_media(exchange: Exchange, request: MediaRequest) -> AsyncGenerator[BegunMedia]:
+    """Lets a call in, which is made in the body of `async with`, and shows it to its guards; settles it at the end.
 
     Raises `AccessDeniedError` for a model that the key may not use, as `Access.begin` does, `RequestRefused` for what a
     guard refuses, and `MediaError` for a file that it cannot be shown.
     """
     exchange.grant.check_model(request.maker.name)
     call = request.call(exchange.grant.tags)
-    lease = await exchange.begin(call)
-    try:
+    async with exchange.account(call, large=any(map(is_large, request.texts.values()))) as account:
         guarding = Guarding.of(exchange, call, request.maker.name, request.operation)
         if guarding is not None:
             call = await guarding.call(await request.with_files(call), accepted_texts)
-    except BaseException as error:
-        await lease.settle(unmade(error))
-        raise
-    return BegunMedia(lease, request.texts_of(call), call.tags, guarding)
+        account.spending = Spending(call)
+        yield BegunMedia(request.texts_of(call), call.tags, guarding, account.spending)
 
 
 async def made(exchange: Exchange, request: MediaRequest, make: Callable[[BegunMedia], Awaitable[F]]) -> F:
-    """Returns what `make` makes as its guards leave it; raises as `begin` does. A client that leaves ends it."""
+    """Returns what `make` makes as its guards leave it; raises as `begun_media` does. A client that leaves ends it."""
     async with exchange.state.drains.watched(exchange.connection, "cancel"):
-        begun = await begin(exchange, request)
-        try:
-            result = await make(begun)
-        except BaseException as error:
-            await begun.lease.settle(unmade(error))
-            raise
-        await begun.lease.settle(settled(result))
+        async with begun_media(exchange, request) as begun:
+            result = begun.spending.result = await make(begun)
         return result if begun.guarding is None else await guarded_result(begun.guarding, result)
-
-
-def settled(result: BackendFacts) -> Settlement:
-    """Returns the settlement of a call that ended well."""
-    return Settlement("done", result.usage, result.cost, "computed" if result.cost is not None else None)
-
-
-def unmade(error: BaseException) -> Settlement:
-    """Returns the settlement of a call that failed, or was cancelled: nothing of it was delivered."""
-    is_failure = isinstance(error, Exception)
-    return Settlement("failed" if is_failure else "cancelled", Usage(0, 0), Decimal(0), "computed", not is_failure)
 
 
 def headers_of(

@@ -15,8 +15,7 @@ import abstractcore
 from ..concurrency import is_large
 from ..errors import InvalidInputError, ModelNotFoundError, ServerError
 from ..ports import Operation
-from ..schema import Encoded, Message, ModelCall, Usage, WireRequest, WireResponse
-from .access import Settlement
+from ..schema import Encoded, Message, ModelCall, WireRequest, WireResponse
 from .bodies import read_object
 from .dialects.base import EXTENSION, text_at
 from .exchange import Exchange
@@ -25,12 +24,12 @@ from .guarding import Guarding, accepted_texts
 from .jobs import first_of
 from .json_texts import with_text
 from .llms import Served
-from .made_media import timeout_of, unmade
+from .made_media import timeout_of
 from .moderation_inputs import ModerationInput
 from .passthrough import Relay, texts_in
-from .receipts import RECEIPT_HEADER
+from .receipts import RECEIPT_HEADER, Receipt
 from .sent_calls import digest_of
-from .settlements import estimated
+from .settlements import Spending
 
 _MODERATE: Final = "moderate"
 _MODEL: Final = "model"
@@ -53,7 +52,7 @@ async def moderate(exchange: Exchange) -> WireResponse:
     data = await exchange.off_loop(is_large(body), read_object, body, exchange.request.headers)
     if EXTENSION in data:
         raise InvalidInputError("it has no effect on moderations: leave it out", path=EXTENSION)
-    given = ModerationInput.of(data.get("input"))
+    given = await exchange.off_loop(is_large(body), ModerationInput.of, data.get("input"))
     served = _served(exchange, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
     exchange.grant.check_model(*served.names)
     async with exchange.state.drains.watched(exchange.connection, served.on_disconnect):
@@ -84,32 +83,31 @@ async def _moderated(
     relay = Relay(receipt.request, data, operation=_MODERATE)
     relay.begin()
     receipt.add(name, relay)
-    lease = await exchange.begin(call)
-    try:
+    large = is_large(receipt.request)
+    async with exchange.account(call, large=large) as account:
         guarding = Guarding.of(exchange, call, served.names[0], _MODERATE)
-        body = _request_of(receipt.request, data, llm.model)
+        body = await exchange.off_loop(large, _request_of, receipt.request, data, llm.model)
         if guarding is not None and guarding.of_calls:
             call = await guarding.call(call, accepted_texts)
-            body = _shown(given, call, data, llm.model) or body
-        operation = _operation(body, is_free=llm.provider in _OPENAI)
-        result = await llm.aoperate_call(operation, call, timeout=timeout_of(exchange))
-    except Exception as error:
-        relay.fail()
-        await lease.settle(unmade(error))
-        raise
-    except BaseException:
-        await lease.settle(estimated(llm, call, None, "cancelled"))
-        raise
-    await lease.settle(
-        Settlement("done", Usage(int(llm.estimate_tokens(call)), 0), result.cost, result.cost_source, True)
-    )
+            body = await exchange.off_loop(large, _shown, given, call, data, llm.model) or body
+        spending = account.spending = Spending(call, llm)
+        try:
+            operation = _operation(body, is_free=llm.provider in _OPENAI)
+            result = spending.result = await llm.aoperate_call(operation, call, timeout=timeout_of(exchange))
+        except Exception:
+            relay.fail()
+            raise
     headers = {"content-type": "application/json", "x-abstractcore-model": name}
     if result.cost is not None:
         headers["x-abstractcore-cost"] = f"{result.cost:f}"
     if guarding is not None and guarding.warnings:
         headers["x-abstractcore-warnings"] = str(len(guarding.warnings))
-    headers[RECEIPT_HEADER] = receipt.header(digest_of(result.value))
+    headers[RECEIPT_HEADER] = await exchange.off_loop(large, _receipt, receipt, result.value)
     return WireResponse(200, exchange.headers(headers), result.value)
+
+
+def _receipt(receipt: Receipt, reply: bytes) -> str:
+    return receipt.header(digest_of(reply))
 
 
 def _request_of(body: bytes, data: Mapping[str, Any], model: str) -> bytes:

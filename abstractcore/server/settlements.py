@@ -1,14 +1,21 @@
-"""What a call used in the end, for its key's account; an estimate where it was cut off, or its provider counts none."""
+"""`Spending`: what a call has used, for its key's account; an estimate of what its provider has not reported."""
 
 from __future__ import annotations
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from functools import reduce
+from operator import add
+from typing import Any, Final, TypeAlias
 
 import abstractcore
 
-from ..errors import AbstractCoreError
+from ..engine.lowering.token_estimates import estimated_tokens
+from ..errors import AbstractCoreError, ConnectionFailedError, RequestTimeoutError, StreamInterruptedError
+from ..ports import OperationResult
 from ..schema import (
+    AttemptRecord,
     GenerateResponse,
     ModelCall,
     ModelReply,
@@ -17,72 +24,155 @@ from ..schema import (
     TextPart,
     ToolCall,
     ToolLoop,
+    ToolStep,
     Usage,
 )
+from ..schema.added_messages import added_messages
+from ..schema.media_results import BackendFacts
 from ..schema.token_counts import text_tokens
 from .access import Settlement
+from .connection import ClientGone
 
-if TYPE_CHECKING:
-    from .jobs import Planned
+Result: TypeAlias = GenerateResponse[Any] | OperationResult[Any] | BackendFacts
 
-COSTS_NOTHING = Settlement("done", Usage(0, 0), Decimal(0), "computed")
-"""The settlement of a request that no vendor charges for."""
-
-
-def settlement_of(planned: Planned, response: GenerateResponse[Any]) -> Settlement:
-    """Returns the settlement of a call that ended well, with estimates of tokens that its provider has not reported."""
-    if response.usage.input is None or response.usage.output is None:
-        return estimated(planned.llm, planned.call, response.reply, "done")
-    return Settlement("done", response.usage, response.cost, response.cost_source)
+_NOTHING: Final = Usage(0, 0)
+_EMPTY: Final = ModelReply()
+_CUT_SHORT = (RequestTimeoutError, StreamInterruptedError)
+_NOT_FINISHED = ("interrupted", "not_run")
+"""How calls of tools end that are stopped with their loop."""
 
 
-def not_sent(error: BaseException) -> Settlement:
-    """Returns the settlement of a call that was let in, and not sent for an error."""
-    return Settlement("failed" if isinstance(error, Exception) else "cancelled", Usage(0, 0), Decimal(0), "computed")
+def outcome_of(error: BaseException | None) -> Outcome:
+    """Returns how a call has ended, without an error or with one. A client that leaves cancels it."""
+    if error is None:
+        return "done"
+    return "failed" if isinstance(error, Exception) and not isinstance(error, ClientGone) else "cancelled"
 
 
-def failed(planned: Planned, error: Exception, partial: ModelReply | None = None) -> Settlement:
-    """Returns the settlement of a call that failed: it costs nothing if nothing of an answer arrived."""
-    after_rounds = _of_rounds(error, "failed")
-    if after_rounds is not None:
-        return after_rounds
-    if partial is None and isinstance(error, AbstractCoreError):
-        partial = error.partial
-    if partial is None or not partial.parts:
-        return not_sent(error)
-    return estimated(planned.llm, planned.call, partial, "failed")
+def not_sent(error: BaseException | None) -> Settlement:
+    """Returns the settlement of a call that was let in, and for which nothing was sent that a vendor charges for."""
+    return Settlement(outcome_of(error), _NOTHING, Decimal(0), "computed")
 
 
-def cancelled(planned: Planned, error: BaseException, partial: ModelReply | None = None) -> Settlement:
-    """Returns the settlement of a call that was cancelled."""
-    after_rounds = _of_rounds(error, "cancelled")
-    return after_rounds or estimated(planned.llm, planned.call, partial, "cancelled")
+@dataclass(slots=True)
+class Spending:
+    """What `call` uses, from when on it may be sent. `llm` has its prices; None if only its backend knows them.
 
-
-def _of_rounds(error: BaseException, outcome: Outcome) -> Settlement | None:
-    """Returns the settlement of a call whose tools the server runs, after its first round: what all rounds have used
-    that the provider has reported.
+    A loop of tools begins with `earlier` replies, which other requests have asked for. `partial` returns the reply so
+    far, `result` is set when the call has ended well.
     """
-    loop = getattr(error, "loop", None)
-    if not isinstance(loop, ToolLoop) or not loop.usage.input:
-        return None
-    return Settlement(outcome, loop.usage, loop.cost, "estimate" if loop.cost is not None else None, True)
+
+    call: ModelCall
+    llm: abstractcore.LLM | None = None
+    earlier: int = 0
+    partial: Callable[[], ModelReply | None] | None = None
+    result: Result | None = None
+
+    def settlement(self, error: BaseException | None) -> Settlement:
+        """Returns the settlement of the call, which ended with an error, if it did.
+
+        What its provider has not reported is estimated. A request that a vendor has refused, or
+        has not got, costs nothing.
+        """
+        if self.result is None:
+            return self._broken(error)
+        return self._done(self.result)
+
+    def _done(self, result: Result) -> Settlement:
+        if isinstance(result, GenerateResponse):
+            missing = [*self._unreported(self.call, result.steps, result.tool_steps)]
+            missing += self._lost(self.call, result.attempts)
+        else:
+            usage = result.usage
+            missing = [Usage(self._tokens_of(self.call), usage.output or 0)] if usage.input is None else []
+        if missing:
+            return self._estimate("done", result.usage, missing)
+        source = "computed" if isinstance(result, BackendFacts) else result.cost_source
+        return Settlement("done", result.usage, result.cost, source if result.cost is not None else None)
+
+    def _broken(self, error: BaseException | None) -> Settlement:
+        loop = getattr(error, "loop", None)
+        if not isinstance(loop, ToolLoop):
+            loop = None
+        partial = self._arrived(error, loop)
+        attempts = error.attempts if isinstance(error, AbstractCoreError) else ()
+        usage, call = partial.usage, self.call
+        missing: list[Usage] = []
+        if loop is not None:
+            usage, call = loop.usage, loop.call.with_(messages=(*loop.call.messages, *loop.messages))
+            missing += self._unreported(loop.call, loop.replies, loop.steps)
+        if _is_in_flight(error, partial, loop):
+            attempts = attempts[:-1]
+            missing.append(self._rest_of(call, partial))
+        missing += self._lost(call, attempts)
+        if not missing and not usage.input and not usage.output:
+            return not_sent(error)
+        return self._estimate(outcome_of(error), usage, missing)
+
+    def _arrived(self, error: BaseException | None, loop: ToolLoop | None) -> ModelReply:
+        """Returns what has arrived of the reply that was cut off."""
+        partial = None if self.partial is None else self.partial()
+        if loop is not None and any(partial is each for each in loop.replies):
+            partial = None
+        if (partial is None or not _has_content(partial)) and isinstance(error, AbstractCoreError):
+            partial = error.partial
+        return partial or _EMPTY
+
+    def _unreported(self, call: ModelCall, replies: Sequence[ModelReply], steps: Sequence[ToolStep]) -> list[Usage]:
+        """Returns estimates of what was not reported of whole replies, one for each round."""
+        missing: list[Usage] = []
+        for number, reply in enumerate(replies):
+            if number >= self.earlier and (reply.usage.input is None or reply.usage.output is None):
+                messages = (*call.messages, *added_messages(replies[:number], steps))
+                missing.append(self._rest_of(call.with_(messages=messages), reply))
+        return missing
+
+    def _lost(self, call: ModelCall, attempts: Sequence[AttemptRecord]) -> list[Usage]:
+        """Returns estimates of attempts that were sent, and not answered."""
+        return [Usage(self._tokens_of(call), 0) for each in attempts if _is_lost(each)]
+
+    def _rest_of(self, call: ModelCall, reply: ModelReply) -> Usage:
+        """Returns an estimate of what the provider has not reported of a reply, or of its beginning."""
+        reported, written = reply.usage, _tokens_of_reply(reply)
+        return Usage(0 if reported.input else self._tokens_of(call), max(0, written - (reported.output or 0)))
+
+    def _tokens_of(self, call: ModelCall) -> int:
+        return int(estimated_tokens(call) if self.llm is None else self.llm.estimate_tokens(call))
+
+    def _estimate(self, outcome: Outcome, reported: Usage, missing: Sequence[Usage]) -> Settlement:
+        usage = reduce(add, missing, reported)
+        if self.llm is None or (self.result is not None and not isinstance(self.result, GenerateResponse)):
+            cost = None if self.result is None else self.result.cost
+        else:
+            cost = self.llm.charge(usage).dollars
+        return Settlement(outcome, usage, cost, "estimate" if cost is not None else None, True)
 
 
-def estimated(llm: abstractcore.LLM, call: ModelCall, partial: ModelReply | None, outcome: Outcome) -> Settlement:
-    """Returns the settlement of a call with the tokens that the provider has reported, and estimates of those that it
-    has not.
-    """
-    reported = Usage() if partial is None else partial.usage
-    written = _tokens_of_reply(partial) if partial is not None else 0
-    usage = Usage(
-        input=reported.input or int(llm.estimate_tokens(call)),
-        output=max(reported.output or 0, written),
-        cached=reported.cached,
-        cache_written=reported.cache_written,
-    )
-    charge = llm.charge(usage)
-    return Settlement(outcome, usage, charge.dollars, "estimate" if charge.dollars is not None else None, True)
+def _has_content(reply: ModelReply) -> bool:
+    return bool(reply.parts or reply.usage.input or reply.usage.output)
+
+
+def _is_in_flight(error: BaseException | None, partial: ModelReply, loop: ToolLoop | None) -> bool:
+    """Whether a request was being answered when the call ended."""
+    if _has_content(partial):
+        return True
+    if loop is not None and loop.replies:
+        latest = [step.outcome for step in loop.steps if step.round == len(loop.replies) - 1]
+        if any(outcome in _NOT_FINISHED for outcome in latest):
+            return False
+    if not isinstance(error, AbstractCoreError):
+        return True
+    if isinstance(error, ConnectionFailedError):
+        return error.connected
+    return bool(error.attempts) and (isinstance(error, _CUT_SHORT) or _is_lost(error.attempts[-1]))
+
+
+def _is_lost(attempt: AttemptRecord) -> bool:
+    """Whether a model may have read a request, which has no answer."""
+    if attempt.error is None:
+        return False
+    is_begun = attempt.status is not None and 200 <= attempt.status < 300
+    return is_begun or attempt.error == RequestTimeoutError.__name__
 
 
 def _tokens_of_reply(reply: ModelReply) -> int:

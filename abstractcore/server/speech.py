@@ -13,7 +13,7 @@ from .connection import ClientGone, Connection
 from .dialects.base import text_at
 from .exchange import Exchange, Reply
 from .failures import shown_error
-from .made_media import BegunMedia, MediaRequest, begin, settled, timeout_of, unmade
+from .made_media import BegunMedia, MediaRequest, begun_media, timeout_of
 from .makers import Maker
 
 _TYPES = {
@@ -54,27 +54,29 @@ class Speech:
     async def send_to(self, connection: Connection) -> None:
         """Sends the speech; raises the error of one that has not begun."""
         async with self._exchange.state.drains.watched(connection, "cancel"):
-            await self._play(await begin(self._exchange, self._request), connection)
+            try:
+                async with begun_media(self._exchange, self._request) as begun:
+                    await self._play(begun, connection)
+            except ClientGone:
+                raise
+            except Exception as error:
+                if not connection.started:
+                    raise
+                await connection.write(self._error(error), more=False)
+            else:
+                await connection.write(self._end(), more=False)
 
     async def _play(self, begun: BegunMedia, connection: Connection) -> None:
         told = dict(begun.texts)
         text = told.pop("input")
         options: dict[str, Any] = {**self._options, **told, "tags": begun.tags}
         voice, seconds = self._maker.llm.voice, timeout_of(self._exchange)
-        try:
-            async with voice.atts_stream(text, format=self._format, timeout=seconds, **options) as stream:
-                async for part in stream:
-                    if not connection.started:
-                        connection.stream_head = self._head(part.blob.media_type, begun)
-                    await connection.write(self._piece(part.blob.read()))
-            await connection.write(self._end(), more=False)
-        except BaseException as error:
-            await begun.lease.settle(unmade(error))
-            if not connection.started or isinstance(error, ClientGone) or not isinstance(error, Exception):
-                raise
-            await connection.write(self._error(error), more=False)
-            return
-        await begun.lease.settle(settled(stream.result))
+        async with voice.atts_stream(text, format=self._format, timeout=seconds, **options) as stream:
+            async for part in stream:
+                if not connection.started:
+                    connection.stream_head = self._head(part.blob.media_type, begun)
+                await connection.write(self._piece(part.blob.read()))
+        begun.spending.result = stream.result
 
     def _head(self, media_type: str, begun: BegunMedia) -> dict[str, str]:
         kind = "text/event-stream; charset=utf-8" if self._is_sse else media_type

@@ -24,7 +24,6 @@ from .reasoning import StreamSealer
 from .receipts import RECEIPT_HEADER
 from .reply_arguments import StreamedArguments
 from .reply_heads import MODEL_CHANGE
-from .settlements import cancelled, failed, settlement_of
 from .tools.rounds import RoundsStream
 
 _Stream: TypeAlias = "abstractcore.AsyncStream[None] | RoundsStream"
@@ -88,20 +87,12 @@ class StreamedAnswer(EventStream):
 
     async def _stream(self, planned: Planned, number: int, sink: Sink) -> None:
         """Streams a call, and settles it however it ends."""
-        lease, planned = await self._job.begin(planned)
-        stream = _opened(planned, self._job.timeout)
-        try:
+        async with self._job.begun(planned) as (begun, spending):
+            stream = _opened(begun, self._job.timeout)
+            spending.partial = lambda: stream.partial
             async with stream:
-                await self._pump(stream, planned, number, sink)
-            response = stream.response
-        except Exception as error:
-            planned.relay.fail()
-            await lease.settle(failed(planned, error, stream.partial))
-            raise
-        except BaseException as error:
-            await lease.settle(cancelled(planned, error, stream.partial))
-            raise
-        await lease.settle(settlement_of(planned, response))
+                await self._pump(stream, begun, number, sink)
+            spending.result = stream.response
 
     async def _pump(self, stream: _Stream, planned: Planned, number: int, sink: Sink) -> None:
         """Sends the events of each network chunk together, as soon as they arrive."""

@@ -101,7 +101,8 @@ class Turn:
 
         If it cannot be stored, the answer says so in its field `store`.
         """
-        response = _last_response(body) if self.job.asked.stream else json.loads(body)
+        read = _last_response if self.job.asked.stream else json.loads
+        response: Mapping[str, Any] | None = await self.job.exchange.off_loop(is_large(body), read, body)
         if response is None or not (self.keeps or self.conversation):
             return body
         try:

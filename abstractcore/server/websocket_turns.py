@@ -13,8 +13,10 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
+from ..concurrency import is_large, off_loop
 from ..errors import InvalidInputError
 from ..framing import ServerSentEventFramer
+from ..ports import Runtime
 from .bodies import read_object
 from .connection import Connection, Message
 from .dialects.base import flag_at
@@ -80,17 +82,23 @@ class TurnConnection(Connection):
     status.
 
     `say` sends a text message. `gone` is set when the client has left. What the response continues, and what continues
-    it, is in `recent`.
+    it, is in `recent`. Large events are read in worker threads of `runtime`.
     """
 
     def __init__(
-        self, request: TurnRequest, say: Callable[[str], Awaitable[None]], gone: asyncio.Event, recent: RecentResponses
+        self,
+        request: TurnRequest,
+        say: Callable[[str], Awaitable[None]],
+        gone: asyncio.Event,
+        recent: RecentResponses,
+        runtime: Runtime,
     ) -> None:
         super().__init__(self._receive, self._unused)
         self._request = request
         self._say = say
         self._gone = gone
         self._recent = recent
+        self._runtime = runtime
         self._framer = ServerSentEventFramer()
         self._is_read = False
         self._context: Sequence[Item] | None = None
@@ -144,13 +152,14 @@ class TurnConnection(Connection):
             events = self._framer.feed(data)
             for event in events:
                 if event.event in _LAST_EVENTS:
-                    self._keep(event.data)
+                    await self._keep(event.data)
             await self._say_all([event.data for event in events if event.data != _DONE], more=more)
         self.last_sent = asyncio.get_running_loop().time()
 
-    def _keep(self, event: bytes) -> None:
+    async def _keep(self, event: bytes) -> None:
         if self._context is not None:
-            response = json.loads(event)["response"]
+            data = await off_loop(self._runtime, is_large(event), json.loads, event)
+            response = data["response"]
             items = [*self._context, *response["output"]]
             recent = RecentResponse(response["id"], items, self._size + len(event))
             self._recent.add(self._request.stream_id, recent)

@@ -264,7 +264,7 @@ class Socket:
             self.idle_since = asyncio.get_running_loop().time()
 
     async def _turn(self, request: TurnRequest) -> None:
-        connection = TurnConnection(request, self._say, self._gone, self._recent)
+        connection = TurnConnection(request, self._say, self._gone, self._recent, self._runtime)
         await self._answer(self._scope, connection)
         if connection.status == 401 and not connection.is_let_in:  # else it is the key of a provider
             self.end(_REVOKED)

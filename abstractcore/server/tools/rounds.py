@@ -78,6 +78,11 @@ class ToolRounds:
         merged = self._merged(call)
         return response, accumulate([*merged.feed(events), *merged.finish(response.pending)])
 
+    @property
+    def earlier(self) -> int:
+        """How many replies of the loop an earlier request has asked for."""
+        return 1 if self.offer.approvals else 0
+
     def stream(self, llm: abstractcore.LLM, call: ModelCall, timeout: float) -> RoundsStream:
         """Returns the stream of all rounds, which begins when it is entered."""
         return RoundsStream(self, llm, call, timeout)
