@@ -20,7 +20,7 @@ from ..errors import (
     ProviderError,
 )
 from ..ports import Transpiler
-from ..schema import CallWarning, ModelCall, ToolLoop
+from ..schema import CallWarning, ModelCall, Parsed, SchemaError, ToolLoop, WireRequest
 from .client_tools import AdaptedCall, ClientTools, adapted_client_tools
 from .compactions import with_summaries
 from .dialects.base import Asked, Stamp
@@ -33,6 +33,7 @@ from .llms import Served
 from .named_files import check_ids
 from .passthrough import AsRead, Relay
 from .reasoning import has_seals, owned
+from .repeated_results import without_repeated_results
 from .reply_heads import ReplyHead
 from .settlements import Spending
 from .tools.items import ItemParts
@@ -134,7 +135,7 @@ class Job:
             check_ids(self.asked)
         transpiler = llm.transpiler if own_format else self.exchange.format
         wire, of_wire = (self.asked.wire, []) if own_format else self.exchange.dialect.for_others(self.asked)
-        parsed = transpiler.parse(wire)
+        parsed, repeated = self._parsed(transpiler, wire)
         adapted = AdaptedCall(parsed.call, ClientTools())
         if not own_format:
             adapted = adapted_client_tools(parsed.call, self.exchange.dialect)
@@ -155,7 +156,7 @@ class Job:
         relay = Relay(
             self.exchange.entry.receipt.request,
             self.asked.data,
-            AsRead(call, transpiler) if own_format and self._is_plain_for(llm) else None,
+            AsRead(call, transpiler) if own_format and self._is_plain_for(llm) and not repeated else None,
             self.exchange.dialect.event_ends,
             keeps_bodies=self.exchange.state.settings.server.receipts is not None,
         )
@@ -163,10 +164,20 @@ class Job:
         if not own_format:
             must_call = any(warning.path == "tool_choice" for warning in left_out)
             call, lacking = adapted_hosted_tools(llm, call, adapted.others, must_call=must_call)
-        warnings = (*of_wire, *parsed.warnings, *adapted.warnings, *left_out, *lacking)
+        warnings = (*of_wire, *repeated, *parsed.warnings, *adapted.warnings, *left_out, *lacking)
         head = ReplyHead(self.exchange.dialect, self.asked.model, own_format, self.asked.model != llm.model)
         planned = Planned(llm, call, transpiler, own_format, warnings, relay, head, adapted.tools)
         return planned if self.offer is None else self._with_tools(planned, self.offer, parsed.call)
+
+    def _parsed(self, transpiler: Transpiler, wire: WireRequest) -> tuple[Parsed, Sequence[CallWarning]]:
+        """Returns the call, and warnings for results in it that were left out since they are there twice."""
+        try:
+            return transpiler.parse(wire), ()
+        except (InvalidInputError, SchemaError):
+            body, warnings = without_repeated_results(self.exchange.dialect.format, wire.body)
+            if not warnings:
+                raise
+            return transpiler.parse(replace(wire, body=body)), warnings
 
     def _with_tools(self, planned: Planned, offer: Offer, parsed: ModelCall) -> Planned:
         """Returns the call with the tools that the server runs."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -304,6 +304,69 @@ def test_a_hosted_tool_that_the_call_needs_is_refused(
     assert response.status_code == 400
     assert "web_search" in response.text
     assert served.vendor.requests == []
+
+
+CHAT_CALL: Any = {"id": "c1", "type": "function", "function": {"name": "weather", "arguments": "{}"}}
+OWN_CALL: Any = {"id": "c1", "function": {"name": "weather", "arguments": {}}}
+GEMINI_CALL: Any = {"functionCall": {"id": "c1", "name": "weather", "args": {}}}
+
+
+def chat_history(call: Any, results: list[str]) -> dict[str, Any]:
+    said = [{"role": "user", "content": "hi"}, {"role": "assistant", "tool_calls": [call]}]
+    named = {"role": "tool", "tool_call_id": "c1", "tool_name": "weather"}
+    return {"messages": [*said, *({**named, "content": each} for each in results)]}
+
+
+def messages_history(results: list[str]) -> dict[str, Any]:
+    call = {"type": "tool_use", "id": "c1", "name": "weather", "input": {}}
+    blocks = [{"type": "tool_result", "tool_use_id": "c1", "content": each} for each in results]
+    said = [{"role": "user", "content": "hi"}, {"role": "assistant", "content": [call]}]
+    return {"max_tokens": 10, "messages": [*said, {"role": "user", "content": blocks}]}
+
+
+def items_history(results: list[str]) -> dict[str, Any]:
+    call = {"type": "function_call", "call_id": "c1", "name": "weather", "arguments": "{}"}
+    outputs = [{"type": "function_call_output", "call_id": "c1", "output": each} for each in results]
+    return {"input": [{"role": "user", "content": "hi"}, call, *outputs]}
+
+
+def contents_history(results: list[str]) -> dict[str, Any]:
+    """As Gemini CLI sends it after `--resume`."""
+    said = [{"role": "user", "parts": [{"text": "hi"}]}, {"role": "model", "parts": [GEMINI_CALL]}]
+    named = {"id": "c1", "name": "weather"}
+    parts = [{"functionResponse": {**named, "response": {"output": each}}} for each in results]
+    return {"contents": [*said, {"role": "user", "parts": parts}]}
+
+
+HISTORIES: dict[str, Callable[[list[str]], dict[str, Any]]] = {
+    "openai_chat": lambda results: chat_history(CHAT_CALL, results),
+    "openai_responses": items_history,
+    "anthropic_messages": messages_history,
+    "gemini": contents_history,
+    "ollama": lambda results: chat_history(OWN_CALL, results),
+    "cohere_chat": lambda results: chat_history(CHAT_CALL, results),
+}
+"""A conversation of each API with a call, and results of it."""
+
+
+def test_a_result_that_is_there_twice_is_sent_once(served: Served, http: httpx2.Client):
+    walked = 0
+    for (client, path, _), upstream in product(ASKED, UPSTREAMS):
+        served.vendor.requests.clear()
+        served.vendor.always(upstream.reply(Said("Sunny."), stream=False))
+        where = path.format(model=upstream.model, operation="generateContent")
+        own: dict[str, Any] = {"model": upstream.model, "stream": False}
+        response = http.post(where, json={**HISTORIES[client](["20 C", "20 C"]), **own})
+        assert response.status_code == 200, (client, upstream.format, response.text)
+        assert int(response.headers["x-abstractcore-warnings"]) >= 1
+        (request,) = served.vendor.requests
+        assert request.body.count(b"20 C") == 1
+        assert [*upstream.rules(request.json)] == []
+        other = http.post(where, json={**HISTORIES[client](["20 C", "30 C"]), **own})
+        assert other.status_code == 400, (client, upstream.format)
+        assert len(served.vendor.requests) == 1
+        walked += 1
+    assert walked == 6 * 6
 
 
 def test_arguments_that_are_not_json_are_no_call_without_arguments(served: Served, packages: Packages):

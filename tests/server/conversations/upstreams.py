@@ -110,6 +110,7 @@ def _object(arguments: str) -> Any:
 def _anthropic_events(said: Said) -> list[bytes]:
     whole = _anthropic(said)
     content, reason = whole.pop("content"), whole.pop("stop_reason")
+    arguments = iter([call.arguments for call in said.calls])
     events: list[Body] = [{"type": "message_start", "message": {**whole, "content": [], "stop_reason": None}}]
     for index, block in enumerate(content):
         begin: Body = {**block}
@@ -125,17 +126,13 @@ def _anthropic_events(said: Said) -> list[bytes]:
             pieces = [{"type": "text_delta", "text": block["text"]}]
         else:
             begin["input"] = {}
-            pieces = [{"type": "input_json_delta", "partial_json": _arguments(said, block["name"])}]
+            pieces = [{"type": "input_json_delta", "partial_json": next(arguments)}]
         events.append({"type": "content_block_start", "index": index, "content_block": begin})
         events += ({"type": "content_block_delta", "index": index, "delta": piece} for piece in pieces)
         events.append({"type": "content_block_stop", "index": index})
     end = {"stop_reason": reason, "stop_sequence": None}
     events += [{"type": "message_delta", "delta": end, "usage": {"output_tokens": 8}}, {"type": "message_stop"}]
     return [*map(_event, events)]
-
-
-def _arguments(said: Said, name: str) -> str:
-    return next(call.arguments for call in said.calls if call.name == name)
 
 
 def _anthropic_rules(body: Body) -> Iterator[str]:
