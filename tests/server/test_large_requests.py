@@ -1,5 +1,5 @@
-"""While a large request is read, parsed, lowered and encoded, others are answered: each of these steps is stopped in
-turn, for each API of the server.
+"""While a large request is read, parsed, lowered, encoded and settled, others are answered: each of these steps is
+stopped in turn, for each API of the server.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from types import SimpleNamespace
 from typing import Any
 
 import httpx2
@@ -19,9 +20,10 @@ from websockets.sync.client import connect
 
 import abstractcore.engine.pipeline as pipeline
 import abstractcore_providers.scripted.canonical_json as scripted_format
-from abstractcore.server import dialects
+from abstractcore.server import dialects, moderations, turns, websocket_turns
 from abstractcore.server.dialects import Dialect
-from tests.chaos_server import PATIENCE_SECONDS
+from abstractcore.server.settlements import Spending
+from tests.chaos_server import PATIENCE_SECONDS, answer
 from tests.server.serving import Served
 
 MANY = 1000
@@ -39,7 +41,7 @@ REQUESTS: Mapping[str, tuple[Dialect, str, Mapping[str, Any]]] = {
     "ollama generate": (dialects.OLLAMA_GENERATE, "/api/generate", {"prompt": PROMPT, "stream": False}),
     "cohere": (dialects.COHERE, "/v2/chat", {"messages": MESSAGES}),
 }
-STEPS = ("read", "parse", "lower", "encode")
+STEPS = ("read", "parse", "lower", "encode", "settle")
 
 
 @dataclass(slots=True)
@@ -76,9 +78,10 @@ def _gate(step: str, dialect: Dialect, served: Served, monkeypatch: pytest.Monke
         "parse": (transpiler, "parse"),
         "lower": (pipeline, "lower"),
         "encode": (scripted_format, "to_json"),
+        "settle": (Spending, "settlement"),
     }[step]
     gate = Gate(getattr(owner, name))
-    monkeypatch.setattr(owner, name, (lambda *arguments: gate(*arguments)) if step == "parse" else gate)
+    monkeypatch.setattr(owner, name, (lambda *arguments: gate(*arguments)) if isinstance(owner, type) else gate)
     return gate
 
 
@@ -119,3 +122,37 @@ def test_others_are_answered_while_a_large_request_is_read(
                     gate.opened.set()
                 assert "the answer" in answer.result(PATIENCE_SECONDS), step
     assert len(served.calls) == len(STEPS)
+
+
+def _meanwhile(gate: Gate, served: Served, ask: Callable[[], Any]) -> Any:
+    """Asks, and checks that others are answered while the gate is closed; returns the answer."""
+    with ThreadPoolExecutor(1) as pool:
+        asked = pool.submit(ask)
+        try:
+            assert gate.reached.wait(PATIENCE_SECONDS)
+            assert not gate.is_on_loop
+            assert httpx2.get(f"{served.url}/health", trust_env=False).status_code == 200
+        finally:
+            gate.opened.set()
+        return asked.result(PATIENCE_SECONDS)
+
+
+@pytest.mark.parametrize(("name", "owner"), [("responses", turns), ("websocket", websocket_turns)])
+def test_others_are_answered_while_a_large_answer_is_kept(
+    name: str, owner: Any, served: Served, http: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+):
+    gate = Gate(json.loads)
+    monkeypatch.setattr(owner, "json", SimpleNamespace(loads=gate))
+    served.script("word " * 5000)
+    assert "word word" in _meanwhile(gate, served, lambda: _answer(name, served, http))
+
+
+@pytest.mark.parametrize("step", ["_request_of", "_receipt"])
+def test_others_are_answered_while_a_large_moderation_is_written(
+    step: str, served: Served, http: httpx2.Client, monkeypatch: pytest.MonkeyPatch
+):
+    gate = Gate(getattr(moderations, step))
+    monkeypatch.setattr(moderations, step, gate)
+    served.vendor.script(answer({"id": "m", "model": "omni-moderation-latest", "results": []}))
+    response = _meanwhile(gate, served, lambda: http.post("/v1/moderations", json={"input": PROMPT}))
+    assert response.status_code == 200
