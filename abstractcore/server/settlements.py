@@ -17,6 +17,7 @@ from ..ports import OperationResult
 from ..schema import (
     AttemptRecord,
     GenerateResponse,
+    Message,
     ModelCall,
     ModelReply,
     Outcome,
@@ -83,8 +84,7 @@ class Spending:
             missing = [*self._unreported(self.call, result.steps, result.tool_steps)]
             missing += self._lost(self.call, result.attempts)
         else:
-            usage = result.usage
-            missing = [Usage(self._tokens_of(self.call), usage.output or 0)] if usage.input is None else []
+            missing = [Usage(self._tokens_of(self.call), 0)] if result.usage.input is None else []
         if missing:
             return self._estimate("done", result.usage, missing)
         source = "computed" if isinstance(result, BackendFacts) else result.cost_source
@@ -99,7 +99,7 @@ class Spending:
         usage, call = partial.usage, self.call
         missing: list[Usage] = []
         if loop is not None:
-            usage, call = loop.usage, loop.call.with_(messages=(*loop.call.messages, *loop.messages))
+            usage, call = loop.usage, _continued(loop.call, loop.messages)
             missing += self._unreported(loop.call, loop.replies, loop.steps)
         if _is_in_flight(error, partial, loop):
             attempts = attempts[:-1]
@@ -123,8 +123,7 @@ class Spending:
         missing: list[Usage] = []
         for number, reply in enumerate(replies):
             if number >= self.earlier and (reply.usage.input is None or reply.usage.output is None):
-                messages = (*call.messages, *added_messages(replies[:number], steps))
-                missing.append(self._rest_of(call.with_(messages=messages), reply))
+                missing.append(self._rest_of(_continued(call, added_messages(replies[:number], steps)), reply))
         return missing
 
     def _lost(self, call: ModelCall, attempts: Sequence[AttemptRecord]) -> list[Usage]:
@@ -141,11 +140,19 @@ class Spending:
 
     def _estimate(self, outcome: Outcome, reported: Usage, missing: Sequence[Usage]) -> Settlement:
         usage = reduce(add, missing, reported)
-        if self.llm is None or (self.result is not None and not isinstance(self.result, GenerateResponse)):
-            cost = None if self.result is None else self.result.cost
-        else:
-            cost = self.llm.charge(usage).dollars
+        cost = self._cost(usage)
         return Settlement(outcome, usage, cost, "estimate" if cost is not None else None, True)
+
+    def _cost(self, usage: Usage) -> Decimal | None:
+        """Returns what an estimated usage costs, which only a chat model's depends on; None if it is not known."""
+        if isinstance(self.result, OperationResult | BackendFacts):
+            return self.result.cost
+        return None if self.llm is None else self.llm.charge(usage).dollars
+
+
+def _continued(call: ModelCall, messages: Sequence[Message]) -> ModelCall:
+    """Returns the call of a later round."""
+    return call.with_(messages=(*call.messages, *messages)) if messages else call
 
 
 def _has_content(reply: ModelReply) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore import ModelCall
+from abstractcore import ModelCall, Usage
 from abstractcore.ports import GuardContext, Refusal
 from abstractcore.server import (
     Grant,
@@ -24,6 +24,7 @@ from abstractcore.server import (
     Settlement,
     server_services,
 )
+from abstractcore.server.settlements import Spending
 from abstractcore.server.store import KeyLimits, Keys, Leases, Store
 from abstractcore.server.store import Refusal as LimitReached
 from abstractcore.server.stored_keys import StoredKeys
@@ -223,3 +224,19 @@ def test_calls_that_run_when_the_server_ends_are_settled(stream: bool):
         clients.enter_context(asking)
     (found,) = accounts.settled
     assert (found.outcome, found.usage.input) == ("cancelled", 400)
+
+
+def test_lease_is_released_if_what_was_used_cannot_be_computed(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    def broken(spending: Spending, error: BaseException | None) -> Settlement:
+        raise ValueError("no")
+
+    monkeypatch.setattr(Spending, "settlement", broken)
+    accounts = Accounts()
+    with serving(access=accounts) as served:
+        served.script("hello")
+        assert Client(served, "none").post("/v1/chat/completions", {**ASK, "model": "scripted"}).status_code == 200
+    (found,) = accounts.settled
+    assert (found.outcome, found.usage, found.estimated) == ("done", Usage(), True)
+    assert "cannot be computed" in caplog.text
