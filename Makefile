@@ -9,7 +9,7 @@ UV := env -u VIRTUAL_ENV -u UV_PYTHON UV_PROJECT_ENVIRONMENT=$(VENV) UV_PYTHON_D
 .DEFAULT_GOAL := help
 SINCE ?= HEAD~1
 
-.PHONY: help demo quick test test-rest test-all ready coverage weights fuzz check bench catalogue docs live clean
+.PHONY: help demo quick test test-rest test-all ready coverage weights fuzz check bench catalogue docs live agents clean
 
 help: ## show this help
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' Makefile
@@ -64,6 +64,9 @@ docs: $(READY) ## regenerate docs/wire-formats.md, tables of options, and of the
 
 live: $(READY) ## make a small call to every vendor whose key is set
 	@$(BIN)/python -m tests.live
+
+agents: $(READY) ## install coding agents and run each behind the server, with strict models of every API
+	@$(BIN)/python -m tests.agents $(AGENTS)
 
 clean: ## remove .venv, build output and caches
 	@rm -rf $(VENV) dist build .pytest_cache .ruff_cache .hypothesis .import_linter_cache

@@ -106,17 +106,29 @@ def _claude_variables(run: Run) -> dict[str, str]:
     }
 
 
-def _codex(run: Run) -> list[str]:
-    provider = {"name": '"local"', "base_url": f'"{run.url}/v1"', "wire_api": '"responses"', "env_key": '"SERVER_KEY"'}
-    table = f"{{{', '.join(f'{name}={value}' for name, value in provider.items())}}}"
-    options = (f'model="{run.model}"', 'model_provider="local"', f"model_providers.local={table}")
-    given = [argument for option in options for argument in ("-c", option)]
-    again = ["resume", "--last"] if run.turn else []
-    script = run.program / "node_modules/@openai/codex/bin/codex.js"
-    common = ["--json", "--skip-git-repo-check", *given]
-    safety = [] if run.turn else ["--sandbox", "danger-full-access"]
-    more = ["-c", 'sandbox_mode="danger-full-access"']
-    return [str(NODE), str(script), "exec", *safety, *again, *common, *more, run.prompt]
+def _codex(*, websockets: bool) -> Callable[[Run], list[str]]:
+    """Returns the command of Codex, over HTTP or WebSocket."""
+
+    def command(run: Run) -> list[str]:
+        provider = {
+            "name": '"local"',
+            "base_url": f'"{run.url}/v1"',
+            "wire_api": '"responses"',
+            "env_key": '"SERVER_KEY"',
+            "supports_websockets": json.dumps(websockets),
+        }
+        options = {
+            "model": f'"{run.model}"',
+            "model_provider": '"local"',
+            "model_providers.local": f"{{{', '.join(f'{name}={value}' for name, value in provider.items())}}}",
+            "sandbox_mode": '"danger-full-access"',
+        }
+        given = [argument for name, value in options.items() for argument in ("-c", f"{name}={value}")]
+        again = ["resume", "--last"] if run.turn else []
+        script = run.program / "node_modules/@openai/codex/bin/codex.js"
+        return [str(NODE), str(script), "exec", *again, "--json", "--skip-git-repo-check", *given, run.prompt]
+
+    return command
 
 
 def _gemini(run: Run) -> list[str]:
@@ -193,13 +205,17 @@ PROGRAMS = (
         lambda folder: named("Read", "file_path", "Write", "file_path", "content", folder),
         _claude_variables,
     ),
-    Program(
-        "codex",
-        {"@openai/codex": "0.171.0"},
-        "openai_responses",
-        _codex,
-        lambda folder: of_shell("exec_command", "cmd"),
-        lambda run: {"SERVER_KEY": "unused"},
+    *(
+        Program(
+            name,
+            {"@openai/codex": "0.171.0"},
+            "openai_responses",
+            _codex(websockets=name != "codex"),
+            lambda folder: of_shell("exec_command", "cmd"),
+            lambda run: {"SERVER_KEY": "unused"},
+            folder="codex",
+        )
+        for name in ("codex", "codex-websocket")
     ),
     Program(
         "gemini-cli",
