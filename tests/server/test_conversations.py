@@ -369,6 +369,48 @@ def test_a_result_that_is_there_twice_is_sent_once(served: Served, http: httpx2.
     assert walked == 6 * 6
 
 
+def gemini_turn(reply: dict[str, Any]) -> tuple[list[str], list[dict[str, Any]]]:
+    """The ids of the calls of a reply, and what a client adds to the history that drops them, as LangChain does."""
+    calls = [part["functionCall"] for part in reply["candidates"][0]["content"]["parts"] if "functionCall" in part]
+    named = [{"functionCall": {"name": call["name"], "args": call["args"]}} for call in calls]
+    results = [{"functionResponse": {"name": call["name"], "response": {"output": "20 C"}}} for call in calls]
+    return [call["id"] for call in calls], [{"role": "model", "parts": named}, {"role": "user", "parts": results}]
+
+
+def ollama_turn(reply: dict[str, Any]) -> tuple[list[str], list[dict[str, Any]]]:
+    """As `gemini_turn`, in Ollama's API, whose ids are optional."""
+    calls = reply["message"]["tool_calls"]
+    named = [{"function": call["function"]} for call in calls]
+    results = [{"role": "tool", "tool_name": call["function"]["name"], "content": "20 C"} for call in calls]
+    return [call["id"] for call in calls], [{"role": "assistant", "content": "", "tool_calls": named}, *results]
+
+
+WITHOUT_IDS: list[tuple[str, str, dict[str, Any], Callable[..., Any]]] = [
+    (*ASKED[3][:2], {"role": "user", "parts": [{"text": "hi"}]}, gemini_turn),
+    (*ASKED[4][:2], {"role": "user", "content": "hi"}, ollama_turn),
+]
+"""The APIs whose clients may leave out the ids of calls."""
+
+
+def test_ids_are_unique_for_a_client_that_does_not_return_them(served: Served, http: httpx2.Client):
+    walked = 0
+    for (client, path, first, turn), upstream in product(WITHOUT_IDS, UPSTREAMS):
+        if client == upstream.format:
+            continue  # the client gets the vendor's own bytes
+        said = Said(calls=(Call("weather", ULM), Call("news", ULM)))
+        served.vendor.always(upstream.reply(said, stream=False))
+        where = path.format(model=upstream.model, operation="generateContent")
+        history, ids = [first], list[str]()
+        for _ in range(3):
+            body = {"contents" if client == "gemini" else "messages": history, "model": upstream.model}
+            given, added = turn(http.post(where, json={**body, "stream": False}).raise_for_status().json())
+            ids += given
+            history += added
+        assert len({*ids}) == 6, (client, upstream.format, ids)
+        walked += 1
+    assert walked == 2 * 5
+
+
 def test_arguments_that_are_not_json_are_no_call_without_arguments(served: Served, packages: Packages):
     walked = 0
     damaged = '{"city": "Ul'

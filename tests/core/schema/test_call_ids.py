@@ -28,7 +28,7 @@ def reply(*ids: str) -> ModelReply:
     [
         ((), ("call_0", "call_1"), ["call_0", "call_1"]),
         (("call_0",), ("call_0", "call_1"), ["call_1_0", "call_1"]),
-        (("call_0", "call_1_0"), ("call_0", "call_1"), ["call_2_0", "call_1"]),
+        (("call_0", "call_1_0"), ("call_0", "call_1"), ["call_2_0", "call_2_1"]),
         (("call_0", "call_2_0"), ("call_0",), ["call_2_0_1"]),
         (("a", "b"), ("a", "call_2_0", "c"), ["call_2_0", "call_2_1", "c"]),
     ],
