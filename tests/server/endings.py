@@ -12,6 +12,8 @@ from typing import Any
 import httpx2
 from websockets.sync.client import connect
 
+from abstractcore import Message, ModelCall
+from abstractcore.engine.lowering.token_estimates import estimated_tokens
 from tests.chaos_server import (
     CUT,
     DONE,
@@ -34,8 +36,9 @@ from tests.documents import ROOT
 from tests.server.multipart import form
 from tests.server.serving import Served
 
-TEXT = "12345678" * 200
-"""What clients ask: 400 tokens, as an estimate."""
+TEXT = "What is it? " * 138
+ASKED_TOKENS = int(estimated_tokens(ModelCall("m", (Message.user(TEXT),))))
+"""The tokens of what clients ask, as an estimate: about 400."""
 MODEL = "openai-compatible/m"
 ASK: dict[str, Any] = {"model": MODEL, "messages": [{"role": "user", "content": TEXT}]}
 PATHS: Mapping[str, dict[str, Any]] = {
@@ -333,7 +336,7 @@ ENDINGS: dict[str, Ending] = {
     "guard refuses the request": Ending(refused_request, least=0),
     "guard refuses the answer": Ending(refused_answer(stream=False)),
     "guard refuses the answer amid a stream": Ending(refused_answer(stream=True)),
-    "next model answers": Ending(next_model, 400, calls=2),
+    "next model answers": Ending(next_model, ASKED_TOKENS, calls=2),
     "tried again": Ending(tried_again, 407),
     "one of two answers fails": Ending(one_of_two_fails, calls=2),
     "two answers": Ending(scripted(completion(), path="/v1/chat/completions", more={"n": 2}, calls=2), calls=2),
@@ -345,8 +348,8 @@ ENDINGS: dict[str, Ending] = {
     "tokens counted": Ending(counted, least=0),
 }
 ROUNDS: dict[str, Ending] = {
-    "rounds, answered": Ending(rounds(completion()), 400),
+    "rounds, answered": Ending(rounds(completion()), ASKED_TOKENS),
     "rounds, cut": Ending(rounds(completion()[:-9], CUT), 800),
-    "rounds, refused by the vendor": Ending(rounds(failure(400)), 400),
+    "rounds, refused by the vendor": Ending(rounds(failure(400)), ASKED_TOKENS),
     "rounds, the client leaves": Ending(rounds(HANG, leaves=True), 800),
 }

@@ -31,7 +31,7 @@ from abstractcore.server.stored_keys import StoredKeys
 from tests.chaos_server import HANG, PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts
-from tests.server.endings import ASK, BEGUN, ENDINGS, MODEL, ROUNDS, Client, Ending
+from tests.server.endings import ASK, ASKED_TOKENS, BEGUN, ENDINGS, MODEL, ROUNDS, Client, Ending
 from tests.server.guard_doubles import Double, leaving
 from tests.server.serving import Served, serving
 from tests.server.test_mcp import python
@@ -223,7 +223,7 @@ def test_calls_that_run_when_the_server_ends_are_settled(stream: bool):
         asking = Client(served, "none").asking("/v1/chat/completions", {**ASK, "stream": stream})
         clients.enter_context(asking)
     (found,) = accounts.settled
-    assert (found.outcome, found.usage.input) == ("cancelled", 400)
+    assert (found.outcome, found.usage.input) == ("cancelled", ASKED_TOKENS)
 
 
 def test_lease_is_released_if_what_was_used_cannot_be_computed(
