@@ -16,6 +16,8 @@ from ..formats.openai_chat.dialect import (
     COUNT_OF_VLLM,
     DETAILS,
     PIECES,
+    RECEIVED,
+    USUAL,
     ThinkingFields,
     TranscriptionFields,
 )
@@ -80,6 +82,8 @@ VENDORS = (
             thinking=ThinkingFields(levels=("low", "medium", "high")),
             think_tags=True,
             limits=request_limits.GROQ,
+            reasoning_field="reasoning",  # `ChatCompletionAssistantMessageParam` in the groq package
+            reasoning_with_calls=True,
             schemas=json_schemas.GROQ,
         ),
     ),
@@ -125,7 +129,7 @@ VENDORS = (
             options=_SEEDLESS - {"parallel_tool_calls"},
             most_alternatives=20,  # api-docs.deepseek.com/api/create-chat-completion
             thinking=ThinkingFields(off=(("thinking", "type"), "disabled")),
-            reasoning_field="reasoning_content",
+            reasoning_field=USUAL,
             empty_reasoning=True,
             json_mode_only=True,
             limits=request_limits.DEEPSEEK,
@@ -163,6 +167,8 @@ VENDORS = (
             thinking=ThinkingFields(off=(("reasoning", "enabled"), False)),
             stream_usage=False,
             think_tags=True,
+            reasoning_field=RECEIVED,  # "reasoning" or "reasoning_content": docs.together.ai/docs/glm-5.3-quickstart
+            reasoning_with_calls=True,
             schemas=json_schemas.TOLERANT,
         ),
     ),
@@ -179,7 +185,7 @@ VENDORS = (
             options=_WITH_TOP_K,
             thinking=ThinkingFields(budget=("reasoning_effort",)),
             think_tags=True,
-            reasoning_field="reasoning_content",
+            reasoning_field=USUAL,
             schemas=json_schemas.TOLERANT,
         ),
         model_examples={"accounts/fireworks/": "accounts/fireworks/models/deepseek-v4p1-flash"},
@@ -229,6 +235,8 @@ VENDORS = (
             thinking=None,
             think_tags=True,
             limits=request_limits.UNLIMITED,
+            reasoning_field=RECEIVED,  # depends on model and settings: lmstudio.ai/docs/developer/api-changelog
+            reasoning_with_calls=True,
             schemas=json_schemas.TOLERANT,
         ),
     ),
@@ -270,6 +278,7 @@ VENDORS = (
             think_tags=True,
             limits=request_limits.UNLIMITED,
             reasoning_field="reasoning_content",
+            reasoning_field=USUAL,
             schemas=json_schemas.TOLERANT,
             counts=COUNT_OF_LLAMA_CPP,
         ),

@@ -25,8 +25,9 @@ from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import NO_ERROR, fitting_reply, no_reply, read_body, states_error
 from .content import REPLY_AUDIO_TYPE
 from .content_pieces import content_pieces
-from .dialect import DETAILS, Dialect
+from .dialect import DETAILS, PIECES, TAGS, Dialect
 from .reasoning_details import read_detail
+from .reasoning_fields import signature_for
 from .think_tags import is_separated, split_thought
 from .tool_calls import calls_of, decode_call
 from .usage import usage_to_ours
@@ -107,17 +108,17 @@ def _citations(message: Object, data: Object, dialect: Dialect) -> tuple[Citatio
 
 def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None, dialect: Dialect) -> tuple[Part, ...]:
     parts: list[Part] = []
-    details = objects_of(message, DETAILS) if dialect.reasoning_field == DETAILS else []
-    reasoning = "" if details else reasoning_of(message)
+    details = objects_of(message, DETAILS) if dialect.has_details else []
+    parts += [read_detail(detail, origin) for detail in details]
     pieces = list(content_pieces(message))
-    reasoning += "".join(thought for thought, _ in pieces)
-    text = "".join(text for _, text in pieces)
+    thought, text = "", "".join(text for _, text in pieces)
     if dialect.think_tags and not is_separated(message):
         thought, text = split_thought(text)
-        reasoning += thought
-    parts += [read_detail(detail, origin) for detail in details]
+    reasoning, field = ("", None) if details else reasoning_of(message)
+    for more, place in (("".join(thought for thought, _ in pieces), PIECES), (thought, TAGS)):
+        reasoning, field = reasoning + more, field or (place if more else None)
     if reasoning:
-        parts.append(ReasoningPart(reasoning, origin=origin))
+        parts.append(ReasoningPart(reasoning, signature_for(field, dialect), origin=origin))
     text += text_of(message, "refusal") or ""
     if text:
         parts.append(TextPart(text, citations))

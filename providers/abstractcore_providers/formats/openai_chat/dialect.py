@@ -46,8 +46,14 @@ class ThinkingFields:
     words: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
 
 
-PIECES, DETAILS = "content", "reasoning_details"
-"""The fields in which reasoning is sent back as something other than one text: as content items, or as objects."""
+USUAL = "reasoning_content"
+"""The field for reasoning that most servers have."""
+PIECES, DETAILS, TAGS = "content", "reasoning_details", "think_tags"
+"""The ways in which reasoning is sent back as something other than a text of its own: as content items, as objects, or
+between tags in the answer's text.
+"""
+RECEIVED = "as_received"
+"""Reasoning is sent back in the field in which it came."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +136,8 @@ class Dialect:
     is documented. `thinking` is None where it cannot be set. With `stream_usage`, a stream
     has usage only if requested. With `think_tags`, a server may leave reasoning in the text, between the tags that the
     model wrote. `reasoning_field` is the field in which earlier reasoning is sent back to its model, None if it is not;
-    with `empty_reasoning`, an answer with tool calls always has that field. `call_id_size` is the prescribed length of
+    with `reasoning_with_calls`, only that of turns in which tools are called; with `empty_reasoning`, an answer with
+    tool calls always has that field. `call_id_size` is the prescribed length of
     tool call ids. With `search_results`, the sources of an answer are next to it. With `json_mode_only`, answers can be
     JSON, but not of a given schema. Without `named_tool_choice`, a specific tool cannot be forced. `limits` are
     those of a request; with `tool_descriptions`, each tool needs a description. `schemas` is the supported subset of
@@ -148,6 +155,7 @@ class Dialect:
     stream_usage: bool = True
     think_tags: bool = False
     reasoning_field: str | None = None
+    reasoning_with_calls: bool = False
     empty_reasoning: bool = False
     call_id_size: int | None = None
     search_results: bool = False
@@ -162,6 +170,11 @@ class Dialect:
     transcription: TranscriptionRules = _TEXT_ONLY
     transcription_fields: TranscriptionFields = _OF_OPENAI
 
+    @property
+    def has_details(self) -> bool:
+        """Whether reasoning may be objects (`DETAILS`)."""
+        return self.reasoning_field in (DETAILS, RECEIVED)
+
 
 OPENAI = Dialect(most_alternatives=20, limits=request_limits.OPENAI_CHAT, cache=BREAKPOINT)
 """OpenAI's own API, and that of Azure."""
@@ -172,6 +185,8 @@ COMPATIBLE = Dialect(
     thinking=None,
     think_tags=True,
     limits=request_limits.UNLIMITED,
+    reasoning_field=RECEIVED,
+    reasoning_with_calls=True,
     schemas=json_schemas.COMPATIBLE,
 )
 """The common subset of servers with this format."""
@@ -184,6 +199,7 @@ LLAMA_CPP = Dialect(
     thinking=None,
     think_tags=True,
     limits=request_limits.UNLIMITED,
+    reasoning_field=USUAL,
     schemas=json_schemas.TOLERANT,
     counts=COUNT_OF_LLAMA_CPP,
 )

@@ -16,6 +16,7 @@ from .content import REPLY_AUDIO_TYPE, kept_audio
 from .dialect import DETAILS, Dialect
 from .read_content import read_content
 from .reasoning_details import read_detail
+from .reasoning_fields import signature_for, with_reasoning
 from .tool_calls import read_call
 from .vocabulary import AUDIO_FIELDS, citations_to_ours, message_fields, reasoning_of
 
@@ -58,6 +59,7 @@ def _message(
             _with_its_cache(ToolResult(call_id, cast("tuple[TextPart, ...]", parts), provider_options=options))
         )
     if role == "assistant":
+        parts = with_reasoning(parts, data, dialect, origin)
         audio, calls = _audio(data, path, dialect.provider), _calls(data, path, dialect.provider, warnings)
         parts = _reasoning(data, dialect, origin) + _cited(parts, data) + _refusal(data) + audio + calls
     kept = [part for part in parts if has_content(part)]
@@ -73,10 +75,10 @@ def _with_its_cache(result: ToolResult) -> ToolResult:
 
 
 def _reasoning(data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:
-    if dialect.reasoning_field == DETAILS and data.get(DETAILS):
+    if dialect.has_details and data.get(DETAILS):
         return tuple(read_detail(detail, origin) for detail in as_objects(data[DETAILS]))
-    reasoning = reasoning_of(data)
-    return (ReasoningPart(reasoning, origin=origin),) if reasoning else ()
+    reasoning, field = reasoning_of(data)
+    return (ReasoningPart(reasoning, signature_for(field, dialect), origin=origin),) if reasoning else ()
 
 
 def _refusal(data: Object) -> tuple[Part, ...]:

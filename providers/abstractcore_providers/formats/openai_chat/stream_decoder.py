@@ -30,7 +30,8 @@ from ...common.raw_arguments import arguments_piece
 from ...common.response_bodies import NO_ERROR
 from ...common.surrogates import mend
 from .content_pieces import content_pieces
-from .dialect import DETAILS, Dialect
+from .dialect import DETAILS, PIECES, TAGS, Dialect
+from .reasoning_fields import signature_for
 from .streamed_audio import StreamedAudio
 from .streamed_calls import StreamedCall, StreamedCalls
 from .streamed_details import ROOM, StreamedDetails
@@ -40,6 +41,7 @@ from .usage import token_counts
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,
+    REASONING_PLACES,
     citations_to_ours,
     reasoning_of,
     reply_fields,
@@ -55,10 +57,12 @@ class ChatDecoder(FrameDecoder):
 
     def __init__(self, dialect: Dialect) -> None:
         super().__init__(RIGHT_ADDRESS, "the stream ended without a finish reason")
-        self._provider = dialect.provider
+        self._dialect = dialect
         self._annotated = not dialect.search_results
         self._think = ThinkTags() if dialect.think_tags else None
-        self._details = StreamedDetails() if dialect.reasoning_field == DETAILS else None
+        self._details = StreamedDetails() if dialect.has_details else None
+        self._places: set[str] = set()
+        """Where reasoning came."""
         # Blocks have the order of parts in an unstreamed reply, so that both give the same reply.
         first = 0 if self._details is None else ROOM
         self._reasoning_block = first + PART_ORDER[ReasoningPart]
@@ -71,7 +75,6 @@ class ChatDecoder(FrameDecoder):
         self._citations: tuple[Citation, ...] = ()
         self._finish: str | None = None
         self._refused = False
-        self._billing = dialect.billing
         self._usage: Object = {}
         self._counted = Usage()
         """The last usage object, and its token counts."""
@@ -139,6 +142,7 @@ class ChatDecoder(FrameDecoder):
             for block, signature, redacted in self._details.signatures():
                 out.start_reasoning(block)
                 out.end_reasoning(block, signature, redacted)
+        self._sign_reasoning()
         if not self._annotated:
             self._citations = sources_to_ours(self._fields)
         if self._citations:
@@ -152,10 +156,18 @@ class ChatDecoder(FrameDecoder):
         calls = bool(self._calls.begun)
         reason = "refusal" if self._refused else FINISH_REASONS.read(self._finish, calls=calls)
         fields = as_object(mended({**self._fields, "usage": self._usage}))
-        billing = self._billing.read(fields)
+        billing = self._dialect.billing.read(fields)
         if billing is not None:
             out.count(replace(self._counted, billing=billing))
-        out.end_reply(reason, self._finish, self._billing.rest(fields))
+        out.end_reply(reason, self._finish, self._dialect.billing.rest(fields))
+
+    def _sign_reasoning(self) -> None:
+        """Ends the reasoning again with its signature, which names the field in which it came."""
+        place = next((each for each in REASONING_PLACES if each in self._places), None)
+        signature = signature_for(place, self._dialect)
+        if signature is not None:
+            self._out.start_reasoning(self._reasoning_block)
+            self._out.end_reasoning(self._reasoning_block, signature)
 
     def _chunk(self, chunk: Object) -> None:
         if self._out.awaits_start:
@@ -178,7 +190,7 @@ class ChatDecoder(FrameDecoder):
     def _begin(self, chunk: Object) -> None:
         model, id = mended(text_of(chunk, "model")), mended(text_of(chunk, "id"))
         self._add_fields(chunk)
-        self._out.start_reply(model, self._provider, id)
+        self._out.start_reply(model, self._dialect.provider, id)
 
     def _add_fields(self, chunk: Object) -> None:
         """Keeps the other fields of a chunk; an empty one does not replace an earlier one."""
@@ -195,7 +207,7 @@ class ChatDecoder(FrameDecoder):
             self._answer(delta, content)
         elif content is not None and content != "":
             for reasoning, text in content_pieces(delta):
-                self._add_reasoning(reasoning)
+                self._add_reasoning(reasoning, PIECES)
                 self._add_text(text)
         if len(delta) > 1 or not content:
             self._rest(delta)
@@ -230,7 +242,7 @@ class ChatDecoder(FrameDecoder):
                 block, text = self._details.add(piece)
                 self._out.add_current(block, ReasoningDelta, text)
         else:
-            self._add_reasoning(reasoning_of(delta))
+            self._add_reasoning(*reasoning_of(delta))
 
     def _answer(self, delta: Object, content: str) -> None:
         """Reads the answer's text, which may start with reasoning between tags."""
@@ -240,7 +252,7 @@ class ChatDecoder(FrameDecoder):
             self._add_text(content)
             return
         reasoning, text = self._think.feed(content)
-        self._add_reasoning(reasoning)
+        self._add_reasoning(reasoning, TAGS)
         if self._think.decided:
             self._think = None
             self._add_text(text)
@@ -250,13 +262,15 @@ class ChatDecoder(FrameDecoder):
         if self._think is not None:
             reasoning, text = self._think.finish()
             self._think = None
-            self._add_reasoning(reasoning)
+            self._add_reasoning(reasoning, TAGS)
             self._add_text(text)
 
     def _add_text(self, text: str) -> None:
         self._out.add_current(self._text_block, TextDelta, text)
 
-    def _add_reasoning(self, text: str) -> None:
+    def _add_reasoning(self, text: str, place: str | None) -> None:
+        if text and place is not None:
+            self._places.add(place)
         self._out.add_current(self._reasoning_block, ReasoningDelta, text)
 
     def _tool_call(self, fragment: Object) -> None:
@@ -278,7 +292,7 @@ class ChatDecoder(FrameDecoder):
             self._out.add(call.block, arguments)
 
     def _start_call(self, call: StreamedCall) -> None:
-        options = call_options(as_object(mended(call.fields)), self._provider)
+        options = call_options(as_object(mended(call.fields)), self._dialect.provider)
         id, options = self._ids.give(call.received, call.block - self._first_call, options)
         self._out.start_call(call.block, id, call.name, options)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...common.json_reading import Object
 
-OPENING, _CLOSING = "<think>", "</think>"
+OPENING, CLOSING = "<think>", "</think>"
 
 
 class ThinkTags:
@@ -46,7 +46,7 @@ class ThinkTags:
 
     def _reasoning(self) -> str:
         """Returns the reasoning so far: up to the closing tag, or its possible start."""
-        thought, tag, rest = self._held.partition(_CLOSING)
+        thought, tag, rest = self._held.partition(CLOSING)
         if tag:
             self._inside, self.decided, self._held = False, True, rest
             return thought
@@ -70,4 +70,4 @@ def split_thought(text: str) -> tuple[str, str]:
 
 def _longest_beginning(text: str) -> int:
     """Returns how many characters at the end of `text` may start the closing tag."""
-    return next(size for size in range(len(_CLOSING) - 1, -1, -1) if text.endswith(_CLOSING[:size]))
+    return next(size for size in range(len(CLOSING) - 1, -1, -1) if text.endswith(CLOSING[:size]))

@@ -12,7 +12,7 @@ from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object, count_of, object_of, objects_of, text_of, texts_of
-from .dialect import DETAILS, Dialect
+from .dialect import DETAILS, PIECES, TAGS, USUAL, Dialect
 from .other_tools import are_other_tools, is_other_choice
 from .thinking import read_thinking
 
@@ -42,8 +42,10 @@ FINISH_REASONS = FinishReasons(
 PART_ORDER: dict[type[Part], int] = {ReasoningPart: 0, TextPart: 1, AudioPart: 2, ToolCall: 3}
 """Each kind of part of an answer has its own field, so their order is not known."""
 WARNINGS = FormatWarnings("the chat completions format")
-REASONING_FIELDS = ("reasoning_content", "reasoning")
+REASONING_FIELDS = (USUAL, "reasoning")
 """The fields for reasoning next to an answer, by server."""
+REASONING_PLACES = (*REASONING_FIELDS, PIECES, TAGS)
+"""All places of reasoning in an answer. Of several in one answer, the first of these counts."""
 _SAMPLING_FIELDS = ("temperature", "top_p", "top_k", "presence_penalty", "frequency_penalty")
 SAMPLING = FieldTable(
     Sampling,
@@ -98,12 +100,12 @@ def has_field(name: str, value: Any, dialect: Dialect) -> bool:
 def message_fields(role: Role, dialect: Dialect) -> frozenset[str]:
     """Returns the fields of a message that the schema models."""
     known = _MESSAGE_FIELDS[role]
-    return known | {DETAILS} if role == "assistant" and dialect.reasoning_field == DETAILS else known
+    return known | {DETAILS} if role == "assistant" and dialect.has_details else known
 
 
-def reasoning_of(message: Object) -> str:
-    """Returns the reasoning next to an answer, as one text."""
-    return next((text for name in REASONING_FIELDS if (text := text_of(message, name))), "")
+def reasoning_of(message: Object) -> tuple[str, str | None]:
+    """Returns the reasoning next to an answer, as one text, and its field."""
+    return next(((text, name) for name in REASONING_FIELDS if (text := text_of(message, name))), ("", None))
 
 
 def is_schema(response_format: Any) -> bool:

@@ -11,8 +11,10 @@ from ...common.reordering import in_order
 from ...common.text_blocks import as_content
 from .cache_points import append_content
 from .content import kept_audio, write_part
-from .dialect import DETAILS, PIECES, Dialect
+from .dialect import DETAILS, PIECES, TAGS, Dialect
 from .reasoning_details import write_detail
+from .reasoning_fields import field_for, without_field
+from .think_tags import CLOSING, OPENING
 from .tool_calls import is_custom, write_call
 from .vocabulary import AUDIO_FIELDS, PART_ORDER, WARNINGS
 
@@ -20,36 +22,39 @@ from .vocabulary import AUDIO_FIELDS, PART_ORDER, WARNINGS
 def write_answer(
     message: Message, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
 ) -> Object:
-    """Returns the assistant's message; only its role if nothing of it is left. `origin` is the model it goes to."""
+    """Returns the assistant's message; only its role if nothing of it is left. `origin` is the model that gets its
+    reasoning back, None if none does.
+    """
     body: Object = {"role": "assistant"}
     content: list[Object] = []
-    kept = _kept(message, path, dialect, origin, warnings)
+    field = field_for(message, dialect, origin)
+    kept = _kept(message, path, field, origin, warnings)
     for index, part in in_order(kept, PART_ORDER, path, warnings):
         part_path = f"{path}[{index}]"
         if isinstance(part, TextPart):
             block = write_part(part, part_path, dialect.provider, dialect.cache, warnings)
             append_content(content, block, dialect.cache)
         elif isinstance(part, ReasoningPart):
-            _add_reasoning(part, part_path, body, content, dialect, warnings)
+            _add_reasoning(part, part_path, body, content, field, warnings)
         elif isinstance(part, AudioPart):
             body["audio"] = _audio(part, part_path, dialect, warnings)
         elif isinstance(part, ToolCall):
             body.setdefault("tool_calls", []).append(_tool_call(part, part_path, dialect, warnings))
     if content:
         body["content"] = as_content(content)
-    if dialect.empty_reasoning and dialect.reasoning_field is not None and "tool_calls" in body:
-        body.setdefault(dialect.reasoning_field, "")
+    if dialect.empty_reasoning and field is not None and "tool_calls" in body:
+        body.setdefault(field, "")
     return body
 
 
 def _kept(
-    message: Message, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+    message: Message, path: str, field: str | None, origin: str | None, warnings: list[CallWarning]
 ) -> list[tuple[int, Part]]:
     """Returns the supported parts; at most one is audio."""
     kept: list[tuple[int, Part]] = []
     has_audio = False
     for index, part in enumerate(message.parts):
-        if isinstance(part, TextPart | ToolCall) or _goes_back(part, dialect, origin):
+        if isinstance(part, TextPart | ToolCall) or _goes_back(part, field, origin):
             kept.append((index, part))
         elif isinstance(part, AudioPart) and part.id is not None and not has_audio:
             has_audio = True
@@ -59,24 +64,39 @@ def _kept(
     return kept
 
 
-def _goes_back(part: Part, dialect: Dialect, origin: str | None) -> bool:
-    """Whether it is reasoning of the model `origin`, which it is sent back to."""
-    if not isinstance(part, ReasoningPart) or origin is None or part.origin != origin:
+def _goes_back(part: Part, field: str | None, origin: str | None) -> bool:
+    """Whether it is reasoning of the model `origin`, which it is sent back to in `field`."""
+    if not isinstance(part, ReasoningPart) or field is None or part.origin != origin:
         return False
-    return bool(part.text) or dialect.reasoning_field == DETAILS
+    if field == TAGS and CLOSING in part.text:
+        return False
+    return bool(part.text) or field == DETAILS
 
 
 def _add_reasoning(
-    part: ReasoningPart, path: str, body: Object, content: list[Object], dialect: Dialect, warnings: list[CallWarning]
+    part: ReasoningPart,
+    path: str,
+    body: Object,
+    content: list[Object],
+    field: str | None,
+    warnings: list[CallWarning],
 ) -> None:
-    if dialect.reasoning_field == DETAILS:
+    if field == DETAILS:
         body.setdefault(DETAILS, []).append(write_detail(part))
         return
-    WARNINGS.fields(part, path, ("signature", "redacted_data"), warnings)
-    if dialect.reasoning_field == PIECES:
+    WARNINGS.fields(without_field(part), path, ("signature", "redacted_data"), warnings)
+    if field == PIECES:
         _append_thought(content, part.text)
-    elif dialect.reasoning_field is not None:
-        body[dialect.reasoning_field] = body.get(dialect.reasoning_field, "") + part.text
+    elif field == TAGS:
+        _append_tagged(content, part.text)
+    elif field is not None:
+        body[field] = body.get(field, "") + part.text
+
+
+def _append_tagged(content: list[Object], text: str) -> None:
+    """Appends reasoning to `content` between tags; only those at the start of the text count."""
+    begun = content[-1]["text"].removesuffix(CLOSING) if content else OPENING
+    content[:] = [{"type": "text", "text": begun + text + CLOSING}]
 
 
 def _append_thought(content: list[Object], text: str) -> None:

@@ -17,6 +17,7 @@ from .cache_points import add_cache, append_content
 from .call_ids import call_ids
 from .content import media_in_result, write_part
 from .dialect import Dialect
+from .reasoning_fields import turns_with_calls
 from .vocabulary import WARNINGS, message_fields
 from .write_answer import write_answer
 
@@ -30,6 +31,7 @@ def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning
     written: list[Object] = []
     ids = call_ids(call.messages, dialect.call_id_size)
     origin = origin_of(dialect.provider, call.model) if dialect.reasoning_field is not None else None
+    called = turns_with_calls(call.messages) if dialect.reasoning_with_calls else range(len(call.messages))
     for turn, message in enumerate(call.messages):
         path = f"messages[{turn}]"
         if message.role == "tool":
@@ -37,7 +39,7 @@ def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning
                 written.append(_tool_result(part, f"{path}.parts[{index}]", turn, ids, dialect, warnings))
             continue
         if message.role == "assistant":
-            body = write_answer(message, f"{path}.parts", dialect, origin, warnings)
+            body = write_answer(message, f"{path}.parts", dialect, origin if turn in called else None, warnings)
             for written_call in body.get("tool_calls", ()):
                 written_call["id"] = ids.of_call(turn, written_call["id"])
         else:

@@ -48,7 +48,9 @@ def next_call(chat: OpenAIChat, *parts: Any, model: str = "m", call: ToolCall = 
 
 
 @pytest.mark.exhaustive
-@pytest.mark.parametrize("name", ["openrouter", "mistral", "deepseek", "fireworks", "vllm"])
+@pytest.mark.parametrize(
+    "name", ["openrouter", "mistral", "deepseek", "fireworks", "vllm", "groq", "openai-compatible"]
+)
 def test_laws_hold_for_the_models_own_reasoning(name: str):
     def owned(call: ModelCall) -> ModelCall:
         origin = f"{name}/{call.model}"

@@ -31,7 +31,7 @@ CASES = {
 
 
 def parts(reasoning: str, text: str) -> tuple[ReasoningPart | TextPart, ...]:
-    both = (ReasoningPart(reasoning, origin="openai-compatible/m"), TextPart(text))
+    both = (ReasoningPart(reasoning, '{"field":"think_tags"}', origin="openai-compatible/m"), TextPart(text))
     return tuple(part for part in both if part.text)
 
 
