@@ -118,7 +118,7 @@ OPTIONS = {
     "azure": {"resource": "r"},
     "bedrock": {"region": "us-east-1"},
     "vertex": {"project": "p"},
-    "openai-compatible": {"base_url": CLOSED},
+    **{name: {"base_url": CLOSED} for name in ("bedrock-openai", "cloudflare", "databricks", "openai-compatible")},
 }
 PROVIDERS = [name for name in REGISTRY.providers if name not in ("scripted", "local")]
 

@@ -56,6 +56,9 @@ def test_page_has_every_setting(table: Any):
 CONNECTED: dict[str, dict[str, Any]] = {
     "azure": {"api_key": "k", "resource": "r"},
     "bedrock": {"api_key": "k", "region": "us-east-1"},
+    "bedrock-openai": {"api_key": "k", "base_url": "http://localhost:8000/v1"},
+    "cloudflare": {"api_key": "k", "base_url": "http://localhost:8000/v1"},
+    "databricks": {"api_key": "k", "base_url": "http://localhost:8000/v1"},
     "local": {},
     "openai-compatible": {"base_url": "http://127.0.0.1:1/v1"},
     "vertex": {"project": "p", "access_token": "t"},

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import overload
@@ -20,6 +21,8 @@ from abstractcore.schema import EMPTY, WireRequest
 from abstractcore.schema.base_urls import whole_base_url
 
 _METHOD_NOT_ALLOWED = 405
+_VARIABLE = re.compile(r"\{([A-Z_]+)\}")
+_URL_PART = re.compile(r"[A-Za-z0-9_-]+")
 _CREDENTIAL_HEADERS = frozenset({"api-key", "authorization", "x-api-key", "x-goog-api-key"})
 
 
@@ -195,6 +198,26 @@ def base_url(
         if value:
             return whole_base_url(check_url(value, variable), default, path)
     return default
+
+
+def filled_url(template: str | None, environment: Mapping[str, str], provider: str) -> str | None:
+    """Returns a provider's default URL, in which "{AWS_REGION}" is the value of this environment variable.
+
+    Raises `ConfigurationError` for a variable that is not set, or whose value is not a part of a URL.
+    """
+    if template is None:
+        return None
+
+    def value(found: re.Match[str]) -> str:
+        text = environment.get(found[1], "").strip()
+        if not _URL_PART.fullmatch(text):
+            problem = f"{found[1]} is not a part of a URL" if text else f"{provider!r} needs an address"
+            example = _VARIABLE.sub(r"\1", template)
+            hint = f"Set {found[1]}, or pass base_url={example!r}."
+            raise ConfigurationError(f"{problem}.", hint=hint)
+        return text
+
+    return _VARIABLE.sub(value, template)
 
 
 def check_url(url: str, source: str = "base_url") -> str:

@@ -6,7 +6,7 @@ but in `formats/`, one folder a wire format:
 | providers | here | wire format |
 |---|---|---|
 | anthropic | `anthropic.py` | `formats/anthropic_messages` |
-| azure, groq, mistral, openai, openrouter and others | `openai_compatible.py`, `azure.py` | `formats/openai_chat` |
+| azure, groq, mistral, openai, openrouter and others | `openai_compatible/`, `azure.py` | `formats/openai_chat` |
 | bedrock | `bedrock/` | `formats/bedrock_converse` |
 | cohere | `cohere.py` | `formats/cohere_chat` |
 | google, vertex | `google/` | `formats/gemini` |

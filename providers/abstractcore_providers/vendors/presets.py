@@ -30,6 +30,7 @@ class Preset(VendorProvider):
     key_needed: bool = True
     url_variable: str = ""
     url_path: str = ""
+    other_key_variables: tuple[str, ...] = ()
     dialect: Dialect = field(default_factory=Dialect)
     model_examples: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     runs_templates: bool = False

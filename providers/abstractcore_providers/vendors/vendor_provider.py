@@ -11,7 +11,7 @@ from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession, Terms
 from abstractcore.schema import EMPTY
 
-from ..common.endpoints import FixedEndpoint, base_url, key_auth
+from ..common.endpoints import FixedEndpoint, base_url, filled_url, key_auth
 from ..common.model_settings import check_setting_names
 from ..common.request_terms import region_of_host, request_terms
 
@@ -21,9 +21,9 @@ _USUAL_URL = "http://localhost:8000/v1"
 class VendorProvider(ABC):
     """A provider of models with a vendor's HTTP API. A vendor's class sets the attributes and makes the `session`.
 
-    `default_url` None means that the user passes `base_url`. `url_variable` is the environment variable from which the
-    vendor's own client reads the address, `url_path` the path that this client appends to it, or under which all
-    servers of this kind have the API. The key is read from
+    `default_url` None means that the user passes `base_url`; "{AWS_REGION}" in it is an environment variable.
+    `url_variable` is the environment variable from which the vendor's own client reads the address, `url_path` the path
+    that this client appends to it, or under which all servers of this kind have the API. The key is read from
     `key_variable`, else from `other_key_variables`, and sent in `key_header`, or as a bearer token without one;
     `headers` are sent with every request. `example_model` is for error messages, if there are no `model_examples`.
     """
@@ -86,6 +86,8 @@ class VendorProvider(ABC):
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
         """Returns the address with the credentials for it."""
         url = base_url(config, environment, self.url_variable, default=self.default_url, path=self.url_path)
+        if url == self.default_url:
+            url = filled_url(url, environment, self.name)
         if url is None:
             raise ConfigurationError(f"{self.name!r} needs an address.", hint=f"For example: base_url={_USUAL_URL!r}.")
         keys, header = (self.key_variable, *self.other_key_variables), self.key_header

@@ -25,14 +25,22 @@ from abstractcore.ports import ProviderConfig
 from tests.chaos_server import completion
 from tests.media_doubles import PICTURE, SOUND, registry
 
-OWN_SERVERS = ("vllm", "lmstudio", "llama-cpp", "openai-compatible")
+OWN_SERVERS = (
+    "jan", "litellm", "llama-cpp", "llamafile", "lmstudio", "openai-compatible", "sglang", "tgi", "vllm",
+)  # fmt: skip
 VENDORS = (
-    "anthropic", "azure", "bedrock", "cerebras", "cohere", "deepseek", "fireworks", "google", "google-interactions",
-    "groq", "mistral", "ollama", "openai", "openai-responses", "openrouter", "perplexity", "together", "vertex", "xai",
+    "anthropic", "azure", "baseten", "bedrock", "bedrock-openai", "cerebras", "cloudflare", "cohere", "dashscope",
+    "databricks", "deepinfra", "deepseek", "fireworks", "google", "google-interactions", "groq", "huggingface",
+    "hyperbolic", "minimax", "mistral", "moonshot", "nebius", "novita", "nvidia", "ollama", "openai",
+    "openai-responses", "openrouter", "perplexity", "portkey", "sambanova", "together", "vercel", "vertex", "xai",
+    "zai",
 )  # fmt: skip
 NEEDED: dict[str, dict[str, Any]] = {
     "azure": {"resource": "r"},
     "bedrock": {"region": "us-east-1"},
+    "bedrock-openai": {"base_url": "http://host.test/v1"},
+    "cloudflare": {"base_url": "http://host.test/v1"},
+    "databricks": {"base_url": "http://host.test/v1"},
     "openai-compatible": {"base_url": "http://host.test/v1"},
     "vertex": {"project": "p"},
 }

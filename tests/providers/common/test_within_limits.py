@@ -39,7 +39,7 @@ from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.formats.bedrock_converse.wire import MODEL, faults, service
 
 CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
-OWN_SERVERS = ("lmstudio", "vllm", "llama-cpp", "openai-compatible")
+OWN_SERVERS = ("jan", "llama-cpp", "llamafile", "lmstudio", "openai-compatible", "sglang", "tgi", "vllm")
 STRICT: dict[str, Callable[[], Transpiler]] = {
     "anthropic": AnthropicMessages,
     "bedrock": BedrockConverse,

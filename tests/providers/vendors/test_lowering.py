@@ -199,7 +199,7 @@ def test_output_mode_grammar_is_for_the_servers_of_llama_cpp(provider: str):
     profile = CATALOGUE.profile(provider, "mine")
     schema = OutputSchema("Any", {"type": "object"})
     call = ModelCall("mine", (Message.user("hi"),), provider, output=schema, output_mode="grammar")
-    if provider in ("local", "llama-cpp"):
+    if provider in ("local", "llama-cpp", "llamafile", "jan"):
         assert lower(call, profile, ()).call.output == schema
     else:
         with pytest.raises(UnsupportedOptionError, match="output_mode='grammar'"):

@@ -21,6 +21,9 @@ WITH_DIALECTS = {
 NEEDED: dict[str, dict[str, Any]] = {
     "azure": {"base_url": "https://example.openai.azure.com"},
     "bedrock": {"region": "us-east-1"},
+    "bedrock-openai": {"base_url": "http://localhost:8000/v1"},
+    "cloudflare": {"base_url": "http://localhost:8000/v1"},
+    "databricks": {"base_url": "http://localhost:8000/v1"},
     "openai-compatible": {"base_url": "http://localhost:8000/v1"},
     "local": {"api_key": None},
 }

@@ -41,7 +41,7 @@ def test_presets_have_unique_names_a_summary_and_a_key_variable():
     assert len(ROWS) == len(VENDORS)
     for preset in VENDORS:
         assert preset.summary
-        assert preset.key_variable.endswith(("_API_KEY", "_API_TOKEN"))
+        assert preset.key_variable.endswith(("_API_KEY", "_TOKEN")) or preset.name == "bedrock-openai"
         assert preset.dialect.provider == preset.name
         assert (preset.options == {}) == (preset.name != "azure")
 
@@ -57,8 +57,36 @@ CLOUDS = {
     "fireworks": ("https://api.fireworks.ai/inference/v1", "FIREWORKS_API_KEY"),
     "perplexity": ("https://api.perplexity.ai", "PERPLEXITY_API_KEY"),
     "cerebras": ("https://api.cerebras.ai/v1", "CEREBRAS_API_KEY"),
+    "moonshot": ("https://api.moonshot.ai/v1", "MOONSHOT_API_KEY"),
+    "dashscope": ("https://dashscope-intl.aliyuncs.com/compatible-mode/v1", "DASHSCOPE_API_KEY"),
+    "zai": ("https://api.z.ai/api/paas/v4", "ZAI_API_KEY"),
+    "minimax": ("https://api.minimax.io/v1", "MINIMAX_API_KEY"),
+    "vercel": ("https://ai-gateway.vercel.sh/v1", "AI_GATEWAY_API_KEY"),
+    "huggingface": ("https://router.huggingface.co/v1", "HF_TOKEN"),
+    "portkey": ("https://api.portkey.ai/v1", "PORTKEY_API_KEY"),
+    "nvidia": ("https://integrate.api.nvidia.com/v1", "NVIDIA_API_KEY"),
+    "deepinfra": ("https://api.deepinfra.com/v1/openai", "DEEPINFRA_API_KEY"),
+    "sambanova": ("https://api.sambanova.ai/v1", "SAMBANOVA_API_KEY"),
+    "novita": ("https://api.novita.ai/openai/v1", "NOVITA_API_KEY"),
+    "nebius": ("https://api.tokenfactory.nebius.com/v1", "NEBIUS_API_KEY"),
+    "hyperbolic": ("https://api.hyperbolic.xyz/v1", "HYPERBOLIC_API_KEY"),
+    "baseten": ("https://inference.baseten.co/v1", "BASETEN_API_KEY"),
+    "cloudflare": ("https://api.cloudflare.com/client/v4/accounts/acc0/ai/v1", "CLOUDFLARE_API_TOKEN"),
+    "databricks": ("https://adb-1.2.azuredatabricks.net/serving-endpoints", "DATABRICKS_TOKEN"),
+    "bedrock-openai": ("https://bedrock-runtime.us-west-2.amazonaws.com/openai/v1", "AWS_BEARER_TOKEN_BEDROCK"),
 }
+PLACES = {
+    "cloudflare": {"CLOUDFLARE_ACCOUNT_ID": "acc0"},
+    "databricks": {"DATABRICKS_HOST": "https://adb-1.2.azuredatabricks.net/"},
+    "bedrock-openai": {"AWS_REGION": "us-west-2"},
+}
+"""The environment variables that are part of an address."""
 OWN_SERVERS = {
+    "litellm": ("http://localhost:4000", "LITELLM_PROXY_API_KEY"),
+    "sglang": ("http://localhost:30000/v1", "SGLANG_API_KEY"),
+    "tgi": ("http://localhost:3000/v1", "TGI_API_KEY"),
+    "llamafile": ("http://localhost:8080/v1", "LLAMAFILE_API_KEY"),
+    "jan": ("http://localhost:1337/v1", "JAN_API_KEY"),
     "lmstudio": ("http://localhost:1234/v1", "LM_API_TOKEN"),
     "vllm": ("http://localhost:8000/v1", "VLLM_API_KEY"),
     "llama-cpp": ("http://localhost:8080/v1", "LLAMA_API_KEY"),
@@ -68,12 +96,26 @@ OWN_SERVERS = {
 @pytest.mark.parametrize("name", CLOUDS)
 def test_vendor_has_its_base_url_and_api_key_variable(name: str):
     url, variable = CLOUDS[name]
-    session = connect(ROWS[name], {variable: KEY})
-    assert address(session).url == url
-    assert headers(session) == {"a": "b", "authorization": f"Bearer {KEY}"}
+    place = PLACES.get(name, {})
+    for each in (variable, *ROWS[name].other_key_variables):
+        session = connect(ROWS[name], {each: KEY, **place})
+        assert address(session).url == url
+        assert headers(session) == {"a": "b", "authorization": f"Bearer {KEY}"}
     with pytest.raises(AuthenticationError) as caught:
-        connect(ROWS[name])
+        connect(ROWS[name], place)
     assert variable in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize(
+    ("name", "variable"), [("cloudflare", "CLOUDFLARE_ACCOUNT_ID"), ("bedrock-openai", "AWS_REGION")]
+)
+def test_error_names_the_variable_of_the_address_that_is_missing_or_invalid(name: str, variable: str):
+    with pytest.raises(ConfigurationError, match=f"'{name}' needs an address") as caught:
+        connect(ROWS[name], api_key=KEY)
+    assert (caught.value.hint or "").startswith(f"Set {variable}, or pass base_url='https://")
+    with pytest.raises(ConfigurationError, match=f"{variable} is not a part of a URL"):
+        connect(ROWS[name], {variable: "a/../b"}, api_key=KEY)
+    assert address(connect(ROWS[name], api_key=KEY, base_url="https://host/v1")).url == "https://host/v1"
 
 
 @pytest.mark.parametrize("name", OWN_SERVERS)

@@ -31,15 +31,16 @@ COMMON_OPTIONS = frozenset(
     }
 )
 """Options that OpenAI accepts."""
+WITH_TOP_K = COMMON_OPTIONS | {"top_k"}
 
 
 @dataclass(frozen=True, slots=True)
 class ThinkingFields:
     """The fields of a request for thinking: a level, off, or a budget of tokens. `levels` are those that the API has,
-    whatever the model; `words` are the vendor's names of them, where they differ.
+    whatever the model; `words` are the vendor's names of them, where they differ. Without `level`, thinking has none.
     """
 
-    level: Field = ("reasoning_effort",)
+    level: Field | None = ("reasoning_effort",)
     off: tuple[Field, str | bool] = (("reasoning_effort",), "none")
     budget: Field | None = None
     levels: tuple[ThinkingLevel, ...] = LEVELS
@@ -194,7 +195,7 @@ COMPATIBLE = Dialect(
 LLAMA_CPP = Dialect(
     "local",
     "max_tokens",
-    options=COMMON_OPTIONS | {"top_k"},
+    options=WITH_TOP_K,
     most_alternatives=20,
     thinking=None,
     think_tags=True,

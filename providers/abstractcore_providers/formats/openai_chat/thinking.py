@@ -18,7 +18,7 @@ def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) ->
         return _nested(*fields.off)
     if isinstance(asked, int):
         return None if fields.budget is None else _nested(fields.budget, asked)
-    return _nested(fields.level, fields.words.get(asked, asked))
+    return None if fields.level is None else _nested(fields.level, fields.words.get(asked, asked))
 
 
 def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> ThinkingLevel | int | None:
@@ -29,7 +29,7 @@ def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> Think
     found = _at(off, name, value)
     if type(found) is type(word) and found == word:
         return "off"
-    level = _at(fields.level, name, value)
+    level = None if fields.level is None else _at(fields.level, name, value)
     level = next((ours for ours, theirs in fields.words.items() if theirs == level), level)
     if isinstance(level, str) and level in LEVELS:
         return level
