@@ -81,9 +81,11 @@ def built_files() -> Iterator[tuple[Path, str]]:
     all_taken: list[Taken] = []
     built: dict[str, str] = {}
     registry = Registry.from_entry_points()
+    all_rows = dict(hand)
     for path in sorted((HERE / "providers").glob("*.json")):
         provider, header = path.stem, json_of(path)
-        rows = hand.pop(provider, ProviderRows())
+        shared = header.pop("models_of", None)
+        rows = hand.pop(provider, ProviderRows()) if shared is None else _rows_of(all_rows[shared["provider"]], shared)
         _check_references(provider, rows, sources)
         more = listed.get(provider, {})
         filled = taken(provider, rows, more)
@@ -118,6 +120,18 @@ def built_files() -> Iterator[tuple[Path, str]]:
     yield HERE / "differences.md", report(differences, dated, all_taken)
     yield PAGE, with_table(PAGE.read_text(encoding="utf-8"), built)
     yield README, with_examples(README.read_text(encoding="utf-8"), built, json_of(HERE / "examples.json"))
+
+
+def _rows_of(rows: ProviderRows, shared: Row) -> ProviderRows:
+    """Returns the rows of another provider that has the same models, without the facts that are of that provider."""
+    tables = [
+        {
+            name: {field: fact for field, fact in row.items() if field not in shared["without"]}
+            for name, row in table.items()
+        }
+        for table in (rows.models, rows.families, rows.templates)
+    ]
+    return ProviderRows(*tables, dict(rows.places))
 
 
 def _setting_names(registry: Registry, provider: str) -> frozenset[str]:

@@ -26,6 +26,7 @@ MODELS = {
     "azure": "gpt-5.4-mini",
     "baseten": "openai/gpt-oss-120b",
     "bedrock": "us.amazon.nova-2-lite-v1:0",
+    "bedrock-anthropic": "anthropic.claude-haiku-5-5",
     "bedrock-openai": "openai.gpt-oss-120b-1:0",
     "cerebras": "gpt-oss-120b",
     "cloudflare": "@cf/openai/gpt-oss-120b",
@@ -55,6 +56,8 @@ MODELS = {
     "together": "openai/gpt-oss-120b",
     "vercel": "openai/gpt-5.4-mini",
     "vertex": "gemini-3.5-flash-lite",
+    "vertex-anthropic": "claude-haiku-5-5",
+    "vertex-openai": "openai/gpt-oss-120b-maas",
     "xai": "grok-4.3",
     "zai": "glm-5.2",
 }

@@ -134,7 +134,8 @@ WITHOUT_ROW = {
 
 WITHOUT_ROWS = {
     "baseten", "bedrock-openai", "cloudflare", "dashscope", "databricks", "deepinfra", "huggingface", "hyperbolic",
-    "minimax", "moonshot", "nebius", "novita", "nvidia", "portkey", "sambanova", "vercel", "zai",
+    "minimax", "moonshot", "nebius", "novita", "nvidia", "portkey", "sambanova", "vercel", "vertex-openai",
+    "zai",
 }  # fmt: skip
 """Providers whose models are unknown to the catalogue, but for their families."""
 

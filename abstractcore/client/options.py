@@ -280,8 +280,8 @@ class CreateOptions(LLMOptions, total=False):
     """As `LLMOptions`, with the options of the built-in providers, each with the providers that support it."""
 
     access_token: str | Callable[[], str | Awaitable[str]] | None
-    """`azure`, `vertex`: an OAuth token, or a sync or async function that returns one, called for every request;
-    default: AZURE_OPENAI_AD_TOKEN; google-auth's default credentials."""
+    """`azure`, `vertex`, `vertex-*`: an OAuth token, or a sync or async function that returns one, called for every
+    request; default: AZURE_OPENAI_AD_TOKEN; google-auth's default credentials."""
     api_version: str | None
     """`azure`: API version, as in "2024-10-21"; default: OPENAI_API_VERSION, or the v1 API. `anthropic`: the header
     `anthropic-version`; default: "2026-10-21", or "2023-06-01" for models that accept a temperature."""
@@ -292,11 +292,11 @@ class CreateOptions(LLMOptions, total=False):
     credentials: Mapping[str, str] | None
     """`bedrock`: `aws_access_key_id`, `aws_secret_access_key` and, if needed, `aws_session_token`."""
     location: str | None
-    """`vertex`: region of the model, as in "europe-west4"; default: GOOGLE_CLOUD_LOCATION, or global."""
+    """`vertex`, `vertex-*`: region of the model, as in "europe-west4"; default: GOOGLE_CLOUD_LOCATION, or global."""
     profile: str | None
     """`bedrock`: name of the profile in ~/.aws with the keys; default: AWS_PROFILE."""
     project: str | None
-    """`vertex`: Google Cloud project; default: GOOGLE_CLOUD_PROJECT. Not needed with an API key."""
+    """`vertex`, `vertex-*`: Google Cloud project; default: GOOGLE_CLOUD_PROJECT. `vertex` needs none with a key."""
     region: str | None
     """`bedrock`: region of the model, as in "us-east-1"; default: AWS_REGION, or the profile's region."""
     replies: ports.Script

@@ -11,10 +11,16 @@ from abstractcore.registry.hooks import hookimpl
 from .formats.registered import WIRE_FORMATS
 from .local import LocalProvider
 from .scripted import ScriptedProvider
-from .vendors.anthropic import AnthropicProvider
+from .vendors.anthropic import AnthropicProvider, BedrockAnthropicProvider
 from .vendors.bedrock import BedrockProvider
 from .vendors.cohere import CohereProvider
-from .vendors.google import GoogleInteractionsProvider, GoogleProvider, VertexProvider
+from .vendors.google import (
+    GoogleInteractionsProvider,
+    GoogleProvider,
+    VertexAnthropicProvider,
+    VertexOpenAIProvider,
+    VertexProvider,
+)
 from .vendors.ollama import OllamaProvider
 from .vendors.openai_compatible import VENDORS
 from .vendors.openai_responses import OpenAIResponsesProvider
@@ -27,12 +33,15 @@ def register_providers() -> Iterable[Provider]:
         LocalProvider(),
         ScriptedProvider(),
         AnthropicProvider(),
+        BedrockAnthropicProvider(),
         OllamaProvider(),
         OpenAIResponsesProvider(),
         CohereProvider(),
         BedrockProvider(),
         GoogleProvider(),
         VertexProvider(),
+        VertexAnthropicProvider(),
+        VertexOpenAIProvider(),
         GoogleInteractionsProvider(),
         *VENDORS,
     )

@@ -18,6 +18,7 @@ from rows import CatalogueError, ProviderRows, hand_rows, merged, resolved, with
 from abstractcore import Services, Usage
 from abstractcore.ports import BilledResponse, ModelCatalogue
 from tests.providers.catalogue_rows import PROVIDERS, lines
+from tests.providers.catalogue_rows import rows as rows_of_files
 
 
 def rows_of(tmp_path: Path, *lines: object) -> Path:
@@ -88,7 +89,7 @@ def test_a_template_a_source_and_a_set_of_prices_have_a_line_each(path: Path):
 
 
 def test_the_tables_are_small():
-    assert sum(path.stat().st_size for path in build.OUTPUT.glob("*.jsonl")) < 400_000
+    assert sum(path.stat().st_size for path in build.OUTPUT.glob("*.jsonl")) < 450_000
 
 
 def test_the_page_has_a_line_for_each_provider_with_models():
@@ -189,9 +190,19 @@ def test_every_context_and_date_that_the_other_source_has_is_in_the_rows(catalog
 @pytest.mark.parametrize("provider", PROVIDERS)
 def test_an_output_is_limited_only_where_a_vendor_s_page_says_so(provider: str):
     """A row of a dated name that only another source has may have the limit of the name without the date."""
-    kept = hand_rows(build.HERE / "rows").get(provider, ProviderRows())
+    header = build.json_of(build.HERE / "providers" / f"{provider}.json")
+    of = header.get("models_of", {}).get("provider", provider)
+    kept = hand_rows(build.HERE / "rows").get(of, ProviderRows())
     pages = {row.get("max_output_tokens") for row in (*kept.models.values(), *kept.templates.values())}
     assert {row["max_output_tokens"] for row in lines(provider) if "max_output_tokens" in row} <= pages
+
+
+@pytest.mark.parametrize("provider", ["bedrock-anthropic", "vertex-anthropic"])
+def test_models_of_another_provider_have_its_facts_but_those_of_the_provider(catalogue: ModelCatalogue, provider: str):
+    for model in rows_of_files("anthropic"):
+        profile, other = catalogue.profile(provider, model), catalogue.profile("anthropic", model)
+        assert (profile.thinking, profile.settings, profile.refused) == (other.thinking, other.settings, other.refused)
+        assert (profile.retires, profile.file_ids, profile.urls) == (None, frozenset(), {})
 
 
 @pytest.mark.parametrize(

@@ -118,7 +118,12 @@ OPTIONS = {
     "azure": {"resource": "r"},
     "bedrock": {"region": "us-east-1"},
     "vertex": {"project": "p"},
-    **{name: {"base_url": CLOSED} for name in ("bedrock-openai", "cloudflare", "databricks", "openai-compatible")},
+    "vertex-anthropic": {"project": "p"},
+    "vertex-openai": {"project": "p"},
+    **{
+        name: {"base_url": CLOSED}
+        for name in ("bedrock-anthropic", "bedrock-openai", "cloudflare", "databricks", "openai-compatible")
+    },
 }
 PROVIDERS = [name for name in REGISTRY.providers if name not in ("scripted", "local")]
 

@@ -33,10 +33,20 @@ from tests.tiers import smoke
 
 pytestmark = pytest.mark.exhaustive
 
-FAKES: dict[str, Fake] = {"anthropic": anthropic_messages.FAKE, "bedrock": bedrock_converse.FAKE}
+FAKES: dict[str, Fake] = {
+    "anthropic": anthropic_messages.FAKE,
+    "bedrock": bedrock_converse.FAKE,
+    "bedrock-anthropic": anthropic_messages.FAKE,
+    "vertex-anthropic": anthropic_messages.FAKE_OF_VERTEX,
+}
 MODELS = [(provider, model) for provider in FAKES for model in rows(provider)]
-CLAUDES = [("anthropic", name) for name in rows("anthropic")]
+DOORS = ("anthropic", "bedrock-anthropic", "vertex-anthropic")
+CLAUDES = [(provider, name) for provider in DOORS for name in rows(provider)]
 CLAUDES += [("bedrock", name) for name in rows("bedrock") if name.startswith("anthropic.")]
+PLACES: dict[str, dict[str, Any]] = {
+    "bedrock": {"region": "us-east-1"},
+    "vertex-anthropic": {"project": "p", "access_token": "t"},
+}
 CONTENT = ("system_prompt", "messages", "prompt", "media", "response_model")
 USED = [
     Message.user("a"),
@@ -58,8 +68,7 @@ def services() -> Iterator[InMemoryVendors]:
 def made(services: InMemoryVendors, provider: str, model: str, **more: Any) -> LLM:
     services.vendors[provider].row = rows(provider)[model]
     given: dict[str, Any] = {"base_url": services.url(provider), "api_key": "k", "max_retries": 0, "timeout": None}
-    region = {"region": "us-east-1"} if provider == "bedrock" else {}
-    return create_llm(provider, model=model, services=services, **given, **region, **more)
+    return create_llm(provider, model=model, services=services, **given, **PLACES.get(provider, {}), **more)
 
 
 def answered(llm: LLM, arguments: Mapping[str, Any], *, stream: bool = False) -> Any:
@@ -187,7 +196,7 @@ def test_a_conversation_with_tool_calls_goes_on_without_tools(services: InMemory
     llm = made(services, provider, model)
     answered(llm, {"messages": USED, "prompt": None})
     answered(llm, {"messages": USED, "prompt": None, "tools": TOOLS, "tool_choice": "none"})
-    assert "toolConfig" in services.vendors[provider].bodies[-1] or provider == "anthropic"
+    assert "toolConfig" in services.vendors[provider].bodies[-1] or provider != "bedrock"
 
 
 @pytest.mark.parametrize(("provider", "model"), CLAUDES, ids=["/".join(each) for each in CLAUDES])

@@ -5,7 +5,7 @@ but in `formats/`, one folder a wire format:
 
 | providers | here | wire format |
 |---|---|---|
-| anthropic | `anthropic.py` | `formats/anthropic_messages` |
+| anthropic, bedrock-anthropic, vertex-anthropic | `anthropic.py`, `google/partners.py` | `formats/anthropic_messages` |
 | azure, groq, mistral, openai, openrouter and others | `openai_compatible/`, `azure.py` | `formats/openai_chat` |
 | bedrock | `bedrock/` | `formats/bedrock_converse` |
 | cohere | `cohere.py` | `formats/cohere_chat` |

@@ -1,4 +1,7 @@
-"""The provider `anthropic`. Requests, responses and errors on the wire: `formats/anthropic_messages`."""
+"""The providers `anthropic` and `bedrock-anthropic`.
+
+Requests, responses and errors on the wire: `formats/anthropic_messages`.
+"""
 
 from __future__ import annotations
 
@@ -19,6 +22,12 @@ _SAMPLING_ENDS = "2026-10-21"
 """The version from which the API refuses these options for every model, at any value
 (https://platform.claude.com/docs/en/api/migration-2026-10-21).
 """
+API_VERSION_OPTION: Mapping[str, str] = MappingProxyType(
+    {
+        "api_version": f"the header 'anthropic-version'; by default {_VERSION!r}, or '2023-06-01' for models that "
+        "accept a temperature, which newer versions refuse"
+    }
+)
 _DAY = re.compile(r"20\d\d-\d\d-\d\d")
 
 
@@ -27,12 +36,7 @@ class AnthropicProvider(VendorProvider):
 
     name = "anthropic"
     summary = "Anthropic, Messages API"
-    options: Mapping[str, str] = MappingProxyType(
-        {
-            "api_version": f"the header 'anthropic-version'; by default {_VERSION!r}, or '2023-06-01' for models that "
-            "accept a temperature, which newer versions refuse"
-        }
-    )
+    options: Mapping[str, str] = API_VERSION_OPTION
     model_examples: Mapping[str, str] = {"claude": "claude-opus-5-5"}
     default_url = "https://api.anthropic.com/v1"
     url_variable, url_path = "ANTHROPIC_BASE_URL", "/v1"
@@ -45,16 +49,41 @@ class AnthropicProvider(VendorProvider):
         return setting_names(Dialect)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
-        from ..formats.anthropic_messages import ENCODABLE, AnthropicMessages, Dialect
+        return claude_session(self.name, model, endpoint, config, profile)
 
-        thinks = profile.thinking is not None and profile.thinking.on_by_default
-        dialect = with_settings(Dialect(version=_VERSION, thinks_by_default=thinks), profile.settings)
-        dialect = replace(dialect, version=_version(config.options.get("api_version") or dialect.version))
-        if dialect.version >= _SAMPLING_ENDS:
-            profile = replace(profile, refused=profile.refused | _SAMPLING)
-        if not profile.known:
-            profile = replace(profile, encodable=ENCODABLE)
-        return ProviderSession(model, AnthropicMessages(dialect), endpoint, profile)
+
+class BedrockAnthropicProvider(AnthropicProvider):
+    """The Messages API of Amazon Bedrock (`AnthropicBedrockMantle` in the anthropic package)."""
+
+    name = "bedrock-anthropic"
+    summary = "Anthropic's models on Amazon Bedrock, Messages API"
+    model_examples: Mapping[str, str] = {"anthropic.claude": "anthropic.claude-opus-5-5"}
+    default_url = "https://bedrock-mantle.{AWS_REGION}.api.aws/anthropic/v1"
+    url_variable, url_path = "ANTHROPIC_BEDROCK_MANTLE_BASE_URL", "/v1"
+    key_variable, key_header = "AWS_BEARER_TOKEN_BEDROCK", None
+
+
+def claude_session(
+    provider: str,
+    model: str,
+    endpoint: Endpoint,
+    config: ProviderConfig,
+    profile: ModelProfile,
+    *,
+    raw_predict: bool = False,
+) -> ProviderSession:
+    """Returns the session of a provider with the Messages API; with `raw_predict`, of Vertex AI."""
+    from ..formats.anthropic_messages import ENCODABLE, AnthropicMessages, Dialect
+
+    thinks = profile.thinking is not None and profile.thinking.on_by_default
+    dialect = Dialect(provider, version=_VERSION, thinks_by_default=thinks, raw_predict=raw_predict)
+    dialect = with_settings(dialect, profile.settings)
+    dialect = replace(dialect, version=_version(config.options.get("api_version") or dialect.version))
+    if dialect.version >= _SAMPLING_ENDS:
+        profile = replace(profile, refused=profile.refused | _SAMPLING)
+    if not profile.known:
+        profile = replace(profile, encodable=ENCODABLE)
+    return ProviderSession(model, AnthropicMessages(dialect), endpoint, profile)
 
 
 def _version(version: object) -> str:

@@ -29,11 +29,12 @@ OWN_SERVERS = (
     "jan", "litellm", "llama-cpp", "llamafile", "lmstudio", "openai-compatible", "sglang", "tgi", "vllm",
 )  # fmt: skip
 VENDORS = (
-    "anthropic", "azure", "baseten", "bedrock", "bedrock-openai", "cerebras", "cloudflare", "cohere", "dashscope",
+    "anthropic", "azure", "baseten", "bedrock", "bedrock-anthropic", "bedrock-openai", "cerebras",
+    "cloudflare", "cohere", "dashscope",
     "databricks", "deepinfra", "deepseek", "fireworks", "google", "google-interactions", "groq", "huggingface",
     "hyperbolic", "minimax", "mistral", "moonshot", "nebius", "novita", "nvidia", "ollama", "openai",
-    "openai-responses", "openrouter", "perplexity", "portkey", "sambanova", "together", "vercel", "vertex", "xai",
-    "zai",
+    "openai-responses", "openrouter", "perplexity", "portkey", "sambanova", "together", "vercel", "vertex",
+    "vertex-anthropic", "vertex-openai", "xai", "zai",
 )  # fmt: skip
 NEEDED: dict[str, dict[str, Any]] = {
     "azure": {"resource": "r"},
@@ -42,7 +43,10 @@ NEEDED: dict[str, dict[str, Any]] = {
     "cloudflare": {"base_url": "http://host.test/v1"},
     "databricks": {"base_url": "http://host.test/v1"},
     "openai-compatible": {"base_url": "http://host.test/v1"},
+    "bedrock-anthropic": {"base_url": "http://host.test/v1"},
     "vertex": {"project": "p"},
+    "vertex-anthropic": {"project": "p", "access_token": "t"},
+    "vertex-openai": {"project": "p", "access_token": "t"},
 }
 PDF = DocumentPart(Blob.from_bytes(b"%PDF-1.7 of a test", "application/pdf"))
 VIDEO = VideoPart(Blob.from_bytes(b"a film", "video/mp4"))

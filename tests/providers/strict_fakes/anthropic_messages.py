@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
 from anthropic.types.beta import message_create_params as beta
@@ -177,3 +179,27 @@ FAKE = Fake(
     (),
     refusal,
 )
+
+
+_RAW_PREDICT = re.compile(r"/publishers/anthropic/models/([^/:]+):(rawPredict|streamRawPredict)")
+
+
+def _vertex_refusal(row: Row, path: str, body: Any, headers: Mapping[str, str]) -> str | None:
+    """Vertex AI's, whose requests `anthropic.AnthropicVertex` writes: the model is in the path, the version in the
+    body.
+    """
+    found = _RAW_PREDICT.fullmatch(path)
+    if found is None or (found[2] == "streamRawPredict") != body.get("stream", False):
+        return f"no such method: {path}"
+    if "model" in body or "anthropic-version" in headers or headers.get("authorization") != "Bearer t":
+        return "model: Extra inputs are not permitted, or the header anthropic-version, or no token"
+    rest = dict(body)
+    version = rest.pop("anthropic_version", "")
+    if version not in ("vertex-2023-10-16", "2026-10-21"):
+        return f"anthropic_version: {version!r} is not supported"
+    messages_headers = {**headers, "anthropic-version": version.replace("vertex-2023-10-16", "2023-06-01")}
+    return refusal(row, "/messages", {**rest, "model": found[1]}, messages_headers)
+
+
+FAKE_OF_VERTEX = replace(FAKE, refusal_by_headers=_vertex_refusal)
+"""Claude on Vertex AI."""

@@ -14,14 +14,19 @@ from abstractcore_providers.vendors.vendor_provider import VendorProvider
 WITH_DIALECTS = {
     "anthropic": "system_in_place",
     "bedrock": "top_k_field",
+    "bedrock-anthropic": "system_in_place",
     "google": "signed_calls",
     "openai-responses": "encrypted_reasoning",
     "vertex": "explicit_cache",
+    "vertex-anthropic": "system_in_place",
 }
 NEEDED: dict[str, dict[str, Any]] = {
     "azure": {"base_url": "https://example.openai.azure.com"},
     "bedrock": {"region": "us-east-1"},
     "bedrock-openai": {"base_url": "http://localhost:8000/v1"},
+    "bedrock-anthropic": {"base_url": "http://localhost:8000/v1"},
+    "vertex-anthropic": {"project": "p"},
+    "vertex-openai": {"project": "p"},
     "cloudflare": {"base_url": "http://localhost:8000/v1"},
     "databricks": {"base_url": "http://localhost:8000/v1"},
     "openai-compatible": {"base_url": "http://localhost:8000/v1"},

@@ -8,6 +8,7 @@ from ...common.response_bodies import read_count
 from .dialect import Dialect
 from .encode import draft
 from .errors import RIGHT_ADDRESS, error_in_body
+from .raw_predict import COUNT_PATH, with_version
 
 PATH = "/messages/count_tokens"
 _COUNTED = ("model", "system", "messages", "tools", "tool_choice", "thinking", "output_config")
@@ -21,7 +22,9 @@ def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
     drafted = draft(call, dialect)
     drafted.body = {name: drafted.body[name] for name in _COUNTED if name in drafted.body}
     drafted.warnings = [warning for warning in drafted.warnings if not warning.path.startswith("sampling.")]
-    return drafted.written(PATH)
+    if dialect.raw_predict:
+        drafted.body = with_version(drafted.body, dialect.version)
+    return drafted.written(COUNT_PATH if dialect.raw_predict else PATH)
 
 
 def decode_count(response: WireResponse) -> int:

@@ -18,7 +18,8 @@ class Dialect:
     `off` is the type of thinking that disables it, and `off_effort` the highest effort beside it, empty for any. With
     `display`, the text of thinking has to be asked for; with `thinks_by_default`, the model thinks unless told not to;
     with `block_binding`, thinking that is sent back is refused if the conversation before it has changed.
-    `computer_tool` is the type of the hosted tool `computer_use`.
+    `computer_tool` is the type of the hosted tool `computer_use`. With `raw_predict`, requests are those of Vertex AI:
+    the model is in the path, and the version in the body.
     """
 
     provider: str = "anthropic"
@@ -31,11 +32,12 @@ class Dialect:
     thinks_by_default: bool = False
     block_binding: bool = False
     computer_tool: str = "computer_toolset_20260801"
+    raw_predict: bool = False
 
     @property
     def headers(self) -> Mapping[str, str]:
         """The header fields of every request."""
-        return {"anthropic-version": self.version} if self.version else {}
+        return {"anthropic-version": self.version} if self.version and not self.raw_predict else {}
 
     @property
     def assistant_documents(self) -> bool:

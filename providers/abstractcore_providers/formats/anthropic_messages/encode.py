@@ -29,6 +29,7 @@ from ...common.within_limits import within_limits
 from .betas import betas_to_theirs
 from .dialect import Dialect
 from .outputs import has_output, output_to_theirs
+from .raw_predict import path_of, with_version
 from .tool_choice import choice_to_theirs
 from .tools import tools_to_theirs
 from .vocabulary import CALL_FIELDS, SAMPLING, THINKING_BLOCKS, WARNINGS
@@ -63,7 +64,12 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for provider options that
     duplicate a field of the call.
     """
-    return draft(call, dialect).written(PATH)
+    drafted = draft(call, dialect)
+    if not dialect.raw_predict:
+        return drafted.written(PATH)
+    del drafted.body["model"]
+    drafted.body = with_version(drafted.body, dialect.version)
+    return drafted.written(path_of(call.model, stream=call.stream))
 
 
 def draft(call: ModelCall, dialect: Dialect) -> Draft:

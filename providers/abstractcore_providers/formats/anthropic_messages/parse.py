@@ -15,6 +15,7 @@ from ...common.reasoning_origins import origin_of
 from .betas import betas_to_ours
 from .dialect import Dialect
 from .outputs import has_output, output_to_ours
+from .raw_predict import VERSION, model_in
 from .read_messages import MessageReader
 from .tool_choice import choice_to_ours
 from .tools import is_modelled, tools_to_ours
@@ -24,14 +25,20 @@ from .vocabulary import CALL_FIELDS, SAMPLING, THINKING_BLOCKS
 def parse(request: WireRequest, dialect: Dialect) -> Parsed:
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     reader = MessageReader(dialect.provider, request.body)
-    read = partial(_call, reader, request.headers, dialect)
+    model = model_in(request.url) if dialect.raw_predict else None
+    read = partial(_call, reader, model, request.headers, dialect)
     return read_call(request, dialect.provider, read, reader.path_in_request)
 
 
 def _call(
-    reader: MessageReader, headers: Mapping[str, str], dialect: Dialect, data: Object, warnings: list[CallWarning]
+    reader: MessageReader,
+    model: str | None,
+    headers: Mapping[str, str],
+    dialect: Dialect,
+    data: Object,
+    warnings: list[CallWarning],
 ) -> ModelCall:
-    model = get_text(data.get("model"), "model")
+    model = model or get_text(data.get("model"), "model")
     messages = reader.read(data, origin_of(dialect.provider, model), warnings)
     definitions = [get_object(value, f"tools[{i}]") for i, value in enumerate(get_list(data, "tools"))]
     tools, hosted = tools_to_ours(definitions, dialect.computer_tool, warnings)
@@ -41,6 +48,8 @@ def _call(
     thinking, rest = read_claude_thinking(data.get("thinking"), effort, replays=replays, settings=dialect)
     get_list(data, "stop_sequences")
     options = _rest(data, thinking, rest)
+    if dialect.raw_predict:
+        options.pop(VERSION, None)
     others = [tool for tool in definitions if not is_modelled(tool, dialect.computer_tool)]
     betas = betas_to_ours(headers, data)
     options |= {name: values for name, values in (("tools", others), ("betas", betas)) if values}

@@ -192,6 +192,17 @@ COMPATIBLE = Dialect(
 )
 """The common subset of servers with this format."""
 
+VERTEX = Dialect(
+    "vertex-openai",
+    "max_tokens",
+    options=COMMON_OPTIONS - {"parallel_tool_calls"},
+    think_tags=True,
+    reasoning_field=RECEIVED,
+    reasoning_with_calls=True,
+    schemas=json_schemas.TOLERANT,
+)
+"""Open models on Vertex AI (docs.cloud.google.com/vertex-ai/generative-ai/docs/maas/call-open-model-apis)."""
+
 LLAMA_CPP = Dialect(
     "local",
     "max_tokens",

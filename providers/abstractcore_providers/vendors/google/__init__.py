@@ -7,12 +7,20 @@ Requests, responses and errors on the wire (status 429, quotas, retry delays): `
 from typing import TYPE_CHECKING, Any
 
 from .interactions import GoogleInteractionsProvider
+from .partners import VertexAnthropicProvider, VertexOpenAIProvider
 from .provider import GoogleProvider, VertexProvider
 
 if TYPE_CHECKING:
     from .cached_contents import CachedContents
 
-__all__ = ["CachedContents", "GoogleInteractionsProvider", "GoogleProvider", "VertexProvider"]
+__all__ = [
+    "CachedContents",
+    "GoogleInteractionsProvider",
+    "GoogleProvider",
+    "VertexAnthropicProvider",
+    "VertexOpenAIProvider",
+    "VertexProvider",
+]
 
 
 def __getattr__(name: str) -> Any:

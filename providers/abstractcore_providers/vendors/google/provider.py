@@ -18,8 +18,6 @@ from ..vendor_provider import VendorProvider, with_encodable
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"
 _URL_VARIABLE = "GOOGLE_VERTEX_BASE_URL"
-_VERTEX_VERSION = "/v1beta1"
-"""The version in which a response that was cut off can be continued (`continuationToken`), and google-genai's own."""
 _SCOPE = "https://www.googleapis.com/auth/cloud-platform"
 _VALID_SETTING = re.compile(r"[a-z0-9][a-z0-9.:-]*")
 _MULTI_REGIONS = ("eu", "us")
@@ -47,11 +45,17 @@ class GoogleProvider(VendorProvider):
 
 
 class VertexProvider(VendorProvider):
-    """Google's models in a project of Google Cloud."""
+    """Google's models in a project of Google Cloud.
+
+    `version` of the API is that in which a response that was cut off can be continued (`continuationToken`), and
+    google-genai's own. `path` is what an API has after the location. With `needs_project`, a key is not enough.
+    """
 
     name = "vertex"
     summary = "Google's Gemini models on Vertex AI, in a Google Cloud project"
     example_model = "gemini-3.8-flash"
+    version, path = "/v1beta1", ""
+    needs_project = False
     options: Mapping[str, str] = {
         "project": "the Google Cloud project; GOOGLE_CLOUD_PROJECT by default; not needed with an API key",
         "location": "where the model runs, such as europe-west4; GOOGLE_CLOUD_LOCATION by default, else global",
@@ -61,12 +65,12 @@ class VertexProvider(VendorProvider):
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """The same as `VendorProvider.connect`; raises `ConfigurationError` also without a project and a key."""
         self.model_name(config)
-        return super().connect(_located(config, services.environment), services)
+        return super().connect(self._located(config, services.environment), services)
 
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
         """Returns the location's address, with a key or an access token, which is requested before every attempt."""
         parent, token = _parent(config), config.options.get("access_token")
-        path = f"{_VERTEX_VERSION}/{parent}" if parent else _VERTEX_VERSION
+        path = f"{self.version}/{parent}{self.path}" if parent else f"{self.version}{self.path}"
         host = _host(config.options["location"] if parent else "global")
         has_parent = "/projects/" in (config.base_url or "")
         appended = "" if has_parent else path
@@ -77,7 +81,18 @@ class VertexProvider(VendorProvider):
         from ..access_tokens import TokenEndpoint, check_token
 
         source = "access_token=..." if token else "GOOGLE_APPLICATION_CREDENTIALS, or pass access_token=..."
-        return TokenEndpoint(url, check_token(token or _ApplicationCredentials(), self.name), self.name, source=source)
+        credentials = check_token(token or _ApplicationCredentials(self.name), self.name)
+        return TokenEndpoint(url, credentials, self.name, source=source)
+
+    def _located(self, config: ProviderConfig, environment: Mapping[str, str]) -> ProviderConfig:
+        """Returns the settings with project and location, unless an API key is used without a project."""
+        options = config.options
+        has_key = config.api_key and options.get("access_token") is None and options.get("project") is None
+        if has_key and not self.needs_project:
+            return config
+        project = _setting(config, environment, "project", "GOOGLE_CLOUD_PROJECT", "")
+        location = _setting(config, environment, "location", "GOOGLE_CLOUD_LOCATION", "global")
+        return replace(config, options={**options, "project": project, "location": location})
 
     def region(self, model: str, endpoint: Endpoint, config: ProviderConfig) -> str | None:
         """Returns the location."""
@@ -91,16 +106,6 @@ class VertexProvider(VendorProvider):
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         return _session(model, endpoint, profile, self.name, "google", _parent(config))
-
-
-def _located(config: ProviderConfig, environment: Mapping[str, str]) -> ProviderConfig:
-    """Returns the settings with project and location, unless an API key is used without a project."""
-    options = config.options
-    if config.api_key and options.get("access_token") is None and options.get("project") is None:
-        return config
-    project = _setting(config, environment, "project", "GOOGLE_CLOUD_PROJECT", "")
-    location = _setting(config, environment, "location", "GOOGLE_CLOUD_LOCATION", "global")
-    return replace(config, options={**options, "project": project, "location": location})
 
 
 def _parent(config: ProviderConfig) -> str:
@@ -121,7 +126,8 @@ def _host(location: str) -> str:
 class _ApplicationCredentials:
     """The Application Default Credentials of google-auth, refreshed when a token expires."""
 
-    def __init__(self) -> None:
+    def __init__(self, provider: str) -> None:
+        self._provider = provider
         self._credentials: Any = None
 
     def __call__(self) -> str:
@@ -142,7 +148,7 @@ class _ApplicationCredentials:
             raise AuthenticationError(
                 f"google-auth has no credentials: {type(error).__name__}.",
                 hint="Run `gcloud auth application-default login`, or pass access_token=...",
-                provider="vertex",
+                provider=self._provider,
             ) from None
         return self._credentials.token
 
@@ -152,7 +158,7 @@ def _setting(config: ProviderConfig, environment: Mapping[str, str], name: str, 
     value = config.options.get(name) or environment.get(variable) or default
     if not isinstance(value, str) or not _VALID_SETTING.fullmatch(value):
         raise ConfigurationError(
-            f"'vertex' needs a {name}, not {value!r}." if value else f"'vertex' needs a {name}.",
+            f"{config.provider!r} needs a {name}, not {value!r}." if value else f"{config.provider!r} needs a {name}.",
             hint=f"Pass {name}=..., or set {variable}.",
         )
     return value

@@ -9,12 +9,13 @@ import pytest
 from abstractcore.schema import Message, ModelCall, ModelReply, ReasoningPart, ToolCall, ToolResult, accumulate
 from abstractcore.testing import check_call_losses, check_encode_again
 from abstractcore_providers.formats.openai_chat import OpenAIChat
-from abstractcore_providers.formats.openai_chat.dialect import LLAMA_CPP, RECEIVED
+from abstractcore_providers.formats.openai_chat.dialect import LLAMA_CPP, RECEIVED, VERTEX
 from abstractcore_providers.formats.openai_chat.reasoning_fields import turns_with_calls
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.formats.openai_chat.wire import chunk, decoded, events, response
 
-CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS} | {"local": OpenAIChat(LLAMA_CPP)}
+CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
+CHATS |= {dialect.provider: OpenAIChat(dialect) for dialect in (LLAMA_CPP, VERTEX)}
 CONTENT, SHORT, DETAILS = "reasoning_content", "reasoning", "reasoning_details"
 ALWAYS, WITH_CALLS = "in all turns", "in turns with calls of tools"
 SENT_BACK: dict[str, tuple[str | None, str, str]] = {
@@ -51,6 +52,7 @@ SENT_BACK: dict[str, tuple[str | None, str, str]] = {
     "cloudflare": (RECEIVED, WITH_CALLS, "developers.cloudflare.com/workers-ai/models: depends on the model"),
     "databricks": (RECEIVED, WITH_CALLS, "docs.databricks.com: query-reason-models, depends on the model"),
     "bedrock-openai": (RECEIVED, WITH_CALLS, "docs.aws.amazon.com/bedrock: depends on the model"),
+    "vertex-openai": (RECEIVED, WITH_CALLS, "docs.cloud.google.com/vertex-ai: maas, depends on the model"),
     "sglang": (CONTENT, ALWAYS, "docs.sglang.io, separate_reasoning: as DeepSeek's API"),
     "tgi": (RECEIVED, WITH_CALLS, "huggingface.co/docs/text-generation-inference: tags of the model"),
     "llamafile": (CONTENT, ALWAYS, "as llama-cpp"),
