@@ -79,8 +79,10 @@ class Relay:
         encoded = attempt.request.body
         wanted = jiter.from_json(encoded)
         passed = None
+        # On Vertex AI the model is in the URL, and a body that names it is refused.
+        names_model = (_MODEL in self._data) == (_MODEL in wanted)
         if self._read is not None and self._read.is_sent_by(attempt) and not _adds_options(self._data, wanted):
-            passed = with_text(self._request, (_MODEL,), wanted.get(_MODEL))
+            passed = with_text(self._request, (_MODEL,), wanted.get(_MODEL)) if names_model else None
         if self.is_guarded and not {*texts_in({**self._data, _MODEL: None})} <= {*texts_in(wanted)}:
             passed = None
         self.is_untouched = passed is not None

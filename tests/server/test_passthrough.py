@@ -20,9 +20,10 @@ from abstractcore.schema import WireRequest
 from abstractcore.server import Settings
 from abstractcore.server.json_changes import changed_paths
 from abstractcore.server.json_texts import with_text
-from abstractcore.server.passthrough import Relay
+from abstractcore.server.passthrough import AsRead, Relay
 from abstractcore.server.receipts import ReceiptFolder
 from abstractcore.server.settings import ServerSettings
+from abstractcore_providers.formats.openai_chat import OpenAIChat
 from tests.chaos_server import CUT, DONE, LAST_CHUNK, USAGE, chunk, delta, raw_answer, stream_head
 from tests.leftovers import wait_until
 from tests.server.serving import VENDOR_KEY, Served, serving
@@ -204,6 +205,18 @@ class Chunks:
 
     def abort(self) -> None:
         """Does nothing."""
+
+
+@pytest.mark.parametrize(("model", "untouched"), [('"model":"m",', True), ("", False)])
+def test_request_with_a_model_is_rewritten_for_a_format_without_one(model: str, untouched: bool):
+    """Claude on Vertex AI has the model in the URL: a body that names it is refused there."""
+    ours = b'{"model": "m", "anthropic_version": "2026-10-21", "messages": [], "max_tokens": 5}'
+    sent = f'{{{model}"anthropic_version":"2026-10-21","messages":[],"max_tokens":5}}'.encode()
+    call: Any = object()
+    attempt: Any = SimpleNamespace(encoded=call, number=1, request=WireRequest("/", {}, sent))
+    relay = Relay(ours, json.loads(ours), AsRead(call, OpenAIChat()))
+    assert relay.body_for(attempt) == (ours if untouched else sent)
+    assert relay.is_untouched == untouched
 
 
 def test_retry_leaves_nothing_of_the_failed_attempt():
