@@ -25,8 +25,8 @@ from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import NO_ERROR, fitting_reply, no_reply, read_body, states_error
 from .content import REPLY_AUDIO_TYPE
 from .content_pieces import content_pieces
-from .dialect import DETAILS, PIECES, TAGS, Dialect
-from .reasoning_details import read_detail
+from .dialect import PIECES, TAGS, Dialect
+from .reasoning_details import details_in, read_detail
 from .reasoning_fields import signature_for
 from .think_tags import is_separated, split_thought
 from .tool_calls import calls_of, decode_call
@@ -108,7 +108,7 @@ def _citations(message: Object, data: Object, dialect: Dialect) -> tuple[Citatio
 
 def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None, dialect: Dialect) -> tuple[Part, ...]:
     parts: list[Part] = []
-    details = objects_of(message, DETAILS) if dialect.has_details else []
+    details = details_in(message, dialect)
     parts += [read_detail(detail, origin) for detail in details]
     pieces = list(content_pieces(message))
     thought, text = "", "".join(text for _, text in pieces)

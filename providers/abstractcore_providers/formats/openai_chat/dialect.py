@@ -49,9 +49,9 @@ class ThinkingFields:
 
 USUAL = "reasoning_content"
 """The field for reasoning that most servers have."""
-PIECES, DETAILS, TAGS = "content", "reasoning_details", "think_tags"
-"""The ways in which reasoning is sent back as something other than a text of its own: as content items, as objects, or
-between tags in the answer's text.
+PIECES, DETAILS, BLOCKS, TAGS = "content", "reasoning_details", "thinking_blocks", "think_tags"
+"""The ways in which reasoning is sent back as something other than a text of its own: as content items, as objects
+(OpenRouter's, and LiteLLM's for Claude), or between tags in the answer's text.
 """
 RECEIVED = "as_received"
 """Reasoning is sent back in the field in which it came."""
@@ -173,7 +173,7 @@ class Dialect:
 
     @property
     def has_details(self) -> bool:
-        """Whether reasoning may be objects (`DETAILS`)."""
+        """Whether reasoning may be objects (`DETAILS`, `BLOCKS`)."""
         return self.reasoning_field in (DETAILS, RECEIVED)
 
 

@@ -10,12 +10,12 @@ from abstractcore.schema import AudioPart, Blob, CallWarning, Message, Part, Rea
 
 from ...common.data_urls import read_base64
 from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.json_reading import Object, as_object, text_of
 from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, has_content, read_each
 from .content import REPLY_AUDIO_TYPE, kept_audio
-from .dialect import DETAILS, Dialect
+from .dialect import Dialect
 from .read_content import read_content
-from .reasoning_details import read_detail
+from .reasoning_details import details_in, read_detail
 from .reasoning_fields import signature_for, with_reasoning
 from .tool_calls import read_call
 from .vocabulary import AUDIO_FIELDS, citations_to_ours, message_fields, reasoning_of
@@ -75,8 +75,9 @@ def _with_its_cache(result: ToolResult) -> ToolResult:
 
 
 def _reasoning(data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:
-    if dialect.has_details and data.get(DETAILS):
-        return tuple(read_detail(detail, origin) for detail in as_objects(data[DETAILS]))
+    details = details_in(data, dialect)
+    if details:
+        return tuple(read_detail(detail, origin) for detail in details)
     reasoning, field = reasoning_of(data)
     return (ReasoningPart(reasoning, signature_for(field, dialect), origin=origin),) if reasoning else ()
 

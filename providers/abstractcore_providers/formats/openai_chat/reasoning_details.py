@@ -1,4 +1,4 @@
-"""Reasoning in OpenRouter's form: a list of objects that are sent back unchanged, in their order.
+"""Reasoning as a list of objects that are sent back unchanged, in their order: OpenRouter's, and LiteLLM's for Claude.
 
 Each is a reasoning part. What it has beside its text and its encrypted data is the part's signature: the vendor's own
 if that is all, else the rest of the object as JSON.
@@ -10,9 +10,26 @@ import json
 
 from abstractcore.schema import ReasoningPart
 
-from ...common.json_reading import Object, as_object, read_json, text_of
+from ...common.json_reading import Object, as_object, objects_of, read_json, text_of
+from .dialect import BLOCKS, DETAILS, RECEIVED, Dialect
 
 _TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
+_BLOCK = "thinking"
+_BLOCKS = (_BLOCK, "redacted_thinking")
+_TEXT_FIELDS = {_SUMMARY: "summary", _BLOCK: "thinking"}
+
+
+def details_in(message: Object, dialect: Dialect) -> list[Object]:
+    """Returns the objects in a message or a delta."""
+    if not dialect.has_details:
+        return []
+    details = objects_of(message, DETAILS)
+    return objects_of(message, BLOCKS) if not details and dialect.reasoning_field == RECEIVED else details
+
+
+def is_block(part: ReasoningPart) -> bool:
+    """Whether a part is an object of `BLOCKS`."""
+    return (_unpacked(part.signature) or {}).get("type") in _BLOCKS
 
 
 def read_detail(detail: Object, origin: str | None) -> ReasoningPart:
@@ -30,6 +47,8 @@ def text_and_rest(detail: Object) -> tuple[str, Object]:
 def signature_and_data(rest: Object, has_text: bool) -> tuple[str | None, str | None]:
     """Returns the signature and the redacted data of a part, from an object's fields other than its text."""
     rest = dict(rest)
+    if has_text:
+        rest.pop(_text_field(rest), None)  # an empty one, of a chunk without text
     data = _taken(rest, "data")
     if rest == {"type": _ENCRYPTED if data and not has_text else _TEXT}:
         return None, data or None
@@ -72,7 +91,7 @@ def _filled(detail: Object, part: ReasoningPart) -> Object:
 
 
 def _text_field(detail: Object) -> str:
-    return "summary" if detail.get("type") == _SUMMARY else "text"
+    return _TEXT_FIELDS.get(str(detail.get("type")), "text")
 
 
 def _taken(rest: Object, name: str) -> str:

@@ -12,7 +12,8 @@ from dataclasses import replace
 from abstractcore.schema import Message, Part, ReasoningPart, TextPart
 
 from ...common.json_reading import Object
-from .dialect import DETAILS, PIECES, RECEIVED, TAGS, USUAL, Dialect
+from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, Dialect
+from .reasoning_details import is_block
 from .think_tags import is_separated, split_thought
 
 _SIGNATURES = {field: f'{{"field":"{field}"}}' for field in ("reasoning", PIECES, TAGS)}
@@ -29,8 +30,9 @@ def field_for(message: Message, dialect: Dialect, origin: str | None) -> str | N
     if origin is None or dialect.reasoning_field != RECEIVED:
         return None if origin is None else dialect.reasoning_field
     own = [part for part in message.parts if isinstance(part, ReasoningPart) and part.origin == origin]
-    if any(not part.is_plain and part.signature not in _FIELDS for part in own):
-        return DETAILS
+    for part in own:
+        if not part.is_plain and part.signature not in _FIELDS:
+            return BLOCKS if is_block(part) else DETAILS
     return _FIELDS.get(own[0].signature or "", USUAL) if own else USUAL
 
 

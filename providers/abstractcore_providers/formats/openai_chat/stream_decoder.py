@@ -30,7 +30,8 @@ from ...common.raw_arguments import arguments_piece
 from ...common.response_bodies import NO_ERROR
 from ...common.surrogates import mend
 from .content_pieces import content_pieces
-from .dialect import DETAILS, PIECES, TAGS, Dialect
+from .dialect import PIECES, TAGS, Dialect
+from .reasoning_details import details_in
 from .reasoning_fields import signature_for
 from .streamed_audio import StreamedAudio
 from .streamed_calls import StreamedCall, StreamedCalls
@@ -237,8 +238,9 @@ class ChatDecoder(FrameDecoder):
             self._citations += citations_to_ours(delta)
 
     def _reasoning(self, delta: Object) -> None:
-        if self._details is not None and delta.get(DETAILS):
-            for piece in objects_of(delta, DETAILS):
+        details = details_in(delta, self._dialect)
+        if self._details is not None and details:
+            for piece in details:
                 block, text = self._details.add(piece)
                 self._out.add_current(block, ReasoningDelta, text)
         else:

@@ -12,7 +12,7 @@ from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object, count_of, object_of, objects_of, text_of, texts_of
-from .dialect import DETAILS, PIECES, TAGS, USUAL, Dialect
+from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, Dialect
 from .other_tools import are_other_tools, is_other_choice
 from .thinking import read_thinking
 
@@ -100,7 +100,9 @@ def has_field(name: str, value: Any, dialect: Dialect) -> bool:
 def message_fields(role: Role, dialect: Dialect) -> frozenset[str]:
     """Returns the fields of a message that the schema models."""
     known = _MESSAGE_FIELDS[role]
-    return known | {DETAILS} if role == "assistant" and dialect.has_details else known
+    if role != "assistant" or not dialect.has_details:
+        return known
+    return known | ({DETAILS, BLOCKS} if dialect.reasoning_field == RECEIVED else {DETAILS})
 
 
 def reasoning_of(message: Object) -> tuple[str, str | None]:

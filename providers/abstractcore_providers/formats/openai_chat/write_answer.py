@@ -11,7 +11,7 @@ from ...common.reordering import in_order
 from ...common.text_blocks import as_content
 from .cache_points import append_content
 from .content import kept_audio, write_part
-from .dialect import DETAILS, PIECES, TAGS, Dialect
+from .dialect import BLOCKS, DETAILS, PIECES, TAGS, Dialect
 from .reasoning_details import write_detail
 from .reasoning_fields import field_for, without_field
 from .think_tags import CLOSING, OPENING
@@ -70,7 +70,7 @@ def _goes_back(part: Part, field: str | None, origin: str | None) -> bool:
         return False
     if field == TAGS and CLOSING in part.text:
         return False
-    return bool(part.text) or field == DETAILS
+    return bool(part.text) or field in (BLOCKS, DETAILS)
 
 
 def _add_reasoning(
@@ -81,8 +81,8 @@ def _add_reasoning(
     field: str | None,
     warnings: list[CallWarning],
 ) -> None:
-    if field == DETAILS:
-        body.setdefault(DETAILS, []).append(write_detail(part))
+    if field in (BLOCKS, DETAILS):
+        body.setdefault(field, []).append(write_detail(part))
         return
     WARNINGS.fields(without_field(part), path, ("signature", "redacted_data"), warnings)
     if field == PIECES:

@@ -16,7 +16,7 @@ from tests.providers.formats.openai_chat.wire import chunk, decoded, events, res
 
 CHATS = {preset.name: OpenAIChat(preset.dialect) for preset in VENDORS}
 CHATS |= {dialect.provider: OpenAIChat(dialect) for dialect in (LLAMA_CPP, VERTEX)}
-CONTENT, SHORT, DETAILS = "reasoning_content", "reasoning", "reasoning_details"
+CONTENT, SHORT, DETAILS, BLOCKS = "reasoning_content", "reasoning", "reasoning_details", "thinking_blocks"
 ALWAYS, WITH_CALLS = "in all turns", "in turns with calls of tools"
 SENT_BACK: dict[str, tuple[str | None, str, str]] = {
     "openai": (None, ALWAYS, "developers.openai.com/api/reference/resources/chat: replies have none"),
@@ -71,6 +71,14 @@ ANSWERS: dict[str, dict[str, Any]] = {
         "reasoning_details": [{"type": "reasoning.text", "text": THOUGHT, "format": "f", "index": 0}],
         "content": "Let me see.",
     },
+    BLOCKS: {
+        "reasoning_content": THOUGHT,
+        "thinking_blocks": [
+            {"type": "thinking", "thinking": THOUGHT, "signature": "c2ln"},
+            {"type": "redacted_thinking", "data": "ZW5j"},
+        ],
+        "content": "Let me see.",
+    },
     "pieces": {
         "content": [
             {"type": "thinking", "thinking": [{"type": "text", "text": THOUGHT}]},
@@ -87,16 +95,16 @@ LOOP = [Message.tool(ToolResult.text(ASKED.id, "1"))]
 def answered(chat: OpenAIChat, answer: dict[str, Any], *, streamed: bool) -> ModelReply:
     if not streamed:
         return chat.decode(response({"model": "m", "choices": [{"message": answer, "finish_reason": "stop"}]}))
-    pieces = [chunk(**{name: value}) for name, value in answer.items() if name != "reasoning_details"]
-    if "reasoning_details" in answer:
-        pieces[0]["choices"][0]["delta"]["reasoning_details"] = answer["reasoning_details"]
+    pieces = [chunk(**{name: value}) for name, value in answer.items() if name not in (DETAILS, BLOCKS)]
+    pieces[0]["choices"][0]["delta"] |= {name: answer[name] for name in (DETAILS, BLOCKS) if name in answer}
     return accumulate(decoded([events([*pieces, chunk("stop")])], chat))
 
 
 def is_read(chat: OpenAIChat, came: str) -> bool:
     """Whether replies of this vendor may have reasoning in the field."""
     dialect = chat.dialect
-    return {DETAILS: dialect.has_details, "tags": dialect.think_tags}.get(came, True)
+    received = dialect.reasoning_field == RECEIVED
+    return {DETAILS: dialect.has_details, BLOCKS: received, "tags": dialect.think_tags}.get(came, True)
 
 
 def next_call(chat: OpenAIChat, reply: ModelReply, *, in_loop: bool) -> ModelCall:
@@ -116,6 +124,8 @@ def expected(name: str, came: str, *, in_loop: bool) -> dict[str, Any]:
     if field == DETAILS:
         details = ANSWERS[DETAILS][DETAILS]
         return plain | {DETAILS: details if came == DETAILS else [{"type": "reasoning.text", "text": THOUGHT}]}
+    if field == BLOCKS:
+        return plain | {BLOCKS: ANSWERS[BLOCKS][BLOCKS]}
     return ANSWERS[field] if field in ("pieces", "tags") else plain | {field: THOUGHT}
 
 
@@ -140,8 +150,8 @@ def test_reasoning_goes_back_as_the_vendor_documents(name: str, came: str, strea
     body = json.loads(encoded.request.body)["messages"][1]
     sent = {key: value for key, value in body.items() if key not in ("role", "tool_calls")}
     assert sent == expected(name, came, in_loop=in_loop)
-    left_out = sent == {"content": "Let me see."}
-    assert [warning.path for warning in encoded.warnings] == (["messages[1].parts[0]"] if left_out else [])
+    left_out = range(len(reply.parts) - 1 if sent == {"content": "Let me see."} else 0)
+    assert [warning.path for warning in encoded.warnings] == [f"messages[1].parts[{index}]" for index in left_out]
     check_call_losses(chat, asked)
     check_encode_again(chat, asked)
 
@@ -164,3 +174,19 @@ def test_reasoning_that_contains_the_closing_tag_is_not_put_between_tags():
     asked = ModelCall("m", (Message.user("hi"), Message.assistant(part, ASKED), *LOOP), "openai-compatible")
     assert [warning.path for warning in chat.encode(asked).warnings] == ["messages[1].parts[0]"]
     check_call_losses(chat, asked)
+
+
+@pytest.mark.parametrize(
+    ("name", "field", "type", "text"),
+    [("litellm", BLOCKS, "thinking", "thinking"), ("openrouter", DETAILS, "reasoning.text", "text")],
+)
+def test_streamed_objects_with_empty_texts_go_back_whole(name: str, field: str, type: str, text: str):
+    # docs.litellm.ai/docs/reasoning_content: the text in pieces, then the signature
+    chat = CHATS[name]
+    pieces: list[dict[str, Any]] = [{"type": type, text: piece, "format": "f"} for piece in ("", "Hm", ".")]
+    chunks = [chunk(**{field: [piece]}) for piece in (*pieces, {"type": type, text: "", "signature": "c2ln"})]
+    reply = accumulate(decoded([events([*chunks, chunk("stop", content="Yes.")])], chat))
+    encoded = chat.encode(next_call(chat, reply, in_loop=True))
+    body = json.loads(encoded.request.body)["messages"][1]
+    assert body[field] == [{"type": type, text: "Hm.", "format": "f", "signature": "c2ln"}]
+    assert encoded.warnings == ()
