@@ -64,7 +64,10 @@ class ConfigurationError(AbstractCoreError):
 
 
 class UnknownProviderError(ConfigurationError):
-    """No provider has that name; the hint suggests similar names."""
+    """No provider has that name; the hint suggests similar names, or lists all."""
+
+    _longest_message = 800
+    _longest_hint = 1000
 
 
 class UnknownCapabilityError(ConfigurationError):

@@ -8,7 +8,6 @@ from typing import ClassVar, Final
 from .. import schema
 from .quoting import shortened
 
-_LONGEST_HINT: Final = 400
 _LONGEST_NAME: Final = 60
 _LONGEST_PATH: Final = 200
 
@@ -30,6 +29,7 @@ class AbstractCoreError(Exception):
     loop: schema.ToolLoop | None = None
     output_attempts: tuple[schema.OutputAttempt, ...] = ()
     _longest_message: ClassVar[int] = 1200
+    _longest_hint: ClassVar[int] = 400
 
     def __init__(
         self,
@@ -47,7 +47,7 @@ class AbstractCoreError(Exception):
     ) -> None:
         self.message = shortened(message, self._longest_message)
         super().__init__(self.message)
-        self.hint = None if hint is None else shortened(hint, _LONGEST_HINT)
+        self.hint = None if hint is None else shortened(hint, self._longest_hint)
         self.provider = provider
         self.model = model
         self.status = status

@@ -89,7 +89,10 @@ class VendorProvider(ABC):
         if url == self.default_url:
             url = filled_url(url, environment, self.name)
         if url is None:
-            raise ConfigurationError(f"{self.name!r} needs an address.", hint=f"For example: base_url={_USUAL_URL!r}.")
+            hint = f"For example: base_url={_USUAL_URL!r}."
+            if self.url_variable:
+                hint = f"Set {self.url_variable}, or pass base_url='https://HOST{self.url_path}'."
+            raise ConfigurationError(f"{self.name!r} needs an address.", hint=hint)
         keys, header = (self.key_variable, *self.other_key_variables), self.key_header
         auth = key_auth(config, environment, *keys, header=header, needed=self.key_needed, more=self.headers)
         return FixedEndpoint.at(url, auth, self.default_url or _USUAL_URL)

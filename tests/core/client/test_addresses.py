@@ -22,7 +22,13 @@ from abstractcore.registry import Registry
 from tests.chaos_server import ScriptedServer, answer, completion
 from tests.documents import ROOT
 
-NEEDED: dict[str, dict[str, Any]] = {"bedrock": {"region": "us-east-1"}, "vertex": {"project": "p"}}
+_ON_VERTEX = {"project": "p", "access_token": "t"}
+NEEDED: dict[str, dict[str, Any]] = {
+    "bedrock": {"region": "us-east-1"},
+    "vertex": {"project": "p"},
+    "vertex-anthropic": _ON_VERTEX,
+    "vertex-openai": _ON_VERTEX,
+}
 OFFLINE = Services(environment={})
 REACHED = sorted({*Registry.from_entry_points().providers} - {"azure", "local", "openai-compatible", "scripted"})
 """The providers with an address of their own."""
@@ -79,7 +85,12 @@ def test_base_url_that_cannot_be_encoded_is_refused():
 @pytest.mark.parametrize(("provider", "variable", "path"), table())
 def test_empty_environment_variable_is_ignored(provider: str, variable: str, path: str):
     options = {"resource": "r"} if provider == "azure" else {}
-    assert repr(made(provider, {variable: " "}, **options)) == repr(made(provider, {}, **options))
+    place = {"AWS_REGION": "us-west-2"} if provider == "bedrock-anthropic" else {}
+    if provider == "databricks":
+        with pytest.raises(ConfigurationError, match="'databricks' needs an address"):
+            made(provider, {variable: " "})
+        return
+    assert repr(made(provider, {variable: " ", **place}, **options)) == repr(made(provider, place, **options))
 
 
 def test_gateway_key_is_sent_to_the_gateway(call_style, server):

@@ -282,7 +282,7 @@ def test_every_model_family_gives_a_typable_example(services: Services):
     for provider in providers.values():
         for beginning, example in provider.model_examples.items():
             assert beginning == beginning.lower()
-            assert any(example.startswith(each) for each in provider.model_examples), "examples are their own"
+            assert any(example.lower().startswith(each) for each in provider.model_examples), "examples are their own"
     for family, call in (("claude", "anthropic/claude-"), ("gemini", "google/gemini-"), ("gpt", "openai/gpt-")):
         with pytest.raises(UnknownProviderError, match=f'create_llm."{call}[0-9a-z]'):
             create_llm(family)

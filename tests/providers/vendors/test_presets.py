@@ -118,6 +118,12 @@ def test_error_names_the_variable_of_the_address_that_is_missing_or_invalid(name
     assert address(connect(ROWS[name], api_key=KEY, base_url="https://host/v1")).url == "https://host/v1"
 
 
+def test_error_names_the_variable_of_an_address_without_a_default():
+    with pytest.raises(ConfigurationError, match="'databricks' needs an address") as caught:
+        connect(ROWS["databricks"], api_key=KEY)
+    assert caught.value.hint == "Set DATABRICKS_HOST, or pass base_url='https://HOST/serving-endpoints'."
+
+
 @pytest.mark.parametrize("name", OWN_SERVERS)
 def test_local_server_defaults_to_localhost_without_an_api_key(name: str):
     url, variable = OWN_SERVERS[name]

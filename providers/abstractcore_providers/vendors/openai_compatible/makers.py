@@ -195,7 +195,7 @@ MAKERS = (
             reasoning_with_calls=True,
             schemas=json_schemas.TOLERANT,
         ),
-        model_examples={"MiniMax-": "MiniMax-M3"},
+        model_examples={"minimax-": "MiniMax-M3"},
     ),
 )
 """Vendors with models of their own."""
