@@ -97,6 +97,7 @@ GATEWAYS = (
         "LITELLM_PROXY_API_KEY",
         url_variable="LITELLM_PROXY_API_BASE",
         key_needed=False,
+        runs_templates=True,
         dialect=Dialect(
             "litellm",
             "max_tokens",
