@@ -124,14 +124,12 @@ def built_files() -> Iterator[tuple[Path, str]]:
 
 def _rows_of(rows: ProviderRows, shared: Row) -> ProviderRows:
     """Returns the rows of another provider that has the same models, without the facts that are of that provider."""
-    tables = [
-        {
-            name: {field: fact for field, fact in row.items() if field not in shared["without"]}
-            for name, row in table.items()
-        }
-        for table in (rows.models, rows.families, rows.templates)
-    ]
-    return ProviderRows(*tables, dict(rows.places))
+
+    def kept(table: dict[str, Row]) -> dict[str, Row]:
+        without = shared["without"]
+        return {name: {field: row[field] for field in row if field not in without} for name, row in table.items()}
+
+    return ProviderRows(kept(rows.models), kept(rows.families), kept(rows.templates), dict(rows.places))
 
 
 def _setting_names(registry: Registry, provider: str) -> frozenset[str]:
