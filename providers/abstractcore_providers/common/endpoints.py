@@ -200,24 +200,30 @@ def base_url(
     return default
 
 
-def filled_url(template: str | None, environment: Mapping[str, str], provider: str) -> str | None:
-    """Returns a provider's default URL, in which "{AWS_REGION}" is the value of this environment variable.
-
-    Raises `ConfigurationError` for a variable that is not set, or whose value is not a part of a URL.
+def filled_url(template: str | None, environment: Mapping[str, str]) -> str | None:
+    """Returns a provider's default URL, in which "{AWS_REGION}" is the value of this environment variable, if it is
+    set. Raises `ConfigurationError` for a value that is not a part of a URL.
     """
-    if template is None:
-        return None
 
     def value(found: re.Match[str]) -> str:
         text = environment.get(found[1], "").strip()
-        if not _URL_PART.fullmatch(text):
-            problem = f"{found[1]} is not a part of a URL" if text else f"{provider!r} needs an address"
-            example = _VARIABLE.sub(r"\1", template)
-            hint = f"Set {found[1]}, or pass base_url={example!r}."
-            raise ConfigurationError(f"{problem}.", hint=hint)
-        return text
+        if text and not _URL_PART.fullmatch(text):
+            raise ConfigurationError(f"{found[1]} is not a part of a URL.", hint=_variable_hint(found[1], found.string))
+        return text or found[0]
 
-    return _VARIABLE.sub(value, template)
+    return None if template is None else _VARIABLE.sub(value, template)
+
+
+def check_filled(url: str, provider: str) -> None:
+    """Raises `ConfigurationError` for a default URL with a variable that is not set."""
+    missing = _VARIABLE.search(url)
+    if missing is not None:
+        raise ConfigurationError(f"{provider!r} needs an address.", hint=_variable_hint(missing[1], url))
+
+
+def _variable_hint(name: str, template: str) -> str:
+    example = _VARIABLE.sub(r"\1", template)
+    return f"Set {name}, or pass base_url={example!r}."
 
 
 def check_url(url: str, source: str = "base_url") -> str:

@@ -11,7 +11,7 @@ from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession, Terms
 from abstractcore.schema import EMPTY
 
-from ..common.endpoints import FixedEndpoint, base_url, filled_url, key_auth
+from ..common.endpoints import FixedEndpoint, base_url, check_filled, filled_url, key_auth
 from ..common.model_settings import check_setting_names
 from ..common.request_terms import region_of_host, request_terms
 
@@ -85,17 +85,17 @@ class VendorProvider(ABC):
 
     def endpoint(self, config: ProviderConfig, environment: Mapping[str, str]) -> Endpoint:
         """Returns the address with the credentials for it."""
-        url = base_url(config, environment, self.url_variable, default=self.default_url, path=self.url_path)
-        if url == self.default_url:
-            url = filled_url(url, environment, self.name)
+        default = filled_url(self.default_url, environment)
+        url = base_url(config, environment, self.url_variable, default=default, path=self.url_path)
         if url is None:
             hint = f"For example: base_url={_USUAL_URL!r}."
             if self.url_variable:
                 hint = f"Set {self.url_variable}, or pass base_url='https://HOST{self.url_path}'."
             raise ConfigurationError(f"{self.name!r} needs an address.", hint=hint)
+        check_filled(url, self.name)
         keys, header = (self.key_variable, *self.other_key_variables), self.key_header
         auth = key_auth(config, environment, *keys, header=header, needed=self.key_needed, more=self.headers)
-        return FixedEndpoint.at(url, auth, self.default_url or _USUAL_URL)
+        return FixedEndpoint.at(url, auth, default or _USUAL_URL)
 
 
 def with_encodable(profile: ModelProfile, encodable: frozenset[str]) -> ModelProfile:

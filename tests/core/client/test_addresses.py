@@ -29,8 +29,10 @@ NEEDED: dict[str, dict[str, Any]] = {
     "vertex-anthropic": _ON_VERTEX,
     "vertex-openai": _ON_VERTEX,
 }
-OFFLINE = Services(environment={})
-REACHED = sorted({*Registry.from_entry_points().providers} - {"azure", "local", "openai-compatible", "scripted"})
+OFFLINE = Services(environment={"AWS_REGION": "us-west-2", "CLOUDFLARE_ACCOUNT_ID": "acc0"})
+REACHED = sorted(
+    {*Registry.from_entry_points().providers} - {"azure", "databricks", "local", "openai-compatible", "scripted"}
+)
 """The providers with an address of their own."""
 SECRET = "a1b2c3d4e5f6a7b8c9d0e1f2"
 
@@ -63,7 +65,8 @@ def test_base_url_is_read_from_the_vendors_environment_variable(provider: str, v
 
 @pytest.mark.parametrize(("provider", "variable", "path"), table())
 def test_base_url_option_overrides_the_environment_variable(provider: str, variable: str, path: str):
-    parent = "/projects/p/locations/global" if provider == "vertex" else ""
+    parent = "/projects/p/locations/global" if provider.startswith("vertex") else ""
+    parent += {"vertex-openai": "/endpoints/openapi", "databricks": "/serving-endpoints"}.get(provider, "")
     llm = made(provider, {variable: "https://gateway.test"}, base_url="https://given.test/v9")
     assert repr(llm) == f"LLM({provider}/m at https://given.test/v9{parent})"
 
@@ -137,7 +140,7 @@ def test_beginning_of_a_vendors_own_url_is_all_of_it():
         for given in beginnings(own):
             assert url_of(provider, given) == url_of(provider, f"{given}/") == own, given
             walked += 1
-    assert (len(REACHED), walked) == (21, 45)
+    assert (len(REACHED), walked) == (45, 114)
 
 
 def test_base_url_of_a_gateway_has_the_path_once():
