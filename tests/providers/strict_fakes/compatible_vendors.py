@@ -54,7 +54,8 @@ def _minimax(body: Any) -> Iterator[str]:
 @dataclass(frozen=True)
 class Published:
     """What an API reference says: the `fields` of a request beside the usual ones, those of an assistant's message, and
-    further rules. `page` is where.
+    further rules. `page` is where. `path` is
+    that of the API on a server of the user.
     """
 
     page: str
@@ -62,6 +63,7 @@ class Published:
     reasoning: tuple[str, ...] = ()
     rules: Callable[[Any], Iterator[str]] = lambda body: iter(())
     without: frozenset[str] = frozenset()
+    path: str = ""
 
 
 _EITHER = ("reasoning_content", "reasoning")
@@ -145,6 +147,7 @@ PUBLISHED = {
         "docs.databricks.com/aws/en/machine-learning/foundation-model-apis/api-reference",
         {"top_k", "n", "reasoning_effort", *_LOGPROBS},
         _EITHER,
+        path="/serving-endpoints",
     ),
     "bedrock-openai": Published(
         "docs.aws.amazon.com/bedrock/latest/userguide/inference-chat-completions",
@@ -156,14 +159,20 @@ PUBLISHED = {
         "ChatCompletionRequest in github.com/sgl-project/sglang",
         _OPENAI | {"top_k", "min_p", "chat_template_kwargs", "separate_reasoning"},
         ("reasoning_content",),
+        path="/v1",
     ),
     "tgi": Published(
         "ChatRequest in github.com/huggingface/text-generation-inference",
         {"seed", "n", "logit_bias", *_PENALTIES, *_LOGPROBS},
         _EITHER,
+        path="/v1",
     ),
-    "llamafile": Published("tools/server/README.md in github.com/ggml-org/llama.cpp", _OPENAI | {"top_k"}, _EITHER),
-    "jan": Published("tools/server/README.md in github.com/ggml-org/llama.cpp", _OPENAI | {"top_k"}, _EITHER),
+    "llamafile": Published(
+        "tools/server/README.md in github.com/ggml-org/llama.cpp", _OPENAI | {"top_k"}, _EITHER, path="/v1"
+    ),
+    "jan": Published(
+        "tools/server/README.md in github.com/ggml-org/llama.cpp", _OPENAI | {"top_k"}, _EITHER, path="/v1"
+    ),
 }
 """By vendor: those whose own clients have no types that are installed with the tests."""
 
@@ -173,7 +182,7 @@ def _refusal(published: Published, row: Row, path: str, body: Any) -> str | None
 
 
 def _refusals(published: Published, path: str, body: Any) -> Iterator[str]:
-    if path != "/chat/completions":
+    if path != f"{published.path}/chat/completions":
         yield f"no such path: {path}"
     unknown = body.keys() - (_BASE | published.fields) | (body.keys() & published.without)
     if unknown:
