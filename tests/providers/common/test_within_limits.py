@@ -247,7 +247,7 @@ def test_every_number_and_length_is_accepted_up_to_its_limit_and_refused_beyond_
             assert caught.value.path == path, (provider, what)
             assert caught.value.hint, (provider, what)
             walked += 1
-    assert (len(EVERY_ROW), walked) == (21, 25)
+    assert (len(EVERY_ROW), walked) == (43, 25)
 
 
 def test_strict_tools_beyond_the_limit_are_sent_but_not_enforced():
