@@ -35,7 +35,7 @@ from .dialects.openai_tools import name_in_namespace
 
 _COMPUTER = "computer_use"
 _KIND, _NAMESPACE = "type", "namespace"
-"""The options of a call that say of what tool it is."""
+"""The options of a call that name the type and the namespace of its tool."""
 _TEXT_CALLS = ("custom", "custom_tool_call")
 _SEARCH = "tool_search_call"
 _ITEM = "additional_tools"

@@ -57,7 +57,7 @@ def main() -> None:
 
 
 def outcomes(programs: Sequence[Program], upstreams: Sequence[Upstream], *, verbose: bool) -> Iterator[Outcome]:
-    """Yields what came of each program with each model."""
+    """Yields the result of each program with each model."""
     cache = Path(os.environ.get("ABSTRACTCORE_CACHE") or ROOT / ".cache") / "agents"
     with serving() as served:
         for program in programs:

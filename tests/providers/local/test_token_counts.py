@@ -51,7 +51,7 @@ REQUESTS: dict[str, dict[str, Any]] = {
 def reported(llm: LLM, request: dict[str, Any]) -> int | None:
     try:
         return llm.generate("Which city is it?", max_output_tokens=1, **request).usage.input
-    except OutputValidationError as error:  # an answer of one token is no object
+    except OutputValidationError as error:  # an answer of one token is not an object
         return error.response.usage.input
 
 
