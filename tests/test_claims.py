@@ -201,10 +201,11 @@ def test_table_of_extras_names_what_each_installs():
 
 OPTIONS = {
     "azure": {"resource": "r"},
-    "bedrock": {"region": "us-east-1"},
     "openai-compatible": {"base_url": "http://localhost:1/v1"},
-    "vertex": {"project": "p"},
+    **dict.fromkeys(("vertex", "vertex-anthropic", "vertex-openai"), {"project": "p"}),
 }
+ENVIRONMENT = {"AWS_REGION": "us-east-1", "CLOUDFLARE_ACCOUNT_ID": "a", "DATABRICKS_HOST": "https://d.example"}
+"""What addresses are made of."""
 
 
 def test_keys_of_the_provider_table_are_read():
@@ -212,14 +213,14 @@ def test_keys_of_the_provider_table_are_read():
     walked = 0
     for provider, told in re.findall(r"^\| `([\w-]+)` \| (.*) \|$", table, re.MULTILINE):
         for variable in re.findall(r"`([A-Z_]+(?:KEY|TOKEN\w*))`", told):
-            with closing(Services(environment={variable: "k"})) as services:
+            with closing(Services(environment={**ENVIRONMENT, variable: "k"})) as services:
                 create_llm(provider, "m", services=services, **OPTIONS.get(provider, {}))
             walked += 1
-    assert walked == 18
+    assert walked == 38
 
 
 def test_providers_that_count_tokens_are_named():
-    services = Services(environment={})
+    services = Services(environment=ENVIRONMENT)
     counting: list[str] = []
     remote = {*Registry.from_entry_points().providers} - {"local", "scripted"}
     for provider in sorted(remote):
@@ -230,7 +231,7 @@ def test_providers_that_count_tokens_are_named():
     claim = page.partition("## Counting tokens\n")[2].partition("\n## ")[0]
     named = re.findall(r"`([\w-]+)`", claim.partition("| the provider's endpoint")[0].splitlines()[-1])
     assert named == counting
-    assert len(remote) == 23
+    assert len(remote) == 48
 
 
 # Keys and networks

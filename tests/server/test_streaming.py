@@ -276,4 +276,4 @@ def test_a_call_may_go_on_without_its_client(draining: tuple[Served, Accounts]):
     gate.open()
     settled = accounts.wait()
     assert (settled.outcome, settled.usage.input, settled.usage.output) == ("done", 3, 2)
-    assert served.application.state.drains.running == 0
+    wait_until(lambda: served.application.state.drains.running == 0)

@@ -181,7 +181,9 @@ FAKE = Fake(
 )
 
 
-_RAW_PREDICT = re.compile(r"/publishers/anthropic/models/([^/:]+):(rawPredict|streamRawPredict)")
+_RAW_PREDICT = re.compile(
+    r"(?:/v1/projects/[^/]+/locations/[^/]+)?/publishers/anthropic/models/([^/:]+):(rawPredict|streamRawPredict)"
+)
 
 
 def _vertex_refusal(row: Row, path: str, body: Any, headers: Mapping[str, str]) -> str | None:
