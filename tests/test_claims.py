@@ -202,7 +202,7 @@ def test_table_of_extras_names_what_each_installs():
 OPTIONS = {
     "azure": {"resource": "r"},
     "openai-compatible": {"base_url": "http://localhost:1/v1"},
-    **dict.fromkeys(("vertex", "vertex-anthropic", "vertex-openai"), {"project": "p"}),
+    **{name: {"project": "p"} for name in ("vertex", "vertex-anthropic", "vertex-openai")},
 }
 ENVIRONMENT = {"AWS_REGION": "us-east-1", "CLOUDFLARE_ACCOUNT_ID": "a", "DATABRICKS_HOST": "https://d.example"}
 """What addresses are made of."""
