@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+from operator import index
 from typing import Final, Self
+
+from .base_error import SchemaError
+from .quoting import shown
 
 _WEIGHTS: Final = (
     (26, b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"),
@@ -35,8 +39,11 @@ class TokenCount(int):
     estimated: bool
 
     def __new__(cls, tokens: int, *, estimated: bool = False) -> Self:
-        """Returns `tokens` with its source."""
-        count = super().__new__(cls, tokens)
+        """Returns `tokens` with its source. Raises `SchemaError` for anything but a whole number."""
+        try:
+            count = super().__new__(cls, index(tokens))
+        except TypeError:
+            raise SchemaError(f"expected a whole number, got {shown(tokens)}", "tokens") from None
         count.estimated = estimated
         return count
 

@@ -39,6 +39,8 @@ ENVIRONMENT = {
     "AWS_ACCESS_KEY_ID": "an-id",
     "AWS_REGION": "eu-central-1",
     "AWS_SECRET_ACCESS_KEY": "a-secret",
+    "CLOUDFLARE_ACCOUNT_ID": "an-account",
+    "DATABRICKS_HOST": "https://databricks.example",
     "GOOGLE_CLOUD_LOCATION": "europe-west1",
     "GOOGLE_CLOUD_PROJECT": "a-project",
     "OPENAI_API_VERSION": "2024-10-21",
@@ -46,10 +48,13 @@ ENVIRONMENT = {
 OPTIONS: Mapping[str, Mapping[str, Any]] = {
     "azure": {"resource": "a-resource"},
     "bedrock": {"region": "us-east-1"},
-    "vertex": {"project": "a-project", "access_token": "a-token"},
+    **{
+        provider: {"project": "a-project", "access_token": "a-token"}
+        for provider in ("vertex", "vertex-anthropic", "vertex-openai")
+    },
 }
 """Required options beside model and API key."""
-NO_KEY = ("bedrock", "vertex", "local")
+NO_KEY = ("bedrock", "vertex", "vertex-anthropic", "vertex-openai", "local")
 ERROR_FACTS = (
     *("path", "provider", "model", "status", "code", "request_id", "retry_after", "retryable", "partial"),
     *("prompt_tokens", "context_tokens"),

@@ -33,6 +33,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "abstractcore/catalogue/toml_documents.py": {"key": "models"},
     "abstractcore/cli/catalogues.py": {"parts": ["claude", "sonnet", "5"]},
     "abstractcore/mcp/config.py": {"key": "mcpServers"},
+    "abstractcore/scrubbing/short_values.py": {"secrets": ["key7", "abcd"], "forms": ["key7", "abcd"]},
     "abstractcore/scrubbing/texts.py": {"longest_first": ["sk-proj-0", "sk-pr", "eyJ"]},
     "abstractcore/server/model_checks.py": {"each": ("options", "api_version")},
     "abstractcore/server/routes.py": {"pattern": "/v1/conversations/(?P<id>.+)/items/(?P<item>.+)"},

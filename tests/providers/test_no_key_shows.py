@@ -110,7 +110,7 @@ KEYS: dict[str, dict[str, Any]] = {
             "aws_session_token": "session-canary-0123456789",
         },
     },
-    "vertex": {"project": "p", "access_token": KEY},
+    **{name: {"project": "p", "access_token": KEY} for name in ("vertex", "vertex-anthropic", "vertex-openai")},
     "azure": {"api_key": KEY, "resource": "r"},
 }
 PROVIDERS = [name for name in REGISTRY.providers if name not in ("scripted", "local")]

@@ -16,6 +16,7 @@ from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.ports import Conversion, MediaContext
 from abstractcore.ports.token_rules import TokenRule, image_tokens
 from abstractcore.schema import FrozenDict, ImagePart
+from abstractcore.schema.token_counts import text_tokens
 from abstractcore_media.document.glyphs import drawing
 from abstractcore_media.document.glyphs.geometry import CELLS, PER_TOKEN, Cell, PageSize, capacity, page_sizes
 from abstractcore_media.document.glyphs.layout import CONTINUED, TAB, columns_for, normal_lines, pages, wrapped
@@ -92,7 +93,7 @@ def test_long_text_has_fewer_tokens_as_images(name: str):
     pictures = images(conversion)
     assert (conversion.fallback, report.images, conversion.warnings) == ("glyphs", len(pictures), ())
     assert report.image_tokens == sum(image_tokens(*each.size, rule) + 10 for each in pictures)
-    assert report.text_tokens == math.ceil(len(LONG) / 4)
+    assert report.text_tokens == text_tokens(LONG)
     assert report.ratio is not None
     assert report.ratio > 1.25
     assert report.read >= LEGIBLE

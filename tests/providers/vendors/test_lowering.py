@@ -40,7 +40,18 @@ from tests.providers.sessions import lowered as lowered_for
 PROVIDERS = {provider.name: provider for provider in register_providers()}
 
 
-OPTIONS = {"azure": {"resource": "r"}, "bedrock": {"region": "us-east-1"}, "vertex": {"project": "p"}}
+OPTIONS = {
+    "azure": {"resource": "r"},
+    "bedrock": {"region": "us-east-1"},
+    **{name: {"project": "p"} for name in ("vertex", "vertex-anthropic", "vertex-openai")},
+}
+ENVIRONMENT = {
+    "AWS_ACCESS_KEY_ID": "i",
+    "AWS_SECRET_ACCESS_KEY": "s",
+    "AWS_REGION": "us-east-1",
+    "CLOUDFLARE_ACCOUNT_ID": "a",
+    "DATABRICKS_HOST": "https://databricks.example",
+}
 MODELS: dict[str, list[str]] = {
     **{provider: [*models(provider), "mine"] for provider in WITH_ROWS if models(provider)},
     "bedrock": [
@@ -69,7 +80,7 @@ SAMPLING = st.builds(
 
 
 def session(provider: str, model: str) -> ProviderSession:
-    services: Any = Services({"AWS_ACCESS_KEY_ID": "i", "AWS_SECRET_ACCESS_KEY": "s"})
+    services: Any = Services(ENVIRONMENT)
     key = None if provider == "bedrock" else "k"
     config = ProviderConfig(provider, model, api_key=key, options=OPTIONS.get(provider, {}))
     return PROVIDERS[provider].connect(config, services)
