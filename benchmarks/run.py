@@ -10,6 +10,7 @@ import argparse
 import os
 from collections.abc import Callable, Iterable
 
+import call_paths
 import calls
 import capabilities
 import chunk_gaps
@@ -42,6 +43,7 @@ from rounds import Row, Setup
 MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "import": imports.imports,
     "call": calls.sequential,
+    "path": call_paths.call_paths,
     "concurrent-call": calls.concurrent,
     "stream": streams.sync_stream,
     "async-stream": streams.async_stream,
