@@ -56,7 +56,7 @@ async def _found(
     if not quoted:
         return CallWarning("not_verified", "verify", "the prompt quotes no text that is to be in the image")
     images = [part for part in parts if isinstance(part, ImagePart)]
-    read = [(await pipeline.extract_text(image, words_only=True)).text for image in images]
+    read = [(await pipeline.files.extract_text(image, pipeline.runtime, words_only=True)).text for image in images]
     found = [compared(" ".join(quoted), text, only_missing=True) for text in read]
     return max(found, key=lambda each: each.errors)
 

@@ -7,19 +7,18 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine import Pipeline, credentials_of_endpoint, lower, refuse_losses
+from ..engine.call_files import CallFiles
 from ..engine.lowering.media_routes import media_parts
 from ..errors import AbstractCoreError
-from ..ports import MediaHandler, Middleware, Pricing, ProviderSession, Runtime, Transport
+from ..ports import Middleware, Pricing, ProviderSession, Runtime, Transport
 from ..schema import CallWarning, Lowered, ModelCall
 from ..scrubbing import Secrets
 from .connections import Connections
 from .services import Services
 
 if TYPE_CHECKING:
-    from ..engine.file_facts import FileFacts
     from ..engine.lowering.file_facts import FactsByFile
-    from ..engine.lowering.media_policies import MediaDefaults
-    from ..ports import Captioner, MediaContext, StoredFileIndex, Transcriber
+    from ..ports import Transcriber
     from ..schema import CostRange, Plan, TokenCount
     from .media_loading import MediaLoader
 
@@ -45,15 +44,11 @@ class Pipelines:
         self.session = session
         self.pricing = pricing
         self.registry = services.registry
-        self.handlers: Sequence[MediaHandler] = self.registry.media_handlers
         self.services = services
+        self.media_options = media_options
+        self.files = self._call_files()
         self._connections = connections
         self._middleware = middleware
-        self.media_options = media_options
-        self._captioner: Captioner | None = None
-        self._transcriber: Transcriber | None = None
-        self._file_facts: FileFacts | None = None
-        self._passwords: dict[str, str] = {}
         self.secrets = secrets
         self._sync: Pipeline | None = None
         self._async: Pipeline | None = None
@@ -76,10 +71,7 @@ class Pipelines:
         """Returns the call as it would be lowered now; blocks, since all of its files are measured."""
         if not media_parts(call):
             return self._lowered(call, {})
-        from ..engine.media_conversion import as_planned
-
-        lowered = self._lowered(call, self._facts().of_all(call))
-        return as_planned(lowered, self.handlers, self._media_context())
+        return self.files.as_planned(self._lowered(call, self.files.facts.of_all(call)))
 
     def plan(self, call: ModelCall, warnings: tuple[CallWarning, ...]) -> Plan:
         """Returns the plan of a call with the warnings that it has already; blocks as `lowered` does.
@@ -116,7 +108,7 @@ class Pipelines:
         """
         from ..engine.lowering.token_estimates import estimated_tokens
 
-        facts: FactsByFile = self._facts().known(call) if media_parts(call) else {}
+        facts: FactsByFile = self.files.facts.known(call) if media_parts(call) else {}
         try:
             lowered = self._lowered(call, facts)
         except AbstractCoreError:  # a call that is refused has tokens nevertheless
@@ -125,38 +117,30 @@ class Pipelines:
 
     async def lowered_in(self, runtime: Runtime, call: ModelCall) -> Lowered:
         """Returns the call as it is lowered when it is made; files that may be too long are measured."""
-        return self._lowered(call, await self._facts().for_call(call, self.session.profile, runtime))
+        return self._lowered(call, await self.files.facts_of(call, runtime))
 
     def _lowered(self, call: ModelCall, facts: FactsByFile) -> Lowered:
         now = self.services.clock.time_of_day()
         return lower(
             call,
             self.session.profile,
-            self.handlers,
+            self.files.handlers,
             now,
             self.media_options.keys(),
             facts,
-            self._media_defaults,
+            self.files.defaults,
             transpiler=self.session.transpiler,
         )
-
-    def _facts(self) -> FileFacts:
-        """Returns what measures files, created for the first of them."""
-        if self._file_facts is None:
-            from ..engine.file_facts import FileFacts
-
-            self._file_facts = FileFacts(self.handlers, self._artifact, self._media_context)
-        return self._file_facts
 
     def media_loader(self) -> MediaLoader:
         """Returns what loads files of a call; their passwords are kept for this and further calls."""
         from .media_loading import MediaLoader
 
-        return MediaLoader(self.handlers, self.services.fetcher, self._keep_password)
+        return MediaLoader(self.files.handlers, self.services.fetcher, self._keep_password)
 
     def _keep_password(self, sha256: str, password: str) -> None:
         self.secrets.add([password])
-        self._passwords[sha256] = password
+        self.files.passwords[sha256] = password
 
     def close(self) -> None:
         """Closes the provider's session."""
@@ -174,55 +158,23 @@ class Pipelines:
             self.pricing,
             runtime,
             transport,
-            handlers=self.handlers,
-            media_context=self._media_context,
-            media_options=self.media_options.keys(),
-            media_defaults=self._media_defaults,
-            artifact=self._artifact,
-            file_facts=self._facts,
-            stored_files=self._stored_files,
+            files=self.files,
             middleware=self._middleware,
             new_id=self.services.new_id,
             clock=self.services.clock,
             secrets=self.secrets,
         )
 
-    def _media_defaults(self) -> MediaDefaults:
-        """Returns what is configured for kinds of files; it is read on first use."""
-        return self.services.configuration
-
-    def _stored_files(self) -> StoredFileIndex:
-        """Returns the index of uploads, created for the first of them."""
-        return self.services.stored_files
-
-    def _artifact(self, sha256: str) -> bytes:
-        """Returns the content of an artifact; the store is created on first use."""
-        return self.services.artifacts.get(sha256)
-
-    def _media_context(self) -> MediaContext:
-        """Creates the context for the first file: the model store takes a while to import."""
-        from ..ports import MediaContext
-
-        if self._captioner is None and "vision_model" in self.media_options:
+    def _call_files(self) -> CallFiles:
+        captioner, options = None, self.media_options
+        if "vision_model" in options:
             from .vision_models import VisionModel
 
-            self._captioner = VisionModel(self.media_options["vision_model"], self.services)
-        if self._transcriber is None and "transcription_model" in self.media_options:
-            self._transcriber = self.new_transcriber(self.media_options["transcription_model"])
-        options, cores = self.media_options, self.services.spare_cores
-        return MediaContext(
-            self.services.models,
-            options,
-            cores,
-            passwords=self._passwords,
-            captioner=self._captioner,
-            transcriber=self._transcriber,
-            fetcher=self.services.fetcher,
-            conversions=self.services.conversions,
-            isolation=self.services.isolation,
-            image_tokens=self.session.profile.media_tokens.get("image"),
-            image_limits=self.session.profile.media_limits,
-        )
+            captioner = VisionModel(options["vision_model"], self.services)
+        transcriber = None
+        if "transcription_model" in options:
+            transcriber = self.new_transcriber(options["transcription_model"])
+        return CallFiles(self.session, self.registry.media_handlers, self.services, options, captioner, transcriber)
 
     def new_transcriber(self, model: object) -> Transcriber | None:
         """Returns the transcriber of a model of a provider; None for weights on this machine."""

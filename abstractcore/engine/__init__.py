@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 from .deadlines import InTime, out_of_time, overdue, remaining, time_given
 from .losses import refuse_losses
 from .lowering import lower
-from .pipeline import OutputReader, Pipeline, Prepare, Prepared
+from .pipeline import Pipeline
+from .prepared import OutputReader, Prepare, Prepared
 from .request_urls import shown_url
 from .signing import credentials_of_endpoint
 

@@ -7,7 +7,8 @@ from typing import Any, Protocol
 
 from ..ports import Runtime
 from ..schema import GenerateResponse
-from .pipeline import Pipeline, Prepared
+from .pipeline import Pipeline
+from .prepared import Prepared
 
 
 class AnswerCheck(Protocol):

@@ -8,7 +8,8 @@ from ..errors import InvalidInputError, StreamInterruptedError
 from ..ports import CallContext, DeltaStream, Interruption
 from ..schema import Delta, GenerateResponse, ModelReply, partial_reply
 from .endings import abort_all, close_all, close_streams, end_call, streams_of
-from .pipeline import OutputReader, Pipeline, Prepare, as_batch, complete, fail
+from .pipeline import Pipeline, as_batch, complete, fail
+from .prepared import OutputReader, Prepare
 
 
 class CallStream:

@@ -10,8 +10,9 @@ from ..outputs.evidence import Answer, TextSource, check_quotes, instruction
 from ..outputs.evidence.quoted_output import QuotedOutput
 from ..ports import Runtime
 from ..schema import EvidenceMap, GenerateResponse, Message, ModelCall, TextPart, ToolResult
-from .own_texts import file_texts, with_own_texts
-from .pipeline import Pipeline, Prepare, Prepared
+from .extracted_texts import file_texts, with_extracted_texts
+from .pipeline import Pipeline
+from .prepared import Prepare, Prepared
 
 _OUT_OF_TIME = "the quote was not searched: the time limit of the call had passed"
 
@@ -87,7 +88,7 @@ async def _read(
     """Returns the response with its files read, and the texts of files, of user messages, and of the results of tools,
     in this order.
     """
-    response = await with_own_texts(response, call, pipeline)
+    response = await with_extracted_texts(response, call, pipeline.files, pipeline.runtime)
     files = file_texts(response)
     return response, [*files, *user_messages(call), *tool_results(response, call)]
 

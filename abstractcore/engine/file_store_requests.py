@@ -8,7 +8,7 @@ from typing import Any, Protocol, TypeVar
 from ..errors import ProviderError
 from ..ports import FileStore, FileToUpload, FileUpload, Operation, OperationResult, ProviderFile, Runtime
 from ..schema import Message, ModelCall
-from .pipeline import Prepare, Prepared
+from .prepared import Prepare, Prepared
 from .upload_content import UploadContent
 
 T = TypeVar("T")

@@ -16,7 +16,7 @@ _NO_LOSSES = frozenset(
 )
 
 
-def beside_sampling(warnings: Sequence[CallWarning]) -> tuple[CallWarning, ...]:
+def without_sampling_warnings(warnings: Sequence[CallWarning]) -> tuple[CallWarning, ...]:
     """Returns the warnings that apply to an operation without sampling."""
     return tuple(warning for warning in warnings if not warning.path.startswith("sampling."))
 

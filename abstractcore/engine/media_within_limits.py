@@ -40,7 +40,7 @@ async def execute_within_limits(
                 file = executed.files[decision.part_path]
                 usages.setdefault(decision.part_path, {})[id(file)] = file
         failures = {path: file.failure for path, file in executed.files.items() if file.failure is not None}
-        if not failures and not (_has_limits(profile) and _is_news(lowered, executed)):
+        if not failures and not (_has_limits(profile) and _sizes_changed(lowered, executed)):
             break
         made = MadeFiles(lowered.decisions, await _contents(lowered, executed, profile, file_facts, context), failures)
         again = lower_again(made)
@@ -55,7 +55,7 @@ def _has_limits(profile: ModelProfile) -> bool:
     return bool(profile.media_limits or profile.media_tokens)
 
 
-def _is_news(lowered: Lowered, executed: Executed) -> bool:
+def _sizes_changed(lowered: Lowered, executed: Executed) -> bool:
     """Returns whether anything was made whose size was not known when it was planned."""
     for decision in lowered.decisions:
         parts = executed.files[decision.part_path].parts

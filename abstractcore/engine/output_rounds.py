@@ -13,7 +13,7 @@ from ..outputs.reply_texts import answer_text, output_call
 from ..ports import Runtime
 from ..schema import ModelCall, ModelReply, OutputAttempt, ToolLoop
 from ..schema.quoting import shown
-from .pipeline import OutputReader
+from .prepared import OutputReader
 
 OutputCheck: TypeAlias = Callable[[Any], Awaitable[object] | object]
 """A function of an output: raises `ValueError` or `ToolRetry`, or returns a message, if it is wrong."""

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from copy import copy
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..concurrency import is_large, off_loop
 from ..errors import (
@@ -21,10 +21,8 @@ from ..ports import (
     Answer,
     Attempt,
     CallContext,
-    CallEnd,
     Clock,
     DeltaStream,
-    MediaHandler,
     Middleware,
     Operation,
     OperationResult,
@@ -34,11 +32,9 @@ from ..ports import (
     Transport,
 )
 from ..schema import (
-    CallWarning,
     Encoded,
     GenerateResponse,
     Lowered,
-    MediaPart,
     ModelCall,
     ModelReply,
     Part,
@@ -53,59 +49,23 @@ from ..telemetry.costs import Bill
 from .deadlines import InTime, last_moment, remaining, time_given
 from .endings import close_streams, end_call, outcome_of
 from .exchange import Exchange, ReplyReader, located
-from .losses import beside_sampling, refuse_losses
+from .losses import refuse_losses, without_sampling_warnings
 from .lowering import lower
-from .lowering.media_routes import media_parts
+from .prepared import OutputReader, Prepare
 from .reasoning_origins import with_origin
 from .responses import as_response
 from .rings import compose
 
 if TYPE_CHECKING:
-    from ..ports import Conversion, ConvertedFiles, FetchedFile, MediaContext, StoredFileIndex
-    from ..schema import Blob, Delta, MediaProgress
-    from ..tools.tool import Tool
-    from .file_facts import FileFacts
-    from .file_uploads import FileUploads, StoredBlobs
+    from ..schema import Delta
+    from .call_files import CallFiles
+    from .file_uploads import FileUploads
     from .lowering.file_facts import FactsByFile
     from .lowering.media_contents import MadeFiles
-    from .lowering.media_policies import MediaDefaults
-
-
-class OutputReader(Protocol):
-    """Returns the user's `output` of a reply; raises `OutputValidationError`."""
-
-    def __call__(self, reply: ModelReply) -> Any:
-        """The output."""
-        ...
 
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
-    """A call to make, warnings for what it could not include, and the user's headers, which are not part of it since
-    they may be secret. `converted` and `downloads` have the files that earlier rounds of the call have converted and
-    downloaded; the rounds have added the last `added_messages`. `tools` can be run here, by name. `begun` is given the
-    context of the call when it begins, `on_media_progress` the progress of its conversions. `hold_end` is that of
-    `CallContext`.
-    """
-
-    call: ModelCall
-    warnings: tuple[CallWarning, ...] = ()
-    headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
-    converted: ConvertedFiles | None = field(default=None, repr=False)
-    downloads: dict[str, FetchedFile] | None = field(default=None, repr=False)
-    added_messages: int = 0
-    tools: Mapping[str, Tool[..., Any]] | None = field(default=None, repr=False)
-    begun: Callable[[CallContext], object] | None = field(default=None, repr=False)
-    on_media_progress: Callable[[MediaProgress], object] | None = field(default=None, repr=False)
-    hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
-
-
-Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]
-"""Builds the call, which includes reading the user's files."""
 
 
 class Pipeline:
@@ -118,13 +78,7 @@ class Pipeline:
         runtime: Runtime,
         transport: Transport,
         *,
-        handlers: Sequence[MediaHandler],
-        media_context: Callable[[], MediaContext],
-        media_options: Set[str],
-        media_defaults: Callable[[], MediaDefaults],
-        artifact: Callable[[str], bytes],
-        file_facts: Callable[[], FileFacts],
-        stored_files: Callable[[], StoredFileIndex],
+        files: CallFiles,
         middleware: Sequence[Middleware],
         new_id: Callable[[], str],
         clock: Clock,
@@ -133,13 +87,7 @@ class Pipeline:
         self.runtime = runtime
         self._session = session
         self.pricing = pricing
-        self._handlers = handlers
-        self._media_context = media_context
-        self._media_options = media_options
-        self._media_defaults = media_defaults
-        self._artifact = artifact
-        self._file_facts = file_facts
-        self._stored_files = stored_files
+        self.files = files
         self.new_id = new_id
         self.clock = clock
         self._secrets = secrets
@@ -217,37 +165,6 @@ class Pipeline:
         end_call(context, "done", answer=answer)
         return result
 
-    async def extract_text(
-        self, part: MediaPart, *, words_only: bool = False, trace_id: str | None = None
-    ) -> Conversion:
-        """Returns the text of a file, also of one that was sent natively; raises `MediaError` if it has none.
-
-        With `words_only`, it is the words of the file alone: see `text_extraction`. `trace_id` is that of the call.
-        """
-        from .text_extraction import extract_text, extract_words
-
-        extract, media = (
-            extract_words if words_only else extract_text,
-            replace(self._media_context(), trace_id=trace_id),
-        )
-        return await self.runtime.call(extract, part, self._handlers, media, self._artifact, kind="files")
-
-    async def page_words(self, part: MediaPart, page: int) -> str | None:
-        """Returns what is read on the image of a page; None for a file without such pages. Raises as `extract_text`."""
-        from .page_words import page_words
-
-        return await self.runtime.call(
-            page_words, part, page, self._handlers, self._media_context(), self._artifact, kind="files"
-        )
-
-    async def hear_again(self, part: MediaPart, spans: Sequence[tuple[float, float]]) -> Conversion | None:
-        """Returns what is said in spans of a recording, by a second means if there is one; raises as `extract_text`."""
-        from .second_hearings import hear_again
-
-        return await self.runtime.call(
-            hear_again, part, spans, self._handlers, self._media_context(), self._artifact, kind="files"
-        )
-
     async def begin(self, operation: Operation[Any], prepare: Prepare, timeout: float | None) -> CallContext:
         """Begins the call that `prepare` builds. Errors before that are not recorded."""
         start, started_at = self.runtime.now(), self.clock.time_of_day()
@@ -316,9 +233,7 @@ class Pipeline:
 
     def file_uploads(self) -> FileUploads:
         """Returns what uploads files to the provider's store."""
-        from .file_uploads import FileUploads
-
-        return FileUploads(self._session, self.runtime, self.clock, self._stored_files(), self.operate)
+        return self.files.uploads(self.runtime, self.clock, self.operate)
 
     async def _encoded(self, context: CallContext) -> tuple[Lowered, Encoded]:
         """Returns the lowered call with converted files, and its request.
@@ -326,25 +241,24 @@ class Pipeline:
         Raises `UnsupportedOptionError` for what a strict call would lose before any file is converted.
         """
         encode = context.operation.encode
-        profile = self._session.profile
-        has_rules = profile.media_limits or profile.media_tokens
-        facts = await self._facts(context) if has_rules and media_parts(context.call) else _NO_FACTS
+        profile, files = self._session.profile, self.files
+        facts = await self._facts(context) if files.need_facts(context.call) else None
 
         def lowered_after(made: MadeFiles | None) -> Lowered:
             lowered = lower(
                 context.call,
                 profile,
-                self._handlers,
+                files.handlers,
                 context.started_at,
-                self._media_options,
+                files.options.keys(),
                 facts,
-                self._media_defaults,
+                files.defaults,
                 context.added_messages,
                 made,
                 self._session.transpiler,
             )
             if not context.operation.is_chat:
-                lowered = replace(lowered, warnings=beside_sampling(lowered.warnings))
+                lowered = replace(lowered, warnings=without_sampling_warnings(lowered.warnings))
             if context.call.strict:
                 refuse_losses(lowered.warnings, context.call)
             return lowered
@@ -359,7 +273,7 @@ class Pipeline:
     async def _facts(self, context: CallContext) -> FactsByFile:
         """Returns the facts of the files of a call that decide how they are sent."""
         async with InTime(self.runtime, remaining(context), time_given(context)):
-            return await self._file_facts().for_call(context.call, self._session.profile, self.runtime)
+            return await self.files.facts_of(context.call, self.runtime)
 
     async def _with_converted_files(
         self,
@@ -370,25 +284,8 @@ class Pipeline:
     ) -> tuple[Lowered, Encoded]:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
         from .media_conversion import encoded_with_files
-        from .media_within_limits import execute_within_limits
-        from .tool_result_media import move_files_after_results
 
-        def store(blobs: Sequence[Blob]) -> Awaitable[StoredBlobs]:
-            return self.file_uploads().store(blobs, context)
-
-        executed = await execute_within_limits(
-            lowered,
-            lower_again,
-            self._session.profile,
-            self._handlers,
-            self._media_context(),
-            self._artifact,
-            self._file_facts(),
-            context,
-            store,
-        )
-        if self._session.profile.media_after_results:
-            executed = move_files_after_results(executed)
+        executed = await self.files.execute(lowered, lower_again, context, self.clock, self.operate)
         return executed, await self.runtime.call(encoded_with_files, encode, executed.call, kind="files")
 
     def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
@@ -418,7 +315,6 @@ class Pipeline:
 
 
 _WHOLE = (ModelReply, OperationResult)
-_NO_FACTS: FactsByFile = {}
 _MOST_TEXT = 256 * 1024
 """Characters that are written in less than a millisecond."""
 

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ..errors import AbstractCoreError
 from ..outputs.verification import verify
 from ..outputs.verification.spoken import readings
-from ..ports import Conversion, HearsAgain, MediaContext, MediaHandler
-from ..schema import Check, GenerateResponse, MediaPart, ModelCall, Verification
+from ..schema import Check, GenerateResponse, ModelCall, Verification
 from ..schema.quoting import shown
 from ..schema.source_texts import TextSource
-from .cached_conversions import convert
-from .lowering.media_routes import handler_for
-from .own_texts import files_of
+from .extracted_texts import files_of
 from .pipeline import Pipeline
-from .text_extraction import with_bytes
 
 MOST_SPANS = 8
 """Places of a recording that are heard again, those with the most checks first."""
@@ -26,7 +22,7 @@ _MARGIN, _LEAST = 1.0, 6.0
 _KINDS = frozenset({"audio", "video"})
 
 
-async def listen_again(
+async def verify_on_recordings(
     response: GenerateResponse[Any], call: ModelCall, verification: Verification, pipeline: Pipeline
 ) -> Verification:
     """Returns the verification with `heard` of the checks that have a place in one of up to 8 spans of a recording."""
@@ -40,7 +36,7 @@ async def listen_again(
         if len(chosen) < len(spans):
             problems.append(f"{name}: {len(chosen)} of {len(spans)} places were heard a second time")
         try:
-            heard = await pipeline.hear_again(part, chosen)
+            heard = await pipeline.files.retranscribe(part, chosen, pipeline.runtime)
         except AbstractCoreError as error:
             problems.append(f"{name} was not heard a second time: {error.message.rstrip('.')}")
             continue
@@ -86,45 +82,3 @@ def _judged(check: Check, is_heard: bool, said: str, model: str) -> Check:
         reason = f"{model} does not hear it {place}: {shown(said)}" if said else f"{model} hears nothing {place}"
     reasons = [each for each in (check.reason, reason) if each is not None]
     return replace(check, heard=is_heard, reason="; ".join(reasons) or None)
-
-
-def hear_again(
-    part: MediaPart,
-    spans: Sequence[Span],
-    handlers: Sequence[MediaHandler],
-    context: MediaContext,
-    artifact: Callable[[str], bytes],
-) -> Conversion | None:
-    """Returns what is said in spans of a recording, by a second means, or what is kept of it; None without such means.
-
-    Blocks. Raises `MediaError`, `ArtifactError`, `MissingExtraError` or `ModelStoreError`.
-    """
-    handler, _ = handler_for(part, handlers)
-    if not isinstance(handler, HearsAgain):
-        return None
-    heard = convert(_SecondHearing(handler, spans), with_bytes(part, artifact), context)
-    return heard if heard.anchors else None
-
-
-@dataclass(frozen=True, slots=True)
-class _SecondHearing:
-    """The second means of a handler, as a handler whose conversions are kept."""
-
-    handler: HearsAgain
-    spans: Sequence[Span]
-    fallbacks = ()
-
-    @property
-    def name(self) -> str:
-        """The name, for kept conversions: what is heard depends on the spans."""
-        return f"second hearing of {self.spans}"
-
-    def recognise(self, head: bytes, name: str, declared: str | None) -> None:
-        """It recognises no files."""
-
-    def check(self, part: MediaPart) -> None:
-        """Nothing is checked before."""
-
-    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns what is heard; without anchors, if there is no second means."""
-        return self.handler.hear_again(part, self.spans, context) or Conversion("", "")

@@ -11,7 +11,7 @@ from ..errors import AbstractCoreError
 from ..outputs.verification import verify
 from ..schema import Check, GenerateResponse, ModelCall, Verification
 from ..schema.source_texts import TextSource
-from .own_texts import files_of
+from .extracted_texts import files_of
 from .pipeline import Pipeline
 
 MOST_PAGES = 8
@@ -32,7 +32,7 @@ async def look_at_pages(
         if part is None:
             continue
         try:
-            words = await pipeline.page_words(part, page)
+            words = await pipeline.files.page_words(part, page, pipeline.runtime)
         except AbstractCoreError as error:
             problems.append(f"page {page} was not compared with its image: {error.message.rstrip('.')}")
             continue

@@ -1,15 +1,17 @@
-"""Extracts the text of a file that was sent to the model natively, for evidence and verification."""
+"""Extracts the text of a file that was sent to the model natively, and hears recordings again, for evidence and
+verification.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from ..errors import MediaError
-from ..ports import Conversion, MediaContext, MediaHandler
+from ..ports import Conversion, MediaContext, MediaHandler, Retranscribes
 from ..schema import MEDIA_PART_BY_KIND, Blob, MediaKind, MediaPart
 from .cached_conversions import convert
-from .lowering.media_routes import source_name
+from .lowering.media_routes import handler_for, source_name
 from .nested_files import NestedFiles
 
 _TEXT = frozenset({"text"})
@@ -76,3 +78,45 @@ def with_bytes(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
 def _is_for(handler: MediaHandler, part: MediaPart) -> bool:
     found = handler.recognise(b"", part.blob.name or "", part.blob.media_type)
     return found is not None and MEDIA_PART_BY_KIND[found.kind] is type(part)
+
+
+def retranscribe(
+    part: MediaPart,
+    spans: Sequence[tuple[float, float]],
+    handlers: Sequence[MediaHandler],
+    context: MediaContext,
+    artifact: Callable[[str], bytes],
+) -> Conversion | None:
+    """Returns what is said in spans of a recording, by a second means, or what is kept of it; None without such means.
+
+    Blocks. Raises `MediaError`, `ArtifactError`, `MissingExtraError` or `ModelStoreError`.
+    """
+    handler, _ = handler_for(part, handlers)
+    if not isinstance(handler, Retranscribes):
+        return None
+    heard = convert(_Retranscription(handler, spans), with_bytes(part, artifact), context)
+    return heard if heard.anchors else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Retranscription:
+    """The second means of a handler, as a handler whose conversions are kept."""
+
+    handler: Retranscribes
+    spans: Sequence[tuple[float, float]]
+    fallbacks = ()
+
+    @property
+    def name(self) -> str:
+        """The name, for kept conversions: what is heard depends on the spans."""
+        return f"second hearing of {self.spans}"
+
+    def recognise(self, head: bytes, name: str, declared: str | None) -> None:
+        """It recognises no files."""
+
+    def check(self, part: MediaPart) -> None:
+        """Nothing is checked before."""
+
+    def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
+        """Returns what is heard; without anchors, if there is no second means."""
+        return self.handler.retranscribe(part, self.spans, context) or Conversion("", "")

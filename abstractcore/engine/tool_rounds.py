@@ -29,7 +29,8 @@ from ..tools.loop import ENDED, closed, continues, failed_repeatedly, limit_reac
 from .deadlines import InTime, out_of_time
 from .loop_journal import LoopJournal
 from .output_rounds import OutputCheck, OutputRounds
-from .pipeline import OutputReader, Pipeline, Prepare, Prepared
+from .pipeline import Pipeline
+from .prepared import OutputReader, Prepare, Prepared
 from .round_totals import RoundTotals
 from .tool_calls import ToolCalls
 from .tool_decisions import ToolSetup

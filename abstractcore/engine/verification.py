@@ -14,9 +14,10 @@ from ..schema.source_texts import TextSource
 from ..schema.verifications import Verification
 from .endings import notify_of
 from .evidence import tool_results, user_messages
-from .own_texts import file_texts, unread_pieces, with_own_texts
-from .pipeline import Pipeline, Prepare, Prepared
-from .second_hearings import listen_again
+from .extracted_texts import file_texts, unread_pieces, with_extracted_texts
+from .pipeline import Pipeline
+from .prepared import Prepare, Prepared
+from .second_hearings import verify_on_recordings
 from .seen_pages import look_at_pages
 
 _OF_TOOL = Verification(problems=("the answer is the result of a tool, and was not checked",))
@@ -54,12 +55,12 @@ class VerificationCheck:
         verification = _OUT_OF_TIME
         try:
             async with limit:
-                response = await with_own_texts(response, call, pipeline, words_only=True)
+                response = await with_extracted_texts(response, call, pipeline.files, runtime, words_only=True)
                 verification = await runtime.call(_checks, response.content, _sources(response, call))
                 problems = (*verification.problems, *unread_pieces(response))
                 verification = replace(verification, problems=problems)
                 verification = await look_at_pages(response, call, verification, pipeline)
-                verification = await listen_again(response, call, verification, pipeline)
+                verification = await verify_on_recordings(response, call, verification, pipeline)
         except TimeoutError:
             if not limit.expired():
                 raise

@@ -106,8 +106,8 @@ if TYPE_CHECKING:
     from .media_fitting import FitsMedia, Fitted, MeasuresMedia
     from .native_calls import native_call
     from .prices import Price
+    from .retranscription import Retranscribes
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
-    from .second_hearings import HearsAgain
     from .stores import ArtifactStore, ModelStore, StoredModel
     from .tools import ToolContext
     from .transcribers import RecordingLimits, Transcriber, Transcription, VoiceSample
@@ -154,7 +154,7 @@ _LATER = {
     "TextVerdict": "guards",
     "with_texts": "guarded_texts",
     "HasFileStore": "file_stores",
-    "HearsAgain": "second_hearings",
+    "Retranscribes": "retranscription",
     "Isolation": "isolation",
     "MeasuresMedia": "media_fitting",
     "MediaContext": "conversions",
@@ -251,7 +251,6 @@ __all__ = [
     "HasFileStore",
     "HasModelExamples",
     "HasOperations",
-    "HearsAgain",
     "Interruption",
     "Isolation",
     "KnownAddress",
@@ -290,6 +289,7 @@ __all__ = [
     "Refusal",
     "ReplyVerdict",
     "ReportsAlternatives",
+    "Retranscribes",
     "Runtime",
     "Script",
     "ScriptFunction",

@@ -99,16 +99,16 @@ class GuardedHandler:
             raise PluginError(f"{self} returns a {type(facts).__name__}: expected MediaFacts.", hint=_FAULT)
         return facts
 
-    def hear_again(
+    def retranscribe(
         self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext
     ) -> Conversion | None:
         """As the handler does it; None, if it does not."""
-        from ..ports import HearsAgain
+        from ..ports import Retranscribes
 
-        if not isinstance(self.handler, HearsAgain):
+        if not isinstance(self.handler, Retranscribes):
             return None
         with failures_of(str(self), expected=(OSError, SchemaError)):
-            heard: object = self.handler.hear_again(part, spans, context)
+            heard: object = self.handler.retranscribe(part, spans, context)
         return None if heard is None else self._checked(heard, context)
 
     def recognise(self, head: bytes, name: str, declared: str | None) -> Recognised | None:

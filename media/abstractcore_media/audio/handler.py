@@ -110,8 +110,8 @@ class AudioHandler:
         warning = CallWarning("recording_too_large", "", f"{error.message} It is transcribed instead.")
         return replace(conversion, warnings=(warning, *conversion.warnings))
 
-    def hear_again(self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext) -> Conversion:
-        """Returns what is said in `spans`, as another model on this machine hears it: see `HearsAgain`."""
+    def retranscribe(self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext) -> Conversion:
+        """Returns what is said in `spans`, as another model on this machine hears it: see `Retranscribes`."""
         from .second_hearing import heard_again
 
         return heard_again(part, spans, context, self._models, self.max_seconds)

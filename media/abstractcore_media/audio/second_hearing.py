@@ -35,7 +35,7 @@ def heard_again(
     models: SpeechModels,
     max_seconds: float,
 ) -> Conversion:
-    """Returns a line for each span of a recording, as another model hears it; see `HearsAgain.hear_again`.
+    """Returns a line for each span of a recording, as another model hears it; see `Retranscribes.retranscribe`.
 
     A transcript of another model is heard by the default model on this machine, one of that by the English one.
     """

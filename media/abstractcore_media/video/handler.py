@@ -76,8 +76,8 @@ class VideoHandler:
 
         return converted_video(part, context, self, self._models)
 
-    def hear_again(self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext) -> Conversion:
-        """Returns what is said in `spans`, as another model on this machine hears it: see `HearsAgain`."""
+    def retranscribe(self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext) -> Conversion:
+        """Returns what is said in `spans`, as another model on this machine hears it: see `Retranscribes`."""
         from ..audio.second_hearing import heard_again
 
         return heard_again(part, spans, context, self._models, self.max_seconds)

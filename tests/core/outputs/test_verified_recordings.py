@@ -64,7 +64,7 @@ class Ears:
             position += len(lines[-1]) + 1
         return Conversion("\n".join(lines), "transcript", anchors=tuple(anchors), model="first")
 
-    def hear_again(
+    def retranscribe(
         self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext
     ) -> Conversion | None:
         self.spans += spans
@@ -246,7 +246,7 @@ def test_the_time_limit_keeps_what_was_found(call_style: Any):
     release = threading.Event()
 
     class Slow(Ears):
-        def hear_again(self, part: Any, spans: Any, context: Any) -> Conversion | None:
+        def retranscribe(self, part: Any, spans: Any, context: Any) -> Conversion | None:
             release.wait(30)
             return None
 

@@ -109,7 +109,7 @@ METHODS = {
     "excerpt": (PART, CONTEXT),
     "fit": (PART, {}),
     "measure": (PART, CONTEXT),
-    "hear_again": (PART, [], CONTEXT),
+    "retranscribe": (PART, [], CONTEXT),
 }
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from abstractcore import MediaError
-from abstractcore.ports import HearsAgain, MediaContext, ModelStore
+from abstractcore.ports import MediaContext, ModelStore, Retranscribes
 from abstractcore.schema import FrozenDict, VideoPart
 from abstractcore_media import AudioHandler, VideoHandler
 from abstractcore_media.audio import second_hearing
@@ -36,9 +36,9 @@ def context(models: ModelStore, **options: Any) -> MediaContext:
 
 
 def test_english_is_heard_by_the_english_model(handler: AudioHandler, models: ModelStore):
-    assert isinstance(handler, HearsAgain)
+    assert isinstance(handler, Retranscribes)
     spans = [(0.0, 4.5), (2.8, 7.0), (100.0, 108.0)]
-    heard = handler.hear_again(MEETING, spans, context(models))
+    heard = handler.retranscribe(MEETING, spans, context(models))
     first, second, beyond = heard.text.split("\n")
     assert heard.model == "whisper-tiny.en"
     assert "Tuesday" in first
@@ -50,7 +50,7 @@ def test_english_is_heard_by_the_english_model(handler: AudioHandler, models: Mo
 
 
 def test_transcript_of_another_model_is_heard_by_the_default_model(handler: AudioHandler, models: ModelStore):
-    heard = handler.hear_again(MEETING, [(0.0, 4.5)], context(models, model="whisper-tiny.en", words=True))
+    heard = handler.retranscribe(MEETING, [(0.0, 4.5)], context(models, model="whisper-tiny.en", words=True))
     assert heard.model == "whisper-base"
     assert "Tuesday" in heard.text
 
@@ -67,14 +67,14 @@ def test_other_languages_are_heard_by_the_default_model_in_another_way(
             super().__init__(load, options, source, beam_size)
 
     monkeypatch.setattr(second_hearing, "WhisperRecogniser", Recogniser)
-    heard = handler.hear_again(sound(FILES / "french.flac"), [(0.0, 6.0)], context(models))
+    heard = handler.retranscribe(sound(FILES / "french.flac"), [(0.0, 6.0)], context(models))
     assert (heard.model, sizes) == ("whisper-base", [1])
     assert "num" in heard.text.lower()
 
 
 def test_sound_of_a_video_is_heard(speech: SpeechModels, models: ModelStore):
     part = VideoPart(blob(FILES / "speech.webm", "video/webm"))
-    heard = VideoHandler(speech).hear_again(part, [(0.0, 4.5)], context(models, language="en"))
+    heard = VideoHandler(speech).retranscribe(part, [(0.0, 4.5)], context(models, language="en"))
     assert (heard.model, "Tuesday" in heard.text) == ("whisper-tiny.en", True)
 
 
@@ -103,7 +103,7 @@ def test_long_spans_are_split_and_no_sample_is_decoded_twice(
     monkeypatch.setattr(second_hearing, "SoundReader", Reader)
     spans = [(10.0, 72.0), (70.0, 78.0)]
     part = recording(120, longest_pause=2.0).part
-    heard = handler.hear_again(part, spans, context(models, language="en"))
+    heard = handler.retranscribe(part, spans, context(models, language="en"))
     long, short = heard.text.split("\n")
     assert (long.split(), short) == (["word"] * (len(lengths) - 1), "word")
     assert max(lengths) <= Deaf.max_seconds
@@ -121,10 +121,10 @@ def test_samples_are_those_of_the_span(handler: AudioHandler, models: ModelStore
 
     monkeypatch.setattr(second_hearing, "WhisperRecogniser", Deaf)
     whole = np.concatenate(list(second_hearing.SoundReader(MEETING, 60).blocks()))
-    handler.hear_again(MEETING, [(1.0, 2.0)], context(models, language="en"))
+    handler.retranscribe(MEETING, [(1.0, 2.0)], context(models, language="en"))
     assert np.array_equal(heard[0], whole[16_000:32_000])
 
 
 def test_file_that_cannot_be_decoded_is_an_error(handler: AudioHandler, models: ModelStore):
     with pytest.raises(MediaError):
-        handler.hear_again(sound(FILES / "small.png"), [(0.0, 1.0)], context(models, language="en"))
+        handler.retranscribe(sound(FILES / "small.png"), [(0.0, 1.0)], context(models, language="en"))

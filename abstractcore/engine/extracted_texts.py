@@ -9,20 +9,20 @@ from itertools import chain
 from typing import Any, NamedTuple
 
 from ..errors import AbstractCoreError
-from ..ports import total_usage
+from ..ports import Runtime, total_usage
 from ..schema import MEDIA_PARTS, GenerateResponse, MediaDecision, MediaPart, ModelCall, Usage
 from ..schema.media_texts import MediaText
 from ..schema.response_sources import file_text
 from ..schema.source_texts import TextSource
+from .call_files import CallFiles
 from .lowering.media_routes import media_parts, source_name
-from .pipeline import Pipeline
 
 _WORDS = frozenset(("ocr", "transcript"))
 """Fallbacks whose text is the words of the file, so that it need not be read again."""
 
 
-async def with_own_texts(
-    response: GenerateResponse[Any], call: ModelCall, pipeline: Pipeline, *, words_only: bool = False
+async def with_extracted_texts(
+    response: GenerateResponse[Any], call: ModelCall, files: CallFiles, runtime: Runtime, *, words_only: bool = False
 ) -> GenerateResponse[Any]:
     """Returns the response with the text of every file that was sent natively, in `own_text` of its decision.
 
@@ -32,11 +32,11 @@ async def with_own_texts(
     """
 
     def thunk(index: int, decision: MediaDecision, part: MediaPart | None) -> Callable[[], Awaitable[_Read]]:
-        return lambda: _read(index, decision, part, pipeline, response.trace_id, words_only)
+        return lambda: _read(index, decision, part, files, runtime, response.trace_id, words_only)
 
-    files = zip(response.media, files_of(response, call), strict=True)
-    thunks = [thunk(index, decision, part) for index, (decision, part) in enumerate(files)]
-    read = await pipeline.runtime.gather(*thunks)
+    parts = zip(response.media, files_of(response, call), strict=True)
+    thunks = [thunk(index, decision, part) for index, (decision, part) in enumerate(parts)]
+    read = await runtime.gather(*thunks)
     response = replace(response, media=tuple(each.decision for each in read))
     return _charged(response, total_usage(each.usage for each in read))
 
@@ -59,7 +59,13 @@ class _Read(NamedTuple):
 
 
 async def _read(
-    index: int, decision: MediaDecision, part: MediaPart | None, pipeline: Pipeline, trace_id: str, words_only: bool
+    index: int,
+    decision: MediaDecision,
+    part: MediaPart | None,
+    files: CallFiles,
+    runtime: Runtime,
+    trace_id: str,
+    words_only: bool,
 ) -> _Read:
     is_known = file_text(index, decision) is not None
     is_plain = decision.route == "inline" or decision.fallback in _WORDS or part is None
@@ -68,7 +74,7 @@ async def _read(
     if part is None:
         return _Read(replace(decision, own_text=MediaText(problem=f"the text of {decision.source} is not known here")))
     try:
-        found = await pipeline.extract_text(part, words_only=words_only, trace_id=trace_id)
+        found = await files.extract_text(part, runtime, words_only=words_only, trace_id=trace_id)
     except AbstractCoreError as error:
         return _Read(replace(decision, own_text=MediaText(problem=error.message.rstrip("."))))
     if found.usage is not None:

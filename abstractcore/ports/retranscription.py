@@ -1,4 +1,4 @@
-"""`HearsAgain`: what media handlers may implement besides `MediaHandler`, so that transcripts can be verified."""
+"""`Retranscribes`: what media handlers may implement besides `MediaHandler`, so that transcripts can be verified."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .. import ports, schema
 
 
 @runtime_checkable
-class HearsAgain(Protocol):
+class Retranscribes(Protocol):
     """A media handler that hears parts of a recording by a second means. Handlers may implement it."""
 
-    def hear_again(
+    def retranscribe(
         self, part: schema.MediaPart, spans: Sequence[tuple[float, float]], context: ports.MediaContext
     ) -> ports.Conversion | None:
         """Returns what is said in each of `spans`, a line for each, with its anchor; None if there is no second means.
