@@ -8,7 +8,6 @@ from typing import Any, Protocol, TypeVar
 from ..errors import ProviderError
 from ..ports import FileStore, FileToUpload, FileUpload, Operation, OperationResult, ProviderFile, Runtime
 from ..schema import Message, ModelCall
-from .prepared import Prepare, Prepared
 from .upload_content import UploadContent
 
 T = TypeVar("T")
@@ -19,12 +18,12 @@ _LONGEST_WAIT_SECONDS = 600.0
 
 
 class Operate(Protocol):
-    """`Pipeline.operate`."""
+    """Makes requests through both middleware rings: `Pipeline.operate_on`."""
 
     def __call__(
-        self, operation: Operation[T], prepare: Prepare, timeout: float | None
+        self, operation: Operation[T], call: ModelCall, headers: Mapping[str, str], timeout: float | None
     ) -> Coroutine[Any, Any, OperationResult[T]]:
-        """Makes a request in `timeout` seconds."""
+        """Makes a request with the user's headers, in `timeout` seconds."""
         ...
 
 
@@ -56,11 +55,7 @@ class FileStoreRequests:
         """Returns the result of an operation; raises the errors of requests."""
         message = Message.user(operation.name)
         call = ModelCall(model=self._model, messages=(message,), provider=self._provider, **self._given)
-
-        async def prepare(runtime: Runtime) -> Prepared:
-            return Prepared(call, headers=self._headers)
-
-        return (await self._operate(operation, prepare, self._time_left())).value
+        return (await self._operate(operation, call, self._headers, self._time_left())).value
 
     async def upload(self, store: FileStore, file: FileToUpload, content: UploadContent) -> ProviderFile:
         """Uploads a file, in one request or several. One that failed on the way is continued where the server is.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -51,7 +51,7 @@ from .endings import close_streams, end_call, outcome_of
 from .exchange import Exchange, ReplyReader, located
 from .losses import refuse_losses, without_sampling_warnings
 from .lowering import lower
-from .prepared import OutputReader, Prepare
+from .prepared import OutputReader, Prepare, Prepared
 from .reasoning_origins import with_origin
 from .responses import as_response
 from .rings import compose
@@ -140,6 +140,16 @@ class Pipeline:
     ) -> Coroutine[Any, Any, OperationResult[T]]:
         """Returns the result of an operation other than chat, for the call that `prepare` makes."""
         return self._run(operation, prepare, timeout, self._result)
+
+    def operate_on(
+        self, operation: Operation[T], call: ModelCall, headers: Mapping[str, str], timeout: float | None
+    ) -> Coroutine[Any, Any, OperationResult[T]]:
+        """Returns the result of an operation for a call that is built, with the user's headers."""
+
+        async def prepare(runtime: Runtime) -> Prepared:
+            return Prepared(call, headers=headers)
+
+        return self.operate(operation, prepare, timeout)
 
     async def _run(
         self,
@@ -233,7 +243,7 @@ class Pipeline:
 
     def file_uploads(self) -> FileUploads:
         """Returns what uploads files to the provider's store."""
-        return self.files.uploads(self.runtime, self.clock, self.operate)
+        return self.files.uploads(self.runtime, self.clock, self.operate_on)
 
     async def _encoded(self, context: CallContext) -> tuple[Lowered, Encoded]:
         """Returns the lowered call with converted files, and its request.
@@ -285,7 +295,7 @@ class Pipeline:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
         from .media_conversion import encoded_with_files
 
-        executed = await self.files.execute(lowered, lower_again, context, self.clock, self.operate)
+        executed = await self.files.execute(lowered, lower_again, context, self.clock, self.operate_on)
         return executed, await self.runtime.call(encoded_with_files, encode, executed.call, kind="files")
 
     def respond(self, reply: ModelReply, context: CallContext, read_output: OutputReader) -> GenerateResponse[Any]:
