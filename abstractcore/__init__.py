@@ -106,14 +106,13 @@ if TYPE_CHECKING:
     from .client.contexts import context
     from .client.factory import create_llm
     from .client.llm import LLM
-    from .client.media_files import File
-    from .client.media_loading import MediaInput
     from .client.message_inputs import MessageInput
     from .client.options import CallOptions, CallRequest, LLMOptions
     from .client.services import Services, subscribe
     from .client.spoken_replies import AsyncSpokenReply, SpokenReply
     from .client.streams import AsyncStream, Stream
     from .client.voice import Voice
+    from .files.loading import File, MediaInput
     from .mcp.tools import MCPTools
     from .middleware.cassettes import record, replay
     from .outputs import canonical_json, digest, to_json
@@ -235,8 +234,8 @@ _LATER = {
     "MediaDecision": "schema",
     "MediaFacts": "schema",
     "MediaLoss": "schema",
-    "File": "client.media_files",
-    "MediaInput": "client.media_loading",
+    "File": "files.loading",
+    "MediaInput": "files.loading",
     "MediaProgress": "schema",
     "MediaRoute": "schema",
     "MediaSent": "schema",

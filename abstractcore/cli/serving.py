@@ -117,7 +117,7 @@ def _speech_to_text(llm: abstractcore.LLM, plugins: Registry) -> SpeechToText:
     def transcript(item: Any) -> str:
         from ..client.services import default_services
         from ..concurrency.cores import spare_cores
-        from ..engine.text_extraction import extract_text
+        from ..files.extraction import extract_text
         from ..ports import MediaContext
 
         part = cast(Any, llm.build("transcribe", media=[item]).messages[-1].parts[0])

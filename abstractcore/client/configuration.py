@@ -10,8 +10,8 @@ from ..catalogue import read_document
 from ..catalogue.documents import Document
 from ..catalogue.folders import config_file_path, exists
 from ..catalogue.toml_documents import key_position, read_toml
-from ..engine.lowering.media_policies import check_policies
 from ..errors import InvalidInputError
+from ..files.policies import check_policies
 from ..ports import MediaHandler
 from ..registry import did_you_mean, nearest_names
 from ..schema import EMPTY, MediaHistory, MediaKind

@@ -7,8 +7,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
-from ..engine.lowering.media_policies import check_policies
 from ..errors import AuthenticationError, InvalidInputError
+from ..files.policies import check_policies
 from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..option_signatures import takes
 from ..ports import CAPABILITIES, Provider, ProviderConfig, ProviderServices, ProviderSession

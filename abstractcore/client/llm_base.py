@@ -7,12 +7,12 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self, TypeVar, cast, overload
 
 from .. import schema
-from ..engine import shown_url
 from ..errors import ConfigurationError
 from ..lazy_modules import LazyModule
 from ..outputs import ResponseModel
 from ..ports import BilledResponse, Charge, Endpoint, KnownUrl, ModelProfile, Runtime, Transpiler
 from ..schema import GenerateResponse, ModelCall
+from ..schema.quoting import shown_url
 from .capabilities import Capabilities
 from .copies import LLMArguments
 from .options import CallRequest, ResumeRequest

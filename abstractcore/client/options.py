@@ -28,14 +28,15 @@ from ..schema.quoting import shown
 from .foreign_options import OTHER_NAMES, OTHER_WAYS
 
 if TYPE_CHECKING:
+    from ..files import loading
     from ..tools import policy, tool_inputs
     from ..transport import clients
-    from . import connections, llm, media_loading, message_inputs
+    from . import connections, llm, message_inputs
 else:
     clients = LazyModule("abstractcore.transport.clients")
     connections = LazyModule("abstractcore.client.connections")
     llm = LazyModule("abstractcore.client.llm")
-    media_loading = LazyModule("abstractcore.client.media_loading")
+    loading = LazyModule("abstractcore.files.loading")
     message_inputs = LazyModule("abstractcore.client.message_inputs")
     policy = LazyModule("abstractcore.tools.policy")
     tool_inputs = LazyModule("abstractcore.tools.tool_inputs")
@@ -127,7 +128,7 @@ class CallContent(TypedDict, total=False):
     The user message with `media` and the prompt comes after it."""
     system_prompt: str | None
     """Instructions to the model, sent before everything else."""
-    media: Sequence[media_loading.MediaInput] | None
+    media: Sequence[loading.MediaInput] | None
     """Files for the prompt: paths, http(s) URLs (for providers that fetch them), data URLs, bytes, open files,
     Pillow images, blobs, media parts."""
     tools: Sequence[tool_inputs.ToolInput] | None

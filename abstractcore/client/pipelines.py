@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..engine import Pipeline, credentials_of_endpoint, lower, refuse_losses
-from ..engine.call_files import CallFiles
-from ..engine.lowering.media_routes import media_parts
 from ..errors import AbstractCoreError
+from ..files.call_files import CallFiles
+from ..files.parts import media_parts
 from ..ports import Middleware, Pricing, ProviderSession, Runtime, Transport
 from ..schema import CallWarning, Lowered, ModelCall
 from ..scrubbing import Secrets
@@ -17,10 +17,10 @@ from .connections import Connections
 from .services import Services
 
 if TYPE_CHECKING:
-    from ..engine.lowering.file_facts import FactsByFile
+    from ..files.facts import FactsByFile
+    from ..files.loading import MediaLoader
     from ..ports import Transcriber
     from ..schema import CostRange, Plan, TokenCount
-    from .media_loading import MediaLoader
 
 _log = logging.getLogger("abstractcore")
 
@@ -78,7 +78,7 @@ class Pipelines:
 
         Raises `UnsupportedOptionError` for further warnings of losses if the call is strict.
         """
-        from ..engine.lowering.token_estimates import estimated_tokens
+        from ..files.token_estimates import estimated_tokens
         from ..schema import Plan
 
         lowered = self.lowered(call)
@@ -94,7 +94,7 @@ class Pipelines:
         )
 
     def _cost_range(self, lowered: Lowered, tokens: int) -> CostRange | None:
-        from ..engine.lowering.token_estimates import audio_tokens
+        from ..files.token_estimates import audio_tokens
         from ..telemetry.cost_ranges import cost_range
 
         session, call = self.session, lowered.call
@@ -106,7 +106,7 @@ class Pipelines:
         """Returns an estimate of the input tokens of a call, with what was measured of its files before. It reads
         nothing, and raises nothing.
         """
-        from ..engine.lowering.token_estimates import estimated_tokens
+        from ..files.token_estimates import estimated_tokens
 
         facts: FactsByFile = self.files.facts.known(call) if media_parts(call) else {}
         try:
@@ -134,7 +134,7 @@ class Pipelines:
 
     def media_loader(self) -> MediaLoader:
         """Returns what loads files of a call; their passwords are kept for this and further calls."""
-        from .media_loading import MediaLoader
+        from ..files.loading import MediaLoader
 
         return MediaLoader(self.files.handlers, self.services.fetcher, self._keep_password)
 

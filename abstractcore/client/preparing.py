@@ -31,13 +31,13 @@ from .requested_calls import RequestedCall, prepared_call
 if TYPE_CHECKING:
     from ..engine.answer_checks import AnswerCheck
     from ..engine.tool_rounds import RoundsPlan
+    from ..files.loading import MediaInput
     from ..outputs.evidence.quoted_output import QuotedOutput
     from ..registry import Registry
     from ..schema import HostedTool, ToolAnswer, ToolLoop, ToolSpec
     from ..tools.toolset import ToolSet
     from .llm_base import LLMBase
     from .made_media import MediaMaker
-    from .media_loading import MediaInput
     from .rounds import RoundPlanner
 
 DEFAULT_TIMEOUT_SECONDS = 600.0
@@ -281,7 +281,7 @@ def _media_items(media: object) -> Sequence[MediaInput]:
     """Returns the files of a call; what reads them is imported by a call that has some."""
     if media is None:
         return ()
-    from .media_loading import media_items
+    from ..files.loading import media_items
 
     return media_items(media)
 

@@ -13,8 +13,8 @@ from .call_tools import CallTools
 from .pipelines import Pipelines
 
 if TYPE_CHECKING:
+    from ..files.loading import MediaInput
     from ..tools.tool import Tool
-    from .media_loading import MediaInput
 
 
 class RequestedCall(NamedTuple):

@@ -3,12 +3,11 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .deadlines import InTime, out_of_time, overdue, remaining, time_given
+from ..concurrency.deadlines import InTime, out_of_time, overdue, remaining, time_given
 from .losses import refuse_losses
 from .lowering import lower
 from .pipeline import Pipeline
 from .prepared import OutputReader, Prepare, Prepared
-from .request_urls import shown_url
 from .signing import credentials_of_endpoint
 
 if TYPE_CHECKING:
@@ -30,7 +29,6 @@ __all__ = [
     "overdue",
     "refuse_losses",
     "remaining",
-    "shown_url",
     "time_given",
 ]
 

@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from ..concurrency.deadlines import remaining
 from ..errors import AbstractCoreError, ServerError, UnexpectedResponseError
 from ..ports import Body, CallContext, Framer, StreamDecoder, Transpiler
 from ..schema import ModelReply, WireRequest, WireResponse
-from .deadlines import remaining
-from .request_urls import shown_url
+from ..schema.quoting import shown_url
 
 if TYPE_CHECKING:
     from ..schema import Delta

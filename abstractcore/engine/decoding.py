@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeVar
 
+from ..concurrency.deadlines import out_of_time, time_given
 from ..errors import (
     AbstractCoreError,
     ConnectionFailedError,
@@ -16,7 +17,6 @@ from ..errors import (
 from ..ports import BilledResponse, Body, CallContext, Framer, ProviderSession
 from ..schema import Delta, ReplyStart, UsageDelta, partial_reply
 from .bodies import MAX_BODY_BYTES
-from .deadlines import out_of_time, time_given
 from .endings import close_all
 from .stream_origins import set_origin
 from .streamed_ids import StreamedIds

@@ -6,11 +6,11 @@ from dataclasses import replace
 from itertools import takewhile
 from typing import Any
 
+from ..files.extracted_texts import file_texts, with_extracted_texts
 from ..outputs.evidence import Answer, TextSource, check_quotes, instruction
 from ..outputs.evidence.quoted_output import QuotedOutput
 from ..ports import Runtime
 from ..schema import EvidenceMap, GenerateResponse, Message, ModelCall, TextPart, ToolResult
-from .extracted_texts import file_texts, with_extracted_texts
 from .pipeline import Pipeline
 from .prepared import Prepare, Prepared
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Awaitable, Callable
 from typing import Any, Generic, TypeVar
 
+from ..concurrency.deadlines import out_of_time, overdue, remaining, time_given
 from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError, ServerError, UnexpectedResponseError
 from ..ports import (
     Address,
@@ -26,7 +27,6 @@ from ..schema.call_ids import with_unique_ids
 from ..schema.quoting import shown
 from ..schema.wire import unexpected_encoding
 from .bodies import MAX_BODY_BYTES, decode_whole, name_request, read_start
-from .deadlines import out_of_time, overdue, remaining, time_given
 from .endings import close_all
 from .reasoning_origins import with_origin
 from .releasing import open_at

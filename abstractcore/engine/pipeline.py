@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..concurrency import is_large, off_loop
+from ..concurrency.deadlines import InTime, last_moment, remaining, time_given
 from ..errors import (
     AbstractCoreError,
     ConfigurationError,
@@ -46,7 +47,6 @@ from ..schema.call_ids import with_unique_ids
 from ..schema.deferred_costs import defer_cost
 from ..scrubbing import Secrets
 from ..telemetry.costs import Bill
-from .deadlines import InTime, last_moment, remaining, time_given
 from .endings import close_streams, end_call, outcome_of
 from .exchange import Exchange, ReplyReader, located
 from .losses import refuse_losses, without_sampling_warnings
@@ -57,11 +57,11 @@ from .responses import as_response
 from .rings import compose
 
 if TYPE_CHECKING:
+    from ..files.call_files import CallFiles
+    from ..files.contents import MadeFiles
+    from ..files.facts import FactsByFile
+    from ..files.uploads import FileUploads
     from ..schema import Delta
-    from .call_files import CallFiles
-    from .file_uploads import FileUploads
-    from .lowering.file_facts import FactsByFile
-    from .lowering.media_contents import MadeFiles
 
 
 T = TypeVar("T")
@@ -293,7 +293,7 @@ class Pipeline:
         context: CallContext,
     ) -> tuple[Lowered, Encoded]:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
-        from .media_conversion import encoded_with_files
+        from ..files.conversion import encoded_with_files
 
         executed = await self.files.execute(lowered, lower_again, context, self.clock, self.operate_on)
         return executed, await self.runtime.call(encoded_with_files, encode, executed.call, kind="files")

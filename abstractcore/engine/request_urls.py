@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import re
 from urllib.parse import urlsplit
 
 from ..errors import ModelNotFoundError, NotFoundError, ProviderError
 from ..schema import WireRequest
+from ..schema.quoting import shown_url
 
 _NOT_FOUND, _METHOD_NOT_ALLOWED = 404, 405
-_LIKE_A_KEY = re.compile(r"(?=[^/]*\d)[\w~+=-]{20,}")
-
-
-def shown_url(url: str) -> str:
-    """Returns `url` without user, password, query, and texts in its path that look like a key."""
-    parts = urlsplit(url)
-    path = "/".join("***" if _LIKE_A_KEY.fullmatch(segment) else segment for segment in parts.path.split("/"))
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
 
 
 def with_request(error: ProviderError, base: str, request: WireRequest) -> ProviderError:

@@ -7,12 +7,12 @@ from dataclasses import replace
 from typing import Any, TypeAlias
 
 from ..errors import AbstractCoreError
+from ..files.extracted_texts import files_of
 from ..outputs.verification import verify
 from ..outputs.verification.spoken import readings
 from ..schema import Check, GenerateResponse, ModelCall, Verification
 from ..schema.quoting import shown
 from ..schema.source_texts import TextSource
-from .extracted_texts import files_of
 from .pipeline import Pipeline
 
 MOST_SPANS = 8

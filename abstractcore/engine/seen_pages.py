@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from ..errors import AbstractCoreError
+from ..files.extracted_texts import files_of
 from ..outputs.verification import verify
 from ..schema import Check, GenerateResponse, ModelCall, Verification
 from ..schema.source_texts import TextSource
-from .extracted_texts import files_of
 from .pipeline import Pipeline
 
 MOST_PAGES = 8

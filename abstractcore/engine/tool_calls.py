@@ -9,6 +9,7 @@ from functools import partial
 from typing import Any, TypeAlias
 
 from ..errors import InputRequired, ToolError
+from ..files.tool_results import without_unsupported_files
 from ..ports import Runtime, ToolContext, current_interruption
 from ..schema import (
     AllowedCall,
@@ -32,7 +33,6 @@ from ..tools.loop import callable_tools, with_steps
 from ..tools.search import SEARCH_TOOLS, found_tools
 from ..tools.tool import Tool
 from .tool_decisions import ReadyCall, ToolDecisions, ToolSetup
-from .tool_result_files import without_unsupported_files
 
 _log = logging.getLogger("abstractcore")
 _MOST_QUESTIONS = 10

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
+from ..concurrency.deadlines import InTime, out_of_time
 from ..errors import AbstractCoreError, JournalError, OutputValidationError
 from ..outputs import OutputType
 from ..ports import CallContext, ConvertedFiles, FetchedFile, Interruption, Runtime
@@ -26,7 +27,6 @@ from ..telemetry.costs import Bill
 from ..tools.file_journal import journal_of
 from ..tools.limit_warnings import limit_warning
 from ..tools.loop import ENDED, closed, continues, failed_repeatedly, limit_reached, next_call, with_reply
-from .deadlines import InTime, out_of_time
 from .loop_journal import LoopJournal
 from .output_rounds import OutputCheck, OutputRounds
 from .pipeline import Pipeline

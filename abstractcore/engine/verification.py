@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..files.extracted_texts import file_texts, unread_pieces, with_extracted_texts
 from ..outputs.verification import verify
 from ..outputs.verification.spoken import check_speech
 from ..ports import CallContext, CallEnd, Runtime
@@ -14,7 +15,6 @@ from ..schema.source_texts import TextSource
 from ..schema.verifications import Verification
 from .endings import notify_of
 from .evidence import tool_results, user_messages
-from .extracted_texts import file_texts, unread_pieces, with_extracted_texts
 from .pipeline import Pipeline
 from .prepared import Prepare, Prepared
 from .second_hearings import verify_on_recordings

@@ -7,11 +7,11 @@ from collections.abc import Sequence
 
 import abstractcore
 
-from ..engine import shown_url
 from ..errors import AbstractCoreError, ConfigurationError, ModelNotFoundError, NotFoundError, UnknownProviderError
 from ..ports import KnownUrl
 from ..registry import did_you_mean, nearest_names
 from ..schema import Message, ModelCall
+from ..schema.quoting import shown_url
 from .llms import DEFAULT, HIDDEN, LONGEST_NAME, LLMs
 from .problems import Problems
 from .settings import Settings

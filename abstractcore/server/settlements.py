@@ -11,8 +11,8 @@ from typing import Any, Final, TypeAlias
 
 import abstractcore
 
-from ..engine.lowering.token_estimates import estimated_tokens
 from ..errors import AbstractCoreError, ConnectionFailedError, RequestTimeoutError, StreamInterruptedError
+from ..files.token_estimates import estimated_tokens
 from ..ports import OperationResult
 from ..schema import (
     AttemptRecord,

@@ -12,8 +12,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from ..engine.lowering.token_estimates import estimated_tokens
 from ..errors import AuthenticationError, ConfigurationError, RateLimitError, ServerError
+from ..files.token_estimates import estimated_tokens
 from ..schema import ModelCall
 from .access import FixedKeys, Grant, Lease, NoLease, Settlement, credential_of
 from .failures import RequestRefused

@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
-from ..client.media_files import File
-from ..client.media_loading import MediaLoader
 from ..errors import InvalidInputError, MediaError
+from ..files.loading import File, MediaLoader
 from ..schema import WireResponse
 from .connection import Connection
 from .exchange import Exchange, Reply

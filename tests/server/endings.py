@@ -13,7 +13,7 @@ import httpx2
 from websockets.sync.client import connect
 
 from abstractcore import Message, ModelCall
-from abstractcore.engine.lowering.token_estimates import estimated_tokens
+from abstractcore.files.token_estimates import estimated_tokens
 from tests.chaos_server import (
     CUT,
     DONE,

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from ...files.routes import lower_media
 from ...ports import MediaHandler, ModelProfile, Transpiler
 from ...registry import did_you_mean
 from ...schema import CallWarning, Lowered, ModelCall, ToolSearch
 from .cache_points import lower_cache
-from .media_routes import lower_media
 from .modalities import lower_modalities
 from .prefill import refuse_prefill
 from .retirement import retirement_warning
@@ -20,10 +20,10 @@ from .thinking import lower_thinking, room_to_think, thinking_within_turn
 from .tools import lower_tool_choice, lower_tools, thinking_beside_tools
 
 if TYPE_CHECKING:
+    from ...files.contents import MadeFiles
+    from ...files.facts import FactsByFile
+    from ...files.policies import MediaDefaults
     from ...schema import ReplyReading
-    from .file_facts import FactsByFile
-    from .media_contents import MadeFiles
-    from .media_policies import MediaDefaults
 
 
 def lower(
@@ -68,7 +68,7 @@ def lower(
     call, decisions, of_files = lower_media(call, profile, handlers, configured, facts, defaults, added, made)
     warnings += of_files
     if decisions:
-        from .media_controls import lower_controls
+        from ...files.controls import lower_controls
 
         call, of_controls = lower_controls(call, decisions, profile, handlers)
         warnings += of_controls

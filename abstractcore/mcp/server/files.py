@@ -18,8 +18,8 @@ from pydantic import Field
 # pydantic reads it, and refuses that of `typing` before Python 3.12
 from typing_extensions import TypedDict
 
-from ...client.media_files import File
 from ...errors import InvalidInputError, MediaError
+from ...files.loading import File
 from ...schema import Blob
 from ...schema.quoting import shortened, shown
 

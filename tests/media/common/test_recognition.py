@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstractcore import DocumentPart, ImagePart
-from abstractcore.client.media_loading import MediaLoader
+from abstractcore.files.loading import MediaLoader
 from abstractcore.registry import Registry
 from abstractcore.schema import Blob
 from abstractcore.transport import URLFetcher

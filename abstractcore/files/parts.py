@@ -1,0 +1,84 @@
+"""The files of a call: where they are, which are of earlier turns, what they are called, and who handles them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+from ..ports import HasExcerpts, MediaHandler
+from ..schema import (
+    MEDIA_PART_BY_KIND,
+    MEDIA_PARTS,
+    Blob,
+    MediaKind,
+    MediaPart,
+    ModelCall,
+    ToolResult,
+)
+from ..schema.quoting import shown_address, shown_file_name
+
+
+def turn_start(call: ModelCall, added: int = 0) -> int:
+    """Returns the index of the message that begins the current turn: the last one of the user, or the first of several
+    that follow each other. The last `added` messages, such as corrections, were added since, and begin none.
+    """
+    index = len(call.messages) - added - 1
+    while index > 0 and call.messages[index].role != "user":
+        index -= 1
+    while index > 0 and call.messages[index - 1].role == "user":
+        index -= 1
+    return max(0, index)
+
+
+def message_index(part_path: str) -> int:
+    """Returns the index of the message that a file is in."""
+    return int(part_path.removeprefix("messages[").partition("]")[0])
+
+
+def media_parts(call: ModelCall) -> list[tuple[str, MediaPart]]:
+    """Returns the files of a call, in messages and tool results, each with its path."""
+    found: list[tuple[str, MediaPart]] = []
+    for i, message in enumerate(call.messages):
+        for j, part in enumerate(message.parts):
+            if isinstance(part, MEDIA_PARTS):
+                found.append((f"messages[{i}].parts[{j}]", part))
+            elif isinstance(part, ToolResult):
+                found += [
+                    (f"messages[{i}].parts[{j}].content[{k}]", content)
+                    for k, content in enumerate(part.content)
+                    if isinstance(content, MEDIA_PARTS)
+                ]
+    return found
+
+
+def is_cut(part: MediaPart, handler: MediaHandler | None) -> bool:
+    """Returns whether the handler of a file that is sent natively cuts it, as its controls say."""
+    names = part.controls.names if part.controls is not None else ()
+    return isinstance(handler, HasExcerpts) and any(name in handler.excerpt_controls for name in names)
+
+
+def can_be_read(part: MediaPart) -> bool:
+    """Whether a file can be converted here: one at a provider cannot, nor one that only the provider can download."""
+    if part.blob.form == "url":
+        by_vendor = part.controls is not None and part.controls.fetch == "vendor"
+        return not by_vendor and (part.blob.location or "").lower().startswith(("http://", "https://"))
+    return part.blob.form != "provider_file"
+
+
+def handler_for(part: MediaPart, handlers: Sequence[MediaHandler]) -> tuple[MediaHandler | None, MediaKind]:
+    """Returns the first handler for files of this type and parts of this class, and the kind that it reports."""
+    blob = part.blob
+    for handler in handlers:
+        found = handler.recognise(b"", blob.name or "", blob.media_type)
+        if found is not None and MEDIA_PART_BY_KIND[found.kind] is type(part):
+            return handler, found.kind
+    return None, cast(MediaKind, part.type)
+
+
+def source_name(blob: Blob) -> str:
+    """Returns the name of a file in reports and for the model."""
+    if blob.name and (name := shown_file_name(blob.name)):
+        return name
+    if blob.form == "url" and blob.location:
+        return shown_address(blob.location)
+    return f"{blob.media_type.split('/')[0]} of {blob.size} bytes" if blob.size is not None else blob.media_type
