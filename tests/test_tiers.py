@@ -38,7 +38,7 @@ def test_costly():
 BEFORE = time.process_time()
 """
 MIRRORED = {
-    "abstractcore/engine/lowering/media_routes.py": ["tests/core/engine"],
+    "abstractcore/files/routes.py": ["tests/core/files"],
     "providers/abstractcore_providers/formats/gemini/encode.py": ["tests/providers/formats/gemini"],
     "media/abstractcore_media/video/reader.py": ["tests/media/video"],
     "plugins/abstractmusic/abstractmusic/remote/suno.py": ["tests/plugins/music/remote"],

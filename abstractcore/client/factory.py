@@ -8,7 +8,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Unpack
 
 from ..errors import AuthenticationError, InvalidInputError
-from ..files.policies import check_policies
 from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..option_signatures import takes
 from ..ports import CAPABILITIES, Provider, ProviderConfig, ProviderServices, ProviderSession
@@ -86,6 +85,8 @@ def create_llm(
 
         is_of_provider(given["transcription_model"], services.registry)
     if given.get("media_policy") is not None:
+        from ..files.policies import check_policies
+
         check_policies(media_policy(given["media_policy"]), services.registry.media_handlers)
     given["headers"] = extra_headers(given.get("headers"))
     secrets = Secrets(credentials_of(given))

@@ -4,11 +4,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from ..concurrency.deadlines import InTime, out_of_time, overdue, remaining, time_given
-from .losses import refuse_losses
+from .exchange import credentials_of_endpoint
 from .lowering import lower
+from .lowering.changes import refuse_losses
 from .pipeline import Pipeline
 from .prepared import OutputReader, Prepare, Prepared
-from .signing import credentials_of_endpoint
 
 if TYPE_CHECKING:
     from .call_stream import CallStream

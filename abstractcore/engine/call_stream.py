@@ -7,8 +7,9 @@ from typing import Any, Literal
 from ..errors import InvalidInputError, StreamInterruptedError
 from ..ports import CallContext, DeltaStream, Interruption
 from ..schema import Delta, GenerateResponse, ModelReply, partial_reply
+from .delta_reading import as_batch, complete
 from .endings import abort_all, close_all, close_streams, end_call, streams_of
-from .pipeline import Pipeline, as_batch, complete, fail
+from .pipeline import Pipeline, fail
 from .prepared import OutputReader, Prepare
 
 

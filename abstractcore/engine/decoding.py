@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import TypeVar
 
 from ..concurrency.deadlines import out_of_time, time_given
@@ -15,15 +15,25 @@ from ..errors import (
     StreamInterruptedError,
 )
 from ..ports import BilledResponse, Body, CallContext, Framer, ProviderSession
-from ..schema import Delta, ReplyStart, UsageDelta, partial_reply
+from ..schema import (
+    Delta,
+    ModelCall,
+    PartDelta,
+    ReasoningPart,
+    ReasoningStart,
+    ReplyStart,
+    ToolCallStart,
+    UsageDelta,
+    partial_reply,
+)
+from ..schema.call_ids import CallIds
 from .bodies import MAX_BODY_BYTES
-from .endings import close_all
-from .stream_origins import set_origin
-from .streamed_ids import StreamedIds
+from .endings import close_all, origin_of, owned
 
 AnyError = TypeVar("AnyError", bound=BaseException)
 _LAST_BYTES_SECONDS = 0.25
 """How long to wait for the end of the body of a complete reply, so that the connection can be reused."""
+_HOLDERS = frozenset({ReasoningStart, PartDelta})
 
 
 class DecodedStream:
@@ -204,3 +214,30 @@ class DecodedStream:
 
 def _is_content(delta: Delta) -> bool:
     return not isinstance(delta, ReplyStart | UsageDelta)
+
+
+def set_origin(deltas: Iterable[Delta], call: ModelCall) -> None:
+    """Sets the origin in deltas of a stream, in place."""
+    for delta in deltas:
+        if type(delta) not in _HOLDERS:  # the most frequent case: this runs for every delta
+            continue
+        if isinstance(delta, ReasoningStart):
+            delta.origin = origin_of(delta.origin, call)
+        elif isinstance(delta, PartDelta) and isinstance(delta.part, ReasoningPart):
+            delta.part = owned(delta.part, call)
+
+
+class StreamedIds:
+    """Sets the ids of one stream's tool calls, in place. The conversation is read when the first call starts."""
+
+    def __init__(self, call: ModelCall) -> None:
+        self._call = call
+        self._ids: CallIds | None = None
+
+    def set_in(self, deltas: Iterable[Delta]) -> None:
+        """Sets the ids in the next deltas of the stream."""
+        for delta in deltas:
+            if type(delta) is ToolCallStart:
+                if self._ids is None:
+                    self._ids = CallIds(self._call.messages)
+                delta.id = self._ids.unique(delta.id)

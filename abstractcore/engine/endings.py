@@ -1,18 +1,21 @@
-"""The end of a call: notifies listeners once, and closes streams."""
+"""The end of a call: its response is made, listeners are notified once, and streams are closed."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..ports import CallContext, CallEnd, DeltaStream, OperationResult
-from ..schema import ModelReply
+from ..ports import CallContext, CallEnd, DeltaStream, OperationResult, Pricing
+from ..schema import GenerateResponse, ModelCall, ModelReply, ReasoningPart
+from ..schema.deferred_costs import defer_cost
+from ..telemetry.costs import Bill
 
 if TYPE_CHECKING:
     from ..schema import Delta, Outcome
-
 
 _log = logging.getLogger("abstractcore")
 
@@ -101,3 +104,46 @@ def abort_all(streams: Iterable[DeltaStream]) -> None:
 def outcome_of(error: BaseException) -> Outcome:
     """Returns "cancelled" for cancellation and Ctrl-C, else "failed"."""
     return "failed" if isinstance(error, Exception) else "cancelled"
+
+
+def as_response(
+    reply: ModelReply, context: CallContext, output: Any, pricing: Pricing, seconds: float
+) -> GenerateResponse[Any]:
+    """Returns the response for a finished call."""
+    bill = Bill(context)
+    response = GenerateResponse(
+        reply=reply,
+        output=output,
+        steps=(reply,),
+        attempts=tuple(context.attempts),
+        usage=bill.usage,
+        warnings=context.secrets.value((*context.warnings, *reply.warnings)),
+        media=context.decisions,
+        provider=context.call.provider,
+        model=reply.model or context.call.model,
+        cost=None,
+        trace_id=context.trace_id,
+        seconds=seconds,
+    )
+    defer_cost(response, partial(bill.cost, pricing))
+    return response
+
+
+def with_origin(reply: ModelReply, call: ModelCall) -> ModelReply:
+    """Returns `reply` with the model of `call` as the origin of its reasoning."""
+    if not any(isinstance(part, ReasoningPart) for part in reply.parts):
+        return reply
+    parts = (owned(part, call) if isinstance(part, ReasoningPart) else part for part in reply.parts)
+    return replace(reply, parts=tuple(parts))
+
+
+def owned(part: ReasoningPart, call: ModelCall) -> ReasoningPart:
+    """Returns `part` with the model of `call` as its origin."""
+    return replace(part, origin=origin_of(part.origin, call))
+
+
+def origin_of(named: str | None, call: ModelCall) -> str | None:
+    """Returns the model of the call, unless the origin is another provider's."""
+    if named is not None and not named.startswith(f"{call.provider}/"):
+        return named
+    return f"{call.provider}/{call.model}" if call.provider and call.model else named

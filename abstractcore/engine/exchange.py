@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
+from urllib.parse import urlsplit
 
 from ..concurrency.deadlines import out_of_time, overdue, remaining, time_given
-from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError, ServerError, UnexpectedResponseError
+from ..errors import (
+    AbstractCoreError,
+    ConnectionFailedError,
+    ModelNotFoundError,
+    NotFoundError,
+    ProviderError,
+    ServerError,
+    UnexpectedResponseError,
+)
 from ..ports import (
     Address,
     Answer,
     Attempt,
+    Auth,
     BilledResponse,
     Body,
     CallContext,
     Clock,
     Endpoint,
+    KnownAddress,
     OperationResult,
     ProviderSession,
     Transport,
@@ -24,14 +35,11 @@ from ..ports import (
 )
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
 from ..schema.call_ids import with_unique_ids
-from ..schema.quoting import shown
+from ..schema.quoting import shown, shown_url
 from ..schema.wire import unexpected_encoding
+from ..scrubbing import Secrets
 from .bodies import MAX_BODY_BYTES, decode_whole, name_request, read_start
-from .endings import close_all
-from .reasoning_origins import with_origin
-from .releasing import open_at
-from .request_urls import with_request
-from .signing import held_by, signed
+from .endings import close_all, with_origin
 
 T = TypeVar("T")
 _WHOLE = (ModelReply, OperationResult)
@@ -40,6 +48,8 @@ _REQUEST_ID_HEADERS = ("x-request-id", "request-id", "x-amzn-requestid")
 """The headers of request ids: of OpenAI and most others, Anthropic, AWS."""
 _SHOULD_RETRY = {"true": True, "false": False}
 """The values of `x-should-retry`, a header of OpenAI and Anthropic, which their clients obey in this spelling only."""
+_NOT_FOUND, _METHOD_NOT_ALLOWED = 404, 405
+_UNSIGNED = WireRequest("", {}, b"")
 
 
 class Exchange(Generic[T]):
@@ -228,3 +238,79 @@ def _record(
 
 def _request_id(body: Body) -> str | None:
     return next((body.headers[name] for name in _REQUEST_ID_HEADERS if name in body.headers), None)
+
+
+def open_at(address: Address, transport: Transport, request: WireRequest, timeout: float) -> Awaitable[Body]:
+    """Sends `request` to `address`, which is released when the response is closed."""
+    transport = address.transport or transport
+    if address.release is None:
+        return transport.open(request, timeout)
+    return _open_releasing(transport, request, timeout, address.release)
+
+
+async def _open_releasing(
+    transport: Transport, request: WireRequest, timeout: float, release: Callable[[], object]
+) -> Body:
+    try:
+        return _ReleasingBody(await transport.open(request, timeout), release)
+    except BaseException:
+        release()
+        raise
+
+
+class _ReleasingBody:
+    """A body that calls `release` when it is closed, possibly more than once."""
+
+    def __init__(self, body: Body, release: Callable[[], object]) -> None:
+        self._body = body
+        self._release = release
+        self.status: int = body.status
+        self.headers: Mapping[str, str] = body.headers
+        self.read = body.read
+
+    async def close(self) -> None:
+        try:
+            await self._body.close()
+        finally:
+            self._release()
+
+    def abort(self) -> None:
+        self._body.abort()
+        self._release()
+
+
+def with_request(error: ProviderError, base: str, request: WireRequest) -> ProviderError:
+    """Adds method and URL to an `error` that means that the path does not exist. `base` is the endpoint's URL."""
+    missing = isinstance(error, NotFoundError) and not isinstance(error, ModelNotFoundError)
+    if not (missing and error.status in (None, _NOT_FOUND)) and error.status != _METHOD_NOT_ALLOWED:
+        return error
+    error.message = f"{error.message.rstrip('.')}, in answer to {request.method} {shown_url(base + request.url)}"
+    path = urlsplit(request.url).path
+    if path and base.endswith(path):
+        error.hint = f"Leave {path} out of base_url: it is appended for each call."
+    return error
+
+
+def signed(
+    request: WireRequest, auth: Auth, now: float, secrets: Secrets, headers: Mapping[str, str] | None = None
+) -> WireRequest:
+    """Returns `request` with its credentials, which are added to `secrets`, and with `headers` over its own."""
+    signed_request, unsigned = auth.sign(request, now), request.headers
+    if headers:
+        signed_request, unsigned = signed_request.with_headers(headers), {**unsigned, **headers}
+    secrets.add_request(signed_request.url, signed_request.headers, unsigned)
+    secrets.add(held_by(auth))
+    return signed_request
+
+
+def held_by(holder: object) -> Sequence[str]:
+    """Returns the credentials of a `SecretHolder`; none for other objects."""
+    return getattr(holder, "secrets", ())
+
+
+def credentials_of_endpoint(endpoint: Endpoint, secrets: Secrets) -> None:
+    """Adds the credentials of `endpoint` to `secrets`, if they are known before the first request."""
+    secrets.add(held_by(endpoint))
+    if isinstance(endpoint, KnownAddress):
+        address = endpoint.address
+        signed(_UNSIGNED.with_url(address.url), address.auth, 0.0, secrets)

@@ -10,13 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..concurrency import is_large, off_loop
 from ..concurrency.deadlines import InTime, last_moment, remaining, time_given
-from ..errors import (
-    AbstractCoreError,
-    ConfigurationError,
-    OutputValidationError,
-    ProviderError,
-    ServerError,
-)
+from ..errors import AbstractCoreError, ConfigurationError, OutputValidationError, ProviderError
 from ..ports import (
     CHAT,
     Answer,
@@ -32,29 +26,16 @@ from ..ports import (
     Runtime,
     Transport,
 )
-from ..schema import (
-    Encoded,
-    GenerateResponse,
-    Lowered,
-    ModelCall,
-    ModelReply,
-    Part,
-    SchemaError,
-    TextPart,
-    WireRequest,
-)
+from ..schema import Encoded, GenerateResponse, Lowered, ModelCall, ModelReply, Part, TextPart, WireRequest
 from ..schema.call_ids import with_unique_ids
 from ..schema.deferred_costs import defer_cost
 from ..scrubbing import Secrets
 from ..telemetry.costs import Bill
-from .endings import close_streams, end_call, outcome_of
+from .endings import as_response, close_streams, end_call, outcome_of, with_origin
 from .exchange import Exchange, ReplyReader, located
-from .losses import refuse_losses, without_sampling_warnings
 from .lowering import lower
+from .lowering.changes import refuse_losses, without_sampling_warnings
 from .prepared import OutputReader, Prepare, Prepared
-from .reasoning_origins import with_origin
-from .responses import as_response
-from .rings import compose
 
 if TYPE_CHECKING:
     from ..files.call_files import CallFiles
@@ -66,6 +47,8 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 R = TypeVar("R")
+In = TypeVar("In")
+Out = TypeVar("Out")
 
 
 class Pipeline:
@@ -95,8 +78,8 @@ class Pipeline:
         self._middleware = middleware
         exchange = Exchange(session.endpoint, transport, clock, ReplyReader(session))
         self.operation: Operation[Any] = Operation(CHAT, session.transpiler.encode, session.transpiler.decode)
-        self._around_call = compose(middleware, "around_call", self._perform)
-        self._around_attempt = compose(middleware, "around_attempt", exchange)
+        self._around_call = _compose(middleware, "around_call", self._perform)
+        self._around_attempt = _compose(middleware, "around_attempt", exchange)
 
     def generate(
         self, prepare: Prepare, timeout: float | None, read_output: OutputReader
@@ -116,7 +99,7 @@ class Pipeline:
         """Returns a pipeline through the same middleware whose calls are of `operation`, and answered by `answer` in
         place of the provider. `request` returns what stands for the request, in attempts and cassettes.
         """
-        around_attempt = compose(self._middleware, "around_attempt", answer)
+        around_attempt = _compose(self._middleware, "around_attempt", answer)
 
         async def perform(context: CallContext) -> Answer:
             context.pricing = pricing
@@ -124,14 +107,14 @@ class Pipeline:
 
         other = copy(self)
         other.operation, other.pricing = operation, pricing
-        other._around_call = compose(self._middleware, "around_call", perform)
+        other._around_call = _compose(self._middleware, "around_call", perform)
         return other
 
     def separates_output(self, call: ModelCall) -> bool:
         """Returns whether the typed answer of `call` takes a call of its own, without its tools."""
         if call.output is None:
             return False
-        from .lowering.output_modes import output_plan
+        from .lowering.output import output_plan
 
         return output_plan(call, self._session.profile, self._session.transpiler).strategy == "separate"
 
@@ -164,6 +147,8 @@ class Pipeline:
             async with InTime(self.runtime, last_moment(context), time_given(context)):
                 answer = await self._around_call(context)
                 if not isinstance(answer, _WHOLE):
+                    from .delta_reading import read_to_end
+
                     answer = await read_to_end(answer)
             result = finish(answer, context)
         except BaseException as error:
@@ -205,7 +190,11 @@ class Pipeline:
             answer = await self._around_call(context)
         if isinstance(answer, OperationResult):
             raise _wrong_answer(answer, context)
-        return WholeReply(answer) if isinstance(answer, ModelReply) else answer
+        if not isinstance(answer, ModelReply):
+            return answer
+        from .delta_reading import WholeReply
+
+        return WholeReply(answer)
 
     async def _perform(self, context: CallContext) -> Answer:
         """The innermost function of the outer ring: lowers, converts files, encodes, and makes attempts."""
@@ -219,7 +208,7 @@ class Pipeline:
         context.warnings += (each for each in (*lowered.warnings, *encoded.warnings) if each not in known)
         answer = await self._attempted(context, lowered, encoded)
         if encoded.names is not None:
-            from .sent_names import restore_names
+            from .delta_reading import restore_names
 
             answer = restore_names(answer, encoded.names, context)
         if lowered.reading is None:
@@ -293,7 +282,7 @@ class Pipeline:
         context: CallContext,
     ) -> tuple[Lowered, Encoded]:
         """Returns what `_encoded` returns for a call with files: encoding reads those that are sent natively."""
-        from ..files.conversion import encoded_with_files
+        from ..files.execution import encoded_with_files
 
         executed = await self.files.execute(lowered, lower_again, context, self.clock, self.operate_on)
         return executed, await self.runtime.call(encoded_with_files, encode, executed.call, kind="files")
@@ -322,6 +311,18 @@ class Pipeline:
         result = replace(answer, value=value, warnings=tuple(context.warnings))
         defer_cost(result, partial(Bill(context).cost, self.pricing))
         return result
+
+
+def _compose(
+    middleware: Sequence[Middleware], ring: str, innermost: Callable[[In], Awaitable[Out]]
+) -> Callable[[In], Awaitable[Out]]:
+    """Returns `innermost` wrapped by the method `ring` of each middleware that has it, the first one outermost."""
+    composed: Callable[..., Awaitable[Any]] = innermost
+    for layer in reversed(middleware):
+        method = getattr(layer, ring, None)
+        if method is not None:
+            composed = partial(method, next=composed)
+    return composed
 
 
 _WHOLE = (ModelReply, OperationResult)
@@ -363,48 +364,3 @@ def fail(
     """Adds provider, model and request id to `error`, and ends the call with it."""
     explain(error, context)
     end_call(context, outcome_of(error), deltas=deltas, error=error, seconds_to_first=seconds_to_first)
-
-
-async def read_to_end(stream: DeltaStream) -> ModelReply:
-    """Returns the reply that a stream accumulates to."""
-    deltas: list[Delta] = []
-    while batch := as_batch(await stream.read()):
-        deltas += batch
-    return complete(deltas)
-
-
-def as_batch(batch: list[Delta]) -> list[Delta]:
-    """Returns `batch`; raises `ServerError` unless it is a list of deltas."""
-    if isinstance(batch, list):  # pyright: ignore[reportUnnecessaryIsInstance]
-        return batch
-    raise ServerError(f"the stream returned a {type(batch).__name__}: expected a list of deltas")
-
-
-def complete(deltas: Sequence[Delta]) -> ModelReply:
-    """Returns the reply that deltas accumulate to; raises `ServerError` if it is invalid."""
-    from ..schema import accumulate
-
-    try:
-        return accumulate(deltas)
-    except SchemaError as error:
-        raise ServerError(f"the reply does not match the schema: {error}") from error
-
-
-class WholeReply:
-    """A complete reply (from a cache, for example) as a stream."""
-
-    def __init__(self, reply: ModelReply) -> None:
-        from ..schema import deltas_of
-
-        self._deltas = deltas_of(reply)
-
-    async def read(self) -> list[Delta]:
-        """Returns all deltas, then an empty list."""
-        deltas, self._deltas = self._deltas, []
-        return deltas
-
-    async def close(self) -> None:
-        """Does nothing: there is nothing to close."""
-
-    def abort(self) -> None:
-        """Does nothing: there is no connection."""

@@ -1,20 +1,26 @@
-"""Converts files, and keeps conversions by content and settings: the same file is not converted again."""
+"""Converts files, and files inside of them; conversions are kept by content and settings, so that the same file is not
+converted again.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from threading import BoundedSemaphore
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from functools import partial
+from threading import BoundedSemaphore, Condition
 from typing import TYPE_CHECKING, Any, cast
 
 from ..errors import MediaError
 from ..ports import Caption, Captioner, Conversion, FitsMedia, Fitted, MediaContext, MediaHandler
-from ..schema import ImagePart, MediaPart, TextPart, digest, to_data
+from ..ports.conversions import no_progress
+from ..ports.interruptions import current_interruption, interruptible
+from ..schema import ImagePart, MediaKind, MediaPart, TextPart, digest, to_data
 from ..version import __version__
-from .nested_files import NestedFiles
-from .running_conversions import running_conversions
+from .parts import handler_for, source_name
+from .policies import allowed_fallbacks
 
 if TYPE_CHECKING:
     from ..ports import Transcriber, Transcription
@@ -22,6 +28,9 @@ if TYPE_CHECKING:
 
 _cores: dict[int, BoundedSemaphore] = {}
 """By process: a fork may happen while another thread holds one."""
+_TEXT = frozenset({"text"})
+_DEPTH = 3
+"""Files in files in files are converted, and no further ones."""
 
 
 def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Conversion:
@@ -186,3 +195,102 @@ def _key(handler: MediaHandler, part: MediaPart, context: MediaContext, question
             "images": _image_rules(context) if "image/png" in outputs else None,
         }
     )
+
+
+class RunningConversions:
+    """The conversions that run, by key."""
+
+    def __init__(self) -> None:
+        self._runs: dict[str, object] = {}
+        self._changed = Condition()
+
+    @contextmanager
+    def turn(self, key: str, seconds: float | None) -> Generator[bool]:
+        """Waits until no other thread is in the body for this key, at most `seconds`, and runs the body; yields
+        whether it waited. Others do not wait for a body whose call is interrupted: it may hang.
+
+        Raises `StreamInterruptedError` if the call is interrupted while it waits.
+        """
+        run = object()
+        waited = self._begin(key, run, seconds)
+        end = partial(self._end, key, run)
+        try:
+            with interruptible(end):
+                yield waited
+        finally:
+            end()
+
+    def _begin(self, key: str, run: object, seconds: float | None) -> bool:
+        """Returns whether it waited. After a wait that was too long, the run of the other thread stays the one that
+        further threads wait for.
+        """
+        interruption = current_interruption()
+        with interruptible(self._wake), self._changed:
+            waited = key in self._runs
+            if waited:
+                self._changed.wait_for(
+                    lambda: key not in self._runs or (interruption is not None and interruption.is_set), seconds
+                )
+            if interruption is not None:
+                interruption.check()
+            self._runs.setdefault(key, run)
+            return waited
+
+    def _end(self, key: str, run: object) -> None:
+        with self._changed:
+            if self._runs.get(key) is run:
+                del self._runs[key]
+                self._changed.notify_all()
+
+    def _wake(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+
+_of_process: dict[int, RunningConversions] = {}
+"""By process: a forked one has the keys of its parent, but not the threads that will remove them."""
+
+
+def running_conversions() -> RunningConversions:
+    """Returns the conversions that run in this process."""
+    process = os.getpid()
+    return _of_process.get(process) or _of_process.setdefault(process, RunningConversions())
+
+
+@dataclass(frozen=True, slots=True)
+class NestedFiles:
+    """Converts a file inside of a file to text, by the policy for its kind; callable, it blocks."""
+
+    handlers: Sequence[MediaHandler]
+    policies: Mapping[MediaKind, str]
+    context: MediaContext
+    depth: int = 1
+
+    def __call__(self, part: MediaPart) -> Conversion:
+        """Returns the text of a file.
+
+        Raises `MediaError` if the policy refuses it, no fallback is usable, or it is nested too deeply.
+        """
+
+        source = source_name(part.blob)
+        handler, kind = handler_for(part, self.handlers)
+        policy = self.policies.get(kind, "auto")
+        if policy == "refuse":
+            raise MediaError(f"the policy for {kind} is 'refuse'", source=source)
+        if self.depth > _DEPTH:
+            raise MediaError(f"{source} is nested in more than {_DEPTH} files", source=source)
+        fallbacks = [
+            each
+            for each in allowed_fallbacks(handler, policy)
+            if "text" in each.outputs and (each.needs is None or each.needs in self.context.options)
+        ]
+        if handler is None or not fallbacks:
+            raise MediaError(f"nothing converts {part.blob.media_type} to text", source=source)
+        inner = replace(
+            self.context,
+            fallbacks=tuple(each.name for each in fallbacks),
+            accepted_outputs=_TEXT,
+            to_text=replace(self, depth=self.depth + 1),
+            on_progress=no_progress,
+        )
+        return convert(handler, part, inner)

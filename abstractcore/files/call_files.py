@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     )
     from ..schema import Blob
     from .contents import MadeFiles
-    from .facts import FactsByFile
-    from .measuring import FileFacts
+    from .facts import FactsByFile, FileFacts
     from .policies import MediaDefaults
     from .upload_requests import Operate
     from .uploads import FileUploads, StoredBlobs
@@ -109,7 +108,7 @@ class CallFiles:
     def facts(self) -> FileFacts:
         """What measures files, created for the first of them."""
         if self._facts is None:
-            from .measuring import FileFacts
+            from .facts import FileFacts
 
             self._facts = FileFacts(self.handlers, self.artifact, self.context)
         return self._facts
@@ -152,13 +151,13 @@ class CallFiles:
         )
         if not self._session.profile.media_after_results:
             return executed
-        from .tool_result_media import move_files_after_results
+        from .tool_results import move_files_after_results
 
         return move_files_after_results(executed)
 
     def as_planned(self, lowered: Lowered) -> Lowered:
         """Returns a plan with what is known of conversions before they are made; may block."""
-        from .conversion import as_planned
+        from .execution import as_planned
 
         return as_planned(lowered, self.handlers, self.context())
 
@@ -182,7 +181,7 @@ class CallFiles:
 
     async def page_words(self, part: MediaPart, page: int, runtime: Runtime) -> str | None:
         """Returns what is read on the image of a page; None for a file without such pages. Raises as `extract_text`."""
-        from .page_words import page_words
+        from .extraction import page_words
 
         return await runtime.call(page_words, part, page, self.handlers, self.context(), self.artifact, kind="files")
 

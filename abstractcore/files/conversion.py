@@ -1,14 +1,12 @@
-"""Executes the decisions for files: checks or converts each file, and replaces it by the result."""
+"""Checks or converts one file, as it was decided: `converted_file` returns the content that replaces it."""
 
 from __future__ import annotations
 
-import os
+import logging
+from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
-from typing import cast
 
-from ..concurrency.deadlines import remaining
 from ..errors import (
     AbstractCoreError,
     CorruptFileError,
@@ -18,154 +16,37 @@ from ..errors import (
     ModelStoreError,
     WrongPasswordError,
 )
-from ..ports import (
-    CallContext,
-    ConversionKey,
-    ConvertedFile,
-    FitsMedia,
-    Fitted,
-    HasExcerpts,
-    MediaContext,
-    MediaHandler,
-)
+from ..ports import ConvertedFile, FetchedFile, Fetcher, FitsMedia, Fitted, HasExcerpts, MediaContext, MediaHandler
 from ..schema import (
     Blob,
     CallWarning,
     ContentPart,
-    Encoded,
-    Lowered,
+    ImagePart,
     MediaDecision,
     MediaLoss,
     MediaPart,
+    MediaProgress,
     MediaSent,
-    ModelCall,
-    Part,
     SchemaError,
     TextPart,
-    ToolResult,
 )
-from ..schema.blobs import ChangedFileError
-from ..schema.install_hints import install_hint
-from .cached_conversions import convert, fit, kept_conversion
+from .cached_conversions import convert, fit
 from .contents import conversion_tokens
-from .downloads import KeptDownloads
-from .fitted_images import fitted_images
-from .nested_files import NestedFiles
-from .parts import is_cut, media_parts, message_index, turn_start
-from .progress import ProgressReporter
+from .parts import handler_for, is_cut
 from .routes import lossy_native
 from .untrusted_content import as_untrusted, sent_parts
 
 _MOST_SENT_BYTES = 256 << 20
 """No provider accepts a larger file in a request."""
-_IN_RESULT, _EARLIER = "result", "earlier"
+IN_RESULT, EARLIER = "result", "earlier"
 """The path of all files of tools' results, and of those of earlier turns that are text since there are more, in what
 decides a conversion."""
+_log = logging.getLogger("abstractcore")
+_STEPS = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Executed:
-    """A call whose decisions were executed, and what each of them has made of its file, by path."""
-
-    lowered: Lowered
-    files: Mapping[str, ConvertedFile]
-
-
-async def execute_decisions(
-    lowered: Lowered,
-    handlers: Sequence[MediaHandler],
-    media: MediaContext,
-    artifact: Callable[[str], bytes],
-    context: CallContext,
-) -> Executed:
-    """Returns the call with every decision executed: files sent natively are checked, the others converted.
-
-    What is in `context.converted` is not executed again, and what is executed is added there. `artifact` gives the
-    content that has a hash. Raises `MediaError`, `ArtifactError` or `MissingExtraError`; nothing has been sent by then.
-    A file of a tool's result that cannot be read is replaced by a note, with a warning: the loop goes on. A file of an
-    earlier turn that has no text, and need not be text, is not replaced: `ConvertedFile.failure` says why.
-    """
-    fetcher = None if media.fetcher is None else KeptDownloads(media.fetcher, context.downloads)
-    media = replace(media, fetcher=fetcher, timeout=remaining(context), trace_id=context.trace_id)
-    media = replace(media, to_text=NestedFiles(handlers, lowered.call.media_policy, media))
-    parts = dict(media_parts(lowered.call))
-    named = {handler.name: handler for handler in handlers}
-    runtime, converted = context.runtime, context.converted
-    turn = turn_start(lowered.call, context.added_messages)
-    keys = [_key(parts[decision.part_path], decision, lowered.call, turn) for decision in lowered.decisions]
-
-    def thunk(part: MediaPart, form: str, decision: MediaDecision, question: str):
-        handler = named.get(decision.handler or "")
-        handle = _HANDLES.get(decision.part_path, _handle)
-        asked = replace(media, question=question)
-        if context.on_media_progress is not None:
-            asked = replace(asked, on_progress=ProgressReporter(context.on_media_progress, decision.source))
-        given = Handled(decision, part, handler, asked, handlers, context.trace_id)
-        return lambda: runtime.call(partial(handle, given, artifact, runtime.now), kind="files")
-
-    missing = [key for key in dict.fromkeys(keys) if key not in converted]
-    converted.update(zip(missing, await runtime.gather(*(thunk(*key) for key in missing)), strict=True))
-    decisions: list[MediaDecision] = []
-    warnings = [*lowered.warnings]
-    charged: set[ConversionKey] = set()
-    for decision, key in zip(lowered.decisions, keys, strict=True):
-        path, file = decision.part_path, converted[key]
-        is_charged = file.trace_id == context.trace_id and key not in charged
-        charged.add(key)
-        usage = file.decision.usage if is_charged else None
-        tokens = file.decision.tokens if decision.tokens is None else decision.tokens
-        decisions.append(replace(file.decision, part_path=path, usage=usage, facts=decision.facts, tokens=tokens))
-        warnings += (replace(warning, path=path) for warning in file.warnings)
-    paths = (decision.part_path for decision in lowered.decisions)
-    files = {path: converted[key] for path, key in zip(paths, keys, strict=True)}
-    call = with_files(lowered.call, files)
-    return Executed(replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings)), files)
-
-
-def encoded_with_files(encode: Callable[[ModelCall], Encoded], call: ModelCall) -> Encoded:
-    """Returns the request of a call, whose files are read for it; raises `MediaError` for one that has changed or is
-    gone since it was checked.
-    """
-    try:
-        return encode(call)
-    except ChangedFileError as error:
-        raise MediaError(f"a file of the call cannot be read: {error.message}.") from error
-    except OSError as error:
-        source = os.path.basename(os.fsdecode(error.filename or ""))
-        raise MediaError(f"{source or 'a file'} cannot be read: {error.strerror or error}.", source=source) from error
-
-
-def with_files(call: ModelCall, files: Mapping[str, ConvertedFile]) -> ModelCall:
-    """Returns the call with what was made of its files, by path."""
-    parts = dict(media_parts(call))
-    made = ((path, file.parts) for path, file in files.items())
-    return _with_parts(call, {path: _with_cache_point(new, parts[path]) for path, new in made if new is not None})
-
-
-def _key(part: MediaPart, decision: MediaDecision, call: ModelCall, turn: int) -> ConversionKey:
-    plain = part if part.cache is None else replace(part, cache=None)
-    question = "" if decision.route == "native" else _question(decision.part_path, call)
-    place = _IN_RESULT if ".content[" in decision.part_path else ""
-    if decision.text_because is not None and message_index(decision.part_path) < turn:
-        place = _EARLIER
-    return plain, part.blob.form, replace(decision, part_path=place, facts=None, tokens=None), question
-
-
-def _question(part_path: str, call: ModelCall) -> str:
-    """Returns the text of the user's message that a file is in; of a tool's result, that of the last one before it."""
-    messages = (
-        message for message in reversed(call.messages[: message_index(part_path) + 1]) if message.role == "user"
-    )
-    return next((message.text for message in messages), "")
-
-
-def _with_cache_point(parts: tuple[ContentPart, ...], file: MediaPart) -> tuple[ContentPart, ...]:
-    """Returns the parts that replace `file`, the last one with the cache point of the file."""
-    return parts if file.cache is None else (*parts[:-1], replace(parts[-1], cache=file.cache))
-
-
-@dataclass(frozen=True, slots=True)
-class Handled:
+class FileTask:
     """A file, the decision for it, and what its handler needs."""
 
     decision: MediaDecision
@@ -176,65 +57,73 @@ class Handled:
     trace_id: str
 
 
-def _handle_of_result(given: Handled, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
-    """Returns a file of a tool's result as `_handle` does; a note, if it cannot be read."""
+def converted_file(task: FileTask, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
+    """Returns what a file becomes by its decision; blocks. `artifact` gives the content that has a hash.
+
+    Raises `MediaError`, `ArtifactError` or `MissingExtraError`, but not for a file of a tool's result, which a note
+    replaces, nor for the text of a file of an earlier turn: `ConvertedFile.failure` says why there is none.
+    """
+    place = task.decision.part_path
+    convert_one = _of_result if place == IN_RESULT else _of_earlier_turn if place == EARLIER else _converted_file
+    return convert_one(task, artifact, now)
+
+
+def _of_result(task: FileTask, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
+    """Returns a file of a tool's result as `_converted_file` does; a note, if it cannot be read."""
     try:
-        return _handle(given, artifact, now)
+        return _converted_file(task, artifact, now)
     except (MediaError, MissingExtraError) as error:
         note = TextPart(f"[a file that cannot be shown here: {error.message}]")
-        noted = replace(given.decision, sent=sent_parts((note,), (note,)), lost=(MediaLoss("files", 1, 1),))
+        noted = replace(task.decision, sent=sent_parts((note,), (note,)), lost=(MediaLoss("files", 1, 1),))
         warning = CallWarning("result_file_left_out", "", error.message)
-        return ConvertedFile(given.trace_id, noted, (note,), (warning,))
+        return ConvertedFile(task.trace_id, noted, (note,), (warning,))
 
 
-def _handle_earlier(given: Handled, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
-    """Returns a file of an earlier turn as `_handle` does; why there is no text of it, if there is none."""
+def _of_earlier_turn(task: FileTask, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
+    """Returns a file of an earlier turn as `_converted_file` does; why there is no text of it, if there is none."""
     try:
-        return _handle(given, artifact, now)
+        return _converted_file(task, artifact, now)
     except (MediaError, MissingExtraError, ModelStoreError) as error:
-        return ConvertedFile(given.trace_id, given.decision, failure=error.message.rstrip("."))
+        return ConvertedFile(task.trace_id, task.decision, failure=error.message.rstrip("."))
 
 
-def _handle(given: Handled, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
-    decision, handler = given.decision, given.handler
+def _converted_file(task: FileTask, artifact: Callable[[str], bytes], now: Callable[[], float]) -> ConvertedFile:
+    decision, handler = task.decision, task.handler
     if decision.route == "left_out":
-        return _left_out(given)
-    part = _at_hand(given.part, decision, given.context, artifact)
+        return _left_out(task)
+    part = _at_hand(task.part, decision, task.context, artifact)
     try:
         if decision.route == "native":
-            part, pages = _excerpt(part, handler, given.context)
+            part, pages = _excerpt(part, handler, task.context)
             _check_size(part, decision)
             if handler is None or part.blob.form not in ("bytes", "file"):
                 executed = replace(decision, sent=MediaSent(decision.type, part.blob.size))
-                return ConvertedFile(given.trace_id, executed, (part,) if part is not given.part else None)
+                return ConvertedFile(task.trace_id, executed, (part,) if part is not task.part else None)
             handler.check(part)
-            fitted = _fitted(given, part, handler)
+            fitted = _fitted(task, part, handler)
             return _with_pages(fitted, pages) if pages else fitted
         if handler is None:
             raise MediaError(f"no media handler reads {decision.type}", source=decision.source)
         began = now()
         try:
-            converted = _converted(given, part, handler)
+            converted = _converted(task, part, handler)
         except (MissingExtraError, MediaError) as error:
             if not decision.native_loss or isinstance(error, EncryptedFileError | WrongPasswordError):
                 raise
-            return _unconverted(decision, part, error, given.trace_id)
+            return _unconverted(decision, part, error, task.trace_id)
         return replace(converted, decision=replace(converted.decision, seconds=now() - began))
     except (SchemaError, OSError) as error:
         raise MediaError(f"{decision.source} cannot be read: {error}", source=decision.source) from error
 
 
-_HANDLES = {_IN_RESULT: _handle_of_result, _EARLIER: _handle_earlier}
-
-
-def _left_out(given: Handled) -> ConvertedFile:
+def _left_out(task: FileTask) -> ConvertedFile:
     """Returns a note instead of a file of an earlier turn."""
-    decision = given.decision
+    decision = task.decision
     content = (TextPart("This file of an earlier message is left out here, since there is no more room for it."),)
     parts = as_untrusted(decision.source, "left out", content)
     noted = replace(decision, sent=sent_parts(parts, content), lost=(MediaLoss("files", 1, 1),))
     warning = CallWarning("file_left_out", "", f"{decision.source}: {decision.reason}", decision.type)
-    return ConvertedFile(given.trace_id, noted, parts, (warning,))
+    return ConvertedFile(task.trace_id, noted, parts, (warning,))
 
 
 def _check_size(part: MediaPart, decision: MediaDecision) -> None:
@@ -250,24 +139,24 @@ def _check_size(part: MediaPart, decision: MediaDecision) -> None:
     )
 
 
-def _fitted(given: Handled, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
+def _fitted(task: FileTask, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
     """Returns a file that is sent natively, within the limits of the model if its handler keeps them.
 
     A file that is damaged, or cannot be read without a package that is missing, is sent as it is, unless it may be too
     large: decoders of providers may differ.
     """
-    decision, fitted, warnings = given.decision, Fitted((part,)), ()
+    decision, fitted, warnings = task.decision, Fitted((part,)), ()
     if isinstance(handler, FitsMedia):
         try:
-            fitted = fit(handler, part, decision.fit, given.context)
+            fitted = fit(handler, part, decision.fit, task.context)
         except (MissingExtraError, CorruptFileError) as error:
             if (part.blob.size or 0) > decision.fit.get("image_bytes", part.blob.size or 0):
                 raise
             message = f"{decision.source} is sent as it is, with its metadata: {error.message}"
             warnings = (CallWarning("image_unchecked", "", message),)
-    parts = None if fitted.parts == (given.part,) and given.part is part else fitted.parts
+    parts = None if fitted.parts == (task.part,) and task.part is part else fitted.parts
     sent = sent_parts(fitted.parts, fitted.parts)
-    return ConvertedFile(given.trace_id, replace(decision, sent=sent, lost=fitted.lost), parts, warnings)
+    return ConvertedFile(task.trace_id, replace(decision, sent=sent, lost=fitted.lost), parts, warnings)
 
 
 def _excerpt(part: MediaPart, handler: MediaHandler | None, context: MediaContext) -> tuple[MediaPart, tuple[int, ...]]:
@@ -283,10 +172,10 @@ def _with_pages(file: ConvertedFile, pages: tuple[int, ...]) -> ConvertedFile:
     return replace(file, decision=replace(file.decision, sent=replace(file.decision.sent, page_numbers=pages)))
 
 
-def _converted(given: Handled, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
-    decision = given.decision
-    conversion = convert(handler, part, _asked(decision, given.context))
-    content, lost = fitted_images(conversion.parts, decision.fit, given.handlers, given.context)
+def _converted(task: FileTask, part: MediaPart, handler: MediaHandler) -> ConvertedFile:
+    decision = task.decision
+    conversion = convert(handler, part, conversion_context(decision, task.context))
+    content, lost = fitted_images(conversion.parts, decision.fit, task.handlers, task.context)
     label = conversion.label if decision.text_because is None else f"{conversion.label}, in place of the file"
     parts = as_untrusted(decision.source, label, content)
     sent = sent_parts(parts, content)
@@ -306,55 +195,14 @@ def _converted(given: Handled, part: MediaPart, handler: MediaHandler) -> Conver
         recorded=conversion.recorded,
     )
     warnings = tuple(replace(each, path="") for each in conversion.warnings)
-    return ConvertedFile(given.trace_id, executed, parts, warnings)
+    return ConvertedFile(task.trace_id, executed, parts, warnings)
 
 
-def _asked(decision: MediaDecision, context: MediaContext) -> MediaContext:
+def conversion_context(decision: MediaDecision, context: MediaContext) -> MediaContext:
     """Returns the context of the conversion that was decided."""
     fallbacks = tuple(filter(None, (decision.fallback, *decision.alternatives)))
     outputs, most = frozenset(decision.outputs), decision.fit.get("images")
     return replace(context, fallbacks=fallbacks, accepted_outputs=outputs, max_images=most)
-
-
-def as_planned(lowered: Lowered, handlers: Sequence[MediaHandler], media: MediaContext) -> Lowered:
-    """Returns a plan with the tokens of files that were converted to text before, and a warning for each file whose
-    conversion needs a package that is not installed; may block.
-    """
-    parts, named = dict(media_parts(lowered.call)), {handler.name: handler for handler in handlers}
-    media = replace(media, to_text=NestedFiles(handlers, lowered.call.media_policy, media))
-    decisions: list[MediaDecision] = []
-    warnings = [*lowered.warnings]
-    for decision in lowered.decisions:
-        handler = named.get(decision.handler or "")
-        if decision.route in ("inline", "fallback") and handler is not None:
-            warnings += _missing_packages(decision, handler)
-        if decision.route in ("inline", "fallback") and decision.tokens is None and handler is not None:
-            asked = replace(_asked(decision, media), question=_question(decision.part_path, lowered.call))
-            kept = kept_conversion(handler, parts[decision.part_path], asked)
-            decision = decision if kept is None else replace(decision, tokens=conversion_tokens(kept))
-        decisions.append(decision)
-    return replace(lowered, decisions=tuple(decisions), warnings=tuple(warnings))
-
-
-def _missing_packages(decision: MediaDecision, handler: MediaHandler) -> list[CallWarning]:
-    needed = [each.packages for each in handler.fallbacks if each.name == decision.fallback]
-    missing = [package for packages in needed for package, module in packages.items() if not _is_installed(module)]
-    if not missing:
-        return []
-    message = (
-        f"{decision.source} cannot be converted before these packages are installed: {', '.join(missing)}. "
-        f"{install_hint(*missing)}"
-    )
-    return [CallWarning("missing_package", decision.part_path, message)]
-
-
-def _is_installed(module: str) -> bool:
-    from importlib.util import find_spec
-
-    try:
-        return find_spec(module) is not None
-    except (ImportError, ValueError):  # `sys.modules` has None for it
-        return False
 
 
 def _unconverted(decision: MediaDecision, part: MediaPart, error: AbstractCoreError, trace_id: str) -> ConvertedFile:
@@ -384,26 +232,85 @@ def _at_hand(
     return replace(part, blob=fetched, controls=replace(controls, fetch=None) if controls is not None else None)
 
 
-def _with_parts(call: ModelCall, replaced: Mapping[str, tuple[Part, ...]]) -> ModelCall:
-    if not replaced:
-        return call
-    messages = (
-        replace(message, parts=_replaced(message.parts, f"messages[{i}].parts", replaced))
-        for i, message in enumerate(call.messages)
-    )
-    return call.with_(messages=tuple(messages))
+def fitted_images(
+    content: Sequence[ContentPart], limits: Mapping[str, int], handlers: Sequence[MediaHandler], context: MediaContext
+) -> tuple[tuple[ContentPart, ...], tuple[MediaLoss, ...]]:
+    """Returns the content with every image within limits and without metadata, and what they lost; blocks.
+
+    An image that is damaged is left as it is, unless it is too large: it is then counted as lost, as is one that cannot
+    be made small enough.
+    """
+    found: list[ContentPart] = []
+    lost: defaultdict[str, list[float]] = defaultdict(lambda: [0, 0])
+    images, by_type = 0, dict[str, MediaHandler | None]()
+    for part in content:
+        if not isinstance(part, ImagePart):
+            found.append(part)
+            continue
+        images += 1
+        media_type = part.blob.media_type
+        if media_type not in by_type:
+            by_type[media_type] = handler_for(part, handlers)[0]
+        fitted = _fitted_image(part, {**limits, "images": 1}, by_type[media_type], context)
+        found += [] if fitted is None else fitted.parts
+        for loss in () if fitted is None else fitted.lost:
+            lost[loss.what][0] += loss.count
+            lost[loss.what][1] += loss.total or 0
+    losses = [MediaLoss(f"{what} of images", count, total) for what, (count, total) in lost.items()]
+    left_out = images - sum(isinstance(part, ImagePart) for part in found)
+    if left_out > 0:
+        losses.append(MediaLoss("images", left_out, images, ("they are too large",)))
+    return tuple(found), tuple(losses)
 
 
-def _replaced(parts: Sequence[Part], path: str, replaced: Mapping[str, tuple[Part, ...]]) -> tuple[Part, ...]:
-    """Returns the parts with replacements; a text that ends a file's content is followed by an empty line."""
-    result: list[Part] = []
-    for index, part in enumerate(parts):
-        part_path = f"{path}[{index}]"
-        new = replaced.get(part_path, (part,))
-        if isinstance(part, ToolResult):
-            content = _replaced(part.content, f"{part_path}.content", replaced)
-            new = (replace(part, content=cast("tuple[ContentPart, ...]", content)),)
-        elif part_path in replaced and isinstance(last := new[-1], TextPart) and index + 1 < len(parts):
-            new = (*new[:-1], replace(last, text=last.text + "\n"))
-        result += new
-    return tuple(result)
+def _fitted_image(
+    part: ImagePart, limits: Mapping[str, int], handler: MediaHandler | None, context: MediaContext
+) -> Fitted | None:
+    if not isinstance(handler, FitsMedia):
+        return Fitted((part,))
+    try:
+        return fit(handler, part, limits, context)
+    except (CorruptFileError, MissingExtraError):
+        size = part.blob.size or 0
+        return Fitted((part,)) if size <= limits.get("image_bytes", size) else None
+    except MediaError:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class KeptDownloads:
+    """A fetcher that downloads each URL of a call once. What two threads download at once is kept once."""
+
+    fetcher: Fetcher
+    downloads: dict[str, FetchedFile]
+
+    def fetch(self, url: str, timeout: float | None = None) -> FetchedFile:
+        """Returns the file at a URL; raises `MediaError`."""
+        found = self.downloads.get(url)
+        if found is None:
+            found = self.downloads[url] = self.fetcher.fetch(url, timeout)
+        return found
+
+
+class ProgressReporter:
+    """Calls a function with the progress of one file, in the thread of its conversion, at most for each hundredth of a
+    known total. If the function raises an exception, it is logged, and the function is not called again: the conversion
+    goes on.
+    """
+
+    def __init__(self, function: Callable[[MediaProgress], object], source: str) -> None:
+        self._function: Callable[[MediaProgress], object] | None = function
+        self._source = source
+        self._step = -1
+
+    def __call__(self, done: float, total: float | None, what: str) -> None:
+        """Reports progress; see `MediaContext.progress`."""
+        step = int(_STEPS * done / total) if total else self._step + 1
+        if self._function is None or step <= self._step:
+            return
+        self._step = step
+        try:
+            self._function(MediaProgress(self._source, done, total, what))
+        except Exception:
+            self._function = None
+            _log.exception("the function on_media_progress failed: it is not called for %s again", self._source)

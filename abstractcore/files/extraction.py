@@ -1,5 +1,5 @@
-"""Extracts the text of a file that was sent to the model natively, and hears recordings again, for evidence and
-verification.
+"""Reads a file that was sent to the model, for evidence and verification: its text, a page of it as an image, what is
+said in spans of a recording.
 """
 
 from __future__ import annotations
@@ -9,15 +9,16 @@ from dataclasses import dataclass, replace
 
 from ..errors import MediaError
 from ..ports import Conversion, MediaContext, MediaHandler, Retranscribes
-from ..schema import MEDIA_PART_BY_KIND, Blob, MediaKind, MediaPart
-from .cached_conversions import convert
-from .nested_files import NestedFiles
+from ..schema import MEDIA_PART_BY_KIND, Blob, ImagePart, MediaControls, MediaKind, MediaPart
+from .cached_conversions import NestedFiles, convert
 from .parts import handler_for, source_name
 
 _TEXT = frozenset({"text"})
 _NO_WORDS = frozenset({"caption", "observe", "frames", "frames+transcript"})
 """Fallbacks whose text is not, or not only, the words of a file."""
 _READ: Mapping[MediaKind, str] = {"image": "ocr", "video": "transcript"}
+_PAGES = "pages"
+_IMAGES = frozenset({"image/png", "image/jpeg"})
 
 
 def extract_text(
@@ -120,3 +121,26 @@ class _Retranscription:
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
         """Returns what is heard; without anchors, if there is no second means."""
         return self.handler.retranscribe(part, self.spans, context) or Conversion("", "")
+
+
+def page_words(
+    part: MediaPart,
+    page: int,
+    handlers: Sequence[MediaHandler],
+    context: MediaContext,
+    artifact: Callable[[str], bytes],
+) -> str | None:
+    """Returns the words that are read on the image of a page, from 1; None for a file whose handler draws no pages.
+
+    Blocks. Raises `MediaError`, `ArtifactError` or `MissingExtraError`.
+    """
+    handler, _ = handler_for(part, handlers)
+    draws = handler is not None and any(each.name == _PAGES and _PAGES in each.controls for each in handler.fallbacks)
+    if handler is None or not draws:
+        return None
+    controls = replace(part.controls or MediaControls(), pages=str(page))
+    part = replace(with_bytes(part, artifact), controls=controls)
+    context = replace(context, captioner=None)
+    read = NestedFiles(handlers, {"image": "ocr"}, context)
+    drawn = convert(handler, part, replace(context, fallbacks=(_PAGES,), accepted_outputs=_IMAGES))
+    return "\n".join(read(image).text for image in drawn.parts if isinstance(image, ImagePart))

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from ..ports.profiles import MediaLimit
 from ..schema import MEDIA_PARTS, MediaDecision, MediaFacts, MediaKind, ModelCall, ToolCall, ToolResult
-from .alternatives import Alternatives
+from .alternatives import Alternatives, can_be_stored, to_store
 from .contents import NO_CONTENT, MadeFiles, MediaContent, planned_content, text_bytes
 from .controls import followed_controls
 from .facts import sent_pages, sent_seconds
-from .file_tokens import media_tokens
 from .parts import message_index
 from .policies import makes_images
-from .shares import largest_size, portions
-from .storing import can_be_stored, to_store
-from .token_estimates import OF_A_NOTE, tokens_beside_files
+from .token_estimates import OF_A_NOTE, media_tokens, tokens_beside_files
 
 _COUNTS: Mapping[MediaLimit, MediaKind] = {"videos": "video", "documents": "document"}
 _LENGTHS: Mapping[MediaLimit, tuple[MediaKind, str]] = {
@@ -367,3 +365,38 @@ def _text_bytes(call: ModelCall) -> int:
             elif not isinstance(part, MEDIA_PARTS):
                 total += text_bytes(getattr(part, "text", ""))
     return total
+
+
+def largest_size(sizes: Iterable[int], room: float) -> int:
+    """Returns the largest size that all of `sizes` can be reduced to, so that their sum is at most `room`."""
+    rest = sorted(sizes, reverse=True)
+    while rest and rest[-1] * len(rest) <= room:
+        room -= rest.pop()
+    return max(0, int(room / len(rest))) if rest else 0
+
+
+def portions(counts: Sequence[int], ages: Sequence[int], room: int, current: int) -> list[int]:
+    """Returns how many images each file may have, so that there are at most `room`: all of the files of the latest
+    message first. Files of one message share equally what is left for them, the later ones first.
+
+    `ages` are the messages of the files. Those before `current` give way by halves: what is sent of an older file then
+    seldom changes, so that prompts stay cached.
+    """
+    by_age: defaultdict[int, list[int]] = defaultdict(list)
+    for index, age in enumerate(ages):
+        by_age[min(age, current)].append(index)
+    given = [0] * len(counts)
+    for age in sorted(by_age, reverse=True):
+        group = sorted((index for index in by_age[age] if counts[index]), key=counts.__getitem__)
+        for position, index in enumerate(group):
+            share = room // (len(group) - position)
+            given[index] = min(counts[index], share) if age == current else _halved(counts[index], share)
+            room -= given[index]
+    return given
+
+
+def _halved(count: int, room: int) -> int:
+    """Returns `count` halved until it is at most `room`."""
+    while count > room:
+        count //= 2
+    return count

@@ -6,15 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from ..ports import HasExcerpts, MediaHandler
-from ..schema import (
-    MEDIA_PART_BY_KIND,
-    MEDIA_PARTS,
-    Blob,
-    MediaKind,
-    MediaPart,
-    ModelCall,
-    ToolResult,
-)
+from ..schema import MEDIA_PART_BY_KIND, MEDIA_PARTS, Blob, MediaKind, MediaPart, ModelCall, ToolResult
 from ..schema.quoting import shown_address, shown_file_name
 
 

@@ -1,4 +1,4 @@
-"""Decides how each file of a call is sent: natively, as text, converted, or refused."""
+"""Decides how each file of a call is sent: natively, as text, converted, or refused; and who downloads it."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal
 
 from ..ports import MediaHandler, ModelProfile
-from ..schema import (
-    Blob,
-    CallWarning,
-    MediaKind,
-    MediaPart,
-    ModelCall,
-    media_kind_of,
-)
+from ..schema import Blob, CallWarning, MediaKind, MediaPart, ModelCall, media_kind_of
 from ..schema.quoting import shown_file_name
 from .parts import can_be_read, handler_for, is_cut, media_parts, source_name
-from .policies import check_policies, usable_fallbacks
-from .refusals import choices, converted_decision, refused, with_fallbacks
+from .policies import (
+    check_policies,
+    choices,
+    converted_decision,
+    not_at_hand,
+    refused,
+    usable_fallbacks,
+    with_fallbacks,
+)
 
 if TYPE_CHECKING:
     from ..schema import MediaDecision
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from .contents import MadeFiles
     from .facts import FactsByFile
     from .policies import MediaDefaults
+
+_DOWNLOADED = ("http", "https")
+"""The schemes of URLs that can be downloaded here."""
 
 
 def lower_media(
@@ -66,7 +69,7 @@ def lower_media(
         _check_pages(decision, parts[decision.part_path])
     warnings: list[CallWarning] = []
     if call.file_store == "always":
-        from .storing import no_store, store_all
+        from .alternatives import no_store, store_all
 
         decisions = store_all(call, decisions, parts, profile, made)
         warnings += no_store(call, decisions, profile)
@@ -122,7 +125,7 @@ def _revised(
     made: MadeFiles | None,
 ) -> tuple[MediaDecision, ...]:
     """Returns decisions by the policy for files of earlier turns; of files without a text, the ones before it."""
-    from .history import lower_history, stays
+    from .alternatives import lower_history, stays
 
     if made is None:
         if not call.media_history:
@@ -164,7 +167,6 @@ def _located(
     """Returns the decision with who downloads the file, if that is a question."""
     if part.blob.form not in ("url", "provider_file") or decision.fetch is not None or decision.route == "left_out":
         return decision
-    from .locations import lower_location
 
     return lower_location(decision, part, call, profile, is_cut=is_cut(part, handler_for(part, handlers)[0]))
 
@@ -278,3 +280,56 @@ def _family(media_type: str) -> str:
     if top == "text" or sub in _TEXT_SUBTYPES:
         return "text"
     return media_type
+
+
+def lower_location(
+    decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile, *, is_cut: bool = False
+) -> MediaDecision:
+    """Returns the decision with who downloads the file, if it is a URL. Pure. One that `is_cut` is downloaded here, if
+    that is possible and its user does not say otherwise.
+
+    Raises `UnsupportedContentError` for a file that is sent natively and that the endpoint cannot read where it is, and
+    `MediaError` for one that must be converted and cannot be downloaded here.
+    """
+    form = part.blob.form
+    if form == "provider_file":
+        return _stored(decision, part, call, profile)
+    return _at_url(decision, part, call, profile, is_cut) if form == "url" else decision
+
+
+def _stored(decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile) -> MediaDecision:
+    if decision.route != "native":
+        raise not_at_hand(decision, call)
+    if not profile.accepts_id(decision.kind, part.blob.media_type):
+        why = f"requests to {call.provider or call.model} cannot name a stored file of this type"
+        raise refused(decision, call, why, ["pass the file itself"])
+    return decision
+
+
+def _at_url(
+    decision: MediaDecision, part: MediaPart, call: ModelCall, profile: ModelProfile, is_cut: bool
+) -> MediaDecision:
+    wanted = part.controls.fetch if part.controls is not None else None
+    url = part.blob.location or ""
+    if decision.route == "native":
+        is_read = profile.reads_url(decision.kind, part.blob.media_type, url)
+        is_cut = is_cut and _scheme(url) in _DOWNLOADED
+        if is_read and (wanted == "vendor" or not (wanted == "us" or is_cut)):
+            return replace(decision, fetch="vendor")
+        if is_read and wanted is None:
+            decision = replace(decision, reason=f"{decision.reason}; it is downloaded here, to send a part of it")
+        elif wanted != "us":
+            why = f"{call.provider or call.model} does not read {_scheme(url)} URLs of {part.blob.media_type}"
+            if wanted == "vendor":
+                raise refused(decision, call, why, ["leave fetch='vendor' out: it is then downloaded here"])
+            decision = replace(decision, reason=f"{decision.reason}; it is downloaded here, since {why}")
+    elif wanted == "vendor":
+        raise not_at_hand(decision, call)
+    if _scheme(url) not in _DOWNLOADED:
+        why = f"{_scheme(url)} URLs cannot be downloaded here"
+        raise refused(decision, call, why, ["pass the file itself", "pass an https:// URL"])
+    return replace(decision, fetch="us")
+
+
+def _scheme(url: str) -> str:
+    return url.partition(":")[0].lower()

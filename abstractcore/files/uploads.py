@@ -1,7 +1,9 @@
-"""`FileUploads`: uploads files to the provider's store, each once, and names them by id in the request."""
+"""`FileUploads`: uploads files to the provider's store, each once by account, and names them by id in the request."""
 
 from __future__ import annotations
 
+import hashlib
+import json
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +23,10 @@ from ..errors import (
     StorageFullError,
 )
 from ..ports import (
+    Address,
     CallContext,
     Clock,
+    Endpoint,
     FileStore,
     FileToUpload,
     HasFileStore,
@@ -31,10 +35,9 @@ from ..ports import (
     Runtime,
     StoredFileIndex,
 )
-from ..schema import Blob, StoredFile
-from .accounts import Account, account_of
-from .upload_content import UploadContent
-from .upload_requests import FileStoreRequests, Operate
+from ..schema import Blob, StoredFile, WireRequest
+from ..schema.quoting import shown_url
+from .upload_requests import FileStoreRequests, Operate, UploadContent
 
 _log = logging.getLogger("abstractcore")
 _MARGIN_SECONDS = 3600.0
@@ -46,6 +49,8 @@ _Flight: TypeAlias = tuple[int, type[Runtime], str, str, str]
 _in_flight: dict[_Flight, Future[None]] = {}
 """Uploads in this process, by process: a forked child cannot wait for threads of its parent. Sync and async calls do
 not wait for each other: a sync call may block the event loop of an async one."""
+_UNSIGNED = WireRequest("", {}, b"")
+_OFFLINE = "offline"
 
 
 class Stored(NamedTuple):
@@ -259,3 +264,35 @@ class FileUploads:
             await requests.run(self._store.delete(id))
         except ProviderError as error:
             _log.warning("an uploaded file cannot be deleted: %s", error)
+
+
+class Account(NamedTuple):
+    """An account at an endpoint: the base URL without secrets, and a digest of the URL and the credentials."""
+
+    endpoint: str
+    digest: str
+
+
+async def account_of(endpoint: Endpoint, headers: Mapping[str, str], runtime: Runtime, now: float) -> Account:
+    """Returns the account that requests to `endpoint` with the user's `headers` use; `now` is in seconds since the
+    epoch.
+
+    The digest is a SHA-256, so that credentials cannot be read from it. Raises what the endpoint raises.
+    """
+    if getattr(endpoint, "offline", False) is True:  # of an LLM whose middleware answers all requests
+        return Account(_OFFLINE, _digest(_OFFLINE, "", headers))
+    address = await endpoint.open(runtime)
+    try:
+        return _account_at(address, headers, now)
+    finally:
+        if address.release is not None:
+            address.release()
+
+
+def _account_at(address: Address, headers: Mapping[str, str], now: float) -> Account:
+    signed = address.auth.sign(_UNSIGNED.with_url(address.url), now)
+    return Account(shown_url(address.url), _digest(address.url, address.query, {**signed.headers, **headers}))
+
+
+def _digest(url: str, query: str, headers: Mapping[str, str]) -> str:
+    return hashlib.sha256(json.dumps([url, query, sorted(headers.items())]).encode()).hexdigest()[:32]

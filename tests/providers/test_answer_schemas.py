@@ -11,7 +11,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from abstractcore import UnsupportedOptionError
-from abstractcore.engine.lowering.structured_output import instruction
+from abstractcore.engine.lowering.output import instruction
 from abstractcore.schema import CallWarning, Message, ModelCall, OutputMode, OutputSchema
 from tests.providers.sessions import lowered
 from tests.providers.vendors.test_lowering import PROVIDERS, session

@@ -1,17 +1,22 @@
-"""Lowers cache points: sets those of `cache=True`, and drops those that the model does not accept."""
+"""Lowers cache points: sets those of `cache=True`, drops those that the model does not accept or whose prefix is too
+short, and changes their times to live.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import replace
 from itertools import takewhile
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from ...ports import ModelProfile
-from ...schema import CachePoint, CallWarning, Message, ModelCall, to_data
-from .cache_minimum import is_too_short, minimum_reason
-from .cache_times import lower_cache_times
+from ...schema import NO_OPTIONS, CachePoint, CallWarning, Message, ModelCall, TextPart, to_data
 from .changes import change_warning
+
+_TOKENS_AROUND = 16
+"""More than the tokens that a provider writes around a message: its role, its beginning and its end."""
+T = TypeVar("T")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 
 
 class _Position(NamedTuple):
@@ -146,3 +151,64 @@ def _changed(message: Message, number: int, positions: Collection[_Position], po
         if position.message == number:
             parts[position.number] = replace(parts[position.number], cache=point)
     return replace(message, parts=tuple(parts))
+
+
+def is_too_short(call: ModelCall, least: int, message: int, part: int) -> bool:
+    """Returns whether the prefix that ends with a part of a message has fewer than `least` tokens for certain.
+
+    A token is at least one byte of the text, so that the bytes in UTF-8 are an upper limit. It counts all system
+    messages, which may be sent first. Where a provider adds text of its own, for tools and for a schema, and where a
+    prefix has anything but text, nothing is certain.
+    """
+    if call.tools or call.hosted_tools or call.output is not None or call.provider_options is not NO_OPTIONS:
+        return False
+    most = 0
+    for number, each in enumerate(call.messages):
+        if number > message and each.role != "system":
+            continue
+        most += _TOKENS_AROUND
+        for item in each.parts[: part + 1] if number == message else each.parts:
+            if type(item) is not TextPart or len(item.text) >= least:
+                return False
+            most += len(item.text.encode())
+        if most >= least:
+            return False
+    return True
+
+
+def minimum_reason(call: ModelCall, profile: ModelProfile) -> str:
+    """Returns why a prefix with fewer tokens than the model's minimum is not cached."""
+    return (
+        f"{call.model} caches only prefixes of at least {profile.cache_minimum or 0:,} tokens, and this one is shorter"
+    )
+
+
+def lower_cache_times(call: ModelCall, allowed: tuple[str, ...]) -> tuple[ModelCall, list[CallWarning]]:
+    """Returns the call with times to live out of `allowed`, such as "5m": the next longer one, else the longest.
+
+    Times that are not set stay so. Each change has a warning.
+    """
+    warnings: list[CallWarning] = []
+    times = sorted(int(time[:-1]) * _SECONDS[time[-1]] for time in allowed)
+    tools = tuple(_timed(tool, f"tools[{i}]", times, warnings) for i, tool in enumerate(call.tools))
+    messages = tuple(
+        _timed_message(message, f"messages[{i}]", times, warnings) for i, message in enumerate(call.messages)
+    )
+    return (call.with_(tools=tools, messages=messages) if warnings else call), warnings
+
+
+def _timed_message(message: Message, path: str, times: list[int], warnings: list[CallWarning]) -> Message:
+    parts = tuple(_timed(part, f"{path}.parts[{i}]", times, warnings) for i, part in enumerate(message.parts))
+    changed = any(new is not old for new, old in zip(parts, message.parts, strict=True))
+    return replace(message, parts=parts) if changed else message
+
+
+def _timed(holder: T, path: str, times: list[int], warnings: list[CallWarning]) -> T:
+    item: Any = holder
+    cache: CachePoint | None = getattr(item, "cache", None)
+    if cache is None or cache.ttl is None or cache.ttl in times:
+        return holder
+    sent = next((time for time in times if time >= cache.ttl), times[-1])
+    message = f"the supported TTLs are {' and '.join(map(str, times))} seconds"
+    warnings.append(change_warning("cache_time_changed", f"{path}.cache.ttl", message, cache.ttl, sent))
+    return replace(item, cache=CachePoint(sent))

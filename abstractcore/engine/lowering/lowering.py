@@ -4,26 +4,32 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
+from functools import lru_cache
+from itertools import chain
+from time import gmtime, strftime
 from typing import TYPE_CHECKING, Any
 
-from ...files.routes import lower_media
+from ...errors import InvalidInputError
+from ...files.parts import media_parts
 from ...ports import MediaHandler, ModelProfile, Transpiler
 from ...registry import did_you_mean
-from ...schema import CallWarning, Lowered, ModelCall, ToolSearch
-from .cache_points import lower_cache
-from .modalities import lower_modalities
-from .prefill import refuse_prefill
-from .retirement import retirement_warning
-from .sampling_options import SAMPLING_OPTIONS, lower_options
-from .structured_output import lower_instruction, lower_output_tool
-from .thinking import lower_thinking, room_to_think, thinking_within_turn
-from .tools import lower_tool_choice, lower_tools, thinking_beside_tools
+from ...schema import CallWarning, HostedToolCall, Lowered, Message, ModelCall, ToolSearch
+from .options import (
+    SAMPLING_OPTIONS,
+    lower_modalities,
+    lower_options,
+    lower_thinking,
+    room_to_think,
+    thinking_within_turn,
+)
 
 if TYPE_CHECKING:
     from ...files.contents import MadeFiles
     from ...files.facts import FactsByFile
     from ...files.policies import MediaDefaults
-    from ...schema import ReplyReading
+    from ...schema import MediaDecision, ReplyReading
+
+_DAY_SECONDS = 86_400
 
 
 def lower(
@@ -57,21 +63,26 @@ def lower(
     prefill.
     """
     if not profile.accepts_prefill:
-        refuse_prefill(call.messages)
+        _refuse_prefill(call.messages)
     call, of_system = _lower_system_messages(call, profile)
     call, reading, tool_search, warnings = _lower_tools_and_output(call, profile, transpiler)
     call, _ = _lower_system_messages(call, profile)  # instructions that were added
-    call, of_cache = lower_cache(call, profile)
-    warnings += [*of_system, *of_cache]
+    warnings += of_system
+    if call.cache or _has_cache_points(call):
+        from .cache_points import lower_cache
+
+        call, of_cache = lower_cache(call, profile)
+        warnings += of_cache
     if not profile.known or profile.retires is not None:
         warnings += _about_the_model(call.model, profile, time)
-    call, decisions, of_files = lower_media(call, profile, handlers, configured, facts, defaults, added, made)
-    warnings += of_files
-    if decisions:
+    decisions: tuple[MediaDecision, ...] = ()
+    if call.media_policy or media_parts(call):
         from ...files.controls import lower_controls
+        from ...files.routes import lower_media
 
+        call, decisions, of_files = lower_media(call, profile, handlers, configured, facts, defaults, added, made)
         call, of_controls = lower_controls(call, decisions, profile, handlers)
-        warnings += of_controls
+        warnings += [*of_files, *of_controls]
     changes, of_options = _options(call, profile)
     warnings += of_options
     return Lowered(call.with_(**changes) if changes else call, decisions, tuple(warnings), reading, tool_search)
@@ -94,23 +105,60 @@ def _lower_tools_and_output(
     """
     tool_search, of_search = None, list[CallWarning]()
     if call.tool_search is not None or any(tool.defer for tool in call.tools):
-        from .tool_search import lower_tool_search
+        from .tools import lower_tool_search
 
         call, tool_search, of_search = lower_tool_search(call, profile)
-    output_requested = call.output_mode is not None
-    call, output_tool, plan, of_output = lower_output_tool(call, profile, transpiler)
-    call, reading, warnings = lower_tools(call, profile)
+    mode_requested = call.output_mode is not None
+    output_tool, plan, of_output = None, None, list[CallWarning]()
+    if call.output is not None:
+        from .output import lower_output_tool
+
+        call, output_tool, plan, of_output = lower_output_tool(call, call.output, profile, transpiler)
+    elif mode_requested:
+        call = call.with_(output_mode=None)
+    reading, warnings = None, list[CallWarning]()
+    if _may_have_tools(call):
+        from .tools import lower_tools
+
+        call, reading, warnings = lower_tools(call, profile)
     if output_tool is not None:
         from ...schema import ReplyReading
 
         reading = replace(reading or ReplyReading(), output_tool=output_tool)
     warnings += [*of_search, *of_output]
     if call.output is not None and plan is not None and plan.strategy != "native":
+        from .output import lower_instruction
+
         # Before files, whose paths are those of the messages as they are sent.
-        instructed, of_output = lower_instruction(call, output_requested, plan)
+        instructed, of_output = lower_instruction(call, mode_requested, plan)
         call = call.with_(**instructed) if instructed else call
         warnings += of_output
     return call, reading, tool_search, warnings
+
+
+def _may_have_tools(call: ModelCall) -> bool:
+    """Returns whether the call has tools, options of tools, or tool calls in its messages."""
+    if call.tools or call.hosted_tools or call.tool_format is not None or not call.rescue:
+        return True
+    return any(message.role == "tool" or message.tool_calls for message in call.messages)
+
+
+def _has_cache_points(call: ModelCall) -> bool:
+    parts = (part for message in call.messages for part in message.parts)
+    return any(getattr(holder, "cache", None) is not None for holder in chain(call.tools, parts))
+
+
+def _refuse_prefill(messages: Sequence[Message]) -> None:
+    """Raises `InvalidInputError` for an assistant message at the end, unless it has a hosted tool: the provider may
+    have paused it.
+    """
+    last = messages[-1]
+    if last.role == "assistant" and not any(isinstance(part, HostedToolCall) for part in last.parts):
+        raise InvalidInputError(
+            "the last message has the role assistant: this model does not support prefill",
+            path=f"messages[{len(messages) - 1}]",
+            hint="Add a user message, such as 'Go on.'.",
+        )
 
 
 def _about_the_model(model: str, profile: ModelProfile, time: float | None) -> list[CallWarning]:
@@ -128,9 +176,12 @@ def _about_the_model(model: str, profile: ModelProfile, time: float | None) -> l
 def _options(call: ModelCall, profile: ModelProfile) -> tuple[dict[str, Any], list[CallWarning]]:
     """Returns the changed fields of the call, and warnings."""
     thinking, warnings = lower_thinking(call, profile)
-    thinking, excluded = thinking_beside_tools(call, thinking, profile)
-    if excluded is not None:
-        warnings = [] if thinking == call.thinking else [excluded]
+    if call.tools:
+        from .tools import thinking_beside_tools
+
+        thinking, excluded = thinking_beside_tools(call, thinking, profile)
+        if excluded is not None:
+            warnings = [] if thinking == call.thinking else [excluded]
     thinking, lacking = thinking_within_turn(call, thinking, profile)
     if lacking is not None:
         warnings = [lacking]
@@ -151,9 +202,28 @@ def _options(call: ModelCall, profile: ModelProfile) -> tuple[dict[str, Any], li
         changes["thinking"] = thinking
     if sampling is not call.sampling:
         changes["sampling"] = sampling
-    if "tool_choice" in options:
+    if "tool_choice" in options or call.tool_choice is None:
         return changes, [*warnings, *of_options]
+    from .tools import lower_tool_choice
+
     choice, of_choice = lower_tool_choice(call, thinking, profile)
     if choice is not call.tool_choice:
         changes["tool_choice"] = choice
     return changes, [*warnings, *of_options, *of_choice]
+
+
+def retirement_warning(model: str, profile: ModelProfile, time: float) -> list[CallWarning]:
+    """Returns a warning from the day of the profile on, in UTC; `time` is in seconds since the epoch."""
+    if profile.retires is None or _date_of(int(time // _DAY_SECONDS)) < profile.retires:
+        return []
+    instead = f": use {profile.replaced_by!r} instead" if profile.replaced_by else ""
+    if profile.routed:
+        instead = f": {profile.replaced_by!r} answers instead, by its own rules and at its price"
+    message = f"the model {model!r} is retired as of {profile.retires}{instead}"
+    return [CallWarning("retired_model", "model", message, model)]
+
+
+@lru_cache(maxsize=8)
+def _date_of(day: int) -> str:
+    """Returns the date of a day since the epoch, as "2026-11-21"."""
+    return strftime("%Y-%m-%d", gmtime(day * _DAY_SECONDS))

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from abstractcore.engine.losses import refuse_losses
 from abstractcore.engine.lowering import lower
+from abstractcore.engine.lowering.changes import refuse_losses
 from abstractcore.errors import InvalidInputError, UnsupportedContentError, UnsupportedOptionError
 from abstractcore.ports import ModelProfile
 from abstractcore.schema import (

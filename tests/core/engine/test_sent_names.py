@@ -5,8 +5,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore.engine.delta_reading import ReadStream, read_reply
-from abstractcore.engine.sent_names import NameRestorer
+from abstractcore.engine.delta_reading import NameRestorer, ReadStream, read_reply
 from abstractcore.errors import StreamInterruptedError
 from abstractcore.schema import (
     Delta,

@@ -9,7 +9,7 @@ import pytest
 
 from abstractcore import ConfigurationError
 from abstractcore.concurrency import AsyncRuntime
-from abstractcore.files.accounts import account_of
+from abstractcore.files.uploads import account_of
 from abstractcore.middleware import OfflineEndpoint
 
 

@@ -17,7 +17,7 @@ import pytest
 
 from abstractcore import Blob, CallWarning, File, ImagePart, MediaAnchor, MediaLoss, Services, Usage, create_llm
 from abstractcore.errors import MediaError, StreamInterruptedError
-from abstractcore.files.running_conversions import RunningConversions, running_conversions
+from abstractcore.files.cached_conversions import RunningConversions, running_conversions
 from abstractcore.ports import Conversion, Fallback, Fitted, Interruption
 from abstractcore.stores.conversions import FileConversions, MemoryConversions
 from tests.media_doubles import PICTURE, Handler, registry

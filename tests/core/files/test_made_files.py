@@ -27,7 +27,7 @@ from abstractcore import (
     create_llm,
     tool,
 )
-from abstractcore.files.shares import largest_size, portions
+from abstractcore.files.limits import largest_size, portions
 from abstractcore.ports import Conversion, Fallback, FetchedFile, Fitted, Piece
 from abstractcore.testing import ScriptedReply
 from tests.media_doubles import Handler, registry

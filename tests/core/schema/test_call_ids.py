@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from abstractcore import Message, ModelCall, ToolCall, ToolResult
-from abstractcore.engine.streamed_ids import StreamedIds
+from abstractcore.engine.decoding import StreamedIds
 from abstractcore.schema import ModelReply, accumulate, deltas_of
 from abstractcore.schema.call_ids import CallIds, with_unique_ids
 

@@ -21,7 +21,7 @@ from abstractcore import (
     ToolStep,
     tool,
 )
-from abstractcore.engine.tool_event_buffer import MOST_PROGRESS, ToolEventBuffer
+from abstractcore.engine.round_stream import MOST_PROGRESS, ToolEventBuffer
 from abstractcore.testing import CallStyle
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.core.tools.loops import Way, calls, scripted

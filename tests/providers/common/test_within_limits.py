@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from abstractcore import create_llm
-from abstractcore.engine.losses import refuse_losses
+from abstractcore.engine.lowering.changes import refuse_losses
 from abstractcore.errors import InvalidInputError
 from abstractcore.ports import Transpiler
 from abstractcore.schema import (
