@@ -53,8 +53,8 @@ def convert(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Co
 
 def _converted(handler: MediaHandler, part: MediaPart, context: MediaContext) -> Conversion:
     """Returns the conversion of a file by its handler, and keeps it."""
-    captioner = _Noting(context.captioner)
-    transcriber = None if context.transcriber is None else _NotingTranscriber(context.transcriber)
+    captioner = _WatchedCaptioner(context.captioner)
+    transcriber = None if context.transcriber is None else _WatchedTranscriber(context.transcriber)
     given = replace(context, captioner=captioner if context.captioner is not None else None, transcriber=transcriber)
     if isinstance(given.to_text, NestedFiles):
         given = replace(given, to_text=replace(given.to_text, context=given))
@@ -121,7 +121,7 @@ def _fitted(handler: FitsMedia, part: MediaPart, limits: Mapping[str, int]) -> F
         return handler.fit(part, cast(Any, limits))
 
 
-class _Noting:
+class _WatchedCaptioner:
     """A captioner that notes whether it was asked."""
 
     def __init__(self, captioner: Captioner | None) -> None:
@@ -143,7 +143,7 @@ class _Noting:
         return self._captioner(images, question, timeout=timeout, parent_id=parent_id)
 
 
-class _NotingTranscriber:
+class _WatchedTranscriber:
     """A transcriber that notes whether it was asked."""
 
     def __init__(self, transcriber: Transcriber) -> None:

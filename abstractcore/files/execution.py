@@ -90,7 +90,7 @@ def _has_limits(profile: ModelProfile) -> bool:
     return bool(profile.media_limits or profile.media_tokens)
 
 
-def _sizes_changed(lowered: Lowered, executed: Executed) -> bool:
+def _sizes_changed(lowered: Lowered, executed: ExecutedCall) -> bool:
     """Returns whether anything was made whose size was not known when it was planned."""
     for decision in lowered.decisions:
         parts = executed.files[decision.part_path].parts
@@ -100,7 +100,7 @@ def _sizes_changed(lowered: Lowered, executed: Executed) -> bool:
 
 
 async def _contents(
-    lowered: Lowered, executed: Executed, profile: ModelProfile, file_facts: FileFacts, context: CallContext
+    lowered: Lowered, executed: ExecutedCall, profile: ModelProfile, file_facts: FileFacts, context: CallContext
 ):
     """Returns what each file has become, measured as far as the limits need it."""
     given = dict(media_parts(lowered.call))
@@ -167,7 +167,7 @@ def _at_provider(file: ConvertedFile, part: MediaPart, stored: StoredBlobs) -> C
 
 
 @dataclass(frozen=True, slots=True)
-class Executed:
+class ExecutedCall:
     """A call whose decisions were executed, and what each of them has made of its file, by path."""
 
     lowered: Lowered
@@ -180,7 +180,7 @@ async def execute_decisions(
     media: MediaContext,
     artifact: Callable[[str], bytes],
     context: CallContext,
-) -> Executed:
+) -> ExecutedCall:
     """Returns the call with every decision executed: files sent natively are checked, the others converted.
 
     What is in `context.converted` is not executed again, and what is executed is added there. `artifact` gives the
@@ -221,7 +221,7 @@ async def execute_decisions(
     paths = (decision.part_path for decision in lowered.decisions)
     files = {path: converted[key] for path, key in zip(paths, keys, strict=True)}
     call = with_files(lowered.call, files)
-    return Executed(replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings)), files)
+    return ExecutedCall(replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings)), files)
 
 
 def encoded_with_files(encode: Callable[[ModelCall], Encoded], call: ModelCall) -> Encoded:

@@ -31,7 +31,7 @@ async def with_extracted_texts(
     for that is charged.
     """
 
-    def thunk(index: int, decision: MediaDecision, part: MediaPart | None) -> Callable[[], Awaitable[_Read]]:
+    def thunk(index: int, decision: MediaDecision, part: MediaPart | None) -> Callable[[], Awaitable[_ExtractedText]]:
         return lambda: _read(index, decision, part, files, runtime, response.trace_id, words_only)
 
     parts = zip(response.media, files_of(response, call), strict=True)
@@ -51,7 +51,7 @@ def files_of(response: GenerateResponse[Any], call: ModelCall) -> list[MediaPart
     return [same.pop(0) if same else None for same in found]
 
 
-class _Read(NamedTuple):
+class _ExtractedText(NamedTuple):
     """The decision for a file, with its text, and what reading it has taken."""
 
     decision: MediaDecision
@@ -66,22 +66,26 @@ async def _read(
     runtime: Runtime,
     trace_id: str,
     words_only: bool,
-) -> _Read:
+) -> _ExtractedText:
     is_known = file_text(index, decision) is not None
     is_plain = decision.route == "inline" or decision.fallback in _WORDS or part is None
     if is_known and (not words_only or is_plain):
-        return _Read(decision)
+        return _ExtractedText(decision)
     if part is None:
-        return _Read(replace(decision, own_text=MediaText(problem=f"the text of {decision.source} is not known here")))
+        return _ExtractedText(
+            replace(decision, own_text=MediaText(problem=f"the text of {decision.source} is not known here"))
+        )
     try:
         found = await files.extract_text(part, runtime, words_only=words_only, trace_id=trace_id)
     except AbstractCoreError as error:
-        return _Read(replace(decision, own_text=MediaText(problem=error.message.rstrip("."))))
+        return _ExtractedText(replace(decision, own_text=MediaText(problem=error.message.rstrip("."))))
     if found.usage is not None:
         decision = replace(decision, usage=total_usage((decision.usage, found.usage)))
     if is_known and decision.sent is not None and decision.sent.text == found.text:
-        return _Read(decision, found.usage)
-    return _Read(replace(decision, own_text=MediaText(found.text, found.anchors, lost=found.lost)), found.usage)
+        return _ExtractedText(decision, found.usage)
+    return _ExtractedText(
+        replace(decision, own_text=MediaText(found.text, found.anchors, lost=found.lost)), found.usage
+    )
 
 
 def _charged(response: GenerateResponse[Any], usage: Usage | None) -> GenerateResponse[Any]:

@@ -53,14 +53,14 @@ _UNSIGNED = WireRequest("", {}, b"")
 _OFFLINE = "offline"
 
 
-class Stored(NamedTuple):
+class StoredBlob(NamedTuple):
     """A file of a call in the provider's store."""
 
     blob: Blob
     how: Literal["uploaded", "reused"]
 
 
-StoredBlobs: TypeAlias = Mapping[Blob, Stored]
+StoredBlobs: TypeAlias = Mapping[Blob, StoredBlob]
 
 
 class FileUploads:
@@ -142,7 +142,7 @@ class FileUploads:
         given = {"tags": call.tags, "parent_id": context.trace_id, "trace_context": call.trace_context}
         return self.requests(call.provider, context.headers, left, **given)
 
-    async def _stored(self, blob: Blob, account: Account, context: CallContext) -> Stored:
+    async def _stored(self, blob: Blob, account: Account, context: CallContext) -> StoredBlob:
         """Returns a file in the store, uploaded unless it is there already, or another call uploads it now."""
         flight = (os.getpid(), type(self._runtime), account.digest, blob.sha256 or "", blob.media_type)
         while True:
@@ -173,12 +173,12 @@ class FileUploads:
 
     async def _used(
         self, file: StoredFile, blob: Blob, how: Literal["uploaded", "reused"], context: CallContext
-    ) -> Stored:
+    ) -> StoredBlob:
         context.stored[file.id] = file
         if not file.ready:
             await self._until_ready(file, blob, context)
         stored = Blob.from_provider_file(context.call.provider, file.id, blob.media_type, name=blob.name)
-        return Stored(stored, how)
+        return StoredBlob(stored, how)
 
     async def _uploaded(self, blob: Blob, account: Account, context: CallContext) -> StoredFile:
         """Uploads a file, after older uploads were deleted if the store is full."""

@@ -18,11 +18,11 @@ _BEGIN, _END = TextPart("<system>\n"), TextPart("\n</system>")
 
 def with_one_system_message(call: ModelCall) -> tuple[ModelCall, list[CallWarning]]:
     """Returns the call with at most one system message, its first message, and a warning for each that is moved."""
-    moving = _Moving(call.messages)
-    return call.with_(messages=moving.written()), moving.warnings
+    mover = _SystemMessageMover(call.messages)
+    return call.with_(messages=mover.written()), mover.warnings
 
 
-class _Moving:
+class _SystemMessageMover:
     """Moves the system messages of one conversation."""
 
     def __init__(self, messages: Sequence[Message]) -> None:

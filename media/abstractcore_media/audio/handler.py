@@ -112,9 +112,9 @@ class AudioHandler:
 
     def retranscribe(self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext) -> Conversion:
         """Returns what is said in `spans`, as another model on this machine hears it: see `Retranscribes`."""
-        from .second_hearing import heard_again
+        from .retranscription import retranscribed
 
-        return heard_again(part, spans, context, self._models, self.max_seconds)
+        return retranscribed(part, spans, context, self._models, self.max_seconds)
 
     def _transcribed(self, part: MediaPart, context: MediaContext) -> Conversion:
         from abstractcore.ports import Conversion

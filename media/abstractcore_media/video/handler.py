@@ -78,9 +78,9 @@ class VideoHandler:
 
     def retranscribe(self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext) -> Conversion:
         """Returns what is said in `spans`, as another model on this machine hears it: see `Retranscribes`."""
-        from ..audio.second_hearing import heard_again
+        from ..audio.retranscription import retranscribed
 
-        return heard_again(part, spans, context, self._models, self.max_seconds)
+        return retranscribed(part, spans, context, self._models, self.max_seconds)
 
 
 def _is_video(media_type: str) -> bool:

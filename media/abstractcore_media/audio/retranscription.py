@@ -1,4 +1,4 @@
-"""Hears parts of a recording a second time, by another model or in another way: so a transcript is verified."""
+"""Transcribes parts of a recording a second time, by another model or in another way: so a transcript is verified."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _BEAM_SIZE, _NARROW = 5, 1
 """For a language that only the model of the transcript knows: it follows one text, and another part of the sound."""
 
 
-def heard_again(
+def retranscribed(
     part: MediaPart,
     spans: Sequence[tuple[float, float]],
     context: MediaContext,

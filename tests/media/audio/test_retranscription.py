@@ -11,7 +11,7 @@ from abstractcore import MediaError
 from abstractcore.ports import MediaContext, ModelStore, Retranscribes
 from abstractcore.schema import FrozenDict, VideoPart
 from abstractcore_media import AudioHandler, VideoHandler
-from abstractcore_media.audio import second_hearing
+from abstractcore_media.audio import retranscription
 from abstractcore_media.audio.speech_models import SpeechModels
 from tests.media.audio.recordings import recording
 from tests.media.parts import EXAMPLES, FILES, blob, sound
@@ -61,12 +61,12 @@ def test_other_languages_are_heard_by_the_default_model_in_another_way(
     """The recording says: "Et c'est la dictée numéro 1."."""
     sizes: list[int] = []
 
-    class Recogniser(second_hearing.WhisperRecogniser):
+    class Recogniser(retranscription.WhisperRecogniser):
         def __init__(self, load: Any, options: Any, source: str, beam_size: int) -> None:
             sizes.append(beam_size)
             super().__init__(load, options, source, beam_size)
 
-    monkeypatch.setattr(second_hearing, "WhisperRecogniser", Recogniser)
+    monkeypatch.setattr(retranscription, "WhisperRecogniser", Recogniser)
     heard = handler.retranscribe(sound(FILES / "french.flac"), [(0.0, 6.0)], context(models))
     assert (heard.model, sizes) == ("whisper-base", [1])
     assert "num" in heard.text.lower()
@@ -85,7 +85,7 @@ def test_long_spans_are_split_and_no_sample_is_decoded_twice(
     lengths: list[float] = []
     decoded: list[float] = []
 
-    class Deaf(second_hearing.WhisperRecogniser):
+    class Deaf(retranscription.WhisperRecogniser):
         def __call__(self, piece: Any) -> Any:
             from abstractcore.ports import Transcription
             from abstractcore.schema import Transcript, TranscriptSegment
@@ -93,14 +93,14 @@ def test_long_spans_are_split_and_no_sample_is_decoded_twice(
             lengths.append(len(piece.samples) / 16_000)
             return Transcription(Transcript((TranscriptSegment("word"),)))
 
-    class Reader(second_hearing.SoundReader):
+    class Reader(retranscription.SoundReader):
         def blocks(self) -> Any:
             for block in super().blocks():
                 decoded.append(len(block) / 16_000)
                 yield block
 
-    monkeypatch.setattr(second_hearing, "WhisperRecogniser", Deaf)
-    monkeypatch.setattr(second_hearing, "SoundReader", Reader)
+    monkeypatch.setattr(retranscription, "WhisperRecogniser", Deaf)
+    monkeypatch.setattr(retranscription, "SoundReader", Reader)
     spans = [(10.0, 72.0), (70.0, 78.0)]
     part = recording(120, longest_pause=2.0).part
     heard = handler.retranscribe(part, spans, context(models, language="en"))
@@ -114,13 +114,13 @@ def test_long_spans_are_split_and_no_sample_is_decoded_twice(
 def test_samples_are_those_of_the_span(handler: AudioHandler, models: ModelStore, monkeypatch: pytest.MonkeyPatch):
     heard: list[Any] = []
 
-    class Deaf(second_hearing.WhisperRecogniser):
+    class Deaf(retranscription.WhisperRecogniser):
         def __call__(self, piece: Any) -> Any:
             heard.append(piece.samples)
             return super().__call__(piece)
 
-    monkeypatch.setattr(second_hearing, "WhisperRecogniser", Deaf)
-    whole = np.concatenate(list(second_hearing.SoundReader(MEETING, 60).blocks()))
+    monkeypatch.setattr(retranscription, "WhisperRecogniser", Deaf)
+    whole = np.concatenate(list(retranscription.SoundReader(MEETING, 60).blocks()))
     handler.retranscribe(MEETING, [(1.0, 2.0)], context(models, language="en"))
     assert np.array_equal(heard[0], whole[16_000:32_000])
 
