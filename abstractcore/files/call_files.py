@@ -172,7 +172,7 @@ class CallFiles:
     ) -> Conversion:
         """Returns the text of a file, also of one that was sent natively; raises `MediaError` if it has none.
 
-        With `words_only`, it is the words of the file alone: see `text_extraction`. `trace_id` is that of the call.
+        With `words_only`, it is the words of the file alone: see `extract_words`. `trace_id` is that of the call.
         """
         from .extraction import extract_text, extract_words
 

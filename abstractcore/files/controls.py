@@ -10,7 +10,6 @@ from typing import Any, cast
 
 from ..ports import HasExcerpts, MediaHandler, ModelProfile
 from ..schema import (
-    MEDIA_PARTS,
     CallWarning,
     ImagePart,
     MediaControls,
@@ -18,9 +17,9 @@ from ..schema import (
     MediaPart,
     MediaResolution,
     ModelCall,
-    ToolResult,
+    Part,
 )
-from .parts import media_parts
+from .parts import media_parts, with_parts
 
 _DETAIL, _ORIGINAL, _RESOLUTION = "image.detail", "image.detail.original", "image.resolution"
 _CODE = "control_not_followed"
@@ -36,7 +35,7 @@ def lower_controls(
     decisions = tuple(decisions)
     parts, named = dict(media_parts(call)), {handler.name: handler for handler in handlers}
     call, of_request = _with_resolution(call, decisions, parts, profile)
-    changed: dict[str, MediaPart] = {}
+    changed: dict[str, tuple[Part, ...]] = {}
     warnings: list[CallWarning] = []
     for decision in decisions:
         given = part = parts[decision.part_path]
@@ -48,8 +47,8 @@ def lower_controls(
                 part = replace(part, controls=_without_resolution(part.controls))
             part = _with_only(followed, part, decision, warnings, profile) if part.controls is not None else part
         if part is not given:
-            changed[decision.part_path] = part
-    return (_with_parts(call, changed) if changed else call), warnings
+            changed[decision.part_path] = (part,)
+    return (with_parts(call, changed) if changed else call), warnings
 
 
 def _with_resolution(
@@ -122,24 +121,6 @@ def _warning(part: MediaPart, decision: MediaDecision, name: str, profile: Model
     how = "sent natively" if decision.route == "native" else f"converted by the fallback {decision.fallback!r}"
     message = f"{decision.source} is {how}, which has no control {name}={value!r}"
     return CallWarning(_CODE, f"{decision.part_path}.controls.{name}", message, value)
-
-
-def _with_parts(call: ModelCall, changed: Mapping[str, MediaPart]) -> ModelCall:
-    messages = (
-        replace(message, parts=_changed(message.parts, f"messages[{index}].parts", changed))
-        for index, message in enumerate(call.messages)
-    )
-    return call.with_(messages=tuple(messages))
-
-
-def _changed(parts: Sequence[Any], path: str, changed: Mapping[str, MediaPart]) -> tuple[Any, ...]:
-    return tuple(_changed_part(part, f"{path}[{index}]", changed) for index, part in enumerate(parts))
-
-
-def _changed_part(part: Any, path: str, changed: Mapping[str, MediaPart]) -> Any:
-    if isinstance(part, ToolResult):
-        return replace(part, content=_changed(part.content, f"{path}.content", changed))
-    return changed.get(path, part) if isinstance(part, MEDIA_PARTS) else part
 
 
 def request_resolution(

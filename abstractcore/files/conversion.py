@@ -32,7 +32,7 @@ from ..schema import (
 )
 from .cached_conversions import convert, fit
 from .contents import conversion_tokens
-from .parts import handler_for, is_cut
+from .parts import handler_for, is_cut, with_content
 from .routes import lossy_native
 from .untrusted_content import as_untrusted, sent_parts
 
@@ -218,10 +218,8 @@ def _at_hand(
 ) -> MediaPart:
     """Returns the part with its bytes, if it is an artifact, or a URL that must be downloaded here."""
     blob, controls = part.blob, part.controls
-    if blob.form == "artifact":
-        return replace(part, blob=Blob.from_bytes(artifact(blob.sha256 or ""), blob.media_type, name=blob.name))
     if blob.form != "url" or decision.fetch != "us":
-        return part
+        return with_content(part, artifact)
     if context.fetcher is None:
         hint = "Download it, and pass the path of the file."
         raise MediaError(

@@ -8,7 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from ..concurrency.deadlines import remaining
 from ..errors import MediaError
@@ -22,9 +22,7 @@ from ..schema import (
     MediaDecision,
     MediaPart,
     ModelCall,
-    Part,
     TextPart,
-    ToolResult,
 )
 from ..schema.blobs import ChangedFileError
 from ..schema.install_hints import install_hint
@@ -40,7 +38,7 @@ from .conversion import (
     converted_file,
 )
 from .facts import FileFacts
-from .parts import media_parts, message_index, turn_start
+from .parts import media_parts, message_index, turn_start, with_parts
 
 if TYPE_CHECKING:
     from .uploads import StoredBlobs
@@ -241,7 +239,7 @@ def with_files(call: ModelCall, files: Mapping[str, ConvertedFile]) -> ModelCall
     """Returns the call with what was made of its files, by path."""
     parts = dict(media_parts(call))
     made = ((path, file.parts) for path, file in files.items())
-    return _with_parts(call, {path: _with_cache_point(new, parts[path]) for path, new in made if new is not None})
+    return with_parts(call, {path: _with_cache_point(new, parts[path]) for path, new in made if new is not None})
 
 
 def _key(part: MediaPart, decision: MediaDecision, call: ModelCall, turn: int) -> ConversionKey:
@@ -305,28 +303,3 @@ def _is_installed(module: str) -> bool:
         return find_spec(module) is not None
     except (ImportError, ValueError):  # `sys.modules` has None for it
         return False
-
-
-def _with_parts(call: ModelCall, replaced: Mapping[str, tuple[Part, ...]]) -> ModelCall:
-    if not replaced:
-        return call
-    messages = (
-        replace(message, parts=_replaced(message.parts, f"messages[{i}].parts", replaced))
-        for i, message in enumerate(call.messages)
-    )
-    return call.with_(messages=tuple(messages))
-
-
-def _replaced(parts: Sequence[Part], path: str, replaced: Mapping[str, tuple[Part, ...]]) -> tuple[Part, ...]:
-    """Returns the parts with replacements; a text that ends a file's content is followed by an empty line."""
-    result: list[Part] = []
-    for index, part in enumerate(parts):
-        part_path = f"{path}[{index}]"
-        new = replaced.get(part_path, (part,))
-        if isinstance(part, ToolResult):
-            content = _replaced(part.content, f"{part_path}.content", replaced)
-            new = (replace(part, content=cast("tuple[ContentPart, ...]", content)),)
-        elif part_path in replaced and isinstance(last := new[-1], TextPart) and index + 1 < len(parts):
-            new = (*new[:-1], replace(last, text=last.text + "\n"))
-        result += new
-    return tuple(result)

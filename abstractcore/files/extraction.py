@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 
 from ..errors import MediaError
 from ..ports import Conversion, MediaContext, MediaHandler, Retranscribes
-from ..schema import MEDIA_PART_BY_KIND, Blob, ImagePart, MediaControls, MediaKind, MediaPart
+from ..schema import MEDIA_PART_BY_KIND, ImagePart, MediaControls, MediaKind, MediaPart
 from .cached_conversions import NestedFiles, convert
-from .parts import handler_for, source_name
+from .parts import handler_for, source_name, with_content
 
 _TEXT = frozenset({"text"})
 _NO_WORDS = frozenset({"caption", "observe", "frames", "frames+transcript"})
@@ -71,9 +71,7 @@ def with_bytes(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
     if blob.form not in ("bytes", "file", "artifact"):
         source = source_name(blob)
         raise MediaError(f"{source} is a URL or a provider file, which is never downloaded here", source=source)
-    if blob.form != "artifact":
-        return part
-    return replace(part, blob=Blob.from_bytes(artifact(blob.sha256 or ""), blob.media_type, name=blob.name))
+    return with_content(part, artifact)
 
 
 def _is_for(handler: MediaHandler, part: MediaPart) -> bool:

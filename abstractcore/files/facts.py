@@ -5,7 +5,6 @@ measures them by their handlers.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import replace
 from functools import partial
 from typing import TypeAlias, cast
 
@@ -13,7 +12,7 @@ from ..errors import AbstractCoreError, CorruptFileError, PluginError
 from ..ports import MeasuresMedia, MediaContext, MediaHandler, ModelProfile, Runtime
 from ..ports.profiles import MediaLimit
 from ..schema import Blob, MediaControls, MediaFacts, MediaKind, MediaPart, ModelCall
-from .parts import handler_for, media_parts
+from .parts import handler_for, media_parts, with_content
 
 FileKey: TypeAlias = tuple[str | None, str]
 """The hash of a file, and its media type."""
@@ -135,14 +134,10 @@ class FileFacts:
         return facts
 
     def _measured(self, part: MediaPart) -> MediaFacts:
-        blob = part.blob
         handler, _ = handler_for(part, self._handlers)
         if not isinstance(handler, MeasuresMedia):
             return _UNKNOWN
-        if blob.form == "artifact":
-            content = self._artifact(blob.sha256 or "")
-            part = replace(part, blob=Blob.from_bytes(content, blob.media_type, name=blob.name))
-        return handler.measure(part, self._context())
+        return handler.measure(with_content(part, self._artifact), self._context())
 
 
 def _is_at_hand(part: MediaPart) -> bool:

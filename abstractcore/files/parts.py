@@ -2,11 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import cast
 
 from ..ports import HasExcerpts, MediaHandler
-from ..schema import MEDIA_PART_BY_KIND, MEDIA_PARTS, Blob, MediaKind, MediaPart, ModelCall, ToolResult
+from ..schema import (
+    MEDIA_PART_BY_KIND,
+    MEDIA_PARTS,
+    Blob,
+    ContentPart,
+    MediaKind,
+    MediaPart,
+    ModelCall,
+    Part,
+    TextPart,
+    ToolResult,
+)
 from ..schema.quoting import shown_address, shown_file_name
 
 
@@ -74,3 +86,37 @@ def source_name(blob: Blob) -> str:
     if blob.form == "url" and blob.location:
         return shown_address(blob.location)
     return f"{blob.media_type.split('/')[0]} of {blob.size} bytes" if blob.size is not None else blob.media_type
+
+
+def with_content(part: MediaPart, artifact: Callable[[str], bytes]) -> MediaPart:
+    """Returns a file with its bytes, if it is an artifact: `artifact` gives the content that has a hash."""
+    blob = part.blob
+    if blob.form != "artifact":
+        return part
+    return replace(part, blob=Blob.from_bytes(artifact(blob.sha256 or ""), blob.media_type, name=blob.name))
+
+
+def with_parts(call: ModelCall, replaced: Mapping[str, tuple[Part, ...]]) -> ModelCall:
+    """Returns the call with other parts in place of those at these paths."""
+    if not replaced:
+        return call
+    messages = (
+        replace(message, parts=_replaced(message.parts, f"messages[{i}].parts", replaced))
+        for i, message in enumerate(call.messages)
+    )
+    return call.with_(messages=tuple(messages))
+
+
+def _replaced(parts: Sequence[Part], path: str, replaced: Mapping[str, tuple[Part, ...]]) -> tuple[Part, ...]:
+    """Returns the parts with replacements; a text that ends a file's content is followed by an empty line."""
+    result: list[Part] = []
+    for index, part in enumerate(parts):
+        part_path = f"{path}[{index}]"
+        new = replaced.get(part_path, (part,))
+        if isinstance(part, ToolResult):
+            content = _replaced(part.content, f"{part_path}.content", replaced)
+            new = (replace(part, content=cast("tuple[ContentPart, ...]", content)),)
+        elif part_path in replaced and isinstance(last := new[-1], TextPart) and index + 1 < len(parts):
+            new = (*new[:-1], replace(last, text=last.text + "\n"))
+        result += new
+    return tuple(result)
