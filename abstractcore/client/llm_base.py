@@ -12,7 +12,7 @@ from ..lazy_modules import LazyModule
 from ..outputs import ResponseModel
 from ..ports import BilledResponse, Charge, Endpoint, KnownUrl, ModelProfile, Runtime, Transpiler
 from ..schema import GenerateResponse, ModelCall
-from ..schema.quoting import shown_url
+from ..scrubbing import shown_url
 from .capabilities import Capabilities
 from .copies import LLMArguments
 from .options import CallRequest, ResumeRequest

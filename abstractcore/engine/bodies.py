@@ -12,7 +12,7 @@ from ..concurrency.deadlines import remaining
 from ..errors import AbstractCoreError, ServerError, UnexpectedResponseError
 from ..ports import Body, CallContext, Framer, StreamDecoder, Transpiler
 from ..schema import ModelReply, WireRequest, WireResponse
-from ..schema.quoting import shown_url
+from ..scrubbing import shown_url
 
 if TYPE_CHECKING:
     from ..schema import Delta

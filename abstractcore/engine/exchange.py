@@ -35,9 +35,9 @@ from ..ports import (
 )
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
 from ..schema.call_ids import with_unique_ids
-from ..schema.quoting import shown, shown_url
+from ..schema.quoting import shown
 from ..schema.wire import unexpected_encoding
-from ..scrubbing import Secrets
+from ..scrubbing import Secrets, shown_url
 from .bodies import MAX_BODY_BYTES, decode_whole, name_request, read_start
 from .endings import close_all, with_origin
 

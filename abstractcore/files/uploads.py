@@ -36,7 +36,7 @@ from ..ports import (
     StoredFileIndex,
 )
 from ..schema import Blob, StoredFile, WireRequest
-from ..schema.quoting import shown_url
+from ..scrubbing import shown_url
 from .upload_requests import FileStoreRequests, Operate, UploadContent
 
 _log = logging.getLogger("abstractcore")

@@ -7,7 +7,6 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from dataclasses import fields, is_dataclass
 from typing import Any, Final, cast
-from urllib.parse import urlsplit
 
 _LONGEST_VALUE: Final = 80
 _LONGEST_FILE_NAME: Final = 255
@@ -23,7 +22,6 @@ _BRACKETS: dict[Any, tuple[str, str]] = {
     cast(Any, set).__repr__: ("{", "}"),
     cast(Any, frozenset).__repr__: ("frozenset({", "})"),
 }
-_LIKE_A_KEY = re.compile(r"(?=[^/]*\d)[\w~+=-]{20,}")
 
 
 def shown(value: object) -> str:
@@ -122,10 +120,3 @@ def _entries(opening: str, entries: Iterable[tuple[Iterable[str], str, Any]], cl
         yield from _written(value)
         joint = ", "
     yield closing
-
-
-def shown_url(url: str) -> str:
-    """Returns `url` without user, password, query, and texts in its path that look like a key."""
-    parts = urlsplit(url)
-    path = "/".join("***" if _LIKE_A_KEY.fullmatch(segment) else segment for segment in parts.path.split("/"))
-    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"

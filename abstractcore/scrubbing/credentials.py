@@ -18,11 +18,20 @@ _MADE = ("Signature", "signature")
 """Signatures, which are valid for one request only: remembering them would displace real credentials."""
 _PARAMETER = re.compile(r"(?<![\w-])([\w-]++)\s*+=\s*+\"?([^\",;\s]+)")
 
+_LIKE_A_KEY = re.compile(r"(?=[^/]*\d)[\w~+=-]{20,}")
+
 
 @lru_cache(maxsize=256)
 def is_sensitive(name: str) -> bool:
     """Returns whether a header or field of this name holds a credential."""
     return not _is_harmless(name) and any(part in name.lower() for part in _SENSITIVE)
+
+
+def shown_url(url: str) -> str:
+    """Returns `url` without user, password, query, and texts in its path that look like a key."""
+    parts = urlsplit(url)
+    path = "/".join("***" if _LIKE_A_KEY.fullmatch(segment) else segment for segment in parts.path.split("/"))
+    return f"{parts.scheme}://{parts.netloc.rpartition('@')[2]}{path}"
 
 
 def credentials_in(url: str, headers: Mapping[str, str], added: Collection[str] = ()) -> Iterator[str]:

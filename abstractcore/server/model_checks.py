@@ -11,7 +11,7 @@ from ..errors import AbstractCoreError, ConfigurationError, ModelNotFoundError, 
 from ..ports import KnownUrl
 from ..registry import did_you_mean, nearest_names
 from ..schema import Message, ModelCall
-from ..schema.quoting import shown_url
+from ..scrubbing import shown_url
 from .llms import DEFAULT, HIDDEN, LONGEST_NAME, LLMs
 from .problems import Problems
 from .settings import Settings
