@@ -94,18 +94,19 @@ def _opened(database: str | None) -> Generator[Keys]:
             "`abstractcore keys` requires sqlalchemy, which is not installed.",
             hint=install_hint("sqlalchemy", extra="server"),
         )
-    from ..server.store import Keys, Store, StoreUnavailable, default_file
+    from ..database import DatabaseError
+    from ..server.store import Keys, Store, default_file
 
     try:
-        store = Store.at(default_file()) if database is None else Store(database)
+        store = Store(default_file() if database is None else database)
         try:
             yield Keys(store)
         finally:
             store.close()
-    except StoreUnavailable as error:
+    except DatabaseError as error:
         raise abstractcore.ConfigurationError(
-            f"the database cannot be used: {error.__cause__.__cause__ if error.__cause__ else error}",
-            hint="Check the folder or the server that --database names.",
+            f"the database cannot be used: {error.message}",
+            hint=error.hint or "Check the folder or the server that --database names.",
         ) from None
 
 

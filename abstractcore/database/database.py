@@ -1,166 +1,235 @@
-"""`Store`: the database, a SQLite file or a server by its URL."""
+"""`Database`: a SQLite file or a server by its URL, and its transactions."""
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
+from functools import partial, wraps
 from pathlib import Path
-from typing import Any
+from typing import Concatenate, ParamSpec, Protocol, TypeVar, get_args
 
-from sqlalchemy import Connection, create_engine, event, func, insert, select, update
+from sqlalchemy import Connection, String, bindparam, create_engine, func, select
 from sqlalchemy.engine import URL, Engine, make_url
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
-from ...errors import ConfigurationError, MissingExtraError
-from ...private_files import make_private_folder
-from ...schema.install_hints import install_hint
-from ...user_folders import data_folder
+from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
+from ..private_files import make_private_folder
+from ..schema.install_hints import install_hint
+from .failures import Place, Retries, failure
 from .forks import Transactions
-from .sqlite_files import make_private
-from .tables import VERSION, metadata, versions
+from .schemas import Schema
+from .sqlite_files import READS, Synchronous, make_private, prepare_connections
+from .statements import Statement
 
-_BUSY_SECONDS = 5
-"""How long a process waits for another one that writes."""
-_READS = "abstractcore_reads"
+T = TypeVar("T")
+P = ParamSpec("P")
+_WAIT_SECONDS = 5
+"""How long one statement waits for another process that writes, or for the server."""
 _LOCK = 0x41624372
 """The number of PostgreSQL's advisory lock while tables are made, and the first one of those of names."""
 _SCHEMES = ("sqlite", "postgresql")
 _POSTGRESQL_DRIVER = "postgresql+pg8000"
 """The driver of a URL that names none."""
+_LOCK_TABLES = Statement(select(func.pg_advisory_xact_lock(_LOCK)))
+_LOCK_NAME = Statement(select(func.pg_advisory_xact_lock(_LOCK, func.hashtext(bindparam("name", type_=String)))))
 
 
-class StoreUnavailable(Exception):  # noqa: N818 - what to do about it is the caller's choice
-    """The database cannot be reached, or has failed. Its own message may have addresses, and is only logged."""
+class Database:
+    """Opens the SQLite file at a path, or a database by its SQLAlchemy URL: `sqlite:///PATH` or `postgresql://...`.
 
+    A missing file is made, of a path with its folders, which only their owner may read, and the tables of `schema`.
+    Threads and forked processes share it. Every method waits for the database: no event loop may call one.
 
-def default_file() -> Path:
-    """Returns the path of the database if no other is named: a file in the user's data folder."""
-    return data_folder() / "server.db"
+    `synchronous="full"` lets SQLite wait for the disk at every commit, so that a power failure takes nothing that was
+    committed; PostgreSQL has a setting of its own. `retries` says how often a transaction is made again.
 
-
-class Store:
-    """Opens a database by its SQLAlchemy URL: `sqlite:///PATH` or `postgresql://...`; makes missing tables, and a
-    missing file, which only its owner may read. Forked processes connect again.
-
-    Raises `ConfigurationError` for an invalid URL, and for a database of a newer version; `MissingExtraError` without
-    the database's driver; `StoreUnavailable`, which each use of it may raise too.
+    Raises `ConfigurationError` for an invalid URL, and for tables of a newer version; `MissingExtraError` without the
+    database's driver; `DatabaseError`, which each use of it may raise too.
     """
 
-    def __init__(self, url: str | URL) -> None:
-        self._engine = _engine(url)
+    def __init__(
+        self,
+        place: str | URL | Path,
+        *,
+        schema: Schema | None = None,
+        synchronous: Synchronous = "normal",
+        retries: Retries | None = None,
+    ) -> None:
+        if synchronous not in get_args(Synchronous):
+            raise InvalidInputError(f"expected 'normal' or 'full', got {synchronous!r}", path="synchronous")
+        url = _made(place) if isinstance(place, Path) else _checked(place)
+        self._place = Place.of(url)
+        self._engine = _engine(url, synchronous)
+        self._reader = self._engine.execution_options(**{READS: True})
+        self._errors = (SQLAlchemyError, self._engine.dialect.loaded_dbapi.Error)
+        self._retries = retries or Retries()
         self._transactions = Transactions(self._engine.dispose)
-        try:
-            self._prepare()
-        except BaseException:
-            self.close()
-            raise
+        if schema is not None:
+            try:
+                self.migrate(schema)
+            except BaseException:
+                self.close()
+                raise
 
-    @classmethod
-    def at(cls, path: Path) -> Store:
-        """Opens a SQLite file; makes it, with its folder, if it is missing. Only its owner may read both."""
-        try:
-            make_private_folder(path.parent)
-        except OSError as error:
-            raise ConfigurationError(f"the database {path} cannot be opened: {error.strerror}") from None
-        return cls(URL.create("sqlite", database=str(path)))
+    def migrate(self, schema: Schema) -> None:
+        """Makes the tables of a schema, or brings them to its version, once for all processes."""
+        if self.read(schema.is_current):
+            return
 
-    def _prepare(self) -> None:
-        with self.writing() as connection:
+        def change(connection: Connection) -> None:
             if connection.dialect.name == "postgresql":
-                connection.execute(select(func.pg_advisory_xact_lock(_LOCK)))
-            metadata.create_all(connection)
-            found = connection.execute(select(func.max(versions.c.version))).scalar()
-            if found is None:
-                connection.execute(insert(versions).values(version=VERSION))
-            elif found < VERSION:
-                connection.execute(update(versions).values(version=VERSION))
-            elif found > VERSION:
-                raise ConfigurationError(
-                    f"the database has version {found} of the tables, this AbstractCore knows version {VERSION}",
-                    hint="Install a later AbstractCore, or name another database.",
-                )
+                _LOCK_TABLES.all(connection)
+            schema.migrate(connection)
+
+        self.write(change)
+
+    def read(self, work: Callable[[Connection], T], *, retries: Retries | None = None) -> T:
+        """Returns what `work` reads, in one transaction. It is called again if the database fails meanwhile."""
+        return (retries or self._retries).run(partial(self._once, self._reader, work))
+
+    def write(self, work: Callable[[Connection], T], *, retries: Retries | None = None) -> T:
+        """Returns what `work` does in a transaction, which is committed if it returns, and rolled back if it raises.
+
+        In SQLite no other process writes meanwhile. In PostgreSQL rows are locked by `SELECT ... FOR UPDATE`.
+
+        A transaction that collided with another one, or whose connection was lost, is made again, by calling `work`
+        again: it has no effects elsewhere. Never one that may have been committed, which is a `CommitUnknownError`.
+        """
+        return (retries or self._retries).run(partial(self._once, self._engine, work))
 
     @contextmanager
     def reading(self) -> Generator[Connection]:
-        """Yields a connection for reading; raises `StoreUnavailable`."""
-        with self._begun(self._engine.execution_options(**{_READS: True})) as connection:
+        """Yields a connection in a transaction that reads. Only its begin is tried again."""
+        with self._transaction(self._reader, self._retries) as connection:
             yield connection
 
     @contextmanager
     def writing(self) -> Generator[Connection]:
-        """Yields a connection in a transaction, which is written at the end; raises `StoreUnavailable`.
-
-        In SQLite no other process writes meanwhile. In PostgreSQL rows are locked by `SELECT ... FOR UPDATE`.
-        """
-        with self._begun(self._engine) as connection:
-            yield connection
-
-    @contextmanager
-    def _begun(self, engine: Engine) -> Generator[Connection]:
-        with _failures(), self._transactions.counted(), engine.begin() as connection:
+        """Yields a connection in a transaction, as `write` has it. Only its begin is tried again."""
+        with self._transaction(self._engine, self._retries) as connection:
             yield connection
 
     def close(self) -> None:
         """Closes all connections."""
         self._engine.dispose()
 
+    def _once(self, engine: Engine, work: Callable[[Connection], T]) -> T:
+        with self._transaction(engine, Retries(attempts=1)) as connection:
+            return work(connection)
+
+    @contextmanager
+    def _transaction(self, engine: Engine, begins: Retries) -> Generator[Connection]:
+        commits = False
+        with self._transactions.counted(), begins.run(partial(self._begun, engine)) as connection:
+            try:
+                try:
+                    yield connection
+                except BaseException:
+                    with suppress(*self._errors):  # of a lost connection, whose first error counts
+                        connection.rollback()
+                    raise
+                commits = engine is self._engine
+                connection.commit()
+            except self._errors as error:
+                raise failure(error, self._place, commits=commits) from error
+
+    def _begun(self, engine: Engine) -> Connection:
+        """Returns a connection in a transaction that has begun."""
+        try:
+            connection = engine.connect()
+            try:
+                connection.begin()
+            except BaseException:
+                connection.close()
+                raise
+            return connection
+        except TypeError:
+            raise ConfigurationError("the URL of the database has an option that its driver does not know") from None
+        except (*self._errors, OSError) as error:
+            raise failure(error, self._place) from error
+
+
+class _UsesDatabase(Protocol):
+    @property
+    def database(self) -> Database: ...
+
+
+U = TypeVar("U", bound=_UsesDatabase)
+
+
+def reads(method: Callable[Concatenate[U, Connection, P], T]) -> Callable[Concatenate[U, P], T]:
+    """Makes a method, which takes a connection first, one that does without: it reads in a transaction of
+    `self.database`, as `Database.read`.
+    """
+
+    @wraps(method)
+    def transaction(self: U, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.database.read(lambda connection: method(self, connection, *args, **kwargs))
+
+    return transaction
+
+
+def writes(method: Callable[Concatenate[U, Connection, P], T]) -> Callable[Concatenate[U, P], T]:
+    """Makes a method, which takes a connection first, one that does without: it is a transaction of `self.database`,
+    as `Database.write`.
+    """
+
+    @wraps(method)
+    def transaction(self: U, *args: P.args, **kwargs: P.kwargs) -> T:
+        return self.database.write(lambda connection: method(self, connection, *args, **kwargs))
+
+    return transaction
+
 
 def lock(connection: Connection, name: str) -> None:
-    """Waits until no other transaction has locked `name`, and locks it until the end of this one.
+    """Waits until no other transaction has locked `name`, and locks it until the end of this one, also by the death of
+    its process.
 
     In SQLite a transaction that writes is alone anyway.
     """
     if connection.dialect.name == "postgresql":
-        connection.execute(select(func.pg_advisory_xact_lock(_LOCK, func.hashtext(name))))
+        _LOCK_NAME.all(connection, name=name)
 
 
-@contextmanager
-def _failures() -> Generator[None]:
+def _made(path: Path) -> URL:
+    """Makes the folder of a file; returns the URL of the file."""
     try:
-        yield
-    except (SQLAlchemyError, OSError) as error:
-        raise StoreUnavailable(type(error).__name__) from error
+        make_private_folder(path.parent)
+    except OSError as error:
+        raise ConfigurationError(f"the database {path} cannot be opened: {error.strerror}") from None
+    return URL.create("sqlite", database=str(path))
 
 
-def _engine(url: str | URL) -> Engine:
+def _checked(url: str | URL) -> URL:
+    """Returns a URL with its driver; raises `ConfigurationError` for one that names no database which is used here."""
     hint = "Write sqlite:////folder/file.db or postgresql://user@host/database."
     try:
         parsed = make_url(url)
-    except ArgumentError:
+    except (ArgumentError, ValueError):
         raise ConfigurationError("the URL of the database is not valid", hint=hint) from None
     if parsed.get_backend_name() not in _SCHEMES:
         raise ConfigurationError(f"{parsed.get_backend_name()!r} is not a database that can be used here", hint=hint)
     is_file = parsed.get_backend_name() == "sqlite"
     if is_file and (parsed.database in (None, "", ":memory:") or "uri" in parsed.query):
         raise ConfigurationError("the URL of the database does not name a file", hint=hint)
-    if parsed.drivername == "postgresql":
-        parsed = parsed.set(drivername=_POSTGRESQL_DRIVER)
-    limit = "timeout" if is_file or parsed.drivername == _POSTGRESQL_DRIVER else "connect_timeout"
+    return parsed.set(drivername=_POSTGRESQL_DRIVER) if parsed.drivername == "postgresql" else parsed
+
+
+def _engine(url: URL, synchronous: Synchronous) -> Engine:
+    is_file = url.get_backend_name() == "sqlite"
+    limit = "timeout" if is_file or url.drivername == _POSTGRESQL_DRIVER else "connect_timeout"
     try:
         # A connection that a database closed when it was started again is replaced before its use.
-        engine = create_engine(parsed, connect_args={limit: _BUSY_SECONDS}, pool_pre_ping=not is_file)
+        engine = create_engine(
+            url, connect_args={limit: _WAIT_SECONDS}, pool_pre_ping=not is_file, hide_parameters=True
+        )
     except (ImportError, NoSuchModuleError) as error:
         raise MissingExtraError(
-            f"{parsed.drivername} requires a driver that is not installed: {error}",
+            f"{url.drivername} requires a driver that is not installed: {error}",
             hint=install_hint("pg8000", extra="postgresql"),
         ) from None
     if is_file:
         with suppress(OSError):  # which SQLite reports
-            make_private(str(parsed.database))
-        event.listen(engine, "connect", _prepare_file)
-        event.listen(engine, "begin", _begin)
+            make_private(str(url.database))
+        prepare_connections(engine, synchronous)
     return engine
-
-
-def _prepare_file(connection: Any, record: object) -> None:
-    """Lets readers go on while another process writes. Transactions begin as `_begin` says, not as sqlite3 would."""
-    connection.isolation_level = None
-    connection.execute("PRAGMA journal_mode = WAL")
-    connection.execute("PRAGMA synchronous = NORMAL")
-    connection.execute("PRAGMA foreign_keys = ON")
-
-
-def _begin(connection: Connection) -> None:
-    """Locks the file before reading what is then changed: two transactions that both read first would collide."""
-    reads = connection.get_execution_options().get(_READS, False)
-    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")

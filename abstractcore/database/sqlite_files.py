@@ -10,9 +10,16 @@ import os
 import stat
 import threading
 from contextlib import suppress
+from typing import Any, Final, Literal, TypeAlias
 
-from ...private_files import private
+from sqlalchemy import Connection, event
+from sqlalchemy.engine import Engine
 
+from ..private_files import private
+
+Synchronous: TypeAlias = Literal["normal", "full"]
+READS: Final = "abstractcore_reads"
+"""The option of connections for transactions that only read."""
 _OF_OTHERS = stat.S_IRWXO
 _making = threading.Lock()
 """Held until the descriptor of a new file is closed: only then may another thread let SQLite open it."""
@@ -40,3 +47,22 @@ def _take_from_others(file: str) -> None:
     with suppress(FileNotFoundError, PermissionError):  # of a file that another user owns, its rights are theirs
         if os.stat(file).st_mode & _OF_OTHERS:
             os.chmod(file, 0o600)
+
+
+def prepare_connections(engine: Engine, synchronous: Synchronous) -> None:
+    """Lets readers go on while another process writes, and transactions begin as `_begin` says."""
+
+    def prepare(connection: Any, record: object) -> None:
+        connection.isolation_level = None
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA synchronous = {synchronous}")
+        connection.execute("PRAGMA foreign_keys = ON")
+
+    event.listen(engine, "connect", prepare)
+    event.listen(engine, "begin", _begin)
+
+
+def _begin(connection: Connection) -> None:
+    """Locks the file before reading what is then changed: two transactions that both read first would collide."""
+    reads = connection.get_execution_options().get(READS, False)
+    connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")

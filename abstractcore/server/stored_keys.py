@@ -12,6 +12,7 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from ..database import DatabaseError
 from ..errors import AuthenticationError, ConfigurationError, RateLimitError, ServerError
 from ..files.token_estimates import estimated_tokens
 from ..schema import ModelCall
@@ -19,7 +20,7 @@ from .access import FixedKeys, Grant, Lease, NoLease, Settlement, credential_of
 from .failures import RequestRefused
 from .requests import Request
 from .settings import DatabaseDown, Settings
-from .store import Key, KeyLimits, Keys, Leases, Refusal, Store, StoreUnavailable, default_file
+from .store import CallLeases, Key, KeyLimits, Keys, Refusal, Store, default_file
 
 KEY_SECONDS = 5.0
 """How long a process takes a key as valid without asking the database."""
@@ -60,7 +61,7 @@ class StoredKeys:
         process: str = "",
     ) -> None:
         self._keys = Keys(store, now)
-        self._leases = Leases(store, now, process)
+        self._leases = CallLeases(store, now, process)
         self._fixed = FixedKeys(fixed)
         self._down = down
         self._call_seconds = call_seconds
@@ -86,7 +87,7 @@ class StoredKeys:
         if now - seen >= KEY_SECONDS:
             try:
                 key = await asyncio.to_thread(self._keys.find, secret)
-            except StoreUnavailable as error:
+            except DatabaseError as error:
                 _log.error("keys cannot be checked, the database is down: %s", error)
                 if key is None or self._down == "closed":
                     raise _unavailable() from None
@@ -113,7 +114,7 @@ class StoredKeys:
         arguments = (grant.key_id, grant.limits, tokens, seconds)
         try:
             lease = await asyncio.to_thread(self._leases.begin, *arguments)
-        except StoreUnavailable as error:
+        except DatabaseError as error:
             _log.error("limits cannot be checked, the database is down: %s", error)
             if self._down == "open":
                 return NoLease()
@@ -128,7 +129,7 @@ class StoredKeys:
 class StoredLease:
     """What a call reserved of its key's limits in the database."""
 
-    def __init__(self, leases: Leases, lease: str) -> None:
+    def __init__(self, leases: CallLeases, lease: str) -> None:
         self._leases = leases
         self._lease = lease
 
@@ -140,7 +141,7 @@ class StoredLease:
     def _settle(self, tokens: int) -> None:
         try:
             self._leases.settle(self._lease, tokens)
-        except StoreUnavailable as error:
+        except DatabaseError as error:
             _log.error("a call was not settled, the database is down; its lease will expire: %s", error)
 
 
@@ -155,11 +156,10 @@ def stored_keys(settings: Settings, process: str = "", killed: Sequence[str] = (
         if store is None:
             return None
         for name in killed:
-            Leases(store).free(name)
-    except StoreUnavailable as error:
-        cause = error.__cause__ and error.__cause__.__cause__
-        hint = "Check the folder or the server that it names."
-        raise settings.error(f"it cannot be used: {cause or error}", "server", "database", hint=hint) from None
+            CallLeases(store).free(name)
+    except DatabaseError as error:
+        hint = error.hint or "Check the folder or the server that it names."
+        raise settings.error(f"it cannot be used: {error.message}", "server", "database", hint=hint) from None
     except ConfigurationError as error:
         raise settings.error(error.message, "server", "database", hint=error.hint) from None
     down, seconds = settings.server.database_down, settings.limits.call_seconds
@@ -171,7 +171,7 @@ def _store_with_keys(url: str | None) -> Store | None:
         return Store(url)
     if not default_file().exists():
         return None
-    store = Store.at(default_file())
+    store = Store(default_file())
     if Keys(store).all():
         return store
     store.close()

@@ -59,13 +59,13 @@ class StoredState:
         return await asyncio.to_thread(self._run, work)
 
     def _run(self, work: Callable[[StoredTables], T]) -> T:
-        from .store import StoreUnavailable
+        from ..database import DatabaseError
 
         try:
             return work(self._opened())
         except MissingExtraError:
             raise
-        except (StoreUnavailable, ConfigurationError) as error:
+        except (DatabaseError, ConfigurationError) as error:
             _log.error("stored responses cannot be used, the database is down: %s", error)
             down = ServerError("stored responses cannot be used at the moment")
             raise RequestRefused(503, down, retry_after=str(_RETRY_SECONDS)) from None
@@ -92,7 +92,7 @@ class StoredState:
             if self._tables is None:
                 if self._url is None:
                     self._folder = tempfile.TemporaryDirectory(prefix="abstractcore-", ignore_cleanup_errors=True)
-                    store = Store.at(Path(self._folder.name) / "responses.db")
+                    store = Store(Path(self._folder.name) / "responses.db")
                 else:
                     store = Store(self._url)
                 self._store = store

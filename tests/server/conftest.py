@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from tests.chaos_server import PATIENCE_SECONDS
-from tests.server.postgresql import postgresql
+from tests.postgresql import postgresql
 from tests.server.serving import Served, serving
 
 __all__ = ["postgresql"]

@@ -16,10 +16,11 @@ import pytest
 from openai.types.responses import Response
 
 from abstractcore import AuthenticationError, RateLimitError
+from abstractcore.database import DatabaseError
 from abstractcore.server import Limits, ServerSettings, Settings, background_response
 from abstractcore.server.backgrounds import Backgrounds, Running
 from abstractcore.server.receipts import ReceiptFolder
-from abstractcore.server.store import StoreUnavailable, background
+from abstractcore.server.store import background
 from abstractcore.server.store.background import BackgroundResponses
 from abstractcore.server.stored_state import StoredState
 from tests.chaos_server import (
@@ -366,7 +367,7 @@ def test_wrong_requests_are_refused(http: httpx2.Client, body: dict[str, Any], m
 def test_end_that_cannot_be_stored_at_first_is_stored_later(
     served: Served, client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch
 ):
-    end, failures = BackgroundResponses.end, [StoreUnavailable("down")]
+    end, failures = BackgroundResponses.end, [DatabaseError("down")]
 
     def down(*arguments: Any) -> bool:
         if failures:

@@ -183,7 +183,7 @@ def test_continued_response_counts_with_what_it_continues(served: Served, http: 
 
 
 def test_tokens_of_a_file_are_reserved_of_the_limits_of_a_key(tmp_path: Path):
-    store = Store.at(tmp_path / "server.db")
+    store = Store(tmp_path / "server.db")
     secret = Keys(store, time.time).create("alice", limits=KeyLimits(tokens_per_minute=1000)).secret
     headers = {"authorization": f"Bearer {secret}"}
     with serving(access=StoredKeys(store)) as served:

@@ -71,7 +71,7 @@ def use(http: httpx2.Client, vendor: ScriptedServer) -> str:
 def test_only_the_user_may_read_what_a_server_writes(tmp_path: Path, server: ScriptedServer, workers: int):
     folder = tmp_path / "written"
     folder.mkdir()
-    store = Store.at(folder / "abstractcore" / "server.db")
+    store = Store(folder / "abstractcore" / "server.db")
     headers = {"authorization": f"Bearer {Keys(store).create('alice').secret}"}
     store.close()
     places = {name: str(folder) for name in ("TMPDIR", "HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME")}

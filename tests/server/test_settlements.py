@@ -25,7 +25,7 @@ from abstractcore.server import (
     server_services,
 )
 from abstractcore.server.settlements import Spending
-from abstractcore.server.store import KeyLimits, Keys, Leases, Store
+from abstractcore.server.store import CallLeases, KeyLimits, Keys, Store
 from abstractcore.server.store import Refusal as LimitReached
 from abstractcore.server.stored_keys import StoredKeys
 from tests.chaos_server import HANG, PATIENCE_SECONDS
@@ -77,7 +77,7 @@ class Entry:
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Store]:
-    store = Store.at(tmp_path_factory.mktemp("settlements") / "server.db")
+    store = Store(tmp_path_factory.mktemp("settlements") / "server.db")
     yield store
     store.close()
 
@@ -143,11 +143,11 @@ def walked(served: Served, store: Store, ledger: Ledger, ending: Ending) -> list
     assert used >= ending.least if ending.least else used == 0, found
     for limit, limits in limits_of(ending.calls).items():
         # One call may take all tokens of a minute while none are used.
-        lease = Leases(store, lambda: NOW).begin(name, limits, TOKENS, 1.0)
+        lease = CallLeases(store, lambda: NOW).begin(name, limits, TOKENS, 1.0)
         is_used_up = limit == "requests" or (limit == "tokens" and ending.least > 0)
         assert (isinstance(lease, LimitReached) and lease.limit) == (limit if is_used_up else False), (limit, lease)
         if not isinstance(lease, LimitReached):
-            Leases(store, lambda: NOW).settle(lease, 0)
+            CallLeases(store, lambda: NOW).settle(lease, 0)
     served.begin_test()
     served.script("next")
     following = client.post("/v1/chat/completions", {**ASK, "model": "scripted", "max_tokens": TOKENS})

@@ -46,7 +46,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def keys(folder: Path, clock: Clock) -> Iterator[Keys]:
-    store = Store.at(folder / "server.db")
+    store = Store(folder / "server.db")
     yield Keys(store, clock)
     store.close()
 
@@ -58,7 +58,7 @@ def audit_log(folder: Path) -> Path:
 
 @pytest.fixture(scope="module")
 def running(folder: Path, clock: Clock, keys: Keys, audit_log: Path) -> Iterator[Served]:
-    store = Store.at(folder / "server.db")
+    store = Store(folder / "server.db")
     access = StoredKeys(store, fixed=[FIXED], now=clock)
     with serving(Settings(ServerSettings(audit_log=str(audit_log))), access=access) as served:
         yield served
@@ -198,7 +198,7 @@ def test_keys_are_in_no_log_and_no_reply(served: Served, keys: Keys, caplog: pyt
 @pytest.mark.parametrize(("down", "status"), [("closed", 503), ("open", 200)])
 def test_database_that_is_down_refuses_all_or_keeps_known_keys(tmp_path: Path, down: Any, status: int):
     clock = Clock()
-    store = Store.at(tmp_path / "server.db")
+    store = Store(tmp_path / "server.db")
     keys = Keys(store, clock)
     known = keys.create("known", limits=KeyLimits(requests_per_minute=1)).secret
     unknown = keys.create("unknown").secret

@@ -20,8 +20,8 @@ from abstractcore.server import ServerSettings, Settings
 from abstractcore.server.access import FixedKeys
 from abstractcore.server.limits import Limits
 from tests.chaos_server import PATIENCE_SECONDS
+from tests.postgresql import running_postgresql
 from tests.server.multipart import form
-from tests.server.postgresql import running_postgresql
 from tests.server.serving import Served, serving
 
 TABLE = b"a,b\n" + b"1,2\n" * 50

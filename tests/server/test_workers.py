@@ -22,7 +22,7 @@ from abstractcore.server.process import listening_socket
 from abstractcore.server.store import KeyLimits, Keys, Store
 from abstractcore.server.workers import Workers
 from tests.chaos_server import HANG, LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, chunk, completion, delta, stream_head
-from tests.server.postgresql import running_postgresql
+from tests.postgresql import running_postgresql
 from tests.server.test_process import ASK, LAST_PIECE, Process, notified, started, wait_until_refused
 
 pytestmark = pytest.mark.process

@@ -1,7 +1,7 @@
 """What server processes share in a database: keys, and the leases by which keys are limited. Needs SQLAlchemy."""
 
+from .call_leases import CallLeases, Refusal
 from .keys import IssuedKey, Key, KeyLimits, Keys
-from .leases import Leases, Refusal
-from .store import Store, StoreUnavailable, default_file
+from .tables import Store, default_file
 
-__all__ = ["IssuedKey", "Key", "KeyLimits", "Keys", "Leases", "Refusal", "Store", "StoreUnavailable", "default_file"]
+__all__ = ["CallLeases", "IssuedKey", "Key", "KeyLimits", "Keys", "Refusal", "Store", "default_file"]

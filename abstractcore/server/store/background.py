@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Table, delete, insert, select, update
 
+from ...database import reads, writes
 from .conversations import append_items
 from .responses import Item, StoredResponse, put
-from .store import Store
-from .tables import background_responses, response_events, responses
+from .tables import Store, background_responses, response_events, responses
 
 ALIVE_SECONDS: Final = 30.0
 """After how long without a sign of its process a response has failed."""
@@ -47,15 +47,18 @@ class BackgroundResponses:
     """Keeps responses from their beginning on, for `seconds`. Each belongs to an owner, and no other one sees it.
 
     A response ends once: whoever ends it first, its process or one that cancels it, decides how. Every method raises
-    `StoreUnavailable`. `now` returns seconds since the epoch.
+    `DatabaseError`. `now` returns seconds since the epoch.
     """
 
     def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
-        self._store = store
+        self.database = store
         self._seconds = seconds
         self._now = now
 
-    def begin(self, owner: str, response: StoredResponse, process: str, types: Sequence[str]) -> None:
+    @writes
+    def begin(
+        self, connection: Connection, owner: str, response: StoredResponse, process: str, types: Sequence[str]
+    ) -> None:
         """Keeps a response that `process` begins to make, with events of `types` that hold it."""
         now, body = self._now(), response.body
         row = {
@@ -65,32 +68,33 @@ class BackgroundResponses:
             "alive_until": now + ALIVE_SECONDS,
             "events": 0,
         }
-        with self._store.writing() as connection:
-            connection.execute(delete(background_responses).where(background_responses.c.ended <= now - EVENT_SECONDS))
-            put(connection, owner, response, now, self._seconds)
-            connection.execute(insert(background_responses).values(row))
-            _append(connection, (owner, body["id"]), 0, [{"type": type, "response": body} for type in types])
+        connection.execute(delete(background_responses).where(background_responses.c.ended <= now - EVENT_SECONDS))
+        put(connection, owner, response, now, self._seconds)
+        connection.execute(insert(background_responses).values(row))
+        _append(connection, (owner, body["id"]), 0, [{"type": type, "response": body} for type in types])
 
-    def append(self, key: Key, events: Sequence[Event]) -> bool:
+    @writes
+    def append(self, connection: Connection, key: Key, events: Sequence[Event]) -> bool:
         """Adds events, and gives them their numbers; returns False, and adds none, if the response has ended or was
         deleted.
         """
-        with self._store.writing() as connection:
-            count = _running(connection, key)
-            if count is not None:
-                _append(connection, key, count, events)
-            return count is not None
+        count = _running(connection, key)
+        if count is not None:
+            _append(connection, key, count, events)
+        return count is not None
 
-    def change(self, key: Key, changes: Mapping[str, Any], type: str) -> bool:
+    @writes
+    def change(self, connection: Connection, key: Key, changes: Mapping[str, Any], type: str) -> bool:
         """Changes fields of a response, with an event of `type` that holds it.
 
         Returns False, and changes nothing, if it has ended or was deleted.
         """
-        with self._store.writing() as connection:
-            return self._change(connection, key, changes, type, ends=False)
+        return self._change(connection, key, changes, type, ends=False)
 
+    @writes
     def end(
         self,
+        connection: Connection,
         key: Key,
         changes: Mapping[str, Any],
         type: str,
@@ -99,20 +103,19 @@ class BackgroundResponses:
     ) -> bool:
         """Ends a response as `change` changes one, and adds `items` to a conversation: both, or neither."""
         now = self._now()
-        with self._store.writing() as connection:
-            has_ended = self._change(connection, key, changes, type, ends=True)
-            if has_ended and conversation is not None:
-                append_items(connection, (key[0], conversation), items, now, self._seconds)
-            return has_ended
+        has_ended = self._change(connection, key, changes, type, ends=True)
+        if has_ended and conversation is not None:
+            append_items(connection, (key[0], conversation), items, now, self._seconds)
+        return has_ended
 
-    def keep_alive(self, keys: Collection[Key]) -> set[Key]:
+    @writes
+    def keep_alive(self, connection: Connection, keys: Collection[Key]) -> set[Key]:
         """Says that responses are still being made; returns those of them that have not ended."""
         table = background_responses.c
         made = table.id.in_([id for _, id in keys]) & table.ended.is_(None)
-        with self._store.writing() as connection:
-            alive = update(background_responses).where(made)
-            connection.execute(alive.values(alive_until=self._now() + ALIVE_SECONDS))
-            return _keys(connection, made)
+        alive = update(background_responses).where(made)
+        connection.execute(alive.values(alive_until=self._now() + ALIVE_SECONDS))
+        return _keys(connection, made)
 
     def free(self, processes: Sequence[str]) -> None:
         """Lets the responses of processes that have ended fail."""
@@ -122,28 +125,26 @@ class BackgroundResponses:
     def free_expired(self, key: Key) -> None:
         """Lets a response fail if its process has given no sign for `ALIVE_SECONDS`."""
         table = background_responses.c
-        is_late = table.ended.is_(None) & (table.alive_until <= self._now())
-        with self._store.reading() as connection:
-            found = _keys(connection, _named(background_responses, key) & is_late)
-        if found:
-            self._abandon(_named(background_responses, key) & is_late)
+        is_late = _named(background_responses, key) & table.ended.is_(None) & (table.alive_until <= self._now())
+        if self.database.read(lambda connection: _keys(connection, is_late)):
+            self._abandon(is_late)
 
-    def events(self, key: Key, after: int) -> EventPage | None:
+    @reads
+    def events(self, connection: Connection, key: Key, after: int) -> EventPage | None:
         """Returns the first events of a response whose numbers are above `after`; None if there are none any more."""
-        with self._store.reading() as connection:
-            asked = select(background_responses.c.ended).where(_named(background_responses, key))
-            row = connection.execute(asked).first()
-            if row is None:
-                return None
-            later = _named(response_events, key) & (response_events.c.number > after)
-            found = select(response_events.c.event).where(later).order_by(response_events.c.number).limit(_MOST_EVENTS)
-            events = connection.execute(found).scalars().all()
-            return EventPage(events, row.ended is not None and len(events) < _MOST_EVENTS)
+        asked = select(background_responses.c.ended).where(_named(background_responses, key))
+        row = connection.execute(asked).first()
+        if row is None:
+            return None
+        later = _named(response_events, key) & (response_events.c.number > after)
+        found = select(response_events.c.event).where(later).order_by(response_events.c.number).limit(_MOST_EVENTS)
+        events = connection.execute(found).scalars().all()
+        return EventPage(events, row.ended is not None and len(events) < _MOST_EVENTS)
 
-    def _abandon(self, which: ColumnElement[bool]) -> None:
-        with self._store.writing() as connection:
-            for key in _keys(connection, which):
-                self._change(connection, key, ABANDONED, "response.failed", ends=True)
+    @writes
+    def _abandon(self, connection: Connection, which: ColumnElement[bool]) -> None:
+        for key in _keys(connection, which):
+            self._change(connection, key, ABANDONED, "response.failed", ends=True)
 
     def _change(self, connection: Connection, key: Key, changes: Mapping[str, Any], type: str, *, ends: bool) -> bool:
         named = _named(responses, key)

@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import Connection, delete, func, insert, select, update
 
+from ...database import reads, writes
 from .responses import Item
-from .store import Store
-from .tables import conversation_items, conversations
+from .tables import Store, conversation_items, conversations
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,68 +26,70 @@ class Conversation:
 class Conversations:
     """Keeps conversations for `seconds` after their last change. Each belongs to an owner, and no other one sees it.
 
-    Every method raises `StoreUnavailable`. `now` returns seconds since the epoch.
+    Every method raises `DatabaseError`. `now` returns seconds since the epoch.
     """
 
     def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
-        self._store = store
+        self.database = store
         self._seconds = seconds
         self._now = now
 
-    def create(self, owner: str, id: str, metadata: Mapping[str, str], items: Sequence[Item] = ()) -> Conversation:
+    @writes
+    def create(
+        self, connection: Connection, owner: str, id: str, metadata: Mapping[str, str], items: Sequence[Item] = ()
+    ) -> Conversation:
         """Makes a conversation, and removes those that have expired. Each item has its id."""
         now = self._now()
         row = {"id": id, "owner": owner, "created": now, "expires": now + self._seconds, "metadata": dict(metadata)}
-        with self._store.writing() as connection:
-            connection.execute(delete(conversations).where(conversations.c.expires <= now))
-            connection.execute(insert(conversations).values(row))
-            _append(connection, id, items)
+        connection.execute(delete(conversations).where(conversations.c.expires <= now))
+        connection.execute(insert(conversations).values(row))
+        _append(connection, id, items)
         return Conversation(id, now, metadata)
 
-    def find(self, owner: str, id: str) -> Conversation | None:
+    @reads
+    def find(self, connection: Connection, owner: str, id: str) -> Conversation | None:
         """Returns a conversation; None if the owner has none with this id."""
-        with self._store.reading() as connection:
-            return _read(connection, owner, id, self._now())
+        return _read(connection, owner, id, self._now())
 
-    def change(self, owner: str, id: str, metadata: Mapping[str, str]) -> Conversation | None:
+    @writes
+    def change(self, connection: Connection, owner: str, id: str, metadata: Mapping[str, str]) -> Conversation | None:
         """Replaces the metadata of a conversation; returns None if there is none."""
-        with self._store.writing() as connection:
-            found = _read(connection, owner, id, self._now())
-            if found is None:
-                return None
-            changed = update(conversations).where(conversations.c.id == id)
-            connection.execute(changed.values(metadata=dict(metadata), expires=self._now() + self._seconds))
-            return Conversation(id, found.created, metadata)
+        found = _read(connection, owner, id, self._now())
+        if found is None:
+            return None
+        changed = update(conversations).where(conversations.c.id == id)
+        connection.execute(changed.values(metadata=dict(metadata), expires=self._now() + self._seconds))
+        return Conversation(id, found.created, metadata)
 
-    def delete(self, owner: str, id: str) -> bool:
+    @writes
+    def delete(self, connection: Connection, owner: str, id: str) -> bool:
         """Removes a conversation with its items; returns whether there was one."""
-        with self._store.writing() as connection:
-            if _read(connection, owner, id, self._now()) is None:
-                return False
-            connection.execute(delete(conversations).where(conversations.c.id == id))
-            return True
+        if _read(connection, owner, id, self._now()) is None:
+            return False
+        connection.execute(delete(conversations).where(conversations.c.id == id))
+        return True
 
-    def items(self, owner: str, id: str) -> list[Item] | None:
+    @reads
+    def items(self, connection: Connection, owner: str, id: str) -> list[Item] | None:
         """Returns the items of a conversation in their order; None if there is no such conversation."""
-        with self._store.reading() as connection:
-            if _read(connection, owner, id, self._now()) is None:
-                return None
-            asked = select(conversation_items.c.item).where(conversation_items.c.conversation == id)
-            return list(connection.execute(asked.order_by(conversation_items.c.position)).scalars())
+        if _read(connection, owner, id, self._now()) is None:
+            return None
+        asked = select(conversation_items.c.item).where(conversation_items.c.conversation == id)
+        return list(connection.execute(asked.order_by(conversation_items.c.position)).scalars())
 
-    def append(self, owner: str, id: str, items: Sequence[Item]) -> bool:
+    @writes
+    def append(self, connection: Connection, owner: str, id: str, items: Sequence[Item]) -> bool:
         """Adds items at the end; returns whether there is such a conversation. Each item has its id."""
-        with self._store.writing() as connection:
-            return append_items(connection, (owner, id), items, self._now(), self._seconds)
+        return append_items(connection, (owner, id), items, self._now(), self._seconds)
 
-    def delete_item(self, owner: str, id: str, item: str) -> Conversation | None:
+    @writes
+    def delete_item(self, connection: Connection, owner: str, id: str, item: str) -> Conversation | None:
         """Removes an item; returns its conversation, None if there is no such item."""
-        with self._store.writing() as connection:
-            found = _read(connection, owner, id, self._now())
-            named = (conversation_items.c.conversation == id) & (conversation_items.c.id == item)
-            if found is None or connection.execute(delete(conversation_items).where(named)).rowcount == 0:
-                return None
-            return found
+        found = _read(connection, owner, id, self._now())
+        named = (conversation_items.c.conversation == id) & (conversation_items.c.id == item)
+        if found is None or connection.execute(delete(conversation_items).where(named)).rowcount == 0:
+            return None
+        return found
 
 
 def append_items(

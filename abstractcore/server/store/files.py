@@ -9,9 +9,9 @@ from typing import Any
 
 from sqlalchemy import ColumnElement, Connection, delete, func, insert, select
 
+from ...database import lock, reads, writes
 from .room import NoRoom, Room
-from .store import Store, lock
-from .tables import files, upload_parts, upload_pieces, uploads
+from .tables import Store, files, upload_parts, upload_pieces, uploads
 
 _FACTS = tuple(column for column in files.c if column.name not in ("owner", "content"))
 _MOST_PARAMETERS = 10_000
@@ -34,56 +34,56 @@ class StoredFile:
 class Files:
     """Reads and deletes files, which last until they expire. Each belongs to an owner, and no other one sees it.
 
-    Every method raises `StoreUnavailable`. `now` returns seconds since the epoch.
+    Every method raises `DatabaseError`. `now` returns seconds since the epoch.
     """
 
     def __init__(self, store: Store, now: Callable[[], float] = time.time) -> None:
-        self._store = store
+        self.database = store
         self._now = now
 
-    def find(self, owner: str, id: str) -> StoredFile | None:
+    @reads
+    def find(self, connection: Connection, owner: str, id: str) -> StoredFile | None:
         """Returns a file; None if the owner has none with this id."""
-        with self._store.reading() as connection:
-            row = connection.execute(select(*_FACTS).where(self._is(owner, id))).first()
+        row = connection.execute(select(*_FACTS).where(self._is(owner, id))).first()
         return None if row is None else StoredFile(*row)
 
-    def find_all(self, owner: str, ids: Collection[str]) -> dict[str, StoredFile]:
+    @reads
+    def find_all(self, connection: Connection, owner: str, ids: Collection[str]) -> dict[str, StoredFile]:
         """Returns files by their ids; those that the owner has not are left out."""
         named, found = [*ids], list[StoredFile]()
         lasting = (files.c.owner == owner) & (files.c.expires > self._now())
-        with self._store.reading() as connection:
-            for start in range(0, len(named), _MOST_PARAMETERS):
-                some = files.c.id.in_(named[start : start + _MOST_PARAMETERS])
-                found += (StoredFile(*row) for row in connection.execute(select(*_FACTS).where(lasting, some)))
+        for start in range(0, len(named), _MOST_PARAMETERS):
+            some = files.c.id.in_(named[start : start + _MOST_PARAMETERS])
+            found += (StoredFile(*row) for row in connection.execute(select(*_FACTS).where(lasting, some)))
         return {file.id: file for file in found}
 
-    def content(self, owner: str, id: str) -> tuple[bytes, list[str]]:
+    @reads
+    def content(self, connection: Connection, owner: str, id: str) -> tuple[bytes, list[str]]:
         """Returns the content of a file of an earlier version, and of others the parts that have it, in their order;
         nothing if there is no file.
         """
         of_file = (uploads.c.owner == owner) & (uploads.c.file == id)
-        with self._store.reading() as connection:
-            content = connection.execute(select(files.c.content).where(self._is(owner, id))).scalar()
-            parts = connection.execute(select(uploads.c.parts).where(of_file)).scalar()
+        content = connection.execute(select(files.c.content).where(self._is(owner, id))).scalar()
+        parts = connection.execute(select(uploads.c.parts).where(of_file)).scalar()
         return content or b"", parts or []
 
-    def piece(self, part: str, position: int) -> bytes | None:
+    @reads
+    def piece(self, connection: Connection, part: str, position: int) -> bytes | None:
         """Returns a piece of a part; None after the last one, and if the part is not there any more."""
         named = (upload_pieces.c.part == part) & (upload_pieces.c.position == position)
-        with self._store.reading() as connection:
-            return connection.execute(select(upload_pieces.c.content).where(named)).scalar()
+        return connection.execute(select(upload_pieces.c.content).where(named)).scalar()
 
-    def all(self, owner: str) -> list[StoredFile]:
+    @reads
+    def all(self, connection: Connection, owner: str) -> list[StoredFile]:
         """Returns the files of an owner, the oldest first."""
         lasting = (files.c.owner == owner) & (files.c.expires > self._now())
-        with self._store.reading() as connection:
-            rows = connection.execute(select(*_FACTS).where(lasting).order_by(files.c.created, files.c.id))
-            return [StoredFile(*row) for row in rows]
+        rows = connection.execute(select(*_FACTS).where(lasting).order_by(files.c.created, files.c.id))
+        return [StoredFile(*row) for row in rows]
 
-    def delete(self, owner: str, id: str) -> bool:
+    @writes
+    def delete(self, connection: Connection, owner: str, id: str) -> bool:
         """Removes a file; returns whether there was one."""
-        with self._store.writing() as connection:
-            return connection.execute(delete(files).where(self._is(owner, id))).rowcount > 0
+        return connection.execute(delete(files).where(self._is(owner, id))).rowcount > 0
 
     def _is(self, owner: str, id: str) -> ColumnElement[bool]:
         return (files.c.owner == owner) & (files.c.id == id) & (files.c.expires > self._now())

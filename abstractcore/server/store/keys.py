@@ -11,16 +11,23 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sqlalchemy import Connection, insert, select, update
+from sqlalchemy import Connection, bindparam, insert, select, update
 
+from ...database import Statement, reads, writes
 from ...errors import InvalidInputError
 from ...registry import did_you_mean, nearest_names
-from .store import Store
-from .tables import keys, secrets
+from .tables import Store, keys, secrets
 
 _FORM = re.compile(r"ac-([0-9a-f]{12})-[A-Za-z0-9_-]{43}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._@-]{0,99}")
 _ABSENT = bytes(32)
+_SECRET = Statement(select(secrets).where(secrets.c.prefix == bindparam("prefix")))
+_KEY = Statement(select(keys).where(keys.c.name == bindparam("name")))
+_PREFIXES = Statement(
+    select(secrets.c.prefix)
+    .where(secrets.c.name == bindparam("name"), secrets.c.expires.is_(None) | (secrets.c.expires > bindparam("now")))
+    .order_by(secrets.c.created)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,15 +72,17 @@ class IssuedKey:
 class Keys:
     """Makes, finds and revokes keys. `now` returns seconds since the epoch.
 
-    Every method raises `StoreUnavailable`.
+    Every method raises `DatabaseError`.
     """
 
     def __init__(self, store: Store, now: Callable[[], float] = time.time) -> None:
-        self._store = store
+        self.database = store
         self._now = now
 
+    @writes
     def create(
         self,
+        connection: Connection,
         name: str,
         *,
         models: Sequence[str] | None = None,
@@ -84,51 +93,50 @@ class Keys:
         """Makes a key; raises `InvalidInputError` for an invalid name, and for one that a key has or had."""
         _check(name, models, limits or KeyLimits())
         now, given = self._now(), limits or KeyLimits()
-        with self._store.writing() as connection:
-            if connection.execute(select(keys.c.name).where(keys.c.name == name)).first() is not None:
-                hint = "Choose another name, or run: abstractcore keys rotate NAME."
-                raise InvalidInputError(f"there is a key with the name {name!r}", path="name", hint=hint)
-            row = {
-                "name": name,
-                "models": None if models is None else list(models),
-                "tags": dict(tags or {}),
-                "requests_per_minute": given.requests_per_minute,
-                "tokens_per_minute": given.tokens_per_minute,
-                "parallel": given.parallel,
-                "created": now,
-                "expires": expires,
-            }
-            connection.execute(insert(keys).values(row))
-            secret = _new_secret(connection, name, now)
-            return IssuedKey(self._read(connection, name), secret)
+        if connection.execute(select(keys.c.name).where(keys.c.name == name)).first() is not None:
+            hint = "Choose another name, or run: abstractcore keys rotate NAME."
+            raise InvalidInputError(f"there is a key with the name {name!r}", path="name", hint=hint)
+        row = {
+            "name": name,
+            "models": None if models is None else list(models),
+            "tags": dict(tags or {}),
+            "requests_per_minute": given.requests_per_minute,
+            "tokens_per_minute": given.tokens_per_minute,
+            "parallel": given.parallel,
+            "created": now,
+            "expires": expires,
+        }
+        connection.execute(insert(keys).values(row))
+        secret = _new_secret(connection, name, now)
+        return IssuedKey(self._read(connection, name), secret)
 
-    def rotate(self, name: str, *, overlap: float = 0.0) -> IssuedKey:
+    @writes
+    def rotate(self, connection: Connection, name: str, *, overlap: float = 0.0) -> IssuedKey:
         """Gives a key a new secret. Its earlier ones are valid for `overlap` more seconds.
 
         Raises `InvalidInputError` for a key that does not exist or was revoked.
         """
-        with self._store.writing() as connection:
-            if self._read(connection, name).revoked is not None:
-                raise InvalidInputError(f"the key {name!r} was revoked", hint="Create another one.")
-            now = self._now()
-            ends = now + overlap
-            lasting = (secrets.c.name == name) & (secrets.c.expires.is_(None) | (secrets.c.expires > ends))
-            connection.execute(update(secrets).where(lasting).values(expires=ends))
-            secret = _new_secret(connection, name, now)
-            return IssuedKey(self._read(connection, name), secret)
+        if self._read(connection, name).revoked is not None:
+            raise InvalidInputError(f"the key {name!r} was revoked", hint="Create another one.")
+        now = self._now()
+        ends = now + overlap
+        lasting = (secrets.c.name == name) & (secrets.c.expires.is_(None) | (secrets.c.expires > ends))
+        connection.execute(update(secrets).where(lasting).values(expires=ends))
+        secret = _new_secret(connection, name, now)
+        return IssuedKey(self._read(connection, name), secret)
 
-    def revoke(self, name: str) -> Key:
+    @writes
+    def revoke(self, connection: Connection, name: str) -> Key:
         """Makes a key invalid for ever; raises `InvalidInputError` for one that does not exist."""
-        with self._store.writing() as connection:
-            if self._read(connection, name).revoked is None:
-                connection.execute(update(keys).where(keys.c.name == name).values(revoked=self._now()))
-            return self._read(connection, name)
+        if self._read(connection, name).revoked is None:
+            connection.execute(update(keys).where(keys.c.name == name).values(revoked=self._now()))
+        return self._read(connection, name)
 
-    def all(self) -> list[Key]:
+    @reads
+    def all(self, connection: Connection) -> list[Key]:
         """Returns all keys by name, also those that are not valid any more."""
-        with self._store.reading() as connection:
-            names = connection.execute(select(keys.c.name).order_by(keys.c.name)).scalars().all()
-            return [self._read(connection, name) for name in names]
+        names = connection.execute(select(keys.c.name).order_by(keys.c.name)).scalars().all()
+        return [self._read(connection, name) for name in names]
 
     def find(self, secret: str) -> Key | None:
         """Returns the valid key with a secret; None if there is none.
@@ -136,28 +144,27 @@ class Keys:
         The row is found by the prefix, which is not secret; the hashes are compared in constant time.
         """
         form = _FORM.fullmatch(secret)
-        digest = _digest(secret)
-        if form is None:
+        return None if form is None else self._find(form[1], _digest(secret))
+
+    @reads
+    def _find(self, connection: Connection, prefix: str, digest: bytes) -> Key | None:
+        row = _SECRET.first(connection, prefix=prefix)
+        if not hmac.compare_digest(digest, _ABSENT if row is None else row.digest) or row is None:
             return None
-        with self._store.reading() as connection:
-            row = connection.execute(select(secrets).where(secrets.c.prefix == form[1])).first()
-            if not hmac.compare_digest(digest, _ABSENT if row is None else row.digest) or row is None:
-                return None
-            key = self._read(connection, row.name)
+        key = self._read(connection, row.name)
         now = self._now()
         ends = [each for each in (row.expires, key.expires) if each is not None]
         return None if key.revoked is not None or any(now >= each for each in ends) else key
 
     def _read(self, connection: Connection, name: str) -> Key:
-        row = connection.execute(select(keys).where(keys.c.name == name)).first()
+        row = _KEY.first(connection, name=name)
         if row is None:
             names = connection.execute(select(keys.c.name)).scalars().all()
             near = nearest_names(name[:100], names)
             hint = did_you_mean(near) if near else "To see them: abstractcore keys list."
             raise InvalidInputError(f"there is no key with the name {name[:100]!r}", path="name", hint=hint)
-        lasting = secrets.c.expires.is_(None) | (secrets.c.expires > self._now())
-        of_key = select(secrets.c.prefix).where((secrets.c.name == name) & lasting).order_by(secrets.c.created)
-        return _key(row, [f"ac-{prefix}" for prefix in connection.execute(of_key).scalars()])
+        lasting = _PREFIXES.all(connection, name=name, now=self._now())
+        return _key(row, [f"ac-{secret.prefix}" for secret in lasting])
 
 
 def _key(row: Any, prefixes: Sequence[str]) -> Key:

@@ -9,8 +9,8 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, delete, insert, select
 
-from .store import Store
-from .tables import responses
+from ...database import reads, writes
+from .tables import Store, responses
 
 LONGEST_CHAIN: Final = 1000
 """How many responses one may continue, each the one before it."""
@@ -30,46 +30,46 @@ class StoredResponse:
 class Responses:
     """Keeps responses for `seconds`. Each belongs to an owner, and no other one sees it.
 
-    Every method raises `StoreUnavailable`. `now` returns seconds since the epoch.
+    Every method raises `DatabaseError`. `now` returns seconds since the epoch.
     """
 
     def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
-        self._store = store
+        self.database = store
         self._seconds = seconds
         self._now = now
 
-    def add(self, owner: str, response: StoredResponse) -> None:
+    @writes
+    def add(self, connection: Connection, owner: str, response: StoredResponse) -> None:
         """Keeps a response instead of an earlier one with its id, and removes those that have expired."""
-        with self._store.writing() as connection:
-            put(connection, owner, response, self._now(), self._seconds)
+        put(connection, owner, response, self._now(), self._seconds)
 
-    def find(self, owner: str, id: str) -> StoredResponse | None:
+    @reads
+    def find(self, connection: Connection, owner: str, id: str) -> StoredResponse | None:
         """Returns a response; None if the owner has none with this id."""
-        with self._store.reading() as connection:
-            return self._read(connection, owner, id)
+        return self._read(connection, owner, id)
 
-    def delete(self, owner: str, id: str) -> bool:
+    @writes
+    def delete(self, connection: Connection, owner: str, id: str) -> bool:
         """Removes a response; returns whether there was one."""
-        with self._store.writing() as connection:
-            if self._read(connection, owner, id) is None:
-                return False
-            connection.execute(delete(responses).where(_named(owner, id)))
-            return True
+        if self._read(connection, owner, id) is None:
+            return False
+        connection.execute(delete(responses).where(_named(owner, id)))
+        return True
 
-    def context(self, owner: str, id: str) -> list[Item] | None:
+    @reads
+    def context(self, connection: Connection, owner: str, id: str) -> list[Item] | None:
         """Returns the items that a response which continues this one begins with: inputs and outputs of all before it.
 
         None if this response, or one before it, is not there any more, and for more than `LONGEST_CHAIN`.
         """
         chain: list[StoredResponse] = []
-        with self._store.reading() as connection:
-            following: str | None = id
-            while following is not None:
-                found = self._read(connection, owner, following)
-                if found is None or len(chain) == LONGEST_CHAIN:
-                    return None
-                chain.append(found)
-                following = found.previous
+        following: str | None = id
+        while following is not None:
+            found = self._read(connection, owner, following)
+            if found is None or len(chain) == LONGEST_CHAIN:
+                return None
+            chain.append(found)
+            following = found.previous
         return [item for each in reversed(chain) for item in (*each.input, *each.body["output"])]
 
     def _read(self, connection: Connection, owner: str, id: str) -> StoredResponse | None:

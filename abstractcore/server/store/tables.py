@@ -1,6 +1,9 @@
-"""The tables of the database. Times are seconds since the epoch."""
+"""The tables of the database, and `Store`, which has them. Times are seconds since the epoch."""
 
 from __future__ import annotations
+
+from pathlib import Path
+from typing import Final
 
 from sqlalchemy import (
     JSON,
@@ -18,10 +21,12 @@ from sqlalchemy import (
     Table,
 )
 
-VERSION = 3
-"""The version of these tables. A database with a higher one was made by a newer AbstractCore."""
+from ...database import Database, Schema
+from ...user_folders import data_folder
+
+VERSION: Final = 3
+"""The version of these tables. Each one added tables, and changed none."""
 metadata = MetaData()
-versions = Table("abstractcore_version", metadata, Column("version", Integer, primary_key=True, autoincrement=False))
 keys = Table(
     "abstractcore_keys",
     metadata,
@@ -176,3 +181,16 @@ upload_pieces = Table(
     Column("content", LargeBinary, nullable=False),
 )
 """The contents of parts, so many bytes a row that a database and its driver need little memory for one."""
+SCHEMA: Final = Schema("abstractcore_version", metadata, VERSION)
+
+
+def default_file() -> Path:
+    """Returns the path of the database if no other is named: a file in the user's data folder."""
+    return data_folder() / "server.db"
+
+
+class Store(Database):
+    """The server's database: a file, or what a URL names. It makes the tables that are missing."""
+
+    def __init__(self, place: str | Path) -> None:
+        super().__init__(place, schema=SCHEMA)

@@ -9,11 +9,11 @@ from typing import Any, Final
 
 from sqlalchemy import ColumnElement, Connection, Update, delete, func, insert, select, update
 
+from ...database import writes
 from ...errors import InvalidInputError, NotFoundError
 from .files import StoredFile, begin, check_bytes, check_files, insert_file
 from .room import NoRoom, Room
-from .store import Store
-from .tables import upload_parts, upload_pieces, uploads
+from .tables import Store, upload_parts, upload_pieces, uploads
 
 PIECE_BYTES: Final = 1024 * 1024
 """The size of a piece. PostgreSQL's driver needs 12 times of it, and a transaction keeps others waiting for as long."""
@@ -48,17 +48,19 @@ class Uploads:
     """Keeps uploads for an hour, and at most for `seconds`; a completed one is a file. Each belongs to an owner, and no
     other one sees it.
 
-    Every method raises `StoreUnavailable`; those that change an upload raise `NotFoundError` if there is none, and
+    Every method raises `DatabaseError`; those that change an upload raise `NotFoundError` if there is none, and
     `InvalidInputError` if it is not pending any more. `now` returns seconds since the epoch.
     """
 
     def __init__(self, store: Store, seconds: float, now: Callable[[], float] = time.time) -> None:
-        self._store = store
+        self.database = store
         self._seconds = seconds
         self._now = now
 
+    @writes
     def create(
         self,
+        connection: Connection,
         owner: str,
         id: str,
         *,
@@ -76,79 +78,80 @@ class Uploads:
         now = self._now()
         made = StoredUpload(id, name, purpose, media_type, size, now, now + min(_SECONDS, self._seconds), seconds)
         facts: dict[str, Any] = {column.name: getattr(made, column.name) for column in _FACTS}
-        with self._store.writing() as connection:
-            begin(connection, owner, now)
-            check_bytes(connection, owner, size, room)
-            check_files(connection, owner, room)
-            _check_uploads(connection, owner, room)
-            connection.execute(insert(uploads).values(owner=owner, cancelled=False, **facts))
+        begin(connection, owner, now)
+        check_bytes(connection, owner, size, room)
+        check_files(connection, owner, room)
+        _check_uploads(connection, owner, room)
+        connection.execute(insert(uploads).values(owner=owner, cancelled=False, **facts))
         return made
 
-    def begin_part(self, owner: str, id: str, part: str, size: int, room: Room) -> None:
+    @writes
+    def begin_part(self, connection: Connection, owner: str, id: str, part: str, size: int, room: Room) -> None:
         """Makes room for a part of `size` bytes, of which the pieces come next; raises `NoRoom` if there is none."""
-        with self._store.writing() as connection:
-            self._pending(connection, owner, id)
-            if len(_part_ids(connection, id)) >= MOST_PARTS:
-                raise InvalidInputError(f"the upload {id} has {MOST_PARTS} parts, which is the most: send larger ones")
-            check_bytes(connection, owner, size, room)
-            connection.execute(insert(upload_parts).values(id=part, upload=id, size=size, whole=False))
+        self._pending(connection, owner, id)
+        if len(_part_ids(connection, id)) >= MOST_PARTS:
+            raise InvalidInputError(f"the upload {id} has {MOST_PARTS} parts, which is the most: send larger ones")
+        check_bytes(connection, owner, size, room)
+        connection.execute(insert(upload_parts).values(id=part, upload=id, size=size, whole=False))
 
-    def write_piece(self, part: str, position: int, content: bytes) -> bool:
+    @writes
+    def write_piece(self, connection: Connection, part: str, position: int, content: bytes) -> bool:
         """Writes a piece of a part that was begun; returns False if the part is not needed any more.
 
         It takes the place of pieces that are not needed any more.
         """
-        with self._store.writing() as connection:
-            _free(connection, _FREED_BY_WRITE)
-            needed = select(upload_parts.c.id).where(upload_parts.c.id == part, upload_parts.c.upload.is_not(None))
-            if connection.execute(needed.with_for_update()).first() is None:
-                return False
-            connection.execute(insert(upload_pieces).values(part=part, position=position, content=content))
-            return True
+        _free(connection, _FREED_BY_WRITE)
+        needed = select(upload_parts.c.id).where(upload_parts.c.id == part, upload_parts.c.upload.is_not(None))
+        if connection.execute(needed.with_for_update()).first() is None:
+            return False
+        connection.execute(insert(upload_pieces).values(part=part, position=position, content=content))
+        return True
 
-    def free(self) -> bool:
+    @writes
+    def free(self, connection: Connection) -> bool:
         """Removes some pieces that are not needed any more; returns whether there may be others."""
-        with self._store.writing() as connection:
-            return _free(connection, _FREED_AT_ONCE)
+        return _free(connection, _FREED_AT_ONCE)
 
-    def end_part(self, owner: str, id: str, part: str) -> None:
+    @writes
+    def end_part(self, connection: Connection, owner: str, id: str, part: str) -> None:
         """Lets a part count as a part of the upload: all its pieces are written."""
-        with self._store.writing() as connection:
-            self._pending(connection, owner, id)
-            connection.execute(update(upload_parts).where(upload_parts.c.id == part).values(whole=True))
+        self._pending(connection, owner, id)
+        connection.execute(update(upload_parts).where(upload_parts.c.id == part).values(whole=True))
 
-    def drop_part(self, part: str) -> None:
+    @writes
+    def drop_part(self, connection: Connection, part: str) -> None:
         """Takes a part that could not be written from its upload."""
-        with self._store.writing() as connection:
-            connection.execute(_dropped(upload_parts.c.id == part))
+        connection.execute(_dropped(upload_parts.c.id == part))
 
-    def check(self, owner: str, id: str, parts: Sequence[str]) -> StoredUpload:
+    @writes
+    def check(self, connection: Connection, owner: str, id: str, parts: Sequence[str]) -> StoredUpload:
         """Returns the upload, which the parts, in this order, complete; raises `InvalidInputError` if they do not."""
-        with self._store.writing() as connection:
-            return self._checked(connection, owner, id, parts)
+        return self._checked(connection, owner, id, parts)
 
-    def complete(self, owner: str, id: str, parts: Sequence[str], file: str, media_type: str, room: Room) -> StoredFile:
+    @writes
+    def complete(
+        self, connection: Connection, owner: str, id: str, parts: Sequence[str], file: str, media_type: str, room: Room
+    ) -> StoredFile:
         """Makes the parts, in this order, the content of a file; raises `InvalidInputError` if they do not complete the
         upload, and `NoRoom` for a file too many. Its other parts are dropped.
         """
         now = self._now()
-        with self._store.writing() as connection:
-            upload = self._checked(connection, owner, id, parts)
-            check_files(connection, owner, room)
-            seconds = self._seconds if upload.file_seconds is None else min(upload.file_seconds, self._seconds)
-            made = StoredFile(file, upload.name, upload.purpose, media_type, upload.size, now, now + seconds)
-            insert_file(connection, owner, made)
-            completed = update(uploads).where(uploads.c.id == id)
-            connection.execute(completed.values(file=file, parts=list(parts)))
-            connection.execute(_dropped(upload_parts.c.id.in_(_part_ids(connection, id) - {*parts})))
+        upload = self._checked(connection, owner, id, parts)
+        check_files(connection, owner, room)
+        seconds = self._seconds if upload.file_seconds is None else min(upload.file_seconds, self._seconds)
+        made = StoredFile(file, upload.name, upload.purpose, media_type, upload.size, now, now + seconds)
+        insert_file(connection, owner, made)
+        completed = update(uploads).where(uploads.c.id == id)
+        connection.execute(completed.values(file=file, parts=list(parts)))
+        connection.execute(_dropped(upload_parts.c.id.in_(_part_ids(connection, id) - {*parts})))
         return made
 
-    def cancel(self, owner: str, id: str) -> StoredUpload:
+    @writes
+    def cancel(self, connection: Connection, owner: str, id: str) -> StoredUpload:
         """Cancels an upload, whose parts are not needed any more."""
-        with self._store.writing() as connection:
-            upload = self._pending(connection, owner, id)
-            connection.execute(update(uploads).where(uploads.c.id == id).values(cancelled=True))
-            connection.execute(_dropped(upload_parts.c.upload == id))
+        upload = self._pending(connection, owner, id)
+        connection.execute(update(uploads).where(uploads.c.id == id).values(cancelled=True))
+        connection.execute(_dropped(upload_parts.c.upload == id))
         return upload
 
     def _pending(self, connection: Connection, owner: str, id: str) -> StoredUpload:

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from abstractcore.server.store import Keys, Store
+from abstractcore.database import Database
+from tests.core.database.notes import SCHEMA, Notes
 
 ENDS = ("", "-wal", "-shm")
 _watched: list[str] | None = None
@@ -55,57 +56,61 @@ def files_of(path: Path) -> list[Path]:
 
 
 def test_file_that_exists_is_opened_by_sqlite_only(tmp_path: Path):
-    path = tmp_path / "server.db"
+    path = tmp_path / "notes.db"
     with watched() as opened:
-        stores = [Store.at(path), Store(f"sqlite:///{path}"), Store.at(path)]
-        for store in stores:
-            Keys(store).create(f"key-{id(store)}")
-            store.close()
-        Store.at(path).close()
+        databases = [
+            Database(path, schema=SCHEMA),
+            Database(f"sqlite:///{path}", schema=SCHEMA),
+            Database(path, schema=SCHEMA),
+        ]
+        for database in databases:
+            Notes(database).add(f"{id(database)}")
+            database.close()
+        Database(path, schema=SCHEMA).close()
         path.read_bytes()
     assert [each for each in opened if each.startswith(str(path))] == [str(path)]  # that of this test
 
 
 @pytest.mark.usefixtures("umask")
 def test_only_the_owner_may_use_a_new_file_and_the_folders_that_are_made_for_it(tmp_path: Path):
-    path = tmp_path / "new" / "folder" / "server.db"
-    store = Store.at(path)
+    path = tmp_path / "new" / "folder" / "notes.db"
+    database = Database(path, schema=SCHEMA)
     assert [mode(each) for each in (path.parent, path.parent.parent)] == [0o700, 0o700]
     assert [mode(each) for each in files_of(path)] == [0o600] * 3
-    store.close()
+    database.close()
 
 
 @pytest.mark.usefixtures("umask")
 def test_link_that_leads_nowhere_makes_a_private_file_where_it_leads(tmp_path: Path):
-    target, link = tmp_path / "target.db", tmp_path / "server.db"
+    target, link = tmp_path / "target.db", tmp_path / "notes.db"
     link.symlink_to(target)
-    store = Store.at(link)
+    database = Database(link, schema=SCHEMA)
     assert [mode(each) for each in files_of(target)] == [0o600] * 3
     assert {*tmp_path.iterdir()} == {link, *files_of(target)}
-    store.close()
+    database.close()
 
 
 def test_files_that_everyone_could_read_are_made_private_while_they_are_used(tmp_path: Path):
-    path = tmp_path / "server.db"
-    used = Store.at(path)
+    path = tmp_path / "notes.db"
+    used = Database(path, schema=SCHEMA)
     for each in files_of(path):
         each.chmod(0o644)
-    Store.at(path).close()
+    Database(path, schema=SCHEMA).close()
     assert [mode(each) for each in files_of(path)] == [0o600] * 3
-    Keys(used).create("alice")
+    Notes(used).add("alice")
     used.close()
 
 
 def test_file_that_its_owner_shares_with_a_group_stays_shared(tmp_path: Path):
-    path = tmp_path / "server.db"
-    Store.at(path).close()
+    path = tmp_path / "notes.db"
+    Database(path, schema=SCHEMA).close()
     path.chmod(0o660)
-    store = Store.at(path)
+    database = Database(path, schema=SCHEMA)
     assert [mode(each) for each in files_of(path)] == [0o660] * 3
-    store.close()
+    database.close()
 
 
 def test_path_may_have_characters_that_have_a_meaning_in_urls(tmp_path: Path):
-    path = tmp_path / "a?b#c%20d@e:f" / "server.db"
-    Store.at(path).close()
-    assert [each.name for each in path.parent.iterdir()] == ["server.db"]
+    path = tmp_path / "a?b#c%20d@e:f" / "notes.db"
+    Database(path, schema=SCHEMA).close()
+    assert [each.name for each in path.parent.iterdir()] == ["notes.db"]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from sqlalchemy import text
 
 from abstractcore.server.store import Store
 from abstractcore.server.store.tables import metadata
@@ -38,4 +39,5 @@ def store(url: str) -> Iterator[Store]:
     yield opened
     with opened.writing() as connection:
         metadata.drop_all(connection)
+        connection.execute(text("DROP TABLE abstractcore_version"))
     opened.close()

@@ -42,7 +42,7 @@ def test_key_is_printed_once_and_found_by_its_name_and_prefix(data: Path):
     assert "not shown again" in created.stderr
     assert "restart servers that were started without keys" in created.stderr
     (file,) = data.rglob("server.db")
-    keys = Keys(Store.at(file))
+    keys = Keys(Store(file))
     found = keys.find(secret)
     assert found is not None
     assert (found.name, found.models, found.tags) == ("alice", ("openai/*",), {"team": "a"})

@@ -7,16 +7,17 @@ import sys
 from typing import Any
 
 import pytest
-from sqlalchemy import text
+from sqlalchemy import inspect, text
 
 from abstractcore import ConfigurationError, InvalidInputError
-from abstractcore.server.store import KeyLimits, Keys, Leases, Refusal, Store, StoreUnavailable
+from abstractcore.database import DatabaseError
+from abstractcore.server.store import CallLeases, KeyLimits, Keys, Refusal, Store
 from abstractcore.server.store import responses as response_rows
 from abstractcore.server.store.background import ALIVE_SECONDS, EVENT_SECONDS, BackgroundResponses, Key
 from abstractcore.server.store.conversations import Conversations
 from abstractcore.server.store.responses import Responses, StoredResponse
 from abstractcore.server.store.tables import VERSION, metadata
-from tests.server.postgresql import running_postgresql
+from tests.postgresql import running_postgresql
 from tests.server.store.databases import Clock
 
 
@@ -26,8 +27,8 @@ def keys(store: Store, clock: Clock) -> Keys:
 
 
 @pytest.fixture
-def leases(store: Store, clock: Clock) -> Leases:
-    return Leases(store, clock)
+def leases(store: Store, clock: Clock) -> CallLeases:
+    return CallLeases(store, clock)
 
 
 def test_key_is_found_by_its_secret_and_the_database_has_only_a_hash(keys: Keys, store: Store):
@@ -91,7 +92,7 @@ def test_unknown_name_is_refused_with_the_nearest(keys: Keys):
     assert "alice" in (caught.value.hint or "")
 
 
-def test_requests_of_any_minute_are_limited(leases: Leases, clock: Clock):
+def test_requests_of_any_minute_are_limited(leases: CallLeases, clock: Clock):
     limits = KeyLimits(requests_per_minute=2)
     assert isinstance(leases.begin("alice", limits, 0, 30), str)
     clock.time += 20
@@ -102,7 +103,7 @@ def test_requests_of_any_minute_are_limited(leases: Leases, clock: Clock):
     assert isinstance(leases.begin("alice", limits, 0, 30), str)
 
 
-def test_tokens_count_as_reserved_then_as_used_for_a_minute_after_the_end(leases: Leases, clock: Clock):
+def test_tokens_count_as_reserved_then_as_used_for_a_minute_after_the_end(leases: CallLeases, clock: Clock):
     limits = KeyLimits(tokens_per_minute=100)
     lease = leases.begin("alice", limits, 60, 600)
     assert isinstance(lease, str)
@@ -115,19 +116,20 @@ def test_tokens_count_as_reserved_then_as_used_for_a_minute_after_the_end(leases
     assert isinstance(leases.begin("alice", limits, 60, 600), str)
 
 
-def test_call_above_the_limit_of_tokens_is_let_in_alone(leases: Leases):
+def test_call_above_the_limit_of_tokens_is_let_in_alone(leases: CallLeases):
     limits = KeyLimits(tokens_per_minute=100)
     assert isinstance(leases.begin("alice", limits, 5000, 600), str)
     assert isinstance(leases.begin("alice", limits, 1, 600), Refusal)
 
 
 @pytest.mark.process
-def test_leases_of_a_killed_process_expire(url: str, leases: Leases, clock: Clock):
+def test_leases_of_a_killed_process_expire(url: str, leases: CallLeases, clock: Clock):
     limits = KeyLimits(tokens_per_minute=100, parallel=1)
     code = f"""
 import os, signal
-from abstractcore.server.store import KeyLimits, Leases, Store
-Leases(Store({url!r}), lambda: {clock()}).begin("alice", KeyLimits(None, 100, 1), 100, 300)
+from abstractcore.database import DatabaseError
+from abstractcore.server.store import KeyLimits, CallLeases, Store
+CallLeases(Store({url!r}), lambda: {clock()}).begin("alice", KeyLimits(None, 100, 1), 100, 300)
 os.kill(os.getpid(), signal.SIGKILL)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
@@ -139,7 +141,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 
 def test_leases_of_a_process_are_freed_by_its_name_and_count_as_reserved(store: Store, clock: Clock):
     limits = KeyLimits(tokens_per_minute=100, parallel=2)
-    killed, other = Leases(store, clock, "0a" * 6), Leases(store, clock, "0b" * 6)
+    killed, other = CallLeases(store, clock, "0a" * 6), CallLeases(store, clock, "0b" * 6)
     settled = killed.begin("alice", limits, 10, 600)
     assert isinstance(settled, str)
     killed.settle(settled, 5)
@@ -153,7 +155,7 @@ def test_leases_of_a_process_are_freed_by_its_name_and_count_as_reserved(store: 
 
 def test_tokens_exceed_their_limit_by_what_running_calls_use_beyond_what_they_reserved(store: Store, clock: Clock):
     limits, reserved, used, processes = KeyLimits(tokens_per_minute=100), 25, 40, 4
-    each = [Leases(store, clock, f"{number:012}") for number in range(processes)]
+    each = [CallLeases(store, clock, f"{number:012}") for number in range(processes)]
     begun = [leases.begin("alice", limits, reserved, 600) for leases in each]
     assert all(isinstance(lease, str) for lease in begun)
     assert each[0].begin("alice", limits, 1, 600) == Refusal("tokens", 100, 1.0)
@@ -169,8 +171,9 @@ def test_tokens_exceed_their_limit_by_what_running_calls_use_beyond_what_they_re
 def test_processes_that_share_a_database_let_in_no_request_too_many(url: str, keys: Keys):
     keys.create("alice")
     code = f"""
-from abstractcore.server.store import KeyLimits, Leases, Store
-leases = Leases(Store({url!r}), lambda: 1_800_000_000.0)
+from abstractcore.database import DatabaseError
+from abstractcore.server.store import KeyLimits, CallLeases, Store
+leases = CallLeases(Store({url!r}), lambda: 1_800_000_000.0)
 print(sum(isinstance(leases.begin("alice", KeyLimits(50), 0, 60), str) for _ in range(40)))
 """
     running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
@@ -261,12 +264,31 @@ def test_responses_and_conversations_expire_and_are_removed(responses: Responses
     assert kept == [1, 1, 0]
 
 
-def test_database_of_an_older_version_gets_the_new_tables(store: Store, url: str):
+OF_VERSION_1 = {"keys", "key_secrets", "leases"}
+OF_VERSION_2 = OF_VERSION_1 | {"responses", "conversations", "conversation_items"}
+EARLY_OF_VERSION_3 = OF_VERSION_2 | {"files", "background_responses", "response_events"}
+
+
+@pytest.mark.parametrize(
+    ("version", "tables"),
+    [(1, OF_VERSION_1), (2, OF_VERSION_2), (2, OF_VERSION_2 | {"files"}), (3, EARLY_OF_VERSION_3)],
+)
+def test_database_of_an_earlier_version_keeps_its_rows_and_gets_the_new_tables(
+    store: Store, keys: Keys, url: str, version: int, tables: set[str]
+):
+    secret = keys.create("alice", tags={"team": "a"}).secret
     with store.writing() as connection:
-        connection.execute(text("DROP TABLE abstractcore_conversation_items"))
-        connection.execute(text("UPDATE abstractcore_version SET version = 1"))
+        for table in reversed(metadata.sorted_tables):
+            if table.name.removeprefix("abstractcore_") not in tables:
+                table.drop(connection)
+        connection.execute(text(f"UPDATE abstractcore_version SET version = {version}"))
     newer = Store(url)
+    found = Keys(newer, keys._now).find(secret)
+    assert found is not None
+    assert found.tags == {"team": "a"}
     Conversations(newer, 100).create("me", "c1", {}, [{"id": "i1"}])
+    with newer.reading() as connection:
+        assert {*inspect(connection).get_table_names()} == {*metadata.tables, "abstractcore_version"}
     newer.close()
     with store.reading() as connection:
         assert connection.execute(text("SELECT version FROM abstractcore_version")).scalars().all() == [VERSION]
@@ -279,7 +301,7 @@ def test_postgresql_that_is_down_is_reported_and_used_again_when_it_is_back():
         keys = Keys(store)
         secret = keys.create("alice").secret
         server.stop()
-        with pytest.raises(StoreUnavailable):
+        with pytest.raises(DatabaseError):
             keys.find(secret)
         server.start()
         assert keys.find(secret) is not None

@@ -1,0 +1,34 @@
+"""Databases: SQLite files, and PostgreSQL by its URL. Transactions, their retries, tables with versions, and locks.
+
+It knows no table: who uses it declares its own. SQLAlchemy and pg8000 come with the extras `server` and `postgresql`.
+"""
+
+try:
+    import sqlalchemy as _sqlalchemy
+except ImportError as error:
+    from ..errors import MissingExtraError
+    from ..schema.install_hints import install_hint
+
+    raise MissingExtraError(
+        "abstractcore.database requires sqlalchemy, which is not installed.",
+        hint=install_hint("sqlalchemy", extra="server"),
+    ) from error
+
+from .database import Database, lock, reads, writes
+from .failures import CommitUnknownError, ConstraintError, DatabaseError, Retries
+from .schemas import Schema
+from .statements import Statement
+
+__all__ = [
+    "CommitUnknownError",
+    "ConstraintError",
+    "Database",
+    "DatabaseError",
+    "Retries",
+    "Schema",
+    "Statement",
+    "lock",
+    "reads",
+    "writes",
+]
+del _sqlalchemy
