@@ -15,6 +15,7 @@ import calls
 import capabilities
 import chunk_gaps
 import conversations
+import databases
 import documents
 import files
 import formats
@@ -71,6 +72,7 @@ MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "many-files": files.many,
     "video": videos.videos,
     "voice": voice.voices,
+    "database": databases.statements,
 }
 ON_REQUEST: dict[str, Callable[[Setup], list[Row]]] = {"litellm": litellm_proxy.litellm}
 """Run only if one is named: it installs what it compares with."""

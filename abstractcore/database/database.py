@@ -15,7 +15,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
 from ..private_files import make_private_folder
 from ..schema.install_hints import install_hint
-from .failures import Place, Retries, failure
+from .failures import Place, Retries, failure, recognize_lost_connections
 from .forks import Transactions
 from .schemas import Schema
 from .sqlite_files import READS, Synchronous, make_private, prepare_connections
@@ -232,4 +232,6 @@ def _engine(url: URL, synchronous: Synchronous) -> Engine:
         with suppress(OSError):  # which SQLite reports
             make_private(str(url.database))
         prepare_connections(engine, synchronous)
+    else:
+        recognize_lost_connections(engine)
     return engine

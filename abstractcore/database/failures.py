@@ -11,7 +11,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
-from sqlalchemy.engine import URL
+from sqlalchemy import event
+from sqlalchemy.engine import URL, Dialect, Engine, ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
 from ..errors import AbstractCoreError
@@ -166,7 +167,24 @@ _SQLSTATES: Final = {
 }
 """By SQLSTATE, or its class."""
 _LOST_CONNECTIONS: Final = {"network error", "communication error", "connection is closed"}
-"""Messages of pg8000 that have no SQLSTATE."""
+"""Messages of pg8000 that have no SQLSTATE. Those of psycopg are an `OperationalError`."""
+
+
+def lost_connection(dialect: Dialect) -> Exception:
+    """Returns the driver's error for an `OSError` that it has let through, which is not one of a transaction's body."""
+    return dialect.loaded_dbapi.InterfaceError("network error")
+
+
+def recognize_lost_connections(engine: Engine) -> None:
+    """Lets SQLAlchemy take every `OSError` of a driver as the end of a connection."""
+
+    def recognize(context: ExceptionContext) -> BaseException | None:
+        if not isinstance(context.original_exception, OSError):
+            return None
+        context.is_disconnect = True
+        return lost_connection(context.dialect)
+
+    event.listen(engine, "handle_error", recognize)
 
 
 def failure(error: BaseException, place: Place, *, commits: bool = False) -> DatabaseError:
@@ -175,12 +193,10 @@ def failure(error: BaseException, place: Place, *, commits: bool = False) -> Dat
     It quotes neither the database nor its URL, whose texts may have credentials.
     """
     of_driver = error.orig if isinstance(error, DBAPIError) and error.orig is not None else error
-    code, kind = _classified(of_driver)
-    if isinstance(error, DBAPIError) and error.connection_invalidated and kind is _OTHER:
-        kind = _LOST
-    message = kind.message.format(code=code or type(error).__name__, **place.values)
+    code, kind = _of_file(of_driver) if "file" in place.values else _of_server(of_driver)
+    message = kind.message.format(code=code or type(of_driver).__name__, **place.values)
     hint = None if kind.hint is None else kind.hint.format(**place.values)
-    if commits and kind.is_lost:
+    if commits and (kind.is_lost or code is None):
         return CommitUnknownError(
             f"it is not known whether a transaction was committed: {message}", hint=hint, code=code
         )
@@ -189,17 +205,22 @@ def failure(error: BaseException, place: Place, *, commits: bool = False) -> Dat
     return found
 
 
-def _classified(error: BaseException) -> tuple[str | None, _Kind]:
-    """Returns the code of a driver's error, and its kind."""
-    if isinstance(error, sqlite3.Error):
-        number: int | None = getattr(error, "sqlite_errorcode", None)
-        kind = _OTHER if number is None else _SQLITE.get(number & 0xFF, _OTHER)
-        return getattr(error, "sqlite_errorname", None), kind
+def _of_file(error: BaseException) -> tuple[str | None, _Kind]:
+    """Returns the code of an error of SQLite, and its kind."""
+    number: int | None = getattr(error, "sqlite_errorcode", None)
+    kind = _OTHER if number is None else _SQLITE.get(number & 0xFF, _OTHER)
+    return getattr(error, "sqlite_errorname", None), kind
+
+
+def _of_server(error: BaseException) -> tuple[str | None, _Kind]:
+    """Returns the SQLSTATE of an error of a server's driver, and its kind."""
     state = _sqlstate(error)
     if state is not None:
         return state, _SQLSTATES.get(state) or _SQLSTATES.get(state[:2], _OTHER)
+    if str(error) == "in failed transaction block":  # as pg8000 reports a COMMIT that PostgreSQL answers by ROLLBACK
+        return "25P02", _OTHER
     is_lost = isinstance(error, OSError) or isinstance(error.__cause__, OSError) or str(error) in _LOST_CONNECTIONS
-    return None, _LOST if is_lost else _OTHER
+    return None, _LOST if is_lost or type(error).__name__ == "OperationalError" else _OTHER
 
 
 def _sqlstate(error: Any) -> str | None:

@@ -11,8 +11,9 @@ from typing import Any, TypeAlias
 from sqlalchemy import Connection, Delete, Insert, Select, Update
 
 from ..errors import InvalidInputError
+from .failures import lost_connection
 
-_Source: TypeAlias = Select[Any] | Insert | Update | Delete
+_Source: TypeAlias = "Select[*tuple[Any, ...]] | Insert | Update | Delete"
 _Processor: TypeAlias = Callable[[Any], Any]
 
 
@@ -72,7 +73,10 @@ class _Compiled:
         for name, process in self.processors.items():
             given[name] = process(given[name])
         cursor = connection.connection.cursor()
-        cursor.execute(self.text, given if self.names is None else [given[name] for name in self.names])
+        try:
+            cursor.execute(self.text, given if self.names is None else [given[name] for name in self.names])
+        except OSError as error:
+            raise lost_connection(self.dialect) from error
         return cursor
 
     def reader(self, cursor: Any) -> Callable[[Sequence[Any]], Any]:
@@ -103,7 +107,7 @@ def _compiled(statement: _Source, dialect: Any) -> _Compiled:
 
 
 def _reader(names: Sequence[str], processors: Sequence[_Processor | None]) -> Callable[[Sequence[Any]], Any]:
-    row = namedtuple("Row", names, rename=True)
+    row = namedtuple("Row", names, rename=True)  # pyright: ignore[reportUntypedNamedTuple]
     processed = [(index, process) for index, process in enumerate(processors) if process is not None]
 
     def read(raw: Sequence[Any]) -> Any:

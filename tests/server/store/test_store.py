@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,6 +13,7 @@ from sqlalchemy import inspect, text
 
 from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.database import DatabaseError
+from abstractcore.server import store as store_package
 from abstractcore.server.store import CallLeases, KeyLimits, Keys, Refusal, Store
 from abstractcore.server.store import responses as response_rows
 from abstractcore.server.store.background import ALIVE_SECONDS, EVENT_SECONDS, BackgroundResponses, Key
@@ -178,6 +181,16 @@ print(sum(isinstance(leases.begin("alice", KeyLimits(50), 0, 60), str) for _ in 
 """
     running = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True) for _ in range(2)]
     assert sum(int(process.communicate()[0]) for process in running) == 50
+
+
+def test_store_declares_tables_and_statements_and_leaves_the_database_to_its_room():
+    sources = [path.read_text(encoding="utf-8") for path in Path(str(store_package.__file__)).parent.glob("*.py")]
+    imported = re.findall(
+        r"^(?:from|import) ((?:sqlalchemy|pg8000|sqlite3)[^(\n]*(?:\([^)]*\))?)", "".join(sources), re.M
+    )
+    assert len(imported) > 5
+    assert all(names.startswith("sqlalchemy import ") for names in imported)
+    assert not [names for names in imported if re.search(r"\b(create_engine|event|exc|text)\b", names)]
 
 
 def test_database_of_a_newer_version_is_refused(store: Store, url: str):
