@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from functools import partial, wraps
 from pathlib import Path
 from typing import Concatenate, ParamSpec, Protocol, TypeVar, get_args
@@ -120,7 +120,8 @@ class Database:
     @contextmanager
     def _transaction(self, engine: Engine, begins: Retries) -> Generator[Connection]:
         commits = False
-        with self._transactions.counted(), begins.run(partial(self._begun, engine)) as connection:
+        stack, connection = begins.run(partial(self._entered, engine))
+        with stack:
             try:
                 try:
                     yield connection
@@ -133,8 +134,14 @@ class Database:
             except self._errors as error:
                 raise failure(error, self._place, commits=commits) from error
 
+    def _entered(self, engine: Engine) -> tuple[ExitStack, Connection]:
+        """Returns a connection in a transaction that has begun, and what ends it: no fork happens meanwhile."""
+        with ExitStack() as stack:
+            stack.enter_context(self._transactions.counted())
+            connection = stack.enter_context(self._begun(engine))
+            return stack.pop_all(), connection
+
     def _begun(self, engine: Engine) -> Connection:
-        """Returns a connection in a transaction that has begun."""
         try:
             connection = engine.connect()
             try:

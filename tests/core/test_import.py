@@ -26,7 +26,8 @@ def test_every_public_name_resolves_once():
 @pytest.mark.process
 @pytest.mark.parametrize(
     "package",
-    ["abstractcore"] + [f"abstractcore.{name}" for name in ("mcp", "ports", "schema", "telemetry", "testing", "tools")],
+    ["abstractcore"]
+    + [f"abstractcore.{name}" for name in ("database", "mcp", "ports", "schema", "telemetry", "testing", "tools")],
 )
 def test_names_that_are_imported_later_are_listed(package: str):
     """`dir()` is what editors and notebooks complete names from."""
@@ -64,7 +65,7 @@ def test_every_name_of_a_package_resolves_though_some_are_imported_later(package
 
 
 @pytest.mark.parametrize(
-    "package", ["abstractcore"] + [f"abstractcore.{name}" for name in ("errors", "ports", "schema")]
+    "package", ["abstractcore"] + [f"abstractcore.{name}" for name in ("database", "errors", "ports", "schema")]
 )
 def test_type_hints_of_public_names_resolve_though_some_types_are_imported_later(package: str):
     module = import_module(package)
@@ -106,7 +107,7 @@ def test_unknown_name_is_an_attribute_error():
 def test_http_and_asyncio_are_imported_with_the_first_llm_only():
     code = """
 import sys, abstractcore
-print({"httpx2", "asyncio", "mcp", "mcp_types", "pydantic"} & set(sys.modules))
+print({"httpx2", "asyncio", "mcp", "mcp_types", "pydantic", "sqlalchemy", "sqlite3"} & set(sys.modules))
 abstractcore.create_llm("scripted", replies=[])
 print("httpx2" in sys.modules)
 """
