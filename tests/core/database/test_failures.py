@@ -7,8 +7,9 @@ import os
 import pwd
 import sqlite3
 import sys
+import tempfile
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -190,16 +191,16 @@ def as_another_user(function: Callable[[], object]) -> None:
 
 
 @pytest.fixture
-def file(tmp_path: Path) -> Path:
-    """A database in a folder that every user may enter."""
-    folder = tmp_path / "folder"
-    path = folder / "notes.db"
-    database = Database(path, schema=SCHEMA)
-    Notes(database).add("a")
-    database.close()
-    for each in (folder, *list(tmp_path.parents)[:2], tmp_path):
-        each.chmod(0o755)
-    return path
+def file() -> Iterator[Path]:
+    """A database in a folder that every user may enter, as they may not those of pytest."""
+    with tempfile.TemporaryDirectory(prefix="database-") as folder:
+        path = Path(folder).resolve() / "notes.db"
+        database = Database(path, schema=SCHEMA)
+        Notes(database).add("a")
+        database.close()
+        path.parent.chmod(0o755)
+        yield path
+        path.parent.chmod(0o700)
 
 
 def fails(path: Path, work: Callable[[Database], object], message: str, hint: str) -> None:
