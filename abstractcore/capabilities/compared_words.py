@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from typing import Final
 
-from ..outputs.verification.number_words import POINT, SCALES, VALUES, ZEROS, fits_into, is_number
 from ..schema import MediaVerification, WordDifference
+from ..verification.number_words import POINT, SCALES, VALUES, ZEROS, fits_into, is_number
 
 _WORD: Final = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[%\u00b0]")
 _AMOUNT: Final = re.compile(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..engine import Prepare
-from ..engine.evidence import EvidenceCheck
 from ..errors import InvalidInputError
 from ..outputs import OutputType
-from ..outputs.evidence.quoted_output import QuotedOutput
 from ..schema import MEDIA_PARTS, Message, ModelCall, ToolResult
 from ..schema.quoting import shown
+from ..verification.evidence_check import EvidenceCheck
+from ..verification.quoted_output import QuotedOutput
 
 
 def quoted_output(

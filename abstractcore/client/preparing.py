@@ -32,10 +32,10 @@ if TYPE_CHECKING:
     from ..engine.answer_checks import AnswerCheck
     from ..engine.tool_rounds import RoundsPlan
     from ..files.loading import MediaInput
-    from ..outputs.evidence.quoted_output import QuotedOutput
     from ..registry import Registry
     from ..schema import HostedTool, ToolAnswer, ToolLoop, ToolSpec
     from ..tools.toolset import ToolSet
+    from ..verification.quoted_output import QuotedOutput
     from .llm_base import LLMBase
     from .made_media import MediaMaker
     from .rounds import RoundPlanner

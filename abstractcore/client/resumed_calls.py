@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from ..engine import Prepare, Prepared
 from ..errors import InvalidInputError
 from ..outputs import OutputType
-from ..outputs.evidence.quoted_output import QuotedOutput
 from ..ports import Runtime
 from ..registry import Registry
 from ..schema import CallWarning, MediaProgress, ToolAnswer, ToolLoop
 from ..tools.toolset import ToolSet
+from ..verification.quoted_output import QuotedOutput
 from .call_tools import CallTools
 from .evidence import resumed_output
 from .loop_inputs import changed_tools, check_runnable

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..engine import Prepare
-from ..engine.verification import VerificationCheck
 from ..errors import InvalidInputError
 from ..outputs import OutputType
 from ..schema.quoting import shown
+from ..verification.verification_check import VerificationCheck
 
 
 def verification_check(

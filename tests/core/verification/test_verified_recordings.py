@@ -22,13 +22,13 @@ from abstractcore import (
     to_json,
     tool,
 )
-from abstractcore.outputs.verification import verify
-from abstractcore.outputs.verification.spoken import check_speech, readings
 from abstractcore.ports import Conversion, MediaContext, Recognised
 from abstractcore.schema import MediaAnchor, MediaPart
 from abstractcore.schema.source_texts import TextSource
 from abstractcore.stores.conversions import MemoryConversions
 from abstractcore.testing import ScriptedReply
+from abstractcore.verification.spoken import check_speech, readings
+from abstractcore.verification.verifying import verify
 from tests.core.tools.loops import WAYS, Way
 from tests.media_doubles import SOUND, TRANSCRIPT, registry
 

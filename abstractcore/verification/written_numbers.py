@@ -8,11 +8,11 @@ from collections.abc import Container, Iterator
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from ..evidence.dates import written_dates
-from ..evidence.numbers import readings
 from .currencies import currency_before, is_currency
+from .dates import written_dates
 from .fractions import VULGAR, fractions_in
 from .measures import measured_at
+from .numbers import readings
 from .signs import sign_of
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019]\d+|[ \u00a0\u202f\u2009]\d{3}(?![\d]))*")

@@ -7,11 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore import MediaAnchor
-from abstractcore.outputs.evidence.paths import leaves, read, written
-from abstractcore.outputs.evidence.stated_values import states
 from abstractcore.schema.normal_text import NormalText
 from abstractcore.schema.quote_search import MOST_OCCURRENCES, Budget, SearchedText
 from abstractcore.schema.source_texts import Place, TextSource
+from abstractcore.verification.paths import leaves, read, written
+from abstractcore.verification.stated_values import states
 
 TEXT = (
     "Invoice   No.: A\u201117 \u2013 the \u201crain-\nfall\u201d cafe\u0301 \ufb01ne. "

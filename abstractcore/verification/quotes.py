@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import islice
 from typing import Any, Final, NamedTuple, cast
 
-from ...errors import InvalidInputError
-from ...schema import JSONObject, OutputSchema
-from ..output_type import WRAPPER_KEY
+from ..errors import InvalidInputError
+from ..outputs.output_type import WRAPPER_KEY
+from ..schema import JSONObject, OutputSchema
 from .paths import Steps, leaves, read, written
 
 VALUE_KEY: Final = WRAPPER_KEY

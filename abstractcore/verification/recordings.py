@@ -6,14 +6,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
-from ..errors import AbstractCoreError
 from ..files.extracted_texts import files_of
-from ..outputs.verification import verify
-from ..outputs.verification.spoken import readings
+from ..engine.pipeline import Pipeline
+from ..errors import AbstractCoreError
 from ..schema import Check, GenerateResponse, ModelCall, Verification
 from ..schema.quoting import shown
 from ..schema.source_texts import TextSource
-from .pipeline import Pipeline
+from .spoken import readings
+from .verifying import verify
 
 MOST_SPANS = 8
 """Places of a recording that are heard again, those with the most checks first."""

@@ -22,13 +22,13 @@ from abstractcore import (
     to_json,
     tool,
 )
-from abstractcore.outputs.verification import verify
-from abstractcore.outputs.verification.claims import MOST_CLAIMS
 from abstractcore.ports import Conversion
 from abstractcore.schema.source_texts import TextSource
 from abstractcore.stores.conversions import MemoryConversions
 from abstractcore.testing import ScriptedReply
 from abstractcore.tools.approval import Suspend
+from abstractcore.verification.claims import MOST_CLAIMS
+from abstractcore.verification.verifying import verify
 from tests.core.tools.loops import WAYS, Way
 
 EXAMPLES = Path(__file__).parents[3] / "examples/media"

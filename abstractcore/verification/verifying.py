@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
-from ...schema.quote_search import Budget
-from ...schema.source_texts import TextSource
-from ...schema.verifications import Check, Verification
+from ..schema.quote_search import Budget
+from ..schema.source_texts import TextSource
+from ..schema.verifications import Check, Verification
 from .claims import CODE_PART, CODE_PART_BEFORE, MOST_CLAIMS, Claim, TimeOfDay, claims_in
 from .comparing import Compared, Likeness, compare
 from .differences import Differences

@@ -6,11 +6,11 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
-from ...schema.quote_search import Budget
-from ...schema.verifications import Check
-from ..evidence.dates import WrittenDate, written_dates
+from ..schema.quote_search import Budget
+from ..schema.verifications import Check
 from .claims import Claim
 from .currencies import is_currency
+from .dates import WrittenDate, written_dates
 from .read_sources import ReadSource
 from .units import unit_of
 from .written_numbers import WrittenNumber, numbers_in

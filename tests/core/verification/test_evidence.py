@@ -34,12 +34,14 @@ from abstractcore import (
     to_json,
     tool,
 )
-from abstractcore.outputs.evidence import Answer, TextSource, check_quotes, divide, with_quotes
 from abstractcore.outputs.output_type import output_type
 from abstractcore.ports import Conversion
+from abstractcore.schema.source_texts import TextSource
 from abstractcore.stores.conversions import MemoryConversions
 from abstractcore.testing import ScriptedReply
 from abstractcore.tools.approval import Suspend
+from abstractcore.verification.checking import check_quotes
+from abstractcore.verification.quotes import Answer, divide, with_quotes
 from tests.core.tools.loops import WAYS, Way
 
 ROOT = Path(__file__).parents[3]

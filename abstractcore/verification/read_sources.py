@@ -10,10 +10,10 @@ from datetime import date
 from functools import cached_property
 from typing import Literal
 
-from ...schema.normal_text import normal
-from ...schema.source_texts import TextSource
-from ..evidence.dates import WrittenDate, written_dates
+from ..schema.normal_text import normal
+from ..schema.source_texts import TextSource
 from .claims import TIME, TimeOfDay, time_of
+from .dates import WrittenDate, written_dates
 from .written_numbers import Separators, WrittenNumber, learned_separators, numbers_in, significant
 
 DateOrder = Literal["day", "month"]

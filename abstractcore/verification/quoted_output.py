@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ..output_type import WRAPPER_KEY, OutputType
+from ..outputs.output_type import WRAPPER_KEY, OutputType
 from .quotes import Answer, divide, with_quotes
 
 

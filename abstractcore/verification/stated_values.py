@@ -7,8 +7,8 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from ...schema.normal_text import normal
-from ...schema.quote_search import Budget, SearchedText
+from ..schema.normal_text import normal
+from ..schema.quote_search import Budget, SearchedText
 from .dates import dates_in, dates_without_year
 from .numbers import has_digits, states_number
 

@@ -7,12 +7,14 @@ from itertools import takewhile
 from typing import Any
 
 from ..files.extracted_texts import file_texts, with_extracted_texts
-from ..outputs.evidence import Answer, TextSource, check_quotes, instruction
-from ..outputs.evidence.quoted_output import QuotedOutput
+from ..engine.pipeline import Pipeline
+from ..engine.prepared import Prepare, Prepared
 from ..ports import Runtime
 from ..schema import EvidenceMap, GenerateResponse, Message, ModelCall, TextPart, ToolResult
-from .pipeline import Pipeline
-from .prepared import Prepare, Prepared
+from ..schema.source_texts import TextSource
+from .checking import check_quotes
+from .quoted_output import QuotedOutput
+from .quotes import Answer, instruction
 
 _OUT_OF_TIME = "the quote was not searched: the time limit of the call had passed"
 

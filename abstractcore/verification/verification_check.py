@@ -6,19 +6,19 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
+from ..engine.endings import notify_of
 from ..files.extracted_texts import file_texts, unread_pieces, with_extracted_texts
-from ..outputs.verification import verify
-from ..outputs.verification.spoken import check_speech
+from ..engine.pipeline import Pipeline
+from ..engine.prepared import Prepare, Prepared
 from ..ports import CallContext, CallEnd, Runtime
 from ..schema import GenerateResponse, ModelCall
 from ..schema.source_texts import TextSource
 from ..schema.verifications import Verification
-from .endings import notify_of
-from .evidence import tool_results, user_messages
-from .pipeline import Pipeline
-from .prepared import Prepare, Prepared
-from .second_hearings import verify_on_recordings
-from .seen_pages import look_at_pages
+from .evidence_check import tool_results, user_messages
+from .page_images import look_at_pages
+from .recordings import verify_on_recordings
+from .spoken import check_speech
+from .verifying import verify
 
 _OF_TOOL = Verification(problems=("the answer is the result of a tool, and was not checked",))
 _OUT_OF_TIME = Verification(problems=("the answer was not checked: the time limit of the call had passed",))

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ...schema import Check, Source
-from ...schema.quote_search import Budget
-from ...schema.source_texts import TextSource
-from ..verification.verifying import verify
+from ..schema import Check, Source
+from ..schema.quote_search import Budget
+from ..schema.source_texts import TextSource
+from .verifying import verify
 
 
 def places(values: Sequence[str], sources: Sequence[TextSource], budget: Budget) -> list[Source | None]:

@@ -7,11 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ...schema.media_anchors import MediaAnchor
-from ...schema.quoting import shown
-from ...schema.source_texts import TextSource
-from ...schema.sources import Source
-from ...schema.verifications import Check, Verification
+from ..schema.media_anchors import MediaAnchor
+from ..schema.quoting import shown
+from ..schema.source_texts import TextSource
+from ..schema.sources import Source
+from ..schema.verifications import Check, Verification
 from .number_words import POINT, SCALES, ZEROS, is_number, numbers_of
 from .verifying import verify
 

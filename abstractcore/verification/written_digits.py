@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from ..evidence.dates import month_of
+from .dates import month_of
 from .fractions import VULGAR
 
 NOT_A_NUMBER: Final = "digits that are not one number are compared as they are written"

@@ -8,10 +8,10 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from ...schema import Evidence, EvidenceMap, JSONObject, Source
-from ...schema.quote_search import Budget
-from ...schema.quoting import shown
-from ...schema.source_texts import TextSource
+from ..schema import Evidence, EvidenceMap, JSONObject, Source
+from ..schema.quote_search import Budget
+from ..schema.quoting import shown
+from ..schema.source_texts import TextSource
 from .paths import Steps, leaves, read, written
 from .quotes import VALUE_KEY, Answer, Quote, is_choice
 from .stated_values import states

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from ..errors import AbstractCoreError
 from ..files.extracted_texts import files_of
-from ..outputs.verification import verify
+from ..engine.pipeline import Pipeline
+from ..errors import AbstractCoreError
 from ..schema import Check, GenerateResponse, ModelCall, Verification
 from ..schema.source_texts import TextSource
-from .pipeline import Pipeline
+from .verifying import verify
 
 MOST_PAGES = 8
 """Pages that are read as images, those with the most checks first: each takes about a second."""

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import NamedTuple
 
-from ...schema.verifications import CheckKind
-from ..evidence.dates import WrittenDate, month_of, written_dates
+from ..schema.verifications import CheckKind
+from .dates import WrittenDate, month_of, written_dates
 from .names import names_in
 from .written_digits import NOT_A_DAY, NOT_A_NUMBER, day_like, digits_left, spellings
 from .written_numbers import Separators, WrittenNumber, numbers_in
