@@ -9,7 +9,14 @@ from difflib import SequenceMatcher
 from typing import Final
 
 from ..schema import MediaVerification, WordDifference
-from ..verification.number_words import POINT, SCALES, VALUES, ZEROS, fits_into, is_number
+from ..verification.speech import (
+    NUMBER_WORDS,
+    POINT_WORD,
+    SCALE_WORDS,
+    ZERO_WORDS,
+    begins_number,
+    continues_number,
+)
 
 _WORD: Final = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[%\u00b0]")
 _AMOUNT: Final = re.compile(
@@ -67,14 +74,14 @@ def _with_digits(words: Sequence[str]) -> Iterator[str]:
     """Yields the words, each run of numbers as one: "nine thirty" and "9:30" are both "930"."""
     run: list[str] = []
     for index, word in enumerate(words):
-        between = word in ("and", POINT) and bool(run) and is_number(words[index + 1 : index + 2])
-        if between and word == POINT:
+        between = word in ("and", POINT_WORD) and bool(run) and begins_number(words[index + 1 : index + 2])
+        if between and word == POINT_WORD:
             run.append(".")
-        elif word in ZEROS and run and is_number(words[index + 1 : index + 2]):
+        elif word in ZERO_WORDS and run and begins_number(words[index + 1 : index + 2]):
             run.append("zero")
-        elif is_number([word]) or (word in SCALES and run):
+        elif begins_number([word]) or (word in SCALE_WORDS and run):
             run.append(word)
-        elif not (between and run[-1] in SCALES):
+        elif not (between and run[-1] in SCALE_WORDS):
             if run:
                 yield _digits(run)
             run = []
@@ -92,13 +99,13 @@ def _digits(run: Sequence[str]) -> str:
     for word in run:
         value = _value(word)
         is_decimal = is_decimal or "." in word
-        if word in SCALES and is_decimal:
+        if word in SCALE_WORDS and is_decimal:
             digits += [str(whole + rest) if whole + rest else "", word]
             whole = rest = 0
-        elif word in SCALES and rest:
-            scale = SCALES[word]
+        elif word in SCALE_WORDS and rest:
+            scale = SCALE_WORDS[word]
             whole, rest = (whole, rest * scale) if scale < 1000 else (whole + rest * scale, 0)
-        elif value is not None and (fits_into(rest, value) if rest else whole):
+        elif value is not None and (continues_number(rest, value) if rest else whole):
             rest += value
         else:
             digits.append(str(whole + rest) if whole + rest else "")
@@ -110,4 +117,4 @@ def _digits(run: Sequence[str]) -> str:
 
 def _value(word: str) -> int | None:
     """Returns the value of a number in words or digits; None for one with a point, or a zero before it."""
-    return VALUES.get(word) if not (word.isdecimal() and str(int(word)) == word) else int(word)
+    return NUMBER_WORDS.get(word) if not (word.isdecimal() and str(int(word)) == word) else int(word)

@@ -272,9 +272,9 @@ def _quoted_output(
     """Returns the type of an answer with quotes; what asks for them is imported by a call that wants evidence."""
     if not evidence:
         return None
-    from .evidence import quoted_output
+    from ..verification.quoted_output import requested_quoted_output
 
-    return quoted_output(output, evidence, media, messages)
+    return requested_quoted_output(output, evidence, media, messages)
 
 
 def _media_items(media: object) -> Sequence[MediaInput]:
@@ -299,14 +299,14 @@ def _with_check(
 ) -> PendingCall:
     """Returns the call with the check of its answer, of quotes or of figures; what checks it is imported then."""
     if verify:
-        from .verification import verification_check
+        from ..verification.call_checks import requested_verification
 
-        check = verification_check(verify, output, pending.prepare, pending.timeout)
+        check = requested_verification(verify, output, pending.prepare, pending.timeout)
         return pending._replace(prepare=check.prepare, read_output=no_output, check=check)
     if quoted is not None:
-        from .evidence import evidence_check
+        from ..verification.call_checks import EvidenceCheck
 
-        check = evidence_check(quoted, pending.prepare, pending.timeout, resumed)
+        check = EvidenceCheck(pending.prepare, quoted, pending.timeout, resumed)
         return pending._replace(prepare=check.prepare, read_output=check.read_output, check=check)
     return pending
 

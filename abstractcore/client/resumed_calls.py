@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from ..engine import Prepare, Prepared
 from ..errors import InvalidInputError
@@ -12,11 +13,12 @@ from ..ports import Runtime
 from ..registry import Registry
 from ..schema import CallWarning, MediaProgress, ToolAnswer, ToolLoop
 from ..tools.toolset import ToolSet
-from ..verification.quoted_output import QuotedOutput
 from .call_tools import CallTools
-from .evidence import resumed_output
 from .loop_inputs import changed_tools, check_runnable
 from .rounds import check_run_tools
+
+if TYPE_CHECKING:
+    from ..verification.quoted_output import QuotedOutput
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,4 +75,8 @@ def quoted_of_loop(loop: ToolLoop, output: OutputType | None) -> QuotedOutput | 
     if output is not None and loop.call.output is None:
         hint = "Pass response_model to the call of generate that begins the loop."
         raise InvalidInputError("the loop was begun without response_model", path="response_model", hint=hint)
-    return resumed_output(output, loop.call)
+    if output is None or loop.call.output == output.schema:
+        return None
+    from ..verification.quoted_output import resumed_quoted_output
+
+    return resumed_quoted_output(output, loop.call)

@@ -11,7 +11,7 @@ from .preparing import PendingCall
 
 if TYPE_CHECKING:
     from ..engine import CallStream
-    from ..engine.checked_stream import CheckedStream
+    from ..engine.answer_checks import CheckedStream
     from ..engine.round_stream import RoundStream
     from .streams import AsyncStream, Stream
 
@@ -20,9 +20,9 @@ def read_response(pipeline: Pipeline, pending: PendingCall) -> Coroutine[Any, An
     """Returns a coroutine of the response."""
     response = _response(pipeline, pending)
     if pending.check is not None:
-        from ..engine.answer_checks import with_check
+        from ..engine.answer_checks import check_response
 
-        response = with_check(response, pending.check, pipeline)
+        response = check_response(response, pending.check, pipeline)
     return response if pending.maker is None else pending.maker.completed(response, pipeline)
 
 
@@ -55,7 +55,7 @@ def open_stream(pipeline: Pipeline, pending: PendingCall) -> CallStream | RoundS
     stream = _unchecked_stream(pipeline, pending)
     if pending.check is None:
         return stream
-    from ..engine.checked_stream import CheckedStream
+    from ..engine.answer_checks import CheckedStream
 
     return CheckedStream(stream, pending.check, pipeline)
 

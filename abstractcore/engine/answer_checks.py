@@ -1,25 +1,25 @@
-"""`AnswerCheck`: what checks a complete answer, after the last round of its call."""
+"""`AnswerCheck`: what checks the complete answer of a call, and the calls and streams whose answer is checked."""
 
 from __future__ import annotations
 
 from collections.abc import Coroutine
 from typing import Any, Protocol
 
+from ..errors import StreamInterruptedError
+from ..files.call_files import CallFiles
+from ..outputs import OutputType
 from ..ports import Runtime
-from ..schema import GenerateResponse
+from ..schema import GenerateResponse, ModelReply, StreamEvent, ToolLoop
+from .call_stream import CallStream
 from .pipeline import Pipeline
-from .prepared import Prepared
+from .round_stream import RoundStream
 
 
 class AnswerCheck(Protocol):
-    """Checks the answer of one call: evidence, or verification. It never raises for what it finds in an answer."""
+    """Checks the answer of one call after its last round. It never raises for what it finds in an answer."""
 
-    async def prepare(self, runtime: Runtime) -> Prepared:
-        """Returns the prepared call, with what the check asks for."""
-        ...
-
-    async def checked(self, response: GenerateResponse[Any], pipeline: Pipeline) -> GenerateResponse[Any]:
-        """Returns the response with the result of the check."""
+    async def check(self, response: GenerateResponse[Any], files: CallFiles, runtime: Runtime) -> GenerateResponse[Any]:
+        """Returns the response with the result of the check, for which `files` reads the files of the call."""
         ...
 
     def end(self) -> None:
@@ -27,11 +27,90 @@ class AnswerCheck(Protocol):
         ...
 
 
-async def with_check(
+async def check_response(
     response: Coroutine[Any, Any, GenerateResponse[Any]], check: AnswerCheck, pipeline: Pipeline
 ) -> GenerateResponse[Any]:
     """Returns the awaited response, checked."""
     try:
-        return await check.checked(await response, pipeline)
+        return await check.check(await response, pipeline.files, pipeline.runtime)
     finally:
         check.end()
+
+
+class CheckedStream:
+    """As `RoundStream` or `CallStream`: the last read, which returns an empty list, checks the answer."""
+
+    def __init__(self, stream: CallStream | RoundStream, check: AnswerCheck, pipeline: Pipeline) -> None:
+        self._stream = stream
+        self._check = check
+        self._pipeline = pipeline
+        self._is_closed = False
+        self._response: GenerateResponse[Any] | None = None
+
+    @property
+    def state(self) -> str:
+        """As that of `RoundStream`: "done" when the answer is checked, "closed" if that failed."""
+        if self._response is not None or self._stream.state != "done":
+            return self._stream.state
+        return "closed" if self._is_closed else "open"
+
+    @property
+    def output_type(self) -> OutputType | None:
+        """The type of the answer, with its quotes if it has some; None for a text."""
+        return self._stream.output_type
+
+    def accept_answer(self) -> None:
+        """As `RoundStream.accept_answer`."""
+        if isinstance(self._stream, RoundStream):
+            self._stream.accept_answer()
+
+    @property
+    def loop(self) -> ToolLoop | None:
+        """The state of the tool loop so far."""
+        return self._stream.loop
+
+    @property
+    def response(self) -> GenerateResponse[Any]:
+        """The response; raises `StreamInterruptedError` while the stream has not been read to its end."""
+        if self._response is not None:
+            return self._response
+        if self._stream.state != "done":
+            return self._stream.response
+        hint = "Read it to its end first."
+        raise StreamInterruptedError("the answer has not been checked", hint=hint, partial=self.partial())
+
+    async def read(self) -> list[StreamEvent]:
+        """Returns the next deltas and events; an empty list at the end."""
+        try:
+            events = [*await self._stream.read()]
+            if not events and self._response is None:
+                self._response = await self._check.check(
+                    self._stream.response, self._pipeline.files, self._pipeline.runtime
+                )
+        except BaseException:
+            self._is_closed = True
+            self._check.end()
+            raise
+        if not events:
+            self._check.end()
+        return events
+
+    async def close(self) -> None:
+        """As `RoundStream.close`."""
+        self._is_closed = True
+        self._check.end()
+        await self._stream.close()
+
+    def drop(self) -> None:
+        """As `RoundStream.drop`."""
+        self._is_closed = True
+        self._check.end()
+        self._stream.drop()
+
+    def abort(self) -> None:
+        """As `RoundStream.abort`."""
+        self._stream.abort()
+
+    def partial(self) -> ModelReply:
+        """Returns the reply so far."""
+        return self._stream.partial()

@@ -25,12 +25,12 @@ _WORDS: Final = {
     "CZK": "czk",
     "CNY": "cny rmb yuan",
 }
-WORDS: Final = {word: code for code, words in _WORDS.items() for word in words.split()}
-_CODES: Final = (
+_BY_WORD: Final = {word: code for code, words in _WORDS.items() for word in words.split()}
+_CODE_WORDS: Final = (
     "AED ARS BRL CLP COP EGP FJD HKD HUF IDR ILS ISK JMD KES KRW MXN MYR NAD NGN PKR RON RUB SAR SGD THB TTD TWD UAH "
     "VND ZAR"
 )
-CODES: Final = frozenset(_CODES.split())
+_CODES: Final = frozenset(_CODE_WORDS.split())
 """Codes that are currencies in capitals only. ALL, PHP, TOP and TRY mean something else before most numbers."""
 _SYMBOLS: Final = {
     "$": DOLLAR,
@@ -80,7 +80,7 @@ _COUNTRIES: Final = {
 }
 """The beginnings of words for a country beside "dollar", in seven languages."""
 _ANY_DOLLAR: Final = frozenset(_DOLLARS.values())
-_NAMED: Final = frozenset((*_WORDS, *CODES, *_SYMBOLS.values()))
+_NAMED: Final = frozenset((*_WORDS, *_CODES, *_SYMBOLS.values()))
 _BEFORE: Final = re.compile(
     rf"(?:(?<![^\W_])(?P<country>U\.S\.|[^\W\d_]{{1,4}})(?P<gap>[ \u00a0-]?))?"
     rf"(?P<symbol>[{SYMBOLS}])(?P<after>US|AU|NZ|HK|[ACS])?[ \u00a0\u202f]?[-\u2212]?$"
@@ -99,7 +99,7 @@ _AFTER: Final = re.compile(
 )
 
 
-class UnitAt(NamedTuple):
+class UnitSpan(NamedTuple):
     """A unit at `start` to `end` of a text."""
 
     name: str
@@ -107,7 +107,7 @@ class UnitAt(NamedTuple):
     end: int
 
 
-def currency_before(text: str, position: int) -> UnitAt | None:
+def currency_before(text: str, position: int) -> UnitSpan | None:
     """Returns the currency directly before a number: "EUR 5", "US$5", "$A5"; with a minus after it, "EUR -5".
 
     In "A $5 fee" and "at Q $5" the letters are words; joined to the symbol they name a country.
@@ -117,17 +117,17 @@ def currency_before(text: str, position: int) -> UnitAt | None:
         return None
     if found["word"] is not None:
         code = currency_of(found["word"])
-        return None if code is None else UnitAt(code, found.start(), position)
+        return None if code is None else UnitSpan(code, found.start(), position)
     if found["after"] is not None:
-        return UnitAt(_with_symbol(found["after"], found["symbol"]), found.start("symbol"), position)
+        return UnitSpan(_with_symbol(found["after"], found["symbol"]), found.start("symbol"), position)
     country = found["country"] or ""
     is_known = len(country) > 1 and _plain(country) in _DOLLARS
     if (found["gap"] == "" and (is_known or country.isupper())) or (is_known and country[0].isupper()):
-        return UnitAt(_with_symbol(country, found["symbol"]), found.start(), position)
-    return UnitAt(_SYMBOLS[found["symbol"]], found.start("symbol"), position)
+        return UnitSpan(_with_symbol(country, found["symbol"]), found.start(), position)
+    return UnitSpan(_SYMBOLS[found["symbol"]], found.start("symbol"), position)
 
 
-def currency_after(text: str, position: int) -> UnitAt | None:
+def currency_after(text: str, position: int) -> UnitSpan | None:
     """Returns the currency directly after a number that needs more than one word: "5 A$", "5 US dollars"."""
     found = _AFTER.match(text, position)
     if found is None:
@@ -135,14 +135,14 @@ def currency_after(text: str, position: int) -> UnitAt | None:
     words = found["before"] or found["behind"]
     if words is not None:
         code = _COUNTRIES.get(_plain(words).lower()[:5])
-        return None if code is None else UnitAt(code, position, found.end())
+        return None if code is None else UnitSpan(code, position, found.end())
     country, symbol = found["country"] or found["after"] or "", found["symbol"] or found["sign"]
-    return UnitAt(_with_symbol(country, symbol), position, found.end())
+    return UnitSpan(_with_symbol(country, symbol), position, found.end())
 
 
 def currency_of(word: str) -> str | None:
     """Returns the code of a currency that a word means."""
-    return word if word in CODES else WORDS.get(word.lower()) or _SYMBOLS.get(word)
+    return word if word in _CODES else _BY_WORD.get(word.lower()) or _SYMBOLS.get(word)
 
 
 def is_currency(unit: str | None) -> bool:
@@ -150,7 +150,7 @@ def is_currency(unit: str | None) -> bool:
     return unit is not None and (unit in _NAMED or unit[-1] in SYMBOLS)
 
 
-def may_be_same(one: str, other: str) -> bool:
+def may_be_same_currency(one: str, other: str) -> bool:
     """Returns whether two currencies may be one: a bare "$" is any dollar or peso, and US$ is never A$."""
     for bare, named in ((one, other), (other, one)):
         if bare == DOLLAR and (named in _ANY_DOLLAR or named[-1] == DOLLAR):

@@ -11,8 +11,8 @@ from ..schema.verifications import Check
 from .claims import Claim
 from .currencies import is_currency
 from .dates import WrittenDate, written_dates
-from .read_sources import ReadSource
-from .units import unit_of
+from .indexed_sources import IndexedSource
+from .units import unit_named
 from .written_numbers import WrittenNumber, numbers_in
 
 _WORD = re.compile(r"[^\W\d_]+(?:['\u2019-][^\W\d_]+)*")
@@ -30,7 +30,7 @@ _MOST_LABELS = 500
 PlaceKey = tuple["int | None", str, "int | None", "int | None"]
 
 
-class Differences:
+class DifferenceFinder:
     """Finds the figures of the sources that stand in the place of others.
 
     `agreed` are the places of figures that the answer states too, which are not differences. A figure differs only if
@@ -38,36 +38,36 @@ class Differences:
     the same kind.
     """
 
-    def __init__(self, answer: str, sources: Sequence[ReadSource], agreed: Set[PlaceKey], budget: Budget) -> None:
+    def __init__(self, answer: str, sources: Sequence[IndexedSource], agreed: Set[PlaceKey], budget: Budget) -> None:
         self._answer = answer
         self._sources = sources
         self._agreed = agreed
         self._budget = budget
-        self._left = _MOST_LABELS
+        self._labels_left = _MOST_LABELS
 
-    def judged(self, claim: Claim, check: Check) -> Check:
+    def with_difference(self, claim: Claim, check: Check) -> Check:
         """Returns the check as "differs", if that is certain; else as it is."""
-        if (claim.number is None and claim.date is None) or self._left <= 0:
+        if (claim.number is None and claim.date is None) or self._labels_left <= 0:
             return check
-        self._left -= 1
+        self._labels_left -= 1
         for label in self._labels(claim.start):
             places = [
-                (read, span)
-                for read in self._sources
-                if (found := read.source.searched.find(label, self._budget, 2)) is not None
+                (indexed, span)
+                for indexed in self._sources
+                if (found := indexed.source.searched.find(label, self._budget, 2)) is not None
                 for span in found.spans
             ]
             if len(places) != 1:
                 if places:
                     return check
                 continue
-            read, (_, end) = places[0]
-            between = _BETWEEN.match(read.text, end)
+            indexed, (_, end) = places[0]
+            between = _BETWEEN.match(indexed.text, end)
             start = end if between is None else between.end()
-            figure = _figure_at(read, start, claim, label)
+            figure = _figure_at(indexed, start, claim, label)
             if figure is None:
                 return check
-            source = read.source.at(*figure, label, "normalised")
+            source = indexed.source.at(*figure, label, "normalised")
             if (source.document, source.name, source.page, source.start) in self._agreed:
                 return check
             reason = f"{source.where} has {source.text} after the words {label!r}"
@@ -82,7 +82,7 @@ class Differences:
         end = len(before)
         while words and not before[words[-1].end() : end].strip(" \t:=|($\u20ac\u00a3\u00a5_>,"):
             word = words[-1][0]
-            if word.lower() not in _CONNECTORS and not is_currency(unit_of(word)):
+            if word.lower() not in _CONNECTORS and not is_currency(unit_named(word)):
                 break
             end = words.pop().start()
         if not words or before[words[-1].end() : end].strip(" \t:=|($\u20ac\u00a3\u00a5_>,"):
@@ -96,15 +96,15 @@ class Differences:
         return labels
 
 
-def _figure_at(read: ReadSource, start: int, claim: Claim, label: str) -> tuple[int, int] | None:
+def _figure_at(indexed: IndexedSource, start: int, claim: Claim, label: str) -> tuple[int, int] | None:
     """Returns the figure of the claim's kind that begins there, if it is another one."""
-    window = read.text[start : start + _REACH]
+    window = indexed.text[start : start + _REACH]
     dates = [each for each in written_dates(window) if each.start == 0]
     if claim.date is not None:
         return _other_date(dates, claim.date, start)
     if dates or claim.number is None:
         return None
-    for each in numbers_in(window, read.separators):
+    for each in numbers_in(window, indexed.separators):
         if each.start == 0 and each.end < _REACH:
             return (start, start + each.end) if _is_other(each, claim.number, label) else None
     return None

@@ -10,32 +10,29 @@ from decimal import Decimal
 
 from .currencies import currency_before, is_currency
 from .dates import written_dates
-from .fractions import VULGAR, fractions_in
-from .measures import measured_at
-from .numbers import readings
-from .signs import sign_of
+from .measures import VULGAR_FRACTIONS, fractions_in, measure_at, sign_of
 
 _NUMBER = re.compile(r"\d+(?:[.,'\u2019]\d+|[ \u00a0\u202f\u2009]\d{3}(?![\d]))*")
 _SPACES = " \u00a0\u202f\u2009"
 _MOST_DIGITS = 40
-_LEARNED = 20_000
-"""Numbers of a text of which its separators are learned."""
+_MOST_INFERRED = 20_000
+"""Numbers of a text that its separators are inferred from."""
 _FRACTION = re.compile(
-    rf"[ \u00a0\u202f\u2009]?(?:[{VULGAR}]"
+    rf"[ \u00a0\u202f\u2009]?(?:[{VULGAR_FRACTIONS}]"
     r"|(?<=[ \u00a0\u202f\u2009])\d[/\u2044](?:[234568]|16)(?![\d/]))"
 )
-_RAISED = "\u00b2\u00b3\u00b9\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
+_SUPERSCRIPTS = "\u00b2\u00b3\u00b9\u2070\u2074\u2075\u2076\u2077\u2078\u2079"
 _MINUS = "-\u2212\u2013"
 _SIGNS = "-\u2212"
 _WIDEST_DATE = 40
 _NEXT_WORD = re.compile(r"[ \u00a0\u202f]?([^\W\d_]+)")
-_NO_NOUN_WORDS = (
+_NEVER_COUNTED_WORDS = (
     "a after all and are as at before but by due each for from has have if in instead into is more now of on only or "
     "over per plus rather since so than that the then there through to today total under until up was were when which "
     "while will with without als am an auf aus bei bis das der die f\u00fcr im ist mit oder und von war zu zum au aux "
     "avec de des du en est et le la les ou par pour que sur con del el es para por son un una y al da di e il per"
 )
-_NO_NOUNS = frozenset(_NO_NOUN_WORDS.split())
+_NEVER_COUNTED = frozenset(_NEVER_COUNTED_WORDS.split())
 _BEFORE_YEAR = re.compile(r"\b(?:in|of|since|until|from|during|year|im|von|seit|bis|en|de|del|depuis|nel)\s$", re.I)
 _LIST_MARK = re.compile(r"[.)]\s")
 
@@ -74,12 +71,12 @@ class WrittenNumber:
     """What it has beside its value, such as "\u00b1" or "3/4": numbers of different forms are different."""
 
 
-def learned_separators(text: str) -> Separators:
+def infer_separators(text: str) -> Separators:
     """Returns the separators that the numbers of a text have where they can be read in one way only."""
     decimal: Counter[str] = Counter()
     grouping: Counter[str] = Counter()
     for count, found in enumerate(_NUMBER.finditer(text)):
-        if count == _LEARNED:
+        if count == _MOST_INFERRED:
             break
         marks = [" " if each in _SPACES else each for each in found[0] if not each.isdigit()]
         groups = re.split(r"\D", found[0])
@@ -98,10 +95,10 @@ def learned_separators(text: str) -> Separators:
                 grouping[marks[0]] += 1
         elif marks == [" "]:
             grouping[" "] += 1
-    return Separators(_only(decimal), _only(grouping))
+    return Separators(_single(decimal), _single(grouping))
 
 
-def _only(counted: Counter[str]) -> str | None:
+def _single(counted: Counter[str]) -> str | None:
     return next(iter(counted)) if len(counted) == 1 else None
 
 
@@ -115,7 +112,7 @@ def numbers_in(
     """
     for found in _NUMBER.finditer(text):
         for start, end in _pieces(found[0], found.start(), separators, is_answer):
-            if wanted is not None and significant(text[start:end]) not in wanted:
+            if wanted is not None and significant_digits(text[start:end]) not in wanted:
                 continue
             if not is_answer and _is_list_mark(text, start, end):
                 continue
@@ -123,14 +120,14 @@ def numbers_in(
             if number is not None:
                 yield number
     for fraction in fractions_in(text):
-        if wanted is None or significant(fraction.digits) in wanted:
+        if wanted is None or significant_digits(fraction.digits) in wanted:
             start, end, digits, form, value = fraction
-            number = _in_text(text, WrittenNumber(start, end, digits, frozenset((value,)), form=form))
+            number = _with_surroundings(text, WrittenNumber(start, end, digits, frozenset((value,)), form=form))
             if number is not None:
                 yield number
 
 
-def significant(digits: str) -> str:
+def significant_digits(digits: str) -> str:
     """Returns the digits of a number without separators, and without zeros at its ends."""
     return "".join(str(int(each)) for each in digits if each.isdigit()).strip("0")
 
@@ -157,16 +154,16 @@ def _number(text: str, start: int, end: int, separators: Separators, *, is_split
         return None
     is_piece = is_split and separators.grouping is None
     is_certain = len(values) == 1 and not is_piece and not (" " in digits and separators.grouping != " ")
-    return _in_text(text, WrittenNumber(start, end, digits, values, is_certain, is_piece))
+    return _with_surroundings(text, WrittenNumber(start, end, digits, values, is_certain, is_piece))
 
 
-def _in_text(text: str, number: WrittenNumber) -> WrittenNumber | None:
+def _with_surroundings(text: str, number: WrittenNumber) -> WrittenNumber | None:
     """Returns a number with its currency, scale, unit and sign; None for a part of a code."""
     start, digits = number.start, number.digits
-    measured = measured_at(text, start, number.end)
-    if measured is None:
+    measure = measure_at(text, start, number.end)
+    if measure is None:
         return None
-    begin, stop, unit, scale = measured
+    begin, stop, unit, scale = measure
     values = number.values if scale is None else frozenset(value * scale for value in number.values)
     is_bracketed = text[max(begin - 1, 0) : begin] == "(" and text[stop : stop + 1] == ")"
     has_minus = begin < start and text[start - 1 : start] in tuple(_SIGNS)
@@ -187,7 +184,7 @@ def _in_text(text: str, number: WrittenNumber) -> WrittenNumber | None:
         is_year=has_year and (stands_alone or _BEFORE_YEAR.search(text, max(start - 10, 0), start) is not None),
         in_date=_in_date(text, start, number.end),
         stands_alone=stands_alone,
-        is_counting=word is not None and word[1].lower() not in _NO_NOUNS,
+        is_counting=word is not None and word[1].lower() not in _NEVER_COUNTED,
         form=f"{sign.form}{number.form}",
     )
 
@@ -198,7 +195,7 @@ def _is_part(text: str, start: int, end: int) -> bool:
     after, next_ = text[end : end + 1], text[end + 1 : end + 2]
     if before.isalpha() and currency_before(text, start) is None:
         return True
-    if (before and before in "_@\\#&") or (after and after in _RAISED) or after == "_":
+    if (before and before in "_@\\#&") or (after and after in _SUPERSCRIPTS) or after == "_":
         return True
     if _FRACTION.match(text, end):
         return True
@@ -231,7 +228,7 @@ def _is_chain(text: str, position: int) -> bool:
 
 
 def _values(digits: str, separators: Separators) -> frozenset[Decimal]:
-    found = list(dict.fromkeys(readings(digits)))
+    found = list(dict.fromkeys(possible_values(digits)))
     if len(found) < 2:
         return frozenset(found)
     grouped, decimal = found[0], found[1]
@@ -241,6 +238,27 @@ def _values(digits: str, separators: Separators) -> frozenset[Decimal]:
     if mark == separators.grouping or separators.decimal is not None:
         return frozenset((grouped,))
     return frozenset((decimal,)) if separators.grouping is not None else frozenset((grouped, decimal))
+
+
+def possible_values(text: str) -> Iterator[Decimal]:
+    """Yields the values that one number may have: its last separator is a decimal point, or all separate groups."""
+    groups = re.findall(r"\d+", text)
+    separators = re.findall(r"\D", text)
+    if _is_grouped(groups, separators):
+        yield Decimal("".join(groups))
+    last = separators[-1:]
+    if last and last[0] in ".," and last[0] not in separators[:-1] and _is_grouped(groups[:-1], separators[:-1]):
+        yield Decimal(f"{''.join(groups[:-1])}.{groups[-1]}")
+
+
+def _is_grouped(groups: list[str], separators: list[str]) -> bool:
+    """Returns whether there is one kind of separator, of groups of three digits (in India two, but for the last)."""
+    if not separators:
+        return True
+    if len(set(separators)) > 1 or len(groups[-1]) != 3 or len(groups[0]) > 3:
+        return False
+    sizes = {len(group) for group in groups[1:-1]}
+    return sizes <= {3} or sizes == {2}
 
 
 def _in_date(text: str, start: int, end: int) -> bool:

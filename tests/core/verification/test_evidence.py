@@ -40,8 +40,9 @@ from abstractcore.schema.source_texts import TextSource
 from abstractcore.stores.conversions import MemoryConversions
 from abstractcore.testing import ScriptedReply
 from abstractcore.tools.approval import Suspend
-from abstractcore.verification.checking import check_quotes
-from abstractcore.verification.quotes import Answer, divide, with_quotes
+from abstractcore.verification.quote_checks import check_quotes
+from abstractcore.verification.quoted_answers import QuotedAnswer, parse_quoted_answer
+from abstractcore.verification.quoted_output import quoted_schema
 from tests.core.tools.loops import WAYS, Way
 
 ROOT = Path(__file__).parents[3]
@@ -488,8 +489,8 @@ class Ticket:
 
 
 def test_a_choice_is_not_judged_by_its_words():
-    schema = with_quotes(Ticket.mood.schema, is_wrapped=True, files=1).schema
-    found = divide(answer("angry", {"value": "I am furious"}))
+    schema = quoted_schema(Ticket.mood.schema, is_wrapped=True, files=1).schema
+    found = parse_quoted_answer(answer("angry", {"value": "I am furious"}))
     evidence = check_quotes(found, schema, [TextSource("message", "user", "Oh, I am furious!")])
     found = evidence["value"]
     assert (found.verified, found.quote_found, found.value_in_quote) == (False, True, None)
@@ -511,7 +512,7 @@ def test_a_value_is_verified_only_where_it_stands(source: Any):
     for quote_name, quote in quotes.items():
         for value_name, value in [*STATED.items(), *ANOTHER.items(), *UNJUDGED.items()]:
             given = {} if quote is None else {value_name: quote}
-            reply = divide(json.dumps({"value": {value_name: value}, "quotes": given}))
+            reply = parse_quoted_answer(json.dumps({"value": {value_name: value}, "quotes": given}))
             [found] = check_quotes(reply, schema, [TextSource(source, "note", NOTE)]).entries
             walked += 1
             is_stated = value in STATED.values()
@@ -526,10 +527,10 @@ def test_a_value_is_verified_only_where_it_stands(source: Any):
 
 
 def test_the_best_of_several_quotes_counts():
-    schema = with_quotes(output_type(int).schema, is_wrapped=True, files=1).schema
+    schema = quoted_schema(output_type(int).schema, is_wrapped=True, files=1).schema
     quotes = [{"path": "value", "quote": quote} for quote in ("wrong", "no 5 here", "it is 7")]
     source = TextSource("message", "user", "no 5 here, it is 7")
-    found = check_quotes(divide(answer(7, quotes)), schema, [source])["value"]
+    found = check_quotes(parse_quoted_answer(answer(7, quotes)), schema, [source])["value"]
     assert (found.quote, found.value_in_quote, found.reason) == ("it is 7", True, None)
 
 
@@ -560,9 +561,9 @@ def test_a_quote_of_a_document_of_one_line_is_a_quote(tmp_path, text, reason):
 def test_ten_thousand_values_are_checked():
     numbers = list(range(10_000))
     text = "\n".join(f"Line {n} is {n * 7}." for n in numbers)
-    schema = with_quotes(output_type(list[int]).schema, is_wrapped=True, files=1).schema
+    schema = quoted_schema(output_type(list[int]).schema, is_wrapped=True, files=1).schema
     quotes = {f"[{n}]": f"line {n} is {n * 7}" for n in numbers}
-    found = divide(answer([n * 7 for n in numbers], quotes))
+    found = parse_quoted_answer(answer([n * 7 for n in numbers], quotes))
     evidence = check_quotes(found, schema, [TextSource("file", "lines.txt", text, document=0)])
     assert len(evidence) == 10_000
     assert not evidence.doubtful
@@ -580,7 +581,7 @@ def test_a_document_cannot_declare_itself_verified(tmp_path):
 
 def test_an_answer_is_divided_without_changing_its_digits():
     text = '{"quotes": [], "value": {"total": 1234.500000000000000000001}}'
-    assert divide(text) == Answer('{"total": 1234.500000000000000000001}', ())
-    assert divide('{"value": 1, "unit": "kg"}') is None
-    assert divide("[1]") is None
-    assert divide("{" * 100_000) is None
+    assert parse_quoted_answer(text) == QuotedAnswer('{"total": 1234.500000000000000000001}', ())
+    assert parse_quoted_answer('{"value": 1, "unit": "kg"}') is None
+    assert parse_quoted_answer("[1]") is None
+    assert parse_quoted_answer("{" * 100_000) is None

@@ -10,8 +10,8 @@ from abstractcore import MediaAnchor
 from abstractcore.schema.normal_text import NormalText
 from abstractcore.schema.quote_search import MOST_OCCURRENCES, Budget, SearchedText
 from abstractcore.schema.source_texts import Place, TextSource
-from abstractcore.verification.paths import leaves, read, written
-from abstractcore.verification.stated_values import states
+from abstractcore.verification.quoted_answers import format_path, parse_path, scalar_values
+from abstractcore.verification.stated_values import states_value
 
 TEXT = (
     "Invoice   No.: A\u201117 \u2013 the \u201crain-\nfall\u201d cafe\u0301 \ufb01ne. "
@@ -224,12 +224,12 @@ def test_places_are_in_pages():
     ],
 )
 def test_value_is_compared_with_the_quote(quote, value, stated):
-    assert states(quote, value) is stated
+    assert states_value(quote, value) is stated
 
 
 def test_a_choice_in_other_words_is_not_judged():
-    assert states("I am furious", "angry", is_choice=True) is None
-    assert states("I am angry", "angry", is_choice=True) is True
+    assert states_value("I am furious", "angry", is_choice=True) is None
+    assert states_value("I am angry", "angry", is_choice=True) is True
 
 
 @pytest.mark.parametrize(
@@ -246,12 +246,12 @@ def test_a_choice_in_other_words_is_not_judged():
     ],
 )
 def test_paths_of_models_are_read(path, steps):
-    assert read(path) == steps
+    assert parse_path(path) == steps
 
 
 def test_paths_are_written_as_code():
     data = {"items": [{"name": "lamp", "price": 5}], "1.5 kg": None, "more": {"ok": True}}
-    paths = [written(steps) for steps, _ in leaves(data)]
+    paths = [format_path(steps) for steps, _ in scalar_values(data)]
     assert paths == ["items[0].name", "items[0].price", '["1.5 kg"]', "more.ok"]
-    assert [read(path) for path in paths] == [tuple(map(str, steps)) for steps, _ in leaves(data)]
-    assert [written(steps) for steps, _ in leaves(5)] == ["value"]
+    assert [parse_path(path) for path in paths] == [tuple(map(str, steps)) for steps, _ in scalar_values(data)]
+    assert [format_path(steps) for steps, _ in scalar_values(5)] == ["value"]

@@ -89,12 +89,12 @@ def test_call_that_is_not_verified_after_all_is_recorded(call_style: CallStyle):
 
 
 def test_check_that_fails_ends_the_call(call_style: CallStyle, monkeypatch: pytest.MonkeyPatch):
-    from abstractcore.verification import verification_check
+    from abstractcore.verification import call_checks
 
     def fail(*arguments: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(verification_check, "verify", fail)
+    monkeypatch.setattr(call_checks, "check_claims", fail)
     services = Services(environment={})
     llm = create_llm("scripted", replies=[FEE] * 2, services=services)
     records: list[CallRecord] = []
@@ -107,12 +107,12 @@ def test_check_that_fails_ends_the_call(call_style: CallStyle, monkeypatch: pyte
 
 
 def test_stream_whose_check_failed_needs_not_be_closed(monkeypatch: pytest.MonkeyPatch):
-    from abstractcore.verification import verification_check
+    from abstractcore.verification import call_checks
 
     def fail(*arguments: object) -> None:
         raise RuntimeError("a bug")
 
-    monkeypatch.setattr(verification_check, "verify", fail)
+    monkeypatch.setattr(call_checks, "check_claims", fail)
     stream = create_llm("scripted", replies=[FEE]).stream("Go.", verify=True)
     with pytest.raises(RuntimeError, match="a bug"):
         list(stream)

@@ -27,8 +27,8 @@ from abstractcore.schema import MediaAnchor, MediaPart
 from abstractcore.schema.source_texts import TextSource
 from abstractcore.stores.conversions import MemoryConversions
 from abstractcore.testing import ScriptedReply
-from abstractcore.verification.spoken import check_speech, readings
-from abstractcore.verification.verifying import verify
+from abstractcore.verification.claim_checks import check_claims
+from abstractcore.verification.speech import recheck_speech, spoken_readings
 from tests.core.tools.loops import WAYS, Way
 from tests.media_doubles import SOUND, TRANSCRIPT, registry
 
@@ -130,12 +130,12 @@ def test_only_what_the_recording_says_is_agreed_in_other_readings():
     source = TextSource("file", "a.wav", text, [MediaAnchor(0, len(text), seconds=(0.0, 9.0))], 0, anchored_only=True)
     stated = "9:30 24 people; EUR 105; 3.5 %; 4719; 35 %; 930; 10; 20; 19; USD 105"
     answer = f"We heard {stated}"
-    checks = check_speech(answer, verify(answer, [source]), [source]).checks
+    checks = recheck_speech(answer, check_claims(answer, [source]), [source]).checks
     agreed = [each.text for each in checks if each.verdict == "agreed"]
     assert agreed == ["9:30", "24", "EUR 105", "3.5 %", "4719", "930"]
     assert {each.source.seconds for each in checks if each.source is not None} == {(0.0, 9.0)}
     plain = TextSource("file", "a.txt", text)
-    assert check_speech(answer, verify(answer, [plain]), [plain]) == verify(answer, [plain])
+    assert recheck_speech(answer, check_claims(answer, [plain]), [plain]) == check_claims(answer, [plain])
 
 
 @pytest.mark.parametrize(
@@ -153,7 +153,7 @@ def test_only_what_the_recording_says_is_agreed_in_other_readings():
     ],
 )
 def test_numbers_in_words_are_read_as_numbers(said: str, others: tuple[str, ...]):
-    assert readings(said) == (said, *others)
+    assert spoken_readings(said) == (said, *others)
 
 
 def test_places_of_single_words_are_joined_to_lines():
@@ -161,7 +161,7 @@ def test_places_of_single_words_are_joined_to_lines():
     words = [(0, 6), (7, 9), (10, 14), (15, 21), (22, 27), (28, 31), (32, 38)]
     anchors = [MediaAnchor(a, b, seconds=(n / 2, n / 2 + 0.4)) for n, (a, b) in enumerate(words)]
     source = TextSource("file", "a.wav", text, anchors, 0, anchored_only=True)
-    (time, copies) = check_speech("at 9:30, 2 copies", verify("at 9:30, 2 copies", [source]), [source]).checks
+    (time, copies) = recheck_speech("at 9:30, 2 copies", check_claims("at 9:30, 2 copies", [source]), [source]).checks
     assert time.source is not None
     assert copies.source is not None
     assert (time.source.text, time.source.seconds) == ("starts at nine thirty", (0.0, 1.9))

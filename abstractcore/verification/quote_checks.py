@@ -8,13 +8,15 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from ..schema import Evidence, EvidenceMap, JSONObject, Source
+from ..outputs.output_type import WRAPPER_KEY
+from ..schema import Check, Evidence, EvidenceMap, JSONObject, Source
 from ..schema.quote_search import Budget
 from ..schema.quoting import shown
 from ..schema.source_texts import TextSource
-from .paths import Steps, leaves, read, written
-from .quotes import VALUE_KEY, Answer, Quote, is_choice
-from .stated_values import states
+from .claim_checks import check_claims
+from .quoted_answers import PathSteps, Quote, QuotedAnswer, format_path, parse_path, scalar_values
+from .quoted_output import is_choice
+from .stated_values import states_value
 
 MOST_WORK = 10_000_000_000
 """Characters that all searches may visit: some ten seconds. 10,000 quotes in a document of 500 pages take less."""
@@ -31,14 +33,14 @@ _INSIDE = "the quote begins or ends inside a word or a number"
 _NOT_SEARCHED = "the quote was not searched: there are too many quotes for documents of this size"
 
 
-def check_quotes(answer: Answer, schema: JSONObject, sources: Sequence[TextSource]) -> EvidenceMap:
-    """Returns the evidence for every text, number, bool and null of an answer. `schema` is that of `with_quotes`.
+def check_quotes(answer: QuotedAnswer, schema: JSONObject, sources: Sequence[TextSource]) -> EvidenceMap:
+    """Returns the evidence for every text, number, bool and null of an answer. `schema` is that of `quoted_schema`.
 
     Searches files before messages, and those before results of tools; of several files, first the one that the quote
     names. A quote for an object or a list counts for the values in it that have none of their own.
     """
-    checker = _Checker(schema, sources)
-    values = list(leaves(json.loads(answer.value, parse_float=Decimal, parse_int=Decimal)))
+    checker = _QuoteChecker(schema, sources)
+    values = list(scalar_values(json.loads(answer.value, parse_float=Decimal, parse_int=Decimal)))
     by_path = _by_path(answer.quotes, {_key(steps) for steps, _ in values})
     quotes = [_quotes_for(steps, by_path) for steps, _ in values]
     unquoted = [value for (_, value), given in zip(values, quotes, strict=True) if not given and _is_searched(value)]
@@ -46,7 +48,7 @@ def check_quotes(answer: Answer, schema: JSONObject, sources: Sequence[TextSourc
     entries = (
         checker.check(steps, value, given)
         if given or not _is_searched(value)
-        else replace(next(found), path=written(steps))
+        else replace(next(found), path=format_path(steps))
         for (steps, value), given in zip(values, quotes, strict=True)
     )
     return EvidenceMap(tuple(entries))
@@ -57,7 +59,7 @@ def _is_searched(value: Any) -> bool:
     return isinstance(value, Decimal) or (isinstance(value, str) and any(map(str.isalnum, value)))
 
 
-def _key(steps: Steps) -> tuple[str, ...]:
+def _key(steps: PathSteps) -> tuple[str, ...]:
     return tuple(map(str, steps))
 
 
@@ -69,24 +71,24 @@ def _by_path(quotes: Sequence[Quote], known: set[tuple[str, ...]]) -> dict[tuple
     found: dict[tuple[str, ...], list[Quote]] = {}
     for quote in quotes:
         path = quote.steps
-        if path not in nodes and path[:1] == (VALUE_KEY,):
+        if path not in nodes and path[:1] == (WRAPPER_KEY,):
             path = path[1:]
         if path not in nodes and path[-1:] == (_QUOTE_KEY,):
             path = path[:-1]
         if path not in nodes:
-            path = tuple(step for key in path for step in read(key))
+            path = tuple(step for key in path for step in parse_path(key))
         if path in nodes and len(same := found.setdefault(path, [])) < _MOST_QUOTES:
             same.append(quote)
     return found
 
 
-def _quotes_for(steps: Steps, by_path: Mapping[tuple[str, ...], list[Quote]]) -> list[Quote]:
+def _quotes_for(steps: PathSteps, by_path: Mapping[tuple[str, ...], list[Quote]]) -> list[Quote]:
     path = _key(steps)
     paths = (path[:length] for length in range(len(path), 0, -1))
     return next((by_path[each] for each in paths if each in by_path), by_path.get((), []))
 
 
-class _Checker:
+class _QuoteChecker:
     def __init__(self, schema: JSONObject, sources: Sequence[TextSource]) -> None:
         self._schema = schema
         self._sources = [source for source in sources if source.problem is None]
@@ -94,9 +96,9 @@ class _Checker:
         self._budget = Budget(MOST_WORK)
         self._known: dict[tuple[str, int | None], Evidence] = {}
 
-    def check(self, steps: Steps, value: Any, quotes: Sequence[Quote]) -> Evidence:
+    def check(self, steps: PathSteps, value: Any, quotes: Sequence[Quote]) -> Evidence:
         """Returns the best evidence that the quotes give: one that is found, and has the value."""
-        path = written(steps)
+        path = format_path(steps)
         if not quotes:
             return Evidence(path, reason="the value is null" if value is None else _NO_QUOTE)
         best: Evidence | None = None
@@ -110,11 +112,9 @@ class _Checker:
 
     def unquoted(self, values: Sequence[Any]) -> list[Evidence]:
         """Returns the evidence for values that the model gave no quote for."""
-        from .unquoted import places  # verification reads the dates of this package
-
         nowhere = f"{_NO_QUOTE}, and the value is not found: {self._not_in_texts('the value')}"
         texts = [value if isinstance(value, str) else _digits(value) for value in values]
-        found = places(texts, self._sources, self._budget)
+        found = _places_of_values(texts, self._sources, self._budget)
         return [Evidence("", reason=nowhere) if place is None else _of_place(place) for place in found]
 
     def _with_value(self, evidence: Evidence, value: Any, *, is_choice: bool) -> Evidence:
@@ -122,7 +122,7 @@ class _Checker:
         if evidence.text is None:
             return evidence
         is_short = len(evidence.text) <= _LONGEST_JUDGED
-        stated = states(evidence.text, value, is_choice=is_choice) if is_short else None
+        stated = states_value(evidence.text, value, is_choice=is_choice) if is_short else None
         reason = evidence.reason
         if stated is None:
             reason = f"whether the quote states {_shown(value)} is not judged by code"
@@ -188,3 +188,38 @@ def _shown(value: Any) -> str:
 def _digits(number: Decimal) -> str:
     """Returns a number without an exponent, as files state it, unless that would be long."""
     return f"{number:f}" if abs(number.adjusted()) < _MOST_DIGITS else str(number)
+
+
+def _places_of_values(values: Sequence[str], sources: Sequence[TextSource], budget: Budget) -> list[Source | None]:
+    """Returns where each value stands, None for one that is found nowhere.
+
+    Messages of the user are not searched: a question is not evidence for its answer.
+    """
+    lines = [" ".join(value.split()) for value in values]
+    searched = [source for source in sources if source.kind != "message"]
+    checks = list(reversed(check_claims("\n".join(lines), searched).checks)) if searched and lines else []
+    found: list[Source | None] = []
+    begin = 0
+    for line in lines:
+        end = begin + len(line)
+        inside: list[Check] = []
+        while checks and checks[-1].end <= end:
+            inside.append(checks.pop())
+        found.append(_agreed_place(line, begin, inside) or _as_quote(line, searched, budget))
+        begin = end + 1
+    return found
+
+
+def _agreed_place(line: str, begin: int, checks: Sequence[Check]) -> Source | None:
+    """Returns the place of a value that is one claim, and stands in a text."""
+    if len(checks) != 1 or checks[0].verdict != "agreed":
+        return None
+    (check,) = checks
+    others = line[: check.start - begin] + line[check.end - begin :]
+    return None if any(map(str.isalnum, others)) else check.source
+
+
+def _as_quote(line: str, sources: Sequence[TextSource], budget: Budget) -> Source | None:
+    if not any(map(str.isalpha, line)):  # figures stand as such only: "50" is not the 50 of "50 %"
+        return None
+    return next((place for source in sources for place in source.find_all(line, budget, 1)), None)
