@@ -12,7 +12,7 @@ from rounds import Row, Setup, best, cpu_seconds
 
 from abstractcore import AbstractCoreError, OutputValidationError, create_llm
 from abstractcore.outputs import output_type
-from abstractcore.outputs.growing import GrowingOutput, ItemScanner
+from abstractcore.outputs.partial_output import ItemScanner, PartialOutput
 from abstractcore.schema import TextDelta
 
 _ITEM = {"article": "a flat washer of stainless steel", "count": 12, "price": 0.25, "tags": ["steel", "flat"]}
@@ -28,7 +28,7 @@ def partial_outputs(setup: Setup) -> list[Row]:
     kind = output_type(list[dict[str, Any]])
 
     def updates() -> None:
-        growing = GrowingOutput(kind)
+        growing = PartialOutput(kind)
         begin = _SIZE - _UPDATES * _PIECE
         growing.begin([TextDelta(1, 0, text[:begin])])
         for at in range(begin, _SIZE, _PIECE):

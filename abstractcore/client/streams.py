@@ -18,7 +18,7 @@ from ..schema.reprs import short_repr
 if TYPE_CHECKING:
     from ..concurrency import LoopCloser
     from ..engine import answer_checks, round_stream
-    from ..outputs.growing import Elements, GrowingOutput
+    from ..outputs.partial_output import Elements, PartialOutput
 else:
     answer_checks = LazyModule("abstractcore.engine.answer_checks")
     round_stream = LazyModule("abstractcore.engine.round_stream")
@@ -42,27 +42,27 @@ class _StreamBase(NotCopied, Generic[T]):
         self._call = call
         self._batch: Sequence[StreamEvent] = ()
         self._next = 0
-        self._growing: GrowingOutput | None = None
+        self._partial_output: PartialOutput | None = None
         output = call.output_type
         if output is not None:
-            from ..outputs.growing import GrowingOutput
+            from ..outputs.partial_output import PartialOutput
 
-            self._growing = GrowingOutput(output)
+            self._partial_output = PartialOutput(output)
 
     @property
     def partial_output(self) -> Any:
         """The output so far as JSON data, which is not validated; None while there is none, and without
         `response_model`. It begins anew with a further attempt. `response.output` is the validated one.
         """
-        if self._growing is None:
+        if self._partial_output is None:
             return None
-        self._growing.see(self._next)
-        return self._growing.value
+        self._partial_output.see(self._next)
+        return self._partial_output.value
 
     def _take(self, batch: Sequence[StreamEvent]) -> None:
         self._batch, self._next = batch, 0
-        if self._growing is not None:
-            self._growing.begin(batch)
+        if self._partial_output is not None:
+            self._partial_output.begin(batch)
 
     def _rest(self) -> Sequence[StreamEvent]:
         """Returns the events of the batch that were not returned yet."""
@@ -71,7 +71,7 @@ class _StreamBase(NotCopied, Generic[T]):
         return left
 
     def _begin_elements(self) -> Elements:
-        from ..outputs.growing import Elements
+        from ..outputs.partial_output import Elements
 
         output = self._call.output_type
         if output is None:

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from dataclasses import replace
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
 from ..errors import InvalidInputError, OutputValidationError, ToolRetry
-from ..outputs.corrections import ASK_FOR_JSON, NOT_REPEATED, correction_of
-from ..outputs.output_type import first_line
-from ..outputs.reply_texts import answer_text, output_call
+from ..outputs.output_types import answer_text, first_line, output_call
 from ..ports import Runtime
-from ..schema import ModelCall, ModelReply, OutputAttempt, ToolLoop
+from ..schema import FinishReason, ModelCall, ModelReply, OutputAttempt, ToolLoop
 from ..schema.quoting import shown
 from .prepared import OutputReader
 
 OutputCheck: TypeAlias = Callable[[Any], Awaitable[object] | object]
 """A function of an output: raises `ValueError` or `ToolRetry`, or returns a message, if it is wrong."""
+_FINAL_FINISH_REASONS: Final[tuple[FinishReason, ...]] = ("length", "content_filter", "refusal", "paused")
+"""How replies end that would end in the same way again: cut, filtered or refused answers cannot be corrected."""
+_ASK_FOR_JSON: Final = "Now give this answer as JSON that matches the schema, and nothing else."
+_LONGEST_CORRECTION = 4000
 
 
 class OutputRounds:
@@ -52,7 +54,7 @@ class OutputRounds:
         """Returns the output of a reply; None for one that is to be corrected. Raises `OutputValidationError`."""
         self.output, self._attempt = None, None
         if not self._constrains:
-            self._attempt = OutputAttempt(len(loop.replies), reply.text, "", ASK_FOR_JSON, reply.usage)
+            self._attempt = OutputAttempt(len(loop.replies), reply.text, "", _ASK_FOR_JSON, reply.usage)
             return None
         try:
             self.output = self._read(reply)
@@ -95,7 +97,7 @@ class OutputRounds:
         made = sum(1 for each in loop.output_attempts if each.problem)
         if error.__cause__ is not None:  # a validator failed, which no answer corrects
             raise self._last(error, reply, loop)
-        if reply.finish_reason in NOT_REPEATED or made >= self.retries:
+        if reply.finish_reason in _FINAL_FINISH_REASONS or made >= self.retries:
             raise self._last(error, reply, loop)
         self._attempt = replace(_attempt(error, reply, loop), correction=correction_of(error))
 
@@ -116,3 +118,19 @@ def _refusal(problem: str, reply: ModelReply, loop: ToolLoop) -> OutputValidatio
     )
     error.provider, error.model = loop.call.provider or None, loop.call.model
     return error
+
+
+def correction_of(error: OutputValidationError) -> str:
+    """Returns the message that asks the model for a valid answer: every problem in a line, at most 4,000 characters."""
+    lines = ["The answer is not valid:"]
+    size = len(lines[0])
+    for index, each in enumerate(error.problems):
+        line = f"- {each}"
+        size += len(line) + 1
+        if size > _LONGEST_CORRECTION:
+            lines.append(f"- ... and {len(error.problems) - index} more problems")
+            break
+        lines.append(line)
+    if not error.problems:
+        lines.append(f"- {error.message[:_LONGEST_CORRECTION]}")
+    return "\n".join([*lines, "Answer again: the whole answer with these problems corrected, and nothing else."])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Final, TypeAlias
 
-from ..outputs.reply_texts import OUTPUT_CALL
+from ..outputs.output_types import OUTPUT_CALL
 from ..ports import Answer, CallContext, OperationResult
 from ..schema import (
     NO_OPTIONS,

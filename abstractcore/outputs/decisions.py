@@ -13,7 +13,7 @@ from ..schema import GenerateResponse
 from ..schema.quoting import shown
 
 if TYPE_CHECKING:
-    from .choice_masses import ChoiceMasses
+    from .token_probabilities import ChoiceMasses
 
 C = TypeVar("C")
 MOST_CHOICES = 100

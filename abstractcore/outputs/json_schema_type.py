@@ -10,8 +10,7 @@ from ..errors import InvalidInputError, MissingExtraError
 from ..schema import JSONObject, OutputSchema, SchemaError, freeze_object
 from ..schema.install_hints import install_hint
 from ..schema.quoting import shortened
-from .output_type import WRAPPER_KEY, OutputType
-from .problems import InvalidAnswerError, Problem, problem
+from .output_types import WRAPPER_KEY, InvalidAnswerError, OutputType, Problem, problem
 from .python_type import is_object, schema_name
 
 _DEFINITIONS = ("$defs", "definitions")

@@ -12,7 +12,7 @@ from ..engine.prepared import Prepare, Prepared
 from ..errors import InvalidInputError
 from ..files.call_files import CallFiles
 from ..files.extracted_texts import file_texts, unread_pieces, with_extracted_texts
-from ..outputs.output_type import OutputType
+from ..outputs.output_types import OutputType
 from ..ports import CallContext, CallEnd, Runtime, TimeLimit
 from ..schema import EvidenceMap, GenerateResponse, Message, ModelCall, TextPart, ToolResult
 from ..schema.quoting import shown

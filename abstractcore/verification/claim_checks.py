@@ -40,6 +40,13 @@ def check_claims(answer: str, sources: Sequence[TextSource]) -> Verification:
     return Verification(tuple(checks), tuple(dict.fromkeys(problems)))
 
 
+def not_in_texts(what: str, sources: Sequence[TextSource]) -> str:
+    """Returns the reason that something stands in none of the sources."""
+    names = ", ".join(dict.fromkeys(source.name for source in sources[:3]))
+    more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
+    return f"{what} is not in the text of {names}{more}" if names else "there is no text to search"
+
+
 class _ClaimChecker:
     def __init__(self, answer: str, claims: Sequence[Claim], sources: Sequence[TextSource]) -> None:
         self._answer = answer
@@ -48,9 +55,7 @@ class _ClaimChecker:
         self._sources = [IndexedSource(source, wanted) for source in sources]
         self._order: DateOrder | None = infer_date_order(answer)
         self._budget = Budget(MOST_WORK)
-        names = ", ".join(dict.fromkeys(source.name for source in sources[:3]))
-        more = f" and {len(sources) - 3} more" if len(sources) > 3 else ""
-        self._nowhere = f"it is not in the text of {names}{more}" if names else "there is no text to search"
+        self._nowhere = not_in_texts("it", sources)
 
     def checks(self) -> list[Check]:
         """Returns the checks in order; those that are not found get a second look: what stands at the same words."""

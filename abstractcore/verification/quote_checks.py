@@ -8,12 +8,12 @@ from dataclasses import replace
 from decimal import Decimal
 from typing import Any
 
-from ..outputs.output_type import WRAPPER_KEY
+from ..outputs.output_types import WRAPPER_KEY
 from ..schema import Check, Evidence, EvidenceMap, JSONObject, Source
 from ..schema.quote_search import Budget
 from ..schema.quoting import shown
 from ..schema.source_texts import TextSource
-from .claim_checks import check_claims
+from .claim_checks import check_claims, not_in_texts
 from .quoted_answers import PathSteps, Quote, QuotedAnswer, format_path, parse_path, scalar_values
 from .quoted_output import is_choice
 from .stated_values import states_value
@@ -158,10 +158,7 @@ class _QuoteChecker:
         return self._not_in_texts("the quote")
 
     def _not_in_texts(self, what: str) -> str:
-        names = ", ".join(dict.fromkeys(source.name for source in self._sources[:3]))
-        more = f" and {len(self._sources) - 3} more" if len(self._sources) > 3 else ""
-        where = f"{what} is not in the text of {names}{more}" if names else "there is no text to search"
-        return "; ".join([where, *self._problems[:3]])
+        return "; ".join([not_in_texts(what, self._sources), *self._problems[:3]])
 
 
 def _all_of(name: str, page: int | None) -> str:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias, cast
 
-from ..outputs.output_type import WRAPPER_KEY
+from ..outputs.output_types import WRAPPER_KEY
 
 QUOTES_KEY: Final = "quotes"
 _SPACES = " \t\r\n"

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Any, cast
 
 from ..errors import InvalidInputError
-from ..outputs.output_type import WRAPPER_KEY, OutputType
+from ..outputs.output_types import WRAPPER_KEY, OutputType
 from ..schema import MEDIA_PARTS, JSONObject, Message, ModelCall, OutputSchema, ToolResult
 from ..schema.quoting import shown
 from .quoted_answers import QUOTES_KEY, PathSteps, QuotedAnswer, format_path, parse_quoted_answer

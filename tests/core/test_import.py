@@ -173,10 +173,9 @@ NOT_FOR_A_TEXT = (
     "abstractcore.files.uploads",
     "abstractcore.framing.aws_event_stream",
     "abstractcore.framing.server_sent_events",
-    "abstractcore.outputs.corrections",
     "abstractcore.outputs.decisions",
     "abstractcore.outputs.documents",
-    "abstractcore.outputs.growing",
+    "abstractcore.outputs.partial_output",
     "abstractcore.outputs.python_type",
     "abstractcore.pillow_images",
     "abstractcore.ports.conversions",
@@ -292,3 +291,18 @@ print(*sys.modules)
     content, _, modules = done.stdout.partition("\n")
     assert (content, done.stderr) == ("Hello.", "")
     assert set(NOT_FOR_A_TEXT) & set(modules.split()) == set()
+
+
+@pytest.mark.process
+def test_plain_typed_answer_imports_no_verification():
+    code = """
+import sys, abstractcore
+llm = abstractcore.create_llm("scripted", replies=['{"value": 1}', '{"value": 2}'])
+print(llm.generate("One?", response_model=int).output)
+with llm.stream("Two?", response_model=int) as stream:
+    list(stream)
+    print(stream.response.output)
+print([name for name in sys.modules if name.startswith("abstractcore.verification")])
+"""
+    done = subprocess.run([sys.executable, "-W", "error", "-c", code], capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("1\n2\n[]\n", "")

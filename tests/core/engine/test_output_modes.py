@@ -9,7 +9,7 @@ import pytest
 from abstractcore import ToolChoice, UnsupportedOptionError, accumulate, create_llm
 from abstractcore.engine.lowering import lower
 from abstractcore.engine.reply_reading import ReplyReader, read_reply
-from abstractcore.outputs.reply_texts import answer_text, output_call
+from abstractcore.outputs.output_types import answer_text, output_call
 from abstractcore.ports import ModelProfile, Thinking
 from abstractcore.schema import (
     HostedTool,

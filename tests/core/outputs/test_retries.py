@@ -20,7 +20,7 @@ from abstractcore import (
     to_json,
     tool,
 )
-from abstractcore.outputs.corrections import correction_of
+from abstractcore.engine.output_rounds import correction_of
 from abstractcore.testing import ScriptedReply
 from tests.core.tools.loops import Way, scripted
 

@@ -34,7 +34,7 @@ from abstractcore import (
     to_json,
     tool,
 )
-from abstractcore.outputs.output_type import output_type
+from abstractcore.outputs import output_type
 from abstractcore.ports import Conversion
 from abstractcore.schema.source_texts import TextSource
 from abstractcore.stores.conversions import MemoryConversions

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, field_validator
 
 from abstractcore import InvalidInputError, OutputValidationError, Price, Usage, create_llm
-from abstractcore.outputs.growing import ItemScanner
+from abstractcore.outputs.partial_output import ItemScanner
 from abstractcore.testing import AsyncCalls, CallStyle, ScriptedReply
 from tests.core.tools.loops import scripted
 

@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from ..errors import OutputValidationError
 from ..schema import ModelReply, ReplyStart, StreamEvent, TextDelta, TextStart
 from ..schema.model_json import escape_controls
-from .output_type import WRAPPER_KEY, OutputType
+from .output_types import WRAPPER_KEY, OutputType
 
 _BRACKET: Final = re.compile(r"[{\[]")
 _LIST: Final = re.compile(rf'\{{\s*"{WRAPPER_KEY}"\s*:\s*\[|(?:\A\s*|(?<!\s)\s*\n[^\S\n]*)\[')
@@ -20,7 +20,7 @@ _LONGEST_BEGINNING: Final = 200
 _MARKS: Final = re.compile(r'["\\{}\[\],]')
 
 
-class GrowingOutput:
+class PartialOutput:
     """Follows the deltas that the reader of a stream has seen. The text of a further attempt replaces that before."""
 
     def __init__(self, output: OutputType) -> None:
