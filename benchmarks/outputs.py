@@ -1,4 +1,4 @@
-"""Typed answers: the growing object of a stream, and the outcomes of 50 schemas on the embedded model."""
+"""Typed answers: the partial object of a stream, and the outcomes of 50 schemas on the embedded model."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ def partial_outputs(setup: Setup) -> list[Row]:
     kind = output_type(list[dict[str, Any]])
 
     def updates() -> None:
-        growing = PartialOutput(kind)
+        partial = PartialOutput(kind)
         begin = _SIZE - _UPDATES * _PIECE
-        growing.begin([TextDelta(1, 0, text[:begin])])
+        partial.next_batch([TextDelta(1, 0, text[:begin])])
         for at in range(begin, _SIZE, _PIECE):
-            growing.begin([TextDelta(1, 0, text[at : at + _PIECE])])
-            growing.see(1)
-            assert growing.value
+            partial.next_batch([TextDelta(1, 0, text[at : at + _PIECE])])
+            partial.mark_read(1)
+            assert partial.value
 
     def items() -> None:
         scanner = ItemScanner()

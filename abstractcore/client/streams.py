@@ -56,13 +56,13 @@ class _StreamBase(NotCopied, Generic[T]):
         """
         if self._partial_output is None:
             return None
-        self._partial_output.see(self._next)
+        self._partial_output.mark_read(self._next)
         return self._partial_output.value
 
     def _take(self, batch: Sequence[StreamEvent]) -> None:
         self._batch, self._next = batch, 0
         if self._partial_output is not None:
-            self._partial_output.begin(batch)
+            self._partial_output.next_batch(batch)
 
     def _rest(self) -> Sequence[StreamEvent]:
         """Returns the events of the batch that were not returned yet."""

@@ -55,7 +55,7 @@ class OutputType(ABC):
         """
         text = answer_text(reply)
         try:
-            return self._found(text, is_cut=reply.finish_reason == "length")
+            return self._value_of_text(text, is_cut=reply.finish_reason == "length")
         except InvalidAnswerError as error:
             problem, hint = _ENDINGS.get(reply.finish_reason, ("", ""))
             first = error.problems[0]
@@ -63,7 +63,7 @@ class OutputType(ABC):
                 problem or f"{first.path}: {first.message}", reply, () if problem else error.problems, hint
             ) from None
         except Exception as error:  # validators of the type may raise any exception
-            raise self._raised(error, reply) from error
+            raise self._validator_error(error, reply) from error
 
     def read_item(self, index: int, text: str, partial: Callable[[], ModelReply]) -> Any:
         """Returns an item of the list that the answer is, from its JSON. Raises `OutputValidationError`, with what
@@ -75,7 +75,7 @@ class OutputType(ABC):
             problems = [each._replace(path=_inside(index, each.path)) for each in error.problems]
             raise self._refusal(f"{problems[0].path}: {problems[0].message}", partial(), problems) from None
         except Exception as error:
-            raise self._raised(error, partial()) from error
+            raise self._validator_error(error, partial()) from error
 
     @abstractmethod
     def value(self, text: str) -> Any:
@@ -89,7 +89,7 @@ class OutputType(ABC):
     def check_is_list(self) -> None:
         """Raises `InvalidInputError` unless answers are lists whose items can be validated one by one."""
 
-    def _found(self, text: str, *, is_cut: bool) -> Any:
+    def _value_of_text(self, text: str, *, is_cut: bool) -> Any:
         try:
             return _with_mended_json(self.value, text)
         except InvalidAnswerError as error:
@@ -98,7 +98,7 @@ class OutputType(ABC):
                 raise
         return self.value(found)
 
-    def _raised(self, error: Exception, reply: ModelReply) -> OutputValidationError:
+    def _validator_error(self, error: Exception, reply: ModelReply) -> OutputValidationError:
         problem = f"its validator raised {type(error).__name__}: {first_line(error)}"
         return self._refusal(problem, reply, [Problem("the answer", problem)])
 

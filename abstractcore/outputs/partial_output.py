@@ -32,14 +32,14 @@ class PartialOutput:
         self._value: Any = None
         self.attempts = 0
 
-    def begin(self, batch: Sequence[StreamEvent]) -> None:
-        """Takes the next deltas; those before them have been seen."""
-        self.see(len(self._batch))
+    def next_batch(self, batch: Sequence[StreamEvent]) -> None:
+        """Takes the next deltas; those before them have been read."""
+        self.mark_read(len(self._batch))
         self._batch = batch
         self._next = 0
 
-    def see(self, count: int) -> None:
-        """Notes that `count` of the current deltas have been seen."""
+    def mark_read(self, count: int) -> None:
+        """Notes that `count` of the current deltas have been read."""
         for event in self._batch[self._next : count]:
             if begins_attempt(event):
                 self._pieces, self._text, self._value = [], "", None

@@ -36,7 +36,7 @@ class _CallCheck:
     def __init__(self, prepare: Prepare, timeout: float | None, call: ModelCall | None = None) -> None:
         self._prepare = prepare
         self._timeout = timeout
-        self._call = call
+        self._call: ModelCall | None = call
         self._start: float | None = None
 
     async def _begin(self, runtime: Runtime) -> Prepared:
