@@ -10,7 +10,7 @@ from ..errors import InvalidInputError, MissingExtraError
 from ..schema import JSONObject, OutputSchema, SchemaError, freeze_object
 from ..schema.install_hints import install_hint
 from ..schema.quoting import shortened
-from .output_types import WRAPPER_KEY, InvalidAnswerError, OutputType, Problem, problem
+from .output_types import WRAPPER_KEY, AnswerProblem, InvalidAnswerError, OutputType, problem
 from .python_type import is_object, schema_name
 
 _DEFINITIONS = ("$defs", "definitions")
@@ -158,7 +158,7 @@ def _data(text: str) -> Any:
     try:
         return from_json(text, allow_inf_nan=False)
     except ValueError as error:
-        raise InvalidAnswerError([Problem("the answer", f"Invalid JSON: {error}")], is_no_json=True) from None
+        raise InvalidAnswerError([AnswerProblem("the answer", f"Invalid JSON: {error}")], is_no_json=True) from None
 
 
 def _valid(validator: Any, data: Any) -> Any:

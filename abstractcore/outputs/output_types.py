@@ -100,10 +100,10 @@ class OutputType(ABC):
 
     def _validator_error(self, error: Exception, reply: ModelReply) -> OutputValidationError:
         problem = f"its validator raised {type(error).__name__}: {first_line(error)}"
-        return self._refusal(problem, reply, [Problem("the answer", problem)])
+        return self._refusal(problem, reply, [AnswerProblem("the answer", problem)])
 
     def _refusal(
-        self, problem: str, reply: ModelReply, problems: tuple[Problem, ...] | list[Problem], hint: str = ""
+        self, problem: str, reply: ModelReply, problems: tuple[AnswerProblem, ...] | list[AnswerProblem], hint: str = ""
     ) -> OutputValidationError:
         error = OutputValidationError(
             f"the answer is not a valid {shortened(self.label, 200)}: {problem}",
@@ -196,7 +196,7 @@ def _json_values(text: str) -> Iterator[str]:
         yield text[begins.start() : end]
 
 
-class Problem(NamedTuple):
+class AnswerProblem(NamedTuple):
     """One problem of an answer. `got` is the value that is not valid, empty if there is none."""
 
     path: str
@@ -210,28 +210,28 @@ class Problem(NamedTuple):
 class InvalidAnswerError(AbstractCoreError):
     """Raised inside this package for an answer that does not match its type."""
 
-    def __init__(self, problems: Iterable[Problem], *, is_no_json: bool = False) -> None:
+    def __init__(self, problems: Iterable[AnswerProblem], *, is_no_json: bool = False) -> None:
         super().__init__("the answer does not match its type")
         self.problems = _bounded(problems)
         self.is_no_json = is_no_json
 
 
-def problem(location: Sequence[int | str], message: str, value: object = _NOTHING) -> Problem:
+def problem(location: Sequence[int | str], message: str, value: object = _NOTHING) -> AnswerProblem:
     """Returns a problem at `location`, with the value found there if it is given."""
     path = one_line(".".join(map(str, location)), _LONGEST_PATH) or _WHOLE
-    return Problem(path, shortened(message, _LONGEST_PROBLEM), "" if value is _NOTHING else shown(value))
+    return AnswerProblem(path, shortened(message, _LONGEST_PROBLEM), "" if value is _NOTHING else shown(value))
 
 
-def pydantic_problems(error: ValidationError, skipped: int = 0) -> Iterable[Problem]:
+def pydantic_problems(error: ValidationError, skipped: int = 0) -> Iterable[AnswerProblem]:
     """Yields the problems that pydantic found; `skipped` steps at the beginning of each path are left out."""
     for each in error.errors(include_url=False, include_context=False):
         value = _NOTHING if each["type"] in ("missing", "json_invalid") else each["input"]
         yield problem(each["loc"][skipped:], each["msg"], value)
 
 
-def _bounded(problems: Iterable[Problem]) -> tuple[Problem, ...]:
+def _bounded(problems: Iterable[AnswerProblem]) -> tuple[AnswerProblem, ...]:
     """Returns the first problems, and how many more there are."""
     given = iter(problems)
     kept = tuple(islice(given, _MOST_PROBLEMS))
     more = sum(1 for _ in given)
-    return (*kept, Problem("...", f"and {more:,} more problems")) if more else kept
+    return (*kept, AnswerProblem("...", f"and {more:,} more problems")) if more else kept
