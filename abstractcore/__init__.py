@@ -104,10 +104,11 @@ from .version import __version__
 if TYPE_CHECKING:
     from .capabilities import AsyncSpeechStream, Audio, Music, SpeechStream, Vision
     from .client.contexts import context
+    from .client.create_options import LLMOptions
     from .client.factory import create_llm
     from .client.llm import LLM
     from .client.message_inputs import MessageInput
-    from .client.options import CallOptions, CallRequest, LLMOptions
+    from .client.options import CallOptions, CallRequest
     from .client.services import Services, subscribe
     from .client.spoken_replies import AsyncSpokenReply, SpokenReply
     from .client.streams import AsyncStream, Stream
@@ -227,7 +228,7 @@ _LATER = {
     "InputRequest": "schema",
     "InputResponse": "schema",
     "LLM": "client.llm",
-    "LLMOptions": "client.options",
+    "LLMOptions": "client.create_options",
     "MCPTools": "mcp.tools",
     "MediaAnchor": "schema",
     "MediaControls": "schema",

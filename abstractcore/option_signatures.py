@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Mapping
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, is_typeddict
 
 F = TypeVar("F", bound=Callable[..., object])
 _KEYWORD = inspect.Parameter.KEYWORD_ONLY
@@ -55,7 +55,7 @@ def option_types(options: type) -> Mapping[str, str]:
 def option_lines(options: type) -> dict[str, str]:
     """Returns the docstring under each field of a TypedDict, in one line, in the order of `option_types`.
 
-    Its bases must be in the same module. Fields are missing if the source of that module is not installed.
+    Fields are missing if the source of their module is not installed.
     """
     documented = _documented(options.__module__).get(options.__name__, {})
     return {name: documented[name] for name in option_types(options) if name in documented}
@@ -104,6 +104,12 @@ def _documented(module: str) -> Mapping[str, Mapping[str, str]]:
     for name, bases, body in _CLASS.findall(source):
         lines: dict[str, str] = {}
         for base in bases.split(", "):
-            lines |= documented.get(base, {})
+            lines |= documented[base] if base in documented else _documented_elsewhere(module, base)
         documented[name] = lines | {field: " ".join(text.split()) for field, text in _FIELD.findall(body)}
     return documented
+
+
+def _documented_elsewhere(module: str, base: str) -> Mapping[str, str]:
+    """Returns the docstrings of the fields of a TypedDict that `module` imports."""
+    imported = getattr(sys.modules[module], base, None)
+    return _documented(imported.__module__).get(base, {}) if is_typeddict(imported) else {}

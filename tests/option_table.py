@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from abstractcore import CallRequest
-from abstractcore.client.options import CreateOptions
+from abstractcore.client.create_options import CreateOptions
 from abstractcore.option_signatures import option_lines, option_types
 
 PAGE = Path(__file__).parents[1] / "docs" / "models.md"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import abstractcore
 
-from ..client.preparing import DEFAULT_TIMEOUT_SECONDS
+from ..client.prepared_requests import DEFAULT_TIMEOUT_SECONDS
 from ..schema.install_hints import install_hint
 from .connection import Connection, connected, model_store
 from .log_lines import logged, with_credentials

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import abstractcore
 
-from ..client.preparing import DEFAULT_TIMEOUT_SECONDS
+from ..client.prepared_requests import DEFAULT_TIMEOUT_SECONDS
 from .screen import prints_to_stderr
 
 if TYPE_CHECKING:

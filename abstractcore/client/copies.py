@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from ..copying import check_picklable
@@ -11,27 +12,25 @@ from ..errors import InvalidInputError
 from ..scrubbing import credentials_of
 
 if TYPE_CHECKING:
-    from .llm import LLM
     from .services import Services
 
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LLMArguments:
-    """The arguments that `create_llm` was called with."""
+    """The arguments that `create`, which is `create_llm`, was called with."""
 
+    create: Callable[..., Any]
     provider: str | None
     model: str | None
     services: Services | None
     options: Mapping[str, Any]
 
-    def create(self) -> LLM:
+    def again(self) -> Any:
         """Returns another LLM of the same arguments, with the same services."""
-        from .factory import create_llm
+        return self.create(self.provider, self.model, services=self.services, **self.options)
 
-        return create_llm(self.provider, self.model, services=self.services, **self.options)
-
-    def picklable(self) -> tuple[str | None, str | None, Mapping[str, Any]]:
-        """Returns provider, model and options.
+    def picklable(self) -> partial[Any]:
+        """Returns what creates an LLM where it is unpickled, with the key in the environment of that process.
 
         Raises `InvalidInputError` with the name of an argument that belongs to this process, that cannot be pickled, or
         that holds a credential: a pickle is not a place for one.
@@ -50,9 +49,4 @@ class LLMArguments:
                     check_picklable(each, f"{name}[{index}]")
             else:
                 check_picklable(value, name)
-        return self.provider, self.model, self.options
-
-
-def unpickled(provider: str | None, model: str | None, options: Mapping[str, Any]) -> LLM:
-    """Returns the LLM of a pickle, which takes its key from the environment of this process."""
-    return LLMArguments(provider, model, None, options).create()
+        return partial(self.create, self.provider, self.model, **self.options)

@@ -15,19 +15,21 @@ from ..registry import failures_of
 from ..schema.quoting import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
 from .building import check_options
-from .capabilities import Capabilities
 from .connections import connections
 from .copies import LLMArguments
+from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
 from .llm import LLM
-from .option_values import at_least_zero, extra_headers, kept, media_policy, seconds
-from .options import CALL_OPTIONS, LLM_OPTIONS, CreateOptions, check_names, merged
+from .option_names import OptionNames
+from .option_values import at_least_zero, extra_headers, frozen_option, media_policy, merged, seconds
+from .options import CALL_OPTIONS
 from .pipelines import Pipelines
-from .preparing import CallPreparer
+from .preparing import RequestPreparer
 from .prices import pricing_of
 from .services import Services, default_services
 
 if TYPE_CHECKING:
     from ..registry import Registry
+    from .llm_capabilities import LLMCapabilities
     from .model_facts import ModelFacts
 
 _DEFAULT_PROVIDER = "local"
@@ -68,7 +70,7 @@ def create_llm(
     the provider. Makes no connection and does no I/O. Raises `UnknownProviderError` and `UnknownOptionError` with
     similar names, and `ConfigurationError` for an invalid configuration.
     """
-    arguments = LLMArguments(provider, model, services, options)
+    arguments = LLMArguments(create_llm, provider, model, services, options)
     if services is None:
         services = default_services()
     elif not isinstance(services, Services):  # pyright: ignore[reportUnnecessaryIsInstance]
@@ -77,11 +79,12 @@ def create_llm(
     name, model = _names(provider, model, services.registry)
     chosen = services.registry.provider(name, model)
     known = {*LLM_OPTIONS, *chosen.options}
-    check_names(options, known, f"the provider {name!r}", services.registry.capabilities, provider=name)
+    names = OptionNames(name, CREATE_OPTIONS)
+    names.check(options, known, f"the provider {name!r}", services.registry.capabilities)
     given = merged({}, options)
     _check_defaults(given)
     if _is_set(given.get("transcription_model")):
-        from .transcription_models import is_of_provider
+        from .auxiliary_models import is_of_provider
 
         is_of_provider(given["transcription_model"], services.registry)
     if given.get("media_policy") is not None:
@@ -98,6 +101,10 @@ def create_llm(
     pricing = pricing_of(given.get("price"), session, name, services)
     tracing = Tracing(partial(services.records.listener, pricing))
     middleware = (tracing, Retry(retries, services.random), Deadline(), *_user_middleware(given.get("middleware", ())))
+
+    def create(model: str) -> LLM:
+        return create_llm(model, services=services)
+
     pipelines = Pipelines(
         session,
         pricing,
@@ -106,12 +113,19 @@ def create_llm(
         middleware,
         {name: given[name] for name in _MEDIA_OPTIONS if _is_set(given.get(name))},
         secrets,
+        create,
     )
+    defaults = {key: frozen_option(value) for key, value in given.items() if key in _DEFAULTS}
     others = {key: value for key, value in given.items() if key not in known or key in _BACKEND_OPTIONS}
     unused = [key for key in others if not services.registry.uses_option(key)]
-    defaults = {key: kept(value) for key, value in given.items() if key in _DEFAULTS}
-    calls = CallPreparer(name, pipelines, defaults, unused)
-    return LLM(name, pipelines, Capabilities(services.registry, services, others, retries), calls, arguments)
+    preparer = RequestPreparer(names, pipelines, defaults, unused)
+
+    def capabilities(llm: LLM) -> LLMCapabilities:
+        from .llm_capabilities import LLMCapabilities
+
+        return LLMCapabilities(llm, pipelines, preparer, create, others, retries)
+
+    return LLM(name, pipelines, preparer, capabilities, arguments)
 
 
 def _names(provider: str | None, model: str | None, registry: Registry) -> tuple[str, str | None]:

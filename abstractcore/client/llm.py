@@ -2,36 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Literal, TypeVar, Unpack, cast, overload
+from collections.abc import Callable, Coroutine, Mapping, Sequence
+from types import TracebackType
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack, cast, overload
 
 from .. import schema
 from ..concurrency import drive
 from ..engine import Prepared
-from ..errors import InvalidInputError
+from ..errors import ConfigurationError, InvalidInputError
 from ..lazy_modules import LazyModule
 from ..option_signatures import takes
 from ..outputs import ResponseModel
-from ..ports import OperationResult
+from ..ports import BilledResponse, Charge, Endpoint, KnownUrl, ModelProfile, OperationResult, Runtime, Transpiler
 from ..schema import EMPTY, GenerateResponse, ModelCall
-from .calls_as_data import DataLLM
-from .deciding import DecidingLLM
+from ..scrubbing import shown_url
+from .calls_as_data import DataMethods
+from .copies import LLMArguments
+from .decision_methods import DecisionMethods
+from .loop_methods import LoopMethods
 from .operations import find_operation, prompt_for
 from .options import CallRequest
-from .running import async_stream, read_response, sync_stream
+from .pipelines import Pipelines
+from .prepared_requests import PreparedRequest
+from .preparing import RequestPreparer
 
 if TYPE_CHECKING:
     import typing_extensions
 
-    from . import streams
+    from .. import capabilities
+    from . import llm_capabilities, stored_files, streams, voice
 else:
-    streams = LazyModule("abstractcore.client.streams")
     typing_extensions = LazyModule("typing_extensions")
+    capabilities = LazyModule("abstractcore.capabilities")
+    llm_capabilities = LazyModule("abstractcore.client.llm_capabilities")
+    stored_files = LazyModule("abstractcore.client.stored_files")
+    streams = LazyModule("abstractcore.client.streams")
+    voice = LazyModule("abstractcore.client.voice")
 
 T = TypeVar("T")
 
 
-class LLM(DecidingLLM, DataLLM):
+class LLM(DecisionMethods, LoopMethods, DataMethods):
     """A model of a provider, created by `create_llm`. Threads and event loops may share it; it holds no connections.
 
     After `with` or `close`, calls raise `ConfigurationError`. Closing it is optional.
@@ -40,6 +51,22 @@ class LLM(DecidingLLM, DataLLM):
     `multiprocessing` or Ray, say, where it takes its key from the environment. One with an `api_key` or another
     credential in its options is not pickled, nor is one with `services`: `InvalidInputError` names the option.
     """
+
+    def __init__(
+        self,
+        provider: str,
+        pipelines: Pipelines,
+        preparer: RequestPreparer,
+        capabilities: Callable[[LLM], llm_capabilities.LLMCapabilities],
+        arguments: LLMArguments,
+    ) -> None:
+        self.provider = provider
+        self.model = pipelines.session.model
+        self._pipelines = pipelines
+        self._preparer = preparer
+        self._new_capabilities = capabilities
+        self._capabilities: dict[str, llm_capabilities.LLMCapabilities] = {}
+        self._arguments = arguments
 
     @overload
     def generate(
@@ -122,10 +149,10 @@ class LLM(DecidingLLM, DataLLM):
         Raises `InvalidInputError`, `MediaError`, `MissingExtraError` and `UnsupportedContentError` before anything is
         sent, `ProviderError` after, `OutputValidationError` at the end.
         """
-        pending = self._request(prompt, response_model, request, stream)
+        prepared = self._preparer.request(prompt, response_model, request, self, stream=stream)
         if stream:
-            return sync_stream(self._pipelines.sync, pending)
-        return drive(read_response(self._pipelines.sync, pending))
+            return prepared.sync_stream(self._pipelines.sync)
+        return drive(prepared.response(self._pipelines.sync))
 
     @overload
     async def agenerate(
@@ -201,10 +228,10 @@ class LLM(DecidingLLM, DataLLM):
         With `stream=True` it returns what `astream` returns: `async with await llm.agenerate(..., stream=True) as
         stream`.
         """
-        pending = self._request(prompt, response_model, request, stream)
+        prepared = self._preparer.request(prompt, response_model, request, self, stream=stream)
         if stream:
-            return async_stream(self._pipelines.asynchronous, pending)
-        return await read_response(self._pipelines.asynchronous, pending)
+            return prepared.async_stream(self._pipelines.asynchronous)
+        return await prepared.response(self._pipelines.asynchronous)
 
     @overload
     def stream(
@@ -230,8 +257,8 @@ class LLM(DecidingLLM, DataLLM):
         self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
     ) -> streams.Stream[Any]:
         """Returns a stream of the answer; the request is sent at the first read."""
-        pending = self._request(prompt, response_model, request, True)
-        return sync_stream(self._pipelines.sync, pending)
+        prepared = self._preparer.request(prompt, response_model, request, self, stream=True)
+        return prepared.sync_stream(self._pipelines.sync)
 
     @overload
     def astream(
@@ -257,8 +284,8 @@ class LLM(DecidingLLM, DataLLM):
         self, prompt: str | None = None, *, response_model: ResponseModel | None = None, **request: Unpack[CallRequest]
     ) -> streams.AsyncStream[Any]:
         """The async version of `stream`, for `async with` and `async for`."""
-        pending = self._request(prompt, response_model, request, True)
-        return async_stream(self._pipelines.asynchronous, pending)
+        prepared = self._preparer.request(prompt, response_model, request, self, stream=True)
+        return prepared.async_stream(self._pipelines.asynchronous)
 
     @takes(CallRequest)
     def build(
@@ -282,8 +309,8 @@ class LLM(DecidingLLM, DataLLM):
     def _build(
         self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
     ) -> Prepared:
-        pending = self._request(prompt, response_model, request, stream)
-        return drive(cast(Any, pending.prepare(self._pipelines.sync.runtime)))
+        prepared = self._preparer.request(prompt, response_model, request, self, stream=stream)
+        return drive(cast(Any, prepared.prepare(self._pipelines.sync.runtime)))
 
     @takes(CallRequest)
     def count_tokens(
@@ -302,8 +329,8 @@ class LLM(DecidingLLM, DataLLM):
         """
         from .token_counting import count_tokens
 
-        pending = self._request(prompt, response_model, request, False)
-        return drive(count_tokens(self._pipelines, self._pipelines.sync, pending))
+        prepared = self._preparer.request(prompt, response_model, request, self)
+        return drive(count_tokens(self._pipelines, self._pipelines.sync, prepared))
 
     @takes(CallRequest)
     async def acount_tokens(
@@ -317,8 +344,8 @@ class LLM(DecidingLLM, DataLLM):
         """The async version of `count_tokens`."""
         from .token_counting import count_tokens
 
-        pending = self._request(prompt, response_model, request, False)
-        return await count_tokens(self._pipelines, self._pipelines.asynchronous, pending)
+        prepared = self._preparer.request(prompt, response_model, request, self)
+        return await count_tokens(self._pipelines, self._pipelines.asynchronous, prepared)
 
     @takes(CallRequest)
     def operate(
@@ -336,8 +363,8 @@ class LLM(DecidingLLM, DataLLM):
         provider does not have, and errors as `generate` does.
         """
         wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
-        pending = self._request(prompt_for(wanted, prompt, request), None, request, False)
-        return drive(self._pipelines.sync.operate(wanted, pending.prepare, pending.timeout))
+        prepared = self._preparer.request(prompt_for(wanted, prompt, request), None, request, self)
+        return drive(self._pipelines.sync.operate(wanted, prepared.prepare, prepared.timeout))
 
     @takes(CallRequest)
     async def aoperate(
@@ -350,8 +377,8 @@ class LLM(DecidingLLM, DataLLM):
     ) -> OperationResult[Any]:
         """The async version of `operate`."""
         wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
-        pending = self._request(prompt_for(wanted, prompt, request), None, request, False)
-        return await self._pipelines.asynchronous.operate(wanted, pending.prepare, pending.timeout)
+        prepared = self._preparer.request(prompt_for(wanted, prompt, request), None, request, self)
+        return await self._pipelines.asynchronous.operate(wanted, prepared.prepare, prepared.timeout)
 
     @takes(CallRequest)
     def plan(
@@ -376,3 +403,159 @@ class LLM(DecidingLLM, DataLLM):
 
             call = next_call(ToolLoop("", call), stream=stream)
         return self._pipelines.plan(call, prepared.warnings)
+
+    @property
+    def calls(self) -> Sequence[ModelCall]:
+        """The calls of a scripted model so far; raises `ConfigurationError` for other models."""
+        calls = self._pipelines.session.calls
+        if calls is None:
+            raise ConfigurationError(f"{self.provider!r} does not record its calls: only scripted models do.")
+        return calls
+
+    @property
+    def profile(self) -> ModelProfile:
+        """What is known of the model, as calls use it: what it accepts, refuses and limits."""
+        return self._pipelines.session.profile
+
+    @property
+    def transpiler(self) -> Transpiler:
+        """The wire format of the provider, in this model's dialect: a server parses requests by it, and renders replies
+        for clients of the same format.
+        """
+        return self._pipelines.session.transpiler
+
+    @property
+    def endpoint(self) -> Endpoint:
+        """Where the provider is reached: its base URL, if that is known, and what is wrong with it after an error."""
+        return self._pipelines.session.endpoint
+
+    def charge(self, usage: schema.Usage) -> Charge:
+        """Returns what these tokens cost at the prices of the model, now, as an estimate: for calls that were cancelled
+        before the provider reported them.
+        """
+        now = self._pipelines.services.clock.time_of_day()
+        return self._pipelines.pricing.charge(BilledResponse(usage, self.model, now, complete=False))
+
+    def estimate_tokens(self, call: ModelCall) -> schema.TokenCount:
+        """Returns an estimate of the input tokens of a call given as data, without I/O: files that were not measured
+        before count by their size. Never raises: for calls that were cancelled before the provider reported their
+        tokens. `count_tokens_call` asks the provider.
+        """
+        return self._pipelines.estimate(call)
+
+    @property
+    def files(self) -> stored_files.StoredFiles:
+        """The files that were uploaded to the provider's file store for this account; see `file_store`."""
+        from .stored_files import StoredFiles
+
+        self.check_open()
+        return StoredFiles(self.provider, self._pipelines, self._preparer.headers)
+
+    @overload
+    def capability(self, name: str) -> Any: ...
+
+    @overload
+    def capability(self, name: str, of_type: typing_extensions.TypeForm[T]) -> T: ...
+
+    @overload
+    def capability(self, name: type[T]) -> T: ...
+
+    def capability(self, name: str | type, of_type: Any = None) -> Any:
+        """Returns the object of the capability plugin `name`, which is created on first use.
+
+        With a type, such as a protocol of the plugin, it is an object of that type: `capability("hello", Greeter)`. So
+        it is with a class alone, whose attribute `capability` is the name: `capability(Greeter)`.
+
+        Its options are those of `create_llm` that begin with its name and `_`. `llm.voice`, `llm.audio`, `llm.vision`
+        and `llm.music` are found here too. Raises `UnknownCapabilityError` with similar names, `InvalidInputError` for
+        an object of another type, and `PluginError` if the plugin fails.
+        """
+        return self._open_capabilities().get(name, of_type)
+
+    @property
+    def voice(self) -> voice.Voice:
+        """Speech: `llm.voice.tts("Hello").save("hello.wav")`. Needs a plugin."""
+        return self._open_capabilities().facade("voice")
+
+    @property
+    def audio(self) -> capabilities.Audio:
+        """Transcripts of recordings: `llm.audio.transcribe("talk.mp3").text`."""
+        return self._open_capabilities().facade("audio")
+
+    @property
+    def vision(self) -> capabilities.Vision:
+        """Images and videos: `llm.vision.t2i("a lighthouse").save("lighthouse.png")`. Needs a plugin."""
+        return self._open_capabilities().facade("vision")
+
+    @property
+    def music(self) -> capabilities.Music:
+        """Music: `llm.music.t2m("a calm waltz").save("waltz.wav")`. Needs a plugin."""
+        return self._open_capabilities().facade("music")
+
+    def _open_capabilities(self) -> llm_capabilities.LLMCapabilities:
+        """Returns the capabilities, created with the first of them."""
+        self.check_open()
+        found = self._capabilities
+        return found.get("all") or found.setdefault("all", self._new_capabilities(self))
+
+    def close(self) -> None:
+        """Closes this LLM. Connections are shared by the process: they stay open for others, and are closed when idle.
+
+        A model on this machine is unloaded after its running calls, if no other LLM uses it.
+        """
+        self._preparer.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    async def __aenter__(self) -> Self:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __copy__(self) -> Self:
+        self.check_open()
+        return cast("Self", self._arguments.again())
+
+    def __deepcopy__(self, memo: object) -> Self:
+        return self.__copy__()
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        self.check_open()
+        return self._arguments.picklable(), ()
+
+    def __repr__(self) -> str:
+        return f"LLM({self.provider}/{self.model}{_location(self._pipelines.session.endpoint)})"
+
+    def prepared(self, prompt: str | None, request: Mapping[str, Any], *, stream: bool = False) -> PreparedRequest:
+        """Returns a request that may have a `response_model`, for code that chooses the pipeline."""
+        options = {**request}
+        response_model = options.pop("response_model", None)
+        return self._preparer.request(prompt, response_model, cast("CallRequest", options), self, stream=stream)
+
+    def answered_in(
+        self, runtime: Runtime, prompt: str | None, request: Mapping[str, Any]
+    ) -> Coroutine[Any, Any, GenerateResponse[Any]]:
+        """Returns the response to a request, in sync or in async calls: those of `runtime`."""
+        is_sync = runtime is self._pipelines.services.sync_runtime
+        pipeline = self._pipelines.sync if is_sync else self._pipelines.asynchronous
+        return self.prepared(prompt, request).response(pipeline)
+
+    def check_open(self) -> None:
+        """Raises `ConfigurationError` if it is closed."""
+        self._preparer.check_open()
+
+
+def _location(endpoint: Endpoint) -> str:
+    """Returns the URL of the endpoint for the repr, if it has one."""
+    if not isinstance(endpoint, KnownUrl):
+        return ""
+    return " at a URL known after the first call" if endpoint.url is None else f" at {shown_url(endpoint.url)}"

@@ -58,6 +58,20 @@ _MAX_SECONDS = 366 * 86400
 """A year. More is a mistake, or means "no limit"; clocks overflow at some point beyond."""
 
 
+def merged(defaults: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a call's options merged over an LLM's defaults; None resets an option to the provider's own default.
+
+    Tags are merged too, and policies and histories for kinds of files.
+    """
+    both = {**defaults, **options}
+    for name, by_kind in (("media_policy", media_policy), ("media_history", media_history)):
+        if name in defaults and isinstance(options.get(name), Mapping):
+            both[name] = {**by_kind(defaults[name]), **options[name]}
+    if "tags" in defaults and isinstance(options.get("tags"), Mapping):
+        both["tags"] = {**defaults["tags"], **options["tags"]}
+    return {name: value for name, value in both.items() if value is not None or name == "timeout"}
+
+
 def sampling(options: Mapping[str, Any]) -> Sampling:
     """Returns the sampling parameters of options; raises `SchemaError`."""
     if _SAMPLING.isdisjoint(options):
@@ -109,7 +123,7 @@ def _history(value: object, path: str) -> str:
     return value
 
 
-def kept(value: object) -> object:
+def frozen_option(value: object) -> object:
     """Returns a copy of a checked option that the caller cannot change."""
     return value if isinstance(value, ToolChoice) else freeze(value)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from ..files.loading import MediaLoader
     from ..ports import Transcriber
     from ..schema import CostRange, Plan, TokenCount
+    from .auxiliary_models import CreateLLM
 
 _log = logging.getLogger("abstractcore")
 
@@ -40,12 +41,14 @@ class Pipelines:
         middleware: Sequence[Middleware],
         media_options: Mapping[str, Any],
         secrets: Secrets,
+        create: CreateLLM,
     ) -> None:
         self.session = session
         self.pricing = pricing
         self.registry = services.registry
         self.services = services
         self.media_options = media_options
+        self._create = create
         self.files = self._call_files()
         self._connections = connections
         self._middleware = middleware
@@ -168,9 +171,9 @@ class Pipelines:
     def _call_files(self) -> CallFiles:
         captioner, options = None, self.media_options
         if "vision_model" in options:
-            from .vision_models import VisionModel
+            from .auxiliary_models import VisionModel
 
-            captioner = VisionModel(options["vision_model"], self.services)
+            captioner = VisionModel(options["vision_model"], self._create)
         transcriber = None
         if "transcription_model" in options:
             transcriber = self.new_transcriber(options["transcription_model"])
@@ -178,6 +181,6 @@ class Pipelines:
 
     def new_transcriber(self, model: object) -> Transcriber | None:
         """Returns the transcriber of a model of a provider; None for weights on this machine."""
-        from .transcription_models import TranscriptionModel, is_of_provider
+        from .auxiliary_models import TranscriptionModel, is_of_provider
 
-        return TranscriptionModel(model, self.services) if is_of_provider(model, self.registry) else None
+        return TranscriptionModel(model, self._create) if is_of_provider(model, self.registry) else None

@@ -3,73 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from ..engine import OutputReader, Prepare, Prepared
+from ..engine import OutputReader, Prepared
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output, output_type
 from ..ports import MessageReader, Runtime
 from ..schema import CallWarning, GenerateResponse, Message, Modality, ModelCall
 from ..schema.quoting import shown
-from .call_tools import CallTools
 from .contexts import scoped, scoped_call
-from .option_values import check_forced_tool, extra_headers, output_retries, progress_function, seconds
-from .options import (
-    CALL_OPTIONS,
-    REQUEST_FIELDS,
-    RESUME_FIELDS,
-    CallOptions,
-    CallRequest,
-    ResumeRequest,
-    check_names,
-    merged,
-)
+from .option_names import OptionNames
+from .option_values import check_forced_tool, extra_headers, merged, output_retries, progress_function, seconds
+from .options import CALL_OPTIONS, REQUEST_FIELDS, RESUME_FIELDS, CallOptions, CallRequest, ResumeRequest
 from .pipelines import Pipelines
+from .prepared_requests import (
+    DEFAULT_TIMEOUT_SECONDS,
+    AnswerMedia,
+    HasVoiceAndVision,
+    PreparedRequest,
+    missing_modalities,
+)
 from .requested_calls import RequestedCall, prepared_call
 
 if TYPE_CHECKING:
-    from ..engine.answer_checks import AnswerCheck
-    from ..engine.tool_rounds import RoundsPlan
     from ..files.loading import MediaInput
     from ..registry import Registry
     from ..schema import HostedTool, ToolAnswer, ToolLoop, ToolSpec
     from ..tools.toolset import ToolSet
     from ..verification.quoted_output import QuotedOutput
-    from .llm_base import LLMBase
-    from .made_media import MediaMaker
-    from .rounds import RoundPlanner
+    from .call_tools import CallTools
 
-DEFAULT_TIMEOUT_SECONDS = 600.0
 _NO_TOOLS = CallWarning("no_effect", "run_tools", "the call has no tools: pass tools=[...]")
 _MESSAGES_FORMAT = "openai_chat"
 """The wire format of mappings in `messages`, whatever the provider."""
 
 
-class PendingCall(NamedTuple):
-    """A request, validated as far as possible without reading files; `timeout` is in seconds."""
-
-    prepare: Prepare
-    timeout: float | None
-    read_output: OutputReader
-    rounds: RoundsPlan | None = None
-    check: AnswerCheck | None = None
-    maker: MediaMaker | None = None
-
-
-class CallPreparer:
-    """Prepares the calls of one LLM. `unused` are names of its options that no installed plugin uses: every call has a
-    warning for them.
+class RequestPreparer:
+    """Prepares the requests of one LLM, until it is closed. `unused` are names of its options that no installed plugin
+    uses: every call has a warning for them.
     """
 
     def __init__(
-        self, provider: str, pipelines: Pipelines, defaults: Mapping[str, Any], unused: Collection[str] = ()
+        self,
+        names: OptionNames,
+        pipelines: Pipelines,
+        defaults: Mapping[str, Any],
+        unused: Collection[str] = (),
     ) -> None:
-        self._provider = provider
+        self._provider = names.provider
         self._model = pipelines.session.model
+        self._names = names
         self._pipelines = pipelines
         self._defaults = defaults
         self._unused = tuple(_unused(name, pipelines.registry) for name in unused)
+        self._closed = False
+
+    def check_open(self) -> None:
+        """Raises `ConfigurationError` if the LLM is closed."""
+        if self._closed:
+            raise ConfigurationError("this LLM is closed.", hint="Create another with create_llm.")
+
+    def close(self) -> None:
+        """Refuses further requests, and closes the provider's session."""
+        if not self._closed:
+            self._closed = True
+            self._pipelines.close()
 
     def scoped_defaults(self) -> Mapping[str, Any]:
         """The options of every call, with those of the enclosing block over them."""
@@ -85,11 +83,12 @@ class CallPreparer:
         prompt: str | None,
         response_model: ResponseModel | None,
         request: CallRequest,
-        llm: object,
+        llm: HasVoiceAndVision,
         *,
         stream: bool = False,
-    ) -> PendingCall:
-        """Returns the call of a request to `llm`; raises `InvalidInputError` and `UnknownOptionError`."""
+    ) -> PreparedRequest:
+        """Returns a request to `llm`; raises `InvalidInputError` and `UnknownOptionError`."""
+        self.check_open()
         options, warnings = self._options(request)
         _check_stream(stream)
         missing = () if stream else self._missing_modalities(options)
@@ -102,12 +101,9 @@ class CallPreparer:
         answer = quoted or output
         run_tools, deps = request.get("run_tools"), request.get("deps")
         on_media_progress = progress_function(request.get("on_media_progress"))
-        tools = CallTools(
-            request.get("tools"), self._pipelines.registry, deps, partial(_check_tools, options, run_tools)
-        )
-        if tools.given is None:
-            _check_tool_choice(options, ())
-            warnings = (*warnings, _NO_TOOLS) if run_tools else warnings
+        tools = self._tools(request.get("tools"), options, run_tools, deps)
+        if tools is None and run_tools:
+            warnings = (*warnings, _NO_TOOLS)
         requested = RequestedCall(
             provider=self._provider,
             pipelines=self._pipelines,
@@ -126,23 +122,21 @@ class CallPreparer:
         )
         plan = None
         if run_tools or output is not None:
-            retries = output_retries(options.get("output_retries"))
-            plan = self._planner().plan(run_tools, deps, llm, retries, request.get("output_check"), answer)
-        pending = PendingCall(requested.prepare, requested.timeout, _reader(output), plan)
-        pending = _with_check(pending, output, quoted, request.get("verify"))
-        if not missing:
-            return pending
-        from .made_media import MediaMaker
+            from .call_tools import rounds_plan
 
-        return pending._replace(maker=MediaMaker(cast("LLMBase", llm), missing, prompt, pending.timeout))
+            retries = output_retries(options.get("output_retries"))
+            plan = rounds_plan(self._pipelines, run_tools, deps, llm, retries, request.get("output_check"), answer)
+        prepared = PreparedRequest(requested.prepare, requested.timeout, _reader(output), plan)
+        prepared = _with_check(prepared, output, quoted, request.get("verify"))
+        if not missing:
+            return prepared
+        return prepared._replace(media=AnswerMedia(llm, missing, prompt, prepared.timeout))
 
     def _missing_modalities(self, options: Mapping[str, Any]) -> tuple[Modality, ...]:
         """Returns the kinds of output that backends make of the answer; few calls name any."""
         requested = options.get("modalities")
         if not isinstance(requested, list | tuple) or not requested:  # other types are refused later
             return ()
-        from .made_media import missing_modalities
-
         modalities = cast("Sequence[Modality]", requested)
         return missing_modalities(modalities, self._pipelines.session.profile, self._pipelines.registry)
 
@@ -155,10 +149,10 @@ class CallPreparer:
         if not request:
             return defaults, self._unused
         capabilities = self._pipelines.registry.capabilities
-        check_names(request, REQUEST_FIELDS, "a call", capabilities, provider=self._provider)
+        self._names.check(request, REQUEST_FIELDS, "a call", capabilities)
         given = request.get("options")
         given = CallOptions() if given is None else given
-        check_names(given, CALL_OPTIONS, "`options`", capabilities, provider=self._provider)
+        self._names.check(given, CALL_OPTIONS, "`options`", capabilities)
         of_call = {**given, **request}
         others = (_unused(name, self._pipelines.registry) for name in of_call if name not in REQUEST_FIELDS)
         return merged(defaults, of_call), (*self._unused, *others)
@@ -172,12 +166,14 @@ class CallPreparer:
         llm: object,
         *,
         stream: bool,
-    ) -> PendingCall:
+    ) -> PreparedRequest:
         """Returns the continuation of a tool loop; raises `InvalidInputError` if it does not fit."""
+        from .call_tools import rounds_plan
         from .loop_inputs import changed_output, read_answers, read_loop
         from .resumed_calls import ResumedCall, quoted_of_loop, resumed_tools
 
-        check_names(request, RESUME_FIELDS, "resume", provider=self._provider)
+        self.check_open()
+        self._names.check(request, RESUME_FIELDS, "resume")
         _check_stream(stream)
         run_tools, deps = request.get("run_tools", True), request.get("deps")
         loop = read_loop(loop, run_tools)
@@ -192,17 +188,25 @@ class CallPreparer:
         tools = resumed_tools(request.get("tools"), run_tools, deps, loop, given_answers, self._pipelines.registry)
         retries = output_retries(request.get("output_retries", self._defaults.get("output_retries")))
         check = request.get("output_check")
-        plan = self._planner().plan(run_tools, deps, llm, retries, check, quoted or output, loop, given_answers)
+        plan = rounds_plan(self._pipelines, run_tools, deps, llm, retries, check, quoted or output, loop, given_answers)
         changed = () if output is None or quoted is not None else changed_output(loop, output.schema)
         resumed = ResumedCall(loop, given.prepare, tools, given.timeout, tuple(changed), on_media_progress)
-        pending = PendingCall(resumed.prepare, given.timeout, _reader(output), plan)
-        return _with_check(pending, output, quoted, request.get("verify"), loop.call)
+        prepared = PreparedRequest(resumed.prepare, given.timeout, _reader(output), plan)
+        return _with_check(prepared, output, quoted, request.get("verify"), loop.call)
 
-    def _planner(self) -> RoundPlanner:
-        """Returns what plans rounds; it is imported by a call that may take several."""
-        from .rounds import RoundPlanner
+    def _tools(self, tools: object, options: Mapping[str, Any], run_tools: object, deps: object) -> CallTools | None:
+        """Returns the tools of a call; what makes tools of functions is imported by a call that has some."""
+        if tools is None:
+            _check_tool_choice(options, ())
+            return None
+        from .call_tools import CallTools, check_run_tools
 
-        return RoundPlanner(self._pipelines)
+        def check(found: ToolSet) -> None:
+            _check_tool_choice(options, found.specs)
+            if run_tools:
+                check_run_tools(run_tools, found)
+
+        return CallTools(tools, self._pipelines.registry, deps, check)
 
     def _messages(self, messages: object) -> tuple[Message, ...]:
         """Returns the messages of a call; what reads them is imported by a call that has some."""
@@ -223,8 +227,9 @@ class CallPreparer:
             raise ConfigurationError(f"the wire format {_MESSAGES_FORMAT!r} cannot read messages.")
         return transpiler
 
-    def given(self, call: ModelCall, timeout: float | None, *, stream: bool) -> PendingCall:
+    def given(self, call: ModelCall, timeout: float | None, *, stream: bool) -> PreparedRequest:
         """Returns a given call; raises `InvalidInputError` for one of another provider or model."""
+        self.check_open()
         if not isinstance(call, ModelCall):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
         hint = f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here."
@@ -236,7 +241,7 @@ class CallPreparer:
         async def prepare(runtime: Runtime) -> Prepared:
             return prepared
 
-        return PendingCall(prepare, seconds(timeout, "timeout"), no_output)
+        return PreparedRequest(prepare, seconds(timeout, "timeout"), no_output)
 
     def _check_model(self, call: ModelCall, path: str, hint: str) -> None:
         if (call.provider, call.model) != (self._provider, self._model):
@@ -291,24 +296,24 @@ def _reader(output: OutputType | None) -> OutputReader:
 
 
 def _with_check(
-    pending: PendingCall,
+    prepared: PreparedRequest,
     output: OutputType | None,
     quoted: QuotedOutput | None,
     verify: object,
     resumed: ModelCall | None = None,
-) -> PendingCall:
-    """Returns the call with the check of its answer, of quotes or of figures; what checks it is imported then."""
+) -> PreparedRequest:
+    """Returns the request with the check of its answer, of quotes or of figures; what checks it is imported then."""
     if verify:
         from ..verification.call_checks import requested_verification
 
-        check = requested_verification(verify, output, pending.prepare, pending.timeout)
-        return pending._replace(prepare=check.prepare, read_output=no_output, check=check)
+        check = requested_verification(verify, output, prepared.prepare, prepared.timeout)
+        return prepared._replace(prepare=check.prepare, read_output=no_output, check=check)
     if quoted is not None:
         from ..verification.call_checks import EvidenceCheck
 
-        check = EvidenceCheck(pending.prepare, quoted, pending.timeout, resumed)
-        return pending._replace(prepare=check.prepare, read_output=check.read_output, check=check)
-    return pending
+        check = EvidenceCheck(prepared.prepare, quoted, prepared.timeout, resumed)
+        return prepared._replace(prepare=check.prepare, read_output=check.read_output, check=check)
+    return prepared
 
 
 def _system_prompt(request: CallRequest, options: Mapping[str, Any], messages: Sequence[Message]) -> Any:
@@ -316,15 +321,6 @@ def _system_prompt(request: CallRequest, options: Mapping[str, Any], messages: S
     if "system_prompt" not in request and any(message.role == "system" for message in messages):
         return None
     return options.get("system_prompt")
-
-
-def _check_tools(options: Mapping[str, Any], run_tools: object, tools: ToolSet) -> None:
-    """Raises `InvalidInputError` for tools that do not fit the options of the call."""
-    _check_tool_choice(options, tools.specs)
-    if run_tools:
-        from .rounds import check_run_tools
-
-        check_run_tools(run_tools, tools)
 
 
 def _check_tool_choice(options: Mapping[str, Any], specs: Sequence[ToolSpec | HostedTool]) -> None:

@@ -9,12 +9,12 @@ from ..engine import InTime, Prepared, refuse_losses
 from ..ports import Runtime
 from ..schema import CallWarning, MediaPart, MediaProgress, Message, ModelCall, OutputSchema
 from .building import build_call
-from .call_tools import CallTools
 from .pipelines import Pipelines
 
 if TYPE_CHECKING:
     from ..files.loading import MediaInput
     from ..tools.tool import Tool
+    from .call_tools import CallTools
 
 
 class RequestedCall(NamedTuple):
@@ -29,7 +29,7 @@ class RequestedCall(NamedTuple):
     messages: tuple[Message, ...]
     system_prompt: str | None
     media: Sequence[MediaInput]
-    tools: CallTools
+    tools: CallTools | None
     output: OutputSchema | None
     options: Mapping[str, Any]
     stream: bool
@@ -44,7 +44,7 @@ class RequestedCall(NamedTuple):
         Raises `MediaError`, `ToolServerError` and the errors of `build_call`.
         """
         files = await self._files(runtime)
-        found, served_warnings = await self.tools.complete(runtime, self.timeout)
+        found, served_warnings = (None, ()) if self.tools is None else await self.tools.complete(runtime, self.timeout)
         call = build_call(
             provider=self.provider,
             model=self.pipelines.session.model,

@@ -13,9 +13,8 @@ from ..ports import Runtime
 from ..registry import Registry
 from ..schema import CallWarning, MediaProgress, ToolAnswer, ToolLoop
 from ..tools.toolset import ToolSet
-from .call_tools import CallTools
+from .call_tools import CallTools, check_run_tools
 from .loop_inputs import changed_tools, check_runnable
-from .rounds import check_run_tools
 
 if TYPE_CHECKING:
     from ..verification.quoted_output import QuotedOutput
@@ -40,7 +39,6 @@ class ResumedCall:
         """Returns the call of the loop with the tools of now; raises `ToolServerError`."""
         first = await self.first(runtime)
         found, served_warnings = await self.tools.complete(runtime, self.timeout)
-        assert found is not None
         changed = (*served_warnings, *changed_tools(self.loop, found.specs), *self.changed)
         return replace(
             first,

@@ -14,7 +14,8 @@ from .operations import find_operation
 from .pipelines import Pipelines
 
 if TYPE_CHECKING:
-    from .preparing import PendingCall, Prepare
+    from ..engine import Prepare
+    from .prepared_requests import PreparedRequest
 
 _COUNT_TOKENS: Final = "count_tokens"
 _NO_ROUTE: Final = frozenset({405, 501})
@@ -22,21 +23,21 @@ _NOT_COUNTED: Final = re.compile(r"counting tokens|token counting")
 """What Bedrock says of a model or a file that it does not count (issue 6370 of aws-sdk-java-v2 on GitHub)."""
 
 
-async def count_tokens(pipelines: Pipelines, pipeline: Pipeline, pending: PendingCall) -> TokenCount:
+async def count_tokens(pipelines: Pipelines, pipeline: Pipeline, request: PreparedRequest) -> TokenCount:
     """Returns the provider's count; an estimate if its wire format has none, or its server has no route for it.
 
     Raises errors as a call does, also those of a provider that can count and fails.
     """
-    transpiler, prepare = pipelines.session.transpiler, _once(pending.prepare)
+    transpiler, prepare = pipelines.session.transpiler, _once(request.prepare)
     if isinstance(transpiler, HasOperations) and _COUNT_TOKENS in transpiler.operations:
         operation = find_operation(transpiler, _COUNT_TOKENS, EMPTY)
         try:
-            return TokenCount((await pipeline.operate(operation, prepare, pending.timeout)).value)
+            return TokenCount((await pipeline.operate(operation, prepare, request.timeout)).value)
         except ProviderError as error:
             if not _has_no_count(error):
                 raise
     prepared = await prepare(pipeline.runtime)
-    async with InTime(pipeline.runtime, pending.timeout):
+    async with InTime(pipeline.runtime, request.timeout):
         plan = await pipeline.runtime.call(pipelines.plan, prepared.call, (), kind="files")
     return TokenCount(plan.estimated_input_tokens or 0, estimated=True)
 

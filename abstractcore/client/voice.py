@@ -47,8 +47,6 @@ class Voice(capabilities.Voice):
         return AsyncSpokenReply(self._reply(self._caller.asynchronous(), prompt, request))
 
     def _reply(self, pipeline: Pipeline, prompt: str | None, request: Mapping[str, Any]) -> Reply:
-        from .running import open_stream
-
         self._caller.check_open()
         for name in _NOT_SPOKEN:
             if request.get(name):
@@ -57,7 +55,7 @@ class Voice(capabilities.Voice):
         spoken = {name: request[name] for name in _SPEECH if request.get(name) is not None}
         of_call = {name: value for name, value in request.items() if name not in {*_SPEECH, "idle_timeout"}}
         of_both = {name: of_call[name] for name in ("strict", "tags") if of_call.get(name) is not None}
-        answer = open_stream(pipeline, self._caller.llm().pending(prompt, of_call, stream=True))
+        answer = self._caller.llm().prepared(prompt, of_call, stream=True).open_stream(pipeline)
         self._backends.with_method("tts_stream")  # raises before anything is sent
         return Reply(pipeline.runtime, cast(Any, answer), partial(self._speak, pipeline, {**spoken, **of_both}), idle)
 

@@ -23,7 +23,8 @@ from abstractcore import (
     ToolSpec,
     create_llm,
 )
-from abstractcore.client.options import CALL_OPTIONS, CreateOptions
+from abstractcore.client.create_options import CreateOptions
+from abstractcore.client.options import CALL_OPTIONS
 from abstractcore.errors import ConfigurationError, InvalidInputError, MediaError, ModelStoreError, UnknownProviderError
 from abstractcore.ports import HasModelExamples
 from tests.core.schema.test_immutability import mutable_places

@@ -7,8 +7,9 @@ import dataclasses
 import pytest
 
 from abstractcore import Services, ToolPolicy, UnknownOptionError, create_llm
-from abstractcore.client.foreign_options import OTHER_NAMES, OTHER_WAYS
-from abstractcore.client.options import CALL_OPTIONS, LLM_OPTIONS, REQUEST_FIELDS, CreateOptions
+from abstractcore.client.create_options import LLM_OPTIONS, CreateOptions
+from abstractcore.client.option_names import OTHER_NAMES, OTHER_WAYS
+from abstractcore.client.options import CALL_OPTIONS, REQUEST_FIELDS
 
 OURS = {*REQUEST_FIELDS, *CreateOptions.__annotations__, "response_model"}
 

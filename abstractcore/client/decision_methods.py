@@ -1,4 +1,4 @@
-"""`DecidingLLM`: decisions between choices, and scores."""
+"""The methods of `LLM` for decisions between choices, and for scores."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ from ..lazy_modules import LazyModule
 from ..option_signatures import takes
 from ..ports import ReportsAlternatives, Runtime
 from .options import CallRequest
-from .preparing import PendingCall
-from .resuming import ResumableLLM
-from .running import read_response
+from .pipelines import Pipelines
+from .prepared_requests import PreparedRequest
+from .preparing import RequestPreparer
 
 if TYPE_CHECKING:
     from ..outputs import decisions
@@ -27,8 +27,11 @@ _ALTERNATIVES = 5
 _UNREAD = frozenset({"media", "messages"})
 
 
-class DecidingLLM(ResumableLLM):
-    """An LLM that chooses and scores."""
+class DecisionMethods:
+    """`decide`, `score` and their async versions."""
+
+    _pipelines: Pipelines
+    _preparer: RequestPreparer
 
     @overload
     def decide(self, prompt: str | None, choices: type[E], **request: Unpack[CallRequest]) -> decisions.Decision[E]: ...
@@ -58,7 +61,7 @@ class DecidingLLM(ResumableLLM):
         from ..outputs.decisions import Choices
 
         wanted = Choices(choices)
-        return wanted.decision(drive(read_response(self._pipelines.sync, self._choosing(prompt, wanted, request))))
+        return wanted.decision(drive(self._choosing(prompt, wanted, request).response(self._pipelines.sync)))
 
     @overload
     async def adecide(
@@ -81,8 +84,8 @@ class DecidingLLM(ResumableLLM):
         from ..outputs.decisions import Choices
 
         wanted = Choices(choices)
-        pending = self._choosing(prompt, wanted, request)
-        return wanted.decision(await read_response(self._pipelines.asynchronous, pending))
+        prepared = self._choosing(prompt, wanted, request)
+        return wanted.decision(await prepared.response(self._pipelines.asynchronous))
 
     @takes(CallRequest)
     def score(self, prompt: str | None, low: int, high: int, **request: Unpack[CallRequest]) -> decisions.Score:
@@ -95,7 +98,7 @@ class DecidingLLM(ResumableLLM):
         from ..outputs.decisions import Scores
 
         wanted = Scores(low, high)
-        return wanted.score(drive(read_response(self._pipelines.sync, self._choosing(prompt, wanted, request))))
+        return wanted.score(drive(self._choosing(prompt, wanted, request).response(self._pipelines.sync)))
 
     @takes(CallRequest)
     async def ascore(self, prompt: str | None, low: int, high: int, **request: Unpack[CallRequest]) -> decisions.Score:
@@ -103,14 +106,14 @@ class DecidingLLM(ResumableLLM):
         from ..outputs.decisions import Scores
 
         wanted = Scores(low, high)
-        pending = self._choosing(prompt, wanted, request)
-        return wanted.score(await read_response(self._pipelines.asynchronous, pending))
+        prepared = self._choosing(prompt, wanted, request)
+        return wanted.score(await prepared.response(self._pipelines.asynchronous))
 
-    def _choosing(self, prompt: str | None, choices: decisions.Choices, request: CallRequest) -> PendingCall:
+    def _choosing(self, prompt: str | None, choices: decisions.Choices, request: CallRequest) -> PreparedRequest:
         kind, asked = choices.response_model, choices.prompt(prompt)
         if "top_logprobs" not in request and (most := self._most_alternatives(kind, request)) is not None:
             request = cast(CallRequest, {**request, "top_logprobs": most})
-        return self._request(asked, kind, request, False)
+        return self._preparer.request(asked, kind, request, self)
 
     def _most_alternatives(self, kind: Any, request: CallRequest) -> int | None:
         """Returns how many alternatives of each token the answer to this request can come with; None without log
@@ -119,7 +122,7 @@ class DecidingLLM(ResumableLLM):
         options = cast(CallRequest, {name: value for name, value in request.items() if name not in _UNREAD})
         pipelines = self._pipelines
         runtime: Runtime = pipelines.services.sync_runtime
-        call = drive(cast(Any, self._request("-", kind, options, False).prepare(runtime))).call
+        call = drive(cast(Any, self._preparer.request("-", kind, options, self).prepare(runtime))).call
         transpiler = pipelines.session.transpiler
         most = transpiler.most_alternatives if isinstance(transpiler, ReportsAlternatives) else _ALTERNATIVES
         lowered = pipelines.lowered(call.with_(sampling=replace(call.sampling, top_logprobs=most)))

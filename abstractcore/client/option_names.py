@@ -1,13 +1,28 @@
-"""Option names of other libraries, and what to write here instead. Data only.
+"""Names of options: errors with hints for unknown ones, also for the names that other libraries use.
 
-Names are those of the clients of OpenAI, Anthropic, Google, Cohere and Ollama, of LiteLLM, LangChain and
-pydantic-ai.
+These are the clients of OpenAI, Anthropic, Google, Cohere and Ollama, LiteLLM, LangChain and pydantic-ai.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
 from types import MappingProxyType
+from typing import Any
+
+from ..errors import InvalidInputError, UnknownOptionError
+from ..registry.suggestions import did_you_mean, nearest_names
+from ..schema.quoting import shown
+from .options import REQUEST_FIELDS, RESUME_FIELDS
+
+_KNOWN_CAPABILITIES = ("audio", "music", "vision", "voice")
+"""Capabilities whose options are accepted even if their plugin is not installed."""
+_KEPT_BY_LOOPS = REQUEST_FIELDS - RESUME_FIELDS - {"headers"}
+"""Fields of a call that `resume` does not take, since they are in the state of the loop."""
+_CERTIFICATES = "verify"
+"""An option of `create_llm`; on a call, it is another one."""
+_PARAMETERS = frozenset({"response_model"})
+"""Parameters of `generate` that are options in other libraries."""
 
 _SAME = {
     "max_output_tokens": "max_tokens max_completion_tokens max_new_tokens max_tokens_to_sample maxOutputTokens "
@@ -97,3 +112,65 @@ OTHER_WAYS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Options that work differently here, each with what to write; PROVIDER_NAME is replaced by the LLM's provider."""
+
+
+@dataclass(frozen=True, slots=True)
+class OptionNames:
+    """Checks the names of the options of one LLM. `provider` is shown in hints about `provider_options`; `of_create`
+    are the options of `create_llm` for all providers.
+    """
+
+    provider: str
+    of_create: Collection[str]
+
+    def check(
+        self, options: Mapping[str, Any], known: Collection[str], where: str, capabilities: Collection[str] = ()
+    ) -> None:
+        """Raises `UnknownOptionError` with similar names for an option that is neither known nor a capability's."""
+        if not isinstance(options, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise InvalidInputError(f"expected a mapping, got {type(options).__name__}", path="options")
+        for name in options:
+            if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+                raise InvalidInputError(f"{shown(name)} is not an option name", path="options")
+            if name not in known and not _is_capability_option(name, capabilities):
+                raise UnknownOptionError(f"{where} has no option {name!r}.", hint=self._hint(name, known))
+
+    def _hint(self, name: str, known: Collection[str]) -> str:
+        """Returns what to write instead: our name, the function that takes it, an alternative, or similar names."""
+        ours = OTHER_NAMES.get(name, name)
+        if known is RESUME_FIELDS and ours not in known and ours in _KEPT_BY_LOOPS:
+            return f"The loop keeps that of its first call: llm.generate(..., {ours}=...)."
+        on_a_call = REQUEST_FIELDS.issuperset(known)
+        if on_a_call and ours == _CERTIFICATES:
+            return f"It is an option of create_llm: create_llm(..., {ours}=...)."
+        if ours in known or (on_a_call and ours in _PARAMETERS):
+            return f"Here it is named {ours}: {ours}=..."
+        if on_a_call and ours in self.of_create:
+            return f"It is an option of create_llm: create_llm(..., {ours}=...)."
+        if ours in REQUEST_FIELDS | _PARAMETERS:
+            return f"It is an option of each call: llm.generate(..., {ours}=...)."
+        if name in OTHER_WAYS:
+            return f"Use {OTHER_WAYS[name].replace('PROVIDER_NAME', self.provider)}."
+        if name in _policy_fields():
+            return f"It is a field of ToolPolicy: run_tools=ToolPolicy({name}=...)."
+        if ours in self.of_create:
+            return f"Only other providers support {ours}: see help(create_llm)."
+        near = nearest_names(name, known)
+        if near:
+            return did_you_mean(near)
+        of_policy = nearest_names(name, _policy_fields()) if on_a_call else []
+        if of_policy:
+            return did_you_mean([f"run_tools=ToolPolicy({field}=...)" for field in of_policy])
+        where = "llm.resume" if known is RESUME_FIELDS else "llm.generate" if on_a_call else "create_llm"
+        return f"help({where}) lists the options."
+
+
+def _policy_fields() -> Collection[str]:
+    from ..tools.policy import ToolPolicy
+
+    return ToolPolicy.__dataclass_fields__
+
+
+def _is_capability_option(name: str, capabilities: Collection[str]) -> bool:
+    capability, underscore, _ = name.partition("_")
+    return bool(underscore) and (capability in capabilities or capability in _KNOWN_CAPABILITIES)

@@ -1,4 +1,4 @@
-"""`ResumableLLM`: continues tool loops from their state."""
+"""The methods of `LLM` that continue tool loops from their state."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from ..lazy_modules import LazyModule
 from ..option_signatures import takes
 from ..outputs import ResponseModel
 from ..schema import GenerateResponse
-from .llm_base import LLMBase
 from .options import ResumeRequest
-from .running import async_stream, read_response, sync_stream
+from .pipelines import Pipelines
+from .preparing import RequestPreparer
 
 if TYPE_CHECKING:
     import typing_extensions
@@ -26,8 +26,11 @@ else:
 T = TypeVar("T")
 
 
-class ResumableLLM(LLMBase):
-    """An LLM that continues tool loops."""
+class LoopMethods:
+    """`resume` and `aresume`."""
+
+    _pipelines: Pipelines
+    _preparer: RequestPreparer
 
     @overload
     def resume(
@@ -117,10 +120,10 @@ class ResumableLLM(LLMBase):
         `response_model` where the loop was begun without one; `UnknownOptionError` for an option of the first call,
         which the loop keeps; and errors as `generate` does.
         """
-        pending = self._resumed(loop, answers, response_model, request, stream)
+        prepared = self._preparer.resumed(loop, answers, response_model, request, self, stream=stream)
         if stream:
-            return sync_stream(self._pipelines.sync, pending)
-        return drive(read_response(self._pipelines.sync, pending))
+            return prepared.sync_stream(self._pipelines.sync)
+        return drive(prepared.response(self._pipelines.sync))
 
     @overload
     async def aresume(
@@ -201,7 +204,7 @@ class ResumableLLM(LLMBase):
         """The async version of `resume`. With `stream=True` it returns what `llm.astream` does:
         `async with await llm.aresume(..., stream=True) as stream`.
         """
-        pending = self._resumed(loop, answers, response_model, request, stream)
+        prepared = self._preparer.resumed(loop, answers, response_model, request, self, stream=stream)
         if stream:
-            return async_stream(self._pipelines.asynchronous, pending)
-        return await read_response(self._pipelines.asynchronous, pending)
+            return prepared.async_stream(self._pipelines.asynchronous)
+        return await prepared.response(self._pipelines.asynchronous)
