@@ -110,9 +110,8 @@ if TYPE_CHECKING:
     from .client.message_inputs import MessageInput
     from .client.options import CallOptions, CallRequest
     from .client.services import Services, subscribe
-    from .client.spoken_replies import AsyncSpokenReply, SpokenReply
     from .client.streams import AsyncStream, Stream
-    from .client.voice import Voice
+    from .client.voice import AsyncSpokenReply, SpokenReply, Voice
     from .files.loading import File, MediaInput
     from .mcp.tools import MCPTools
     from .middleware.cassettes import record, replay
@@ -198,8 +197,8 @@ _LATER = {
     "MediaResult": "schema",
     "CallProgress": "schema",
     "Voice": "client.voice",
-    "AsyncSpokenReply": "client.spoken_replies",
-    "SpokenReply": "client.spoken_replies",
+    "AsyncSpokenReply": "client.voice",
+    "SpokenReply": "client.voice",
     "HeardReply": "schema",
     "SpokenPiece": "schema",
     "SpokenWord": "schema",

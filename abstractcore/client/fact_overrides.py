@@ -13,13 +13,13 @@ from .option_values import MEDIA_KINDS
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFacts:
+class FactOverrides:
     """The user's facts, by name."""
 
     facts: Mapping[str, Any]
 
     @classmethod
-    def given(cls, facts: object, accepts: object) -> ModelFacts:
+    def given(cls, facts: object, accepts: object) -> FactOverrides:
         """Returns the facts in the options `facts` and `accepts`, of which one may be None.
 
         Raises `InvalidInputError` or `ConfigurationError` for invalid ones.
@@ -63,7 +63,7 @@ class _Catalogue:
     """A catalogue with a user's facts."""
 
     catalogue: ModelCatalogue
-    facts: ModelFacts
+    facts: FactOverrides
 
     def profile(self, provider: str, model: str) -> ModelProfile:
         return self.facts.over(self.catalogue.profile(provider, model))

@@ -2,35 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, Unpack
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
-from ..errors import AuthenticationError, InvalidInputError
+from ..errors import AuthenticationError, InvalidInputError, SchemaError
 from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddleware
 from ..option_signatures import takes
-from ..ports import CAPABILITIES, Provider, ProviderConfig, ProviderServices, ProviderSession
+from ..ports import CAPABILITIES, Pricing, Provider, ProviderConfig, ProviderServices, ProviderSession
 from ..registry import failures_of
 from ..schema.quoting import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
-from .building import check_options
 from .connections import connections
 from .copies import LLMArguments
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
 from .llm import LLM
 from .option_names import OptionNames
-from .option_values import at_least_zero, extra_headers, frozen_option, media_policy, merged, seconds
+from .option_values import at_least_zero, check_options, extra_headers, frozen_option, media_policy, merged, seconds
 from .options import CALL_OPTIONS
 from .pipelines import Pipelines
 from .preparing import RequestPreparer
-from .prices import pricing_of
 from .services import Services, default_services
 
 if TYPE_CHECKING:
     from ..registry import Registry
+    from .fact_overrides import FactOverrides
     from .llm_capabilities import LLMCapabilities
-    from .model_facts import ModelFacts
 
 _DEFAULT_PROVIDER = "local"
 _DEFAULT_RETRIES = 2
@@ -98,7 +96,7 @@ def create_llm(
     retries = given.get("max_retries", _DEFAULT_RETRIES)
     for subscriber in services.registry.trace_subscribers:
         services.records.add(subscriber)
-    pricing = pricing_of(given.get("price"), session, name, services)
+    pricing = _pricing(given.get("price"), session, name, services)
     tracing = Tracing(partial(services.records.listener, pricing))
     middleware = (tracing, Retry(retries, services.random), Deadline(), *_user_middleware(given.get("middleware", ())))
 
@@ -192,13 +190,13 @@ def _session(
     return facts.session(session) if facts else session
 
 
-def _facts(given: dict[str, Any]) -> ModelFacts | None:
+def _facts(given: dict[str, Any]) -> FactOverrides | None:
     """Returns the user's facts about the model, None without any."""
     if given.get("facts") is None and given.get("accepts") is None:
         return None
-    from .model_facts import ModelFacts
+    from .fact_overrides import FactOverrides
 
-    return ModelFacts.given(given.get("facts"), given.get("accepts"))
+    return FactOverrides.given(given.get("facts"), given.get("accepts"))
 
 
 def _connect(provider: Provider, config: ProviderConfig, services: ProviderServices, offline: bool) -> ProviderSession:
@@ -210,3 +208,40 @@ def _connect(provider: Provider, config: ProviderConfig, services: ProviderServi
     except AuthenticationError:
         session = provider.connect(replace(config, api_key=_NO_KEY), services)
     return replace(session, endpoint=OfflineEndpoint())
+
+
+def _pricing(price: object, session: ProviderSession, provider: str, services: ProviderServices) -> Pricing:
+    """Returns the pricing of a session's model; `price` is the user's: a `Price`, or a price row.
+
+    Raises `InvalidInputError` with the path of an invalid value, and `ConfigurationError` for an invalid catalogue.
+    """
+    given = session.price if price is None else price
+    if given is None:
+        return services.catalogue.pricing(provider, session.model) or _without_prices(provider, session.model)
+    return _given_prices(given, provider, session.model)
+
+
+def _without_prices(provider: str, model: str) -> Pricing:
+    from ..catalogue import ModelPricing
+
+    return ModelPricing(provider, model, lambda name: ())
+
+
+def _given_prices(given: object, provider: str, model: str) -> Pricing:
+    from ..catalogue import ModelPricing, PriceHeader, read_price_rows
+    from ..catalogue.price_values import with_text_for_dates
+    from ..ports import Price
+
+    row = {"rates": given.rates()} if isinstance(given, Price) else given
+    if not isinstance(row, Mapping):
+        raise InvalidInputError(
+            f"expected a Price, got {type(given).__name__}",
+            path="price",
+            hint="For example: Price(input=2, output=10).",
+        )
+    try:
+        rows = read_price_rows([with_text_for_dates(cast(object, row), "prices[0]")], PriceHeader(), provider, model)
+    except SchemaError as error:
+        path = f"price{error.path.removeprefix('prices[0]')}"
+        raise InvalidInputError(error.message, path=path, hint=error.hint) from None
+    return ModelPricing(provider, model, lambda name: rows)

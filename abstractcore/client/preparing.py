@@ -1,19 +1,36 @@
-"""Validates the arguments of `generate` and similar methods, and prepares the call."""
+"""Validates the arguments of `generate` and similar methods, and makes a `ModelCall` of them once files are read."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
-from ..engine import OutputReader, Prepared
+from ..engine import InTime, OutputReader, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output, output_type
 from ..ports import MessageReader, Runtime
-from ..schema import CallWarning, GenerateResponse, Message, Modality, ModelCall
+from ..schema import (
+    CallWarning,
+    GenerateResponse,
+    MediaPart,
+    MediaProgress,
+    Message,
+    Modality,
+    ModelCall,
+    OutputSchema,
+)
 from ..schema.quoting import shown
 from .contexts import scoped, scoped_call
 from .option_names import OptionNames
-from .option_values import check_forced_tool, extra_headers, merged, output_retries, progress_function, seconds
+from .option_values import (
+    build_call,
+    check_forced_tool,
+    extra_headers,
+    merged,
+    output_retries,
+    progress_function,
+    seconds,
+)
 from .options import CALL_OPTIONS, REQUEST_FIELDS, RESUME_FIELDS, CallOptions, CallRequest, ResumeRequest
 from .pipelines import Pipelines
 from .prepared_requests import (
@@ -23,12 +40,12 @@ from .prepared_requests import (
     PreparedRequest,
     missing_modalities,
 )
-from .requested_calls import RequestedCall, prepared_call
 
 if TYPE_CHECKING:
     from ..files.loading import MediaInput
     from ..registry import Registry
     from ..schema import HostedTool, ToolAnswer, ToolLoop, ToolSpec
+    from ..tools.tool import Tool
     from ..tools.toolset import ToolSet
     from ..verification.quoted_output import QuotedOutput
     from .call_tools import CallTools
@@ -104,7 +121,7 @@ class RequestPreparer:
         tools = self._tools(request.get("tools"), options, run_tools, deps)
         if tools is None and run_tools:
             warnings = (*warnings, _NO_TOOLS)
-        requested = RequestedCall(
+        requested = _RequestedCall(
             provider=self._provider,
             pipelines=self._pipelines,
             prompt=prompt,
@@ -169,8 +186,7 @@ class RequestPreparer:
     ) -> PreparedRequest:
         """Returns the continuation of a tool loop; raises `InvalidInputError` if it does not fit."""
         from .call_tools import rounds_plan
-        from .loop_inputs import changed_output, read_answers, read_loop
-        from .resumed_calls import ResumedCall, quoted_of_loop, resumed_tools
+        from .resumed_loops import ResumedCall, changed_output, quoted_of_loop, read_answers, read_loop, resumed_tools
 
         self.check_open()
         self._names.check(request, RESUME_FIELDS, "resume")
@@ -234,7 +250,7 @@ class RequestPreparer:
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
         hint = f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here."
         self._check_model(call, "call", hint)
-        prepared = prepared_call(
+        prepared = _prepared_call(
             scoped_call(call if call.stream == stream else call.with_(stream=stream)), self._unused, self.headers
         )
 
@@ -250,6 +266,71 @@ class RequestPreparer:
                 path=f"{path}.model",
                 hint=hint,
             )
+
+
+class _RequestedCall(NamedTuple):
+    """The content of a request, its `options` with the defaults of the LLM, and what it brings along.
+
+    `timeout` is in seconds, for files and tool servers too.
+    """
+
+    provider: str
+    pipelines: Pipelines
+    prompt: str | None
+    messages: tuple[Message, ...]
+    system_prompt: str | None
+    media: Sequence[MediaInput]
+    tools: CallTools | None
+    output: OutputSchema | None
+    options: Mapping[str, Any]
+    stream: bool
+    timeout: float | None
+    headers: Mapping[str, str]
+    warnings: tuple[CallWarning, ...]
+    on_media_progress: Callable[[MediaProgress], object] | None
+
+    async def prepare(self, runtime: Runtime) -> Prepared:
+        """Returns the call with the content of its files and the tools of its servers.
+
+        Raises `MediaError`, `ToolServerError` and the errors of `build_call`.
+        """
+        files = await self._files(runtime)
+        found, served_warnings = (None, ()) if self.tools is None else await self.tools.complete(runtime, self.timeout)
+        call = build_call(
+            provider=self.provider,
+            model=self.pipelines.session.model,
+            prompt=self.prompt,
+            messages=self.messages,
+            system_prompt=self.system_prompt,
+            media=files,
+            tools=() if found is None else found.specs,
+            output=self.output,
+            options=self.options,
+            stream=self.stream,
+        )
+        tools = None if found is None else found.tools
+        warnings = (*served_warnings, *self.warnings)
+        return _prepared_call(call, warnings, self.headers, tools, self.on_media_progress)
+
+    async def _files(self, runtime: Runtime) -> Sequence[MediaPart]:
+        if not self.media:
+            return ()
+        load = self.pipelines.media_loader().load
+        async with InTime(runtime, self.timeout):
+            return await runtime.call(load, self.media, kind="files")
+
+
+def _prepared_call(
+    call: ModelCall,
+    warnings: tuple[CallWarning, ...],
+    headers: Mapping[str, str],
+    tools: Mapping[str, Tool[..., Any]] | None = None,
+    on_media_progress: Callable[[MediaProgress], object] | None = None,
+) -> Prepared:
+    """Returns a call that can be made; raises `UnsupportedOptionError` for warnings of losses if it is strict."""
+    if call.strict:
+        refuse_losses(warnings, call)
+    return Prepared(call, warnings, headers, tools=tools, on_media_progress=on_media_progress)
 
 
 def _check_stream(stream: object) -> None:

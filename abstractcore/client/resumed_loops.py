@@ -1,15 +1,21 @@
-"""Checks what `llm.resume` is given: the state of a loop, and answers to its pending calls."""
+"""Continued tool loops: what `llm.resume` is given is checked, and becomes the loop's call with the tools of now."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from typing import cast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, cast
 
+from ..engine import Prepare, Prepared
 from ..errors import InvalidInputError
+from ..outputs import OutputType
+from ..ports import Runtime
+from ..registry import Registry
 from ..schema import (
     AllowedCall,
     CallWarning,
     GenerateResponse,
+    MediaProgress,
     OutputSchema,
     PendingCall,
     ToolAnswer,
@@ -18,6 +24,11 @@ from ..schema import (
     ToolSpec,
 )
 from ..schema.quoting import shown
+from ..tools.toolset import ToolSet
+from .call_tools import CallTools, check_run_tools
+
+if TYPE_CHECKING:
+    from ..verification.quoted_output import QuotedOutput
 
 _ENDED = ("answered", "final")
 
@@ -119,7 +130,7 @@ def read_answers(answers: object, loop: ToolLoop) -> Mapping[str, ToolAnswer]:
     return read
 
 
-def check_runnable(answers: Mapping[str, ToolAnswer], loop: ToolLoop, runnable: Collection[str]) -> None:
+def _check_runnable(answers: Mapping[str, ToolAnswer], loop: ToolLoop, runnable: Collection[str]) -> None:
     """Raises `InvalidInputError` for an answer that lets a tool run that is not in `runnable`."""
     names = {pending.call.id: pending.call.name for pending in loop.pending}
     for index, answer in enumerate(answers.values()):
@@ -131,7 +142,7 @@ def check_runnable(answers: Mapping[str, ToolAnswer], loop: ToolLoop, runnable: 
             )
 
 
-def changed_tools(loop: ToolLoop, given: Sequence[object]) -> tuple[CallWarning, ...]:
+def _changed_tools(loop: ToolLoop, given: Sequence[object]) -> tuple[CallWarning, ...]:
     """Returns warnings for tools that are not as the loop offers them, which stays what the model is given."""
     offered = {tool.name: tool for tool in loop.call.tools}
     warnings: list[CallWarning] = []
@@ -156,3 +167,63 @@ def changed_output(loop: ToolLoop, given: OutputSchema) -> tuple[CallWarning, ..
         return ()
     message = "the type of the answer has changed since the call: the model is given the schema of then"
     return (CallWarning("output_changed", "response_model", message),)
+
+
+@dataclass(frozen=True, slots=True)
+class ResumedCall:
+    """A loop, the answers to its pending calls, and the tools that are given anew.
+
+    `first` prepares the call of the loop, `timeout` is in seconds. `changed` are warnings of what differs from the
+    first call.
+    """
+
+    loop: ToolLoop
+    first: Prepare
+    tools: CallTools
+    timeout: float | None
+    changed: tuple[CallWarning, ...]
+    on_media_progress: Callable[[MediaProgress], object] | None
+
+    async def prepare(self, runtime: Runtime) -> Prepared:
+        """Returns the call of the loop with the tools of now; raises `ToolServerError`."""
+        first = await self.first(runtime)
+        found, served_warnings = await self.tools.complete(runtime, self.timeout)
+        changed = (*served_warnings, *_changed_tools(self.loop, found.specs), *self.changed)
+        return replace(
+            first,
+            warnings=(*changed, *first.warnings),
+            tools=found.tools,
+            on_media_progress=self.on_media_progress,
+        )
+
+
+def resumed_tools(
+    tools: object,
+    run_tools: object,
+    deps: object,
+    loop: ToolLoop,
+    answers: Mapping[str, ToolAnswer],
+    registry: Registry,
+) -> CallTools:
+    """Returns the tools of a continuation; raises `InvalidInputError` if a call that may run is of none of them."""
+
+    def check(found: ToolSet) -> None:
+        check_run_tools(run_tools, found)
+        _check_runnable(answers, loop, found.tools)
+
+    return CallTools(() if tools is None else tools, registry, deps, check)
+
+
+def quoted_of_loop(loop: ToolLoop, output: OutputType | None) -> QuotedOutput | None:
+    """Returns the type of the answer with quotes, of a loop that was begun with evidence.
+
+    Raises `InvalidInputError` for an answer type of a loop that was begun without one.
+    """
+    if output is not None and loop.call.output is None:
+        hint = "Pass response_model to the call of generate that begins the loop."
+        raise InvalidInputError("the loop was begun without response_model", path="response_model", hint=hint)
+    if output is None or loop.call.output == output.schema:
+        return None
+    from ..verification.quoted_output import resumed_quoted_output
+
+    return resumed_quoted_output(output, loop.call)

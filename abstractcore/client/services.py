@@ -7,6 +7,7 @@ import os
 import random
 import secrets
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 from .. import concurrency, ports, schema
@@ -32,6 +33,8 @@ else:
     user_configuration = LazyModule("abstractcore.client.configuration")
 
 _LAST_RECORDS_SECONDS = 2.0
+new_trace_id = partial(secrets.token_hex, 16)
+"""Returns 32 hex digits (W3C Trace Context) that no one can guess: a response is found by its id."""
 
 
 class Services(NotCopied):
@@ -248,11 +251,6 @@ class Services(NotCopied):
         """Closes the connections of the running event loop; further calls open new ones."""
         for transport in [*self._async.values(), *self._aiohttp.values()]:
             await transport.close()
-
-
-def new_trace_id() -> str:
-    """Returns 32 hex digits (W3C Trace Context) that no one can guess: a response is found by its id."""
-    return secrets.token_hex(16)
 
 
 _shared: dict[str, Services] = {}
