@@ -1,8 +1,6 @@
 """Spoken answers: the text of a model is spoken while it arrives, and may be interrupted."""
 
-from .hearing import Heard, heard_until
-from .messages import without_unheard
-from .pieces import SpokenPieces
+from .hearing import HeardExtent, SpokenPieces, heard_until, without_unheard
 from .reply import Reply
 
-__all__ = ["Heard", "Reply", "SpokenPieces", "heard_until", "without_unheard"]
+__all__ = ["HeardExtent", "Reply", "SpokenPieces", "heard_until", "without_unheard"]

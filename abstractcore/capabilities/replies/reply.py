@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
+from concurrent.futures import Future
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from ...errors import AbstractCoreError, InvalidInputError, StreamInterruptedError
+from ...errors import AbstractCoreError, InvalidInputError, RequestTimeoutError, StreamInterruptedError
 from ...ports import Feed, Interruption, Runtime
 from ...schema import AudioPart, GenerateResponse, HeardReply, MediaResult, Message, PartDelta
 from ..facade import facts_of, parts_of
-from .hearing import heard_until
-from .messages import without_unheard
-from .patience import Patience
-from .pieces import SpokenPieces
-from .room import Room
-from .text import AnswerStream, AnswerText
+from .hearing import SpokenPieces, heard_until, without_unheard
+from .text import AnswerEvents, ArrivingText
 
 if TYPE_CHECKING:
     from ...engine import CallStream
     from ..backends import Backend
 
+T = TypeVar("T")
 _AHEAD_SECONDS = 10.0
 """Of speech that is made before it is read: what an interruption makes useless is short."""
 
@@ -36,19 +35,19 @@ class Reply:
     def __init__(
         self,
         runtime: Runtime,
-        answer: AnswerStream,
+        answer: AnswerEvents,
         speak: Callable[[AsyncIterator[str], str | None], tuple[Backend, CallStream]],
         idle_timeout: float | None,
     ) -> None:
         self._runtime = runtime
         self._answer = answer
         self._speak = speak
-        self._patience = Patience(idle_timeout, runtime, self._give_up)
-        self._text = AnswerText(answer, runtime, self._patience.touch)
+        self._idle_timeout = _IdleTimeout(idle_timeout, runtime, self._give_up)
+        self._text = ArrivingText(answer, runtime, self._idle_timeout.touch)
         self._pieces = SpokenPieces()
         self._speech: CallStream | None = None
-        self._made: tuple[MediaResult[AudioPart], ...] = ()
-        self._room = Room(_AHEAD_SECONDS)
+        self._results: tuple[MediaResult[AudioPart], ...] = ()
+        self._read_ahead = _ReadAhead(_AHEAD_SECONDS)
         self._feed: Feed[AudioPart] | None = None
         self._waiting: deque[AudioPart] = deque()
         self._interruption = Interruption()
@@ -77,7 +76,7 @@ class Reply:
         if not self._ended:
             hint = "Read it to its end first; `text` and `said` have what came so far."
             raise StreamInterruptedError("the reply is not complete", hint=hint, partial=self._answer.partial())
-        return replace(self._answer.response, made=self._made)
+        return replace(self._answer.response, made=self._results)
 
     @property
     def messages(self) -> tuple[Message, ...]:
@@ -96,7 +95,7 @@ class Reply:
             return None
         part = self._waiting.popleft()
         self._parts_read += 1
-        self._room.take(self._pieces.add(part))
+        self._read_ahead.take(self._pieces.add(part))
         return part
 
     async def _read(self) -> None:
@@ -111,7 +110,7 @@ class Reply:
 
     async def interrupt(self, played: float | None) -> HeardReply:
         """Ends the reply, and returns what was heard in the first `played` seconds; None for all that was delivered."""
-        complete = bool(self._made) and self._parts_read == self._parts_made
+        complete = bool(self._results) and self._parts_read == self._parts_made
         found = heard_until(self._pieces.all, played, complete=complete)
         written = self._text.written
         end = len(written) if found.means == "all" else _whole_words(written, found.source_end)
@@ -123,7 +122,7 @@ class Reply:
     async def close(self) -> None:
         """Ends the calls. A reader gets `StreamInterruptedError`, after an interruption the end."""
         self._interruption.set()
-        self._room.open()
+        self._read_ahead.release()
         if self._feed is not None and not self._ended:
             await self._feed.close()
             await self._close_calls()
@@ -131,7 +130,7 @@ class Reply:
     def abort(self) -> None:
         """Ends the calls without waiting."""
         self._interruption.set()
-        self._room.open()
+        self._read_ahead.release()
         self._give_up()
 
     def _give_up(self) -> None:
@@ -161,19 +160,19 @@ class Reply:
         self._speech = speech
         silent = True
         try:
-            while batch := await self._patience.wait_for(speech.read):
+            while batch := await self._idle_timeout.wait_for(speech.read):
                 for part in (delta.part for delta in batch if isinstance(delta, PartDelta)):
                     if isinstance(part, AudioPart):
                         silent = False
                         self._parts_made += 1
                         put(part)
-                        await self._room.fill(seconds_of(part), self._runtime)
+                        await self._read_ahead.add(_seconds_of(part), self._runtime)
         except InvalidInputError as error:
             if not silent or error.path != "text":
                 raise
             return  # an answer without speakable words is not an error
         response = speech.response
-        self._made = (MediaResult(parts=parts_of(backend, response, AudioPart), **facts_of(backend, response)),)
+        self._results = (MediaResult(parts=parts_of(backend, response, AudioPart), **facts_of(backend, response)),)
 
     def _messages_so_far(self) -> tuple[Message, ...]:
         try:
@@ -186,7 +185,7 @@ class Reply:
         return (*done, Message.assistant(text)) if text.strip() else done
 
 
-def seconds_of(part: AudioPart) -> float:
+def _seconds_of(part: AudioPart) -> float:
     """Returns the length of a part, as far as it is known."""
     return SpokenPieces().add(part)
 
@@ -199,3 +198,87 @@ def _whole_words(text: str, end: int) -> int:
     while end > 0 and not text[end - 1].isspace():
         end -= 1
     return end
+
+
+class _IdleTimeout:
+    """Waits for `seconds` at most without any sign of life; None for any time. `give_up` ends what is waited for."""
+
+    def __init__(self, seconds: float | None, runtime: Runtime, give_up: Callable[[], object]) -> None:
+        self._seconds = seconds
+        self._runtime = runtime
+        self._give_up = give_up
+        self._latest = runtime.now()
+        self._alarm_off: Callable[[], object] | None = None
+        self._ended = False
+
+    def touch(self) -> None:
+        """Something arrived."""
+        self._latest = self._runtime.now()
+
+    async def wait_for(self, make: Callable[[], Awaitable[T]]) -> T:
+        """Awaits `make()`; raises `RequestTimeoutError` if nothing arrives for too long."""
+        if self._seconds is None:
+            return await make()
+        self.touch()
+        self._set(self._seconds)
+        try:
+            return await make()
+        except Exception:
+            if self._ended:
+                hint = "Allow more time with idle_timeout=SECONDS."
+                message = f"neither text nor sound arrived for {self._seconds:g} s"
+                raise RequestTimeoutError(message, hint=hint) from None
+            raise
+        finally:
+            if self._alarm_off is not None:
+                self._alarm_off()
+
+    def _set(self, seconds: float) -> None:
+        self._alarm_off = self._runtime.alarm(seconds, self._ring)
+
+    def _ring(self) -> None:
+        assert self._seconds is not None
+        left = self._seconds - (self._runtime.now() - self._latest)
+        if left > 0:
+            self._set(left)
+            return
+        self._ended = True
+        self._give_up()
+
+
+class _ReadAhead:
+    """Lets `seconds` of speech be made that is not yet read. For one maker and one reader, in any thread."""
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._ahead = 0.0
+        self._waiting: Future[None] | None = None
+        self._is_released = False
+        self._lock = threading.Lock()
+
+    async def add(self, seconds: float, runtime: Runtime) -> None:
+        """Adds what was made, and waits until enough of it was read."""
+        with self._lock:
+            self._ahead += seconds
+            if self._ahead <= self._seconds or self._is_released:
+                return
+            waiting = self._waiting = Future[None]()
+        await runtime.wait(waiting)
+
+    def take(self, seconds: float) -> None:
+        """Removes what was read."""
+        with self._lock:
+            self._ahead -= seconds
+            if self._ahead <= self._seconds:
+                self._wake()
+
+    def release(self) -> None:
+        """Ends all waits."""
+        with self._lock:
+            self._is_released = True
+            self._wake()
+
+    def _wake(self) -> None:
+        waiting, self._waiting = self._waiting, None
+        if waiting is not None:
+            waiting.set_result(None)

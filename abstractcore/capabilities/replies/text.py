@@ -1,4 +1,4 @@
-"""`AnswerText`: the text of an answer as it arrives, for a voice. It is read ahead of what is spoken."""
+"""`ArrivingText`: the text of an answer as it arrives, for a voice. It is read ahead of what is spoken."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _BREAK = "\n\n"
 """Between texts that are not one: of two rounds, or with a tool call between them."""
 
 
-class AnswerStream(Protocol):
+class AnswerEvents(Protocol):
     """The stream of an answer, of one round or of several."""
 
     @property
@@ -53,10 +53,10 @@ class AnswerStream(Protocol):
         ...
 
 
-class AnswerText:
+class ArrivingText:
     """The pieces of the text. `touch` is called with everything that arrives."""
 
-    def __init__(self, answer: AnswerStream, runtime: Runtime, touch: Callable[[], object]) -> None:
+    def __init__(self, answer: AnswerEvents, runtime: Runtime, touch: Callable[[], object]) -> None:
         self._answer = answer
         self._touch = touch
         self._feed: Feed[str] = runtime.feed(self._read)
