@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from .music import Music
     from .speech_streams import AsyncSpeechStream, SpeechStream
     from .vision import Vision
-    from .voice import Voice
+    from .voice import VoiceFacade
 
 _LATER = {
     "AsyncSpeechStream": "speech_streams",
@@ -21,11 +21,11 @@ _LATER = {
     "Music": "music",
     "SpeechStream": "speech_streams",
     "Vision": "vision",
-    "Voice": "voice",
+    "VoiceFacade": "voice",
 }
 """Names whose module is imported on first access: few programs need them."""
 
-__all__ = ["AsyncSpeechStream", "Audio", "Caller", "Music", "SpeechStream", "Vision", "Voice"]
+__all__ = ["AsyncSpeechStream", "Audio", "Caller", "Music", "SpeechStream", "Vision", "VoiceFacade"]
 
 
 def __getattr__(name: str) -> Any:

@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, Unpack
+from typing import Unpack
 
 from ..concurrency import drive
 from ..option_signatures import takes
 from ..schema import TranscriptResult
-from .calls import Request
-from .facade import Facade
-from .files import FileArgument
+from .facade import Facade, transcription
 from .options import FileInput, TranscriptionOptions
-
-_OPTIONS = frozenset(TranscriptionOptions.__annotations__)
 
 
 class Audio(Facade):
@@ -33,8 +28,3 @@ class Audio(Facade):
     async def atranscribe(self, audio: FileInput, **options: Unpack[TranscriptionOptions]) -> TranscriptResult:
         """The async version of `transcribe`."""
         return await self.transcript(self._caller.asynchronous(), transcription("transcribe", audio, options))
-
-
-def transcription(method: str, audio: object, options: Mapping[str, Any]) -> Request:
-    """Returns the request of a transcript."""
-    return Request(method, "transcript", (FileArgument("audio", audio, ("audio", "video")),), options, _OPTIONS)

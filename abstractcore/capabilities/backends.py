@@ -1,4 +1,4 @@
-"""`Backends`: the backends of one capability of an LLM, and the one that has a method."""
+"""`CapabilityBackends`: the backends of one capability of an LLM, the one that has a method, and what to do without."""
 
 from __future__ import annotations
 
@@ -6,16 +6,23 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from threading import RLock
+from typing import Final
 
-from ..errors import AbstractCoreError, AuthenticationError, PluginError
+from ..errors import AbstractCoreError, AuthenticationError, CapabilityUnavailableError, PluginError
 from ..ports.capabilities import BACKEND_METHODS, BackendEntry, CapabilityName
-from ..registry import failures_of
+from ..registry import Registry, failures_of
+from ..schema.install_hints import checkout_hint
 from .caller import Caller
 from .owner import Owner
-from .unavailable import without_backend, without_choice, without_method
 
 _OTHER_NAMES: Mapping[str, Sequence[str]] = {"list_models": ("list_provider_models",)}
 """Names that published plugins have for a method."""
+_PACKAGES: Final[Mapping[CapabilityName, str]] = {
+    "voice": "abstractvoice",
+    "audio": "abstractvoice",
+    "vision": "abstractvision",
+    "music": "abstractmusic",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +67,14 @@ def _who(entry: BackendEntry) -> str:
     return f"the backend {entry.backend_id!r}{f' of {entry.distribution}' if entry.distribution else ''}"
 
 
-class Backends:
+class CapabilityBackends:
     """The backends of one capability of an LLM, each made once, at first use."""
 
     def __init__(self, capability: CapabilityName, caller: Caller) -> None:
         self.capability: CapabilityName = capability
         self.caller = caller
         self._owner = Owner(caller)
-        self._made: dict[str, Backend] = {}
+        self._backends: dict[str, Backend] = {}
         self._locks: dict[int, RLock] = {}
 
     def with_method(self, name: str) -> tuple[Backend, Callable[..., object]]:
@@ -77,13 +84,13 @@ class Backends:
         """
         entries = self.entries()
         if not entries:
-            raise without_backend(self.capability, self.caller.registry)
+            raise _without_backend(self.capability, self.caller.registry)
         for entry in entries:
             backend = self._get(entry)
             method = backend.method(name)
             if method is not None:
                 return backend, method
-        raise without_method(self.capability, name, entries)
+        raise _without_method(self.capability, name, entries)
 
     def without_key(self, backend: Backend, method: str, error: AuthenticationError) -> AbstractCoreError:
         """Returns the error of a backend without a key: that a choice is missing, if it was taken only because the one
@@ -93,7 +100,7 @@ class Backends:
         if backend.entry is entries[0]:
             return error
         choices = [entry for entry in entries if self._get(entry).method(method) is not None]
-        return without_choice(self.capability, method, choices)
+        return _without_choice(self.capability, method, choices)
 
     def entries(self) -> list[BackendEntry]:
         """Returns the backends that may be used, the preferred one first."""
@@ -101,14 +108,16 @@ class Backends:
         return self.caller.registry.backends.preferred(self.capability, name)
 
     def _get(self, entry: BackendEntry) -> Backend:
-        found = self._made.get(entry.backend_id)
+        found = self._backends.get(entry.backend_id)
         if found is not None:
             return found
         # By process: a forked one has a copy of the lock, but not of the thread that may hold it. Reentrant: making a
         # backend may free an object that uses one.
         with self._locks.setdefault(os.getpid(), RLock()):
             try:
-                return self._made.get(entry.backend_id) or self._made.setdefault(entry.backend_id, self._make(entry))
+                return self._backends.get(entry.backend_id) or self._backends.setdefault(
+                    entry.backend_id, self._make(entry)
+                )
             except AbstractCoreError as error:
                 self.caller.scrub(error)
                 raise
@@ -120,3 +129,45 @@ class Backends:
             known = ", ".join(BACKEND_METHODS[self.capability])
             raise PluginError(f"{_who(entry)} has none of the methods {known}.", hint="This is a bug in the plugin.")
         return backend
+
+
+def _without_backend(capability: CapabilityName, registry: Registry) -> CapabilityUnavailableError:
+    """Returns the error for a capability without backends; it names packages that are broken."""
+    broken = [f"The plugin {report.name!r} is broken: {report.error}" for report in registry.reports if report.error]
+    return CapabilityUnavailableError(
+        f"no backend of llm.{capability} is installed.",
+        hint=" ".join(
+            [checkout_hint(f"./plugins/{_PACKAGES[capability]}"), "`abstractcore plugins` lists them.", *broken]
+        ),
+    )
+
+
+def _without_method(
+    capability: CapabilityName, method: str, entries: Sequence[BackendEntry]
+) -> CapabilityUnavailableError:
+    """Returns the error for a method that none of the backends has."""
+    names = ", ".join(entry.backend_id for entry in entries)
+    return CapabilityUnavailableError(
+        f"llm.{capability}.{method}: no backend can do this; asked: {names}.",
+        hint=" ".join(filter(None, (entry.config_hint or entry.install_hint for entry in entries)))
+        or f"Set {capability}_backend=... in create_llm; `abstractcore plugins` lists the backends.",
+    )
+
+
+def _without_choice(
+    capability: CapabilityName, method: str, entries: Sequence[BackendEntry]
+) -> CapabilityUnavailableError:
+    """Returns the error for a method whose backends need a key, or more, and of which the user has chosen none."""
+    option = f"{capability}_backend"
+    choices = [f"{option}={entry.backend_id.rpartition(':')[2]!r} ({_needed(entry)})" for entry in entries]
+    return CapabilityUnavailableError(
+        f"llm.{capability}.{method}: no backend does this as it is installed and set up.",
+        hint=f"Choose one in create_llm: {', '.join(choices)}.",
+    )
+
+
+def _needed(entry: BackendEntry) -> str:
+    """Returns what a backend needs first."""
+    needed = entry.config_hint or entry.install_hint or "see `abstractcore plugins`"
+    first = needed.partition(";")[0].removesuffix(" in create_llm")
+    return first if first.endswith("...") else first.rstrip(".")

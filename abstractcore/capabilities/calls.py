@@ -13,14 +13,12 @@ from ..engine import Pipeline, Prepared
 from ..ports import Operation, Runtime
 from ..ports.capabilities import MediaBytes
 from ..schema import CallWarning, GenerateResponse, MediaPart, Message, ModelCall, ModelReply
-from .arguments import taken
-from .backends import Backend, Backends
-from .files import FileArgument, recognised
+from .arguments import FileArgument, TextPieces, accepted, recognised
+from .backends import Backend, CapabilityBackends
 from .invocation import Invocation
 from .options import CALL_NAMES
 from .pricing import BackendPricing
 from .results import ResultKind, ResultReader
-from .text_pieces import TextPieces
 
 if TYPE_CHECKING:
     from ..engine import CallStream
@@ -65,7 +63,7 @@ class Started:
 class BackendCalls:
     """Makes the calls of one capability of an LLM."""
 
-    def __init__(self, backends: Backends) -> None:
+    def __init__(self, backends: CapabilityBackends) -> None:
         self._backends = backends
         self._caller = backends.caller
 
@@ -88,7 +86,7 @@ class BackendCalls:
         options = request.options
         strict = bool(_chosen(options.get("strict"), defaults.get("strict", False)))
         where = f"{request.method} of the backend {backend.id}"
-        keywords, warnings = taken(method, where, request.arguments, request.standard, strict=strict)
+        keywords, warnings = accepted(method, where, request.arguments, request.standard, strict=strict)
         usual = _media_type(keywords.get("format"))
         reader = ResultReader(
             where, request.kind, lambda content, declared: recognised(content, declared, self._caller, usual)

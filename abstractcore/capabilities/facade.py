@@ -9,15 +9,17 @@ from typing import Any, ClassVar, TypeVar, cast
 from ..engine import Pipeline
 from ..errors import PluginError
 from ..ports.capabilities import CapabilityName
-from ..schema import GenerateResponse, JSONObject, MediaPart, MediaResult, TranscriptResult
-from .backends import Backend, Backends
+from ..schema import AudioPart, GenerateResponse, JSONObject, MediaPart, MediaResult, TranscriptResult
+from .arguments import FileArgument, stored
+from .backends import Backend, CapabilityBackends
 from .caller import Caller
 from .calls import BackendCalls, Request
-from .files import stored
+from .options import TranscriptionOptions
 from .results import LISTED, MODEL, TRANSCRIPT, transcript_of
 
 P = TypeVar("P", bound=MediaPart)
 _VERIFYING_SECONDS = 600.0
+_TRANSCRIPTION = frozenset(TranscriptionOptions.__annotations__)
 
 
 class Facade:
@@ -27,7 +29,7 @@ class Facade:
 
     def __init__(self, caller: Caller) -> None:
         self._caller = caller
-        self._backends = Backends(self.capability, caller)
+        self._backends = CapabilityBackends(self.capability, caller)
         self._calls = BackendCalls(self._backends)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -56,10 +58,15 @@ class Facade:
         parts, store = parts_of(backend, response, *of), request.options.get("artifact_store")
         result = MediaResult(parts=parts, **facts_of(backend, response))
         if request.options.get("verify"):
-            from .verifying import verified
+            from .result_verification import verified
 
-            timeout = request.options.get("timeout", _VERIFYING_SECONDS)
-            result = await verified(result, request.text, self._caller, pipeline, timeout)
+            async def transcribe(speech: AudioPart) -> str:
+                options = {"timeout": request.options.get("timeout", _VERIFYING_SECONDS)}
+                asked = transcription("transcribe", speech, options)
+                heard: TranscriptResult = await self._caller.llm().audio.transcript(pipeline, asked)
+                return heard.text
+
+            result = await verified(result, request.text, pipeline, transcribe)
         return result if store is None else replace(result, parts=await stored(parts, store, pipeline.runtime))
 
     async def transcript(self, pipeline: Pipeline, request: Request) -> TranscriptResult:
@@ -70,6 +77,11 @@ class Facade:
     async def _list(self, pipeline: Pipeline, request: Request) -> list[JSONObject]:
         _, response = await self._calls.response(pipeline, request)
         return [*cast("list[JSONObject]", response.reply.provider_metadata[LISTED])]
+
+
+def transcription(method: str, audio: object, options: Mapping[str, Any]) -> Request:
+    """Returns the request of a transcript."""
+    return Request(method, "transcript", (FileArgument("audio", audio, ("audio", "video")),), options, _TRANSCRIPTION)
 
 
 def parts_of(backend: Backend, response: GenerateResponse[None], *of: type[P]) -> tuple[P, ...]:

@@ -8,8 +8,8 @@ from typing import Any, TypeAlias, Unpack
 from ..concurrency import drive
 from ..option_signatures import takes
 from ..schema import AudioPart, DocumentPart, MediaResult
+from .arguments import checked_text
 from .calls import Request
-from .checks import checked_text
 from .facade import Facade
 from .options import MusicOptions
 

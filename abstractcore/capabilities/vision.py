@@ -8,10 +8,9 @@ from typing import Any, Unpack
 from ..concurrency import drive
 from ..option_signatures import takes
 from ..schema import ImagePart, JSONObject, MediaResult, VideoPart
+from .arguments import FileArgument, checked_text
 from .calls import Request
-from .checks import checked_text
 from .facade import Facade
-from .files import FileArgument
 from .options import BackendCallOptions, FileInput, ImageOptions, UpscaleOptions, VideoOptions
 
 _IMAGE = frozenset(ImageOptions.__annotations__) | {"mask"}

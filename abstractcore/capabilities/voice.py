@@ -1,4 +1,4 @@
-"""`Voice`: `llm.voice`, speech of texts and texts of speech."""
+"""`VoiceFacade`: `llm.voice`, speech of texts and texts of speech."""
 
 from __future__ import annotations
 
@@ -10,18 +10,17 @@ from ..engine import Pipeline
 from ..errors import CapabilityUnavailableError, InvalidInputError
 from ..option_signatures import takes
 from ..schema import AudioPart, JSONObject, MediaResult, TranscriptResult
-from .audio import Audio, transcription
+from .arguments import TextPieces, checked_text
+from .audio import Audio
 from .calls import Request
-from .checks import checked_text
-from .facade import Facade
+from .facade import Facade, transcription
 from .options import BackendCallOptions, FileInput, SpeechOptions, TranscriptionOptions
 from .speech_streams import AsyncSpeechStream, SpeechStream
-from .text_pieces import TextPieces
 
 _OPTIONS = frozenset(SpeechOptions.__annotations__)
 
 
-class Voice(Facade):
+class VoiceFacade(Facade):
     """Speaks and listens. Its backend is chosen by `voice_backend=...` in `create_llm`; other options that begin with
     `voice_` are the backend's.
     """

@@ -16,7 +16,7 @@ from ..registry import Registry
 from ..schema import AudioPart, GenerateResponse, ImagePart, Modality
 
 if TYPE_CHECKING:
-    from ..capabilities import Vision, Voice
+    from ..capabilities import Vision, VoiceFacade
     from ..engine import CallStream
     from ..engine.answer_checks import AnswerCheck, CheckedStream
     from ..engine.round_stream import RoundStream
@@ -91,7 +91,7 @@ class HasVoiceAndVision(Protocol):
     """An LLM, as far as the media of its answers are made by it."""
 
     @property
-    def voice(self) -> Voice: ...
+    def voice(self) -> VoiceFacade: ...
 
     @property
     def vision(self) -> Vision: ...

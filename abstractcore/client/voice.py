@@ -33,7 +33,7 @@ _NOT_SPOKEN = ("evidence", "modalities", "output_check", "verify")
 _IDLE_SECONDS = 60.0
 
 
-class Voice(capabilities.Voice):
+class Voice(capabilities.VoiceFacade):
     """Speaks and listens. Its backend is chosen by `voice_backend=...` in `create_llm`; other options that begin with
     `voice_` are the backend's.
     """

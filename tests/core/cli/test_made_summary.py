@@ -8,7 +8,7 @@ from decimal import Decimal
 import pytest
 
 from abstractcore import AudioPart, Blob, MediaResult
-from abstractcore.capabilities.compared_words import compared
+from abstractcore.capabilities.result_verification import compared
 from abstractcore.cli.json_output import made_json
 from abstractcore.cli.summary import made_summary
 

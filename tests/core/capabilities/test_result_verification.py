@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from abstractcore import InvalidInputError, MissingExtraError
-from abstractcore.capabilities.compared_words import compared, words_of
+from abstractcore.capabilities.result_verification import compared, words_of
 from abstractcore.ports import Made
 from abstractcore.testing import CallStyle
 from tests.backend_doubles import WAV, Beeper, WithBackend, call, spoken

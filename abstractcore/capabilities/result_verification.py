@@ -1,14 +1,26 @@
-"""Compares texts word by word, as they sound: without case and punctuation, and with numbers in digits."""
+"""Verifies what a backend made: speech is transcribed, words in images are read, and compared with the text that was
+given, word by word as they sound: without case and punctuation, and with numbers in digits.
+"""
 
 from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
+from dataclasses import replace
 from difflib import SequenceMatcher
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
-from ..schema import MediaVerification, WordDifference
+from ..errors import AbstractCoreError
+from ..schema import (
+    AudioPart,
+    CallWarning,
+    ImagePart,
+    MediaPart,
+    MediaResult,
+    MediaVerification,
+    WordDifference,
+)
 from ..verification.speech import (
     NUMBER_WORDS,
     POINT_WORD,
@@ -17,6 +29,11 @@ from ..verification.speech import (
     begins_number,
     continues_number,
 )
+
+if TYPE_CHECKING:
+    from ..engine import Pipeline
+
+P = TypeVar("P", bound=MediaPart)
 
 _WORD: Final = re.compile(r"\d+(?:[.,:/]\d+)*|[^\W\d_]+(?:['\u2019][^\W\d_]+)*|[%\u00b0]")
 _AMOUNT: Final = re.compile(
@@ -41,6 +58,47 @@ _SPELLINGS: Final = {
     "gigabyte": "gigabytes",
 }
 """Signs, units and singular forms, each as one spelling."""
+_QUOTED: Final = re.compile(
+    r"""
+    "([^"\n]+)" | \u201c([^\u201c\u201d\n]+)\u201d | \u00ab([^\u00ab\u00bb\n]+)\u00bb  # double, curly, guillemets
+    | (?<!\w)'([^'\n]+)'(?!\w)                                              # not an apostrophe
+    """,
+    re.VERBOSE,
+)
+
+
+async def verified(
+    result: MediaResult[P], asked: str, pipeline: Pipeline, transcribe: Callable[[AudioPart], Awaitable[str]]
+) -> MediaResult[P]:
+    """Returns a result with its verification: of the text that was to be spoken, or of what a prompt quotes.
+
+    Where it cannot be heard or read here, or nothing was quoted, the result has a warning that says so.
+    """
+    try:
+        found = await _verification(result.parts, asked, pipeline, transcribe)
+    except AbstractCoreError as error:
+        warning = CallWarning("not_verified", "verify", f"it could not be verified: {error}")
+        return replace(result, warnings=(*result.warnings, warning))
+    if isinstance(found, CallWarning):
+        return replace(result, warnings=(*result.warnings, found))
+    return replace(result, verification=found)
+
+
+async def _verification(
+    parts: Sequence[MediaPart], asked: str, pipeline: Pipeline, transcribe: Callable[[AudioPart], Awaitable[str]]
+) -> MediaVerification | CallWarning:
+    if isinstance(parts[0], AudioPart):
+        heard = await transcribe(parts[0])
+        # Numbers may be heard as they are said or as they are written.
+        found = [compared(text, heard) for text in (parts[0].transcript or asked, asked)]
+        return min(found, key=lambda each: each.errors)
+    quoted = [text for groups in _QUOTED.findall(asked) for text in groups if text]
+    if not quoted:
+        return CallWarning("not_verified", "verify", "the prompt quotes no text that is to be in the image")
+    images = [part for part in parts if isinstance(part, ImagePart)]
+    read = [(await pipeline.files.extract_text(image, pipeline.runtime, words_only=True)).text for image in images]
+    found = [compared(" ".join(quoted), text, only_missing=True) for text in read]
+    return max(found, key=lambda each: each.errors)
 
 
 def compared(expected: str, found: str, *, only_missing: bool = False) -> MediaVerification:
