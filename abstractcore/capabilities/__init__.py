@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .audio import Audio
-    from .caller import Caller
     from .music import Music
+    from .owner import Caller
     from .speech_streams import AsyncSpeechStream, SpeechStream
     from .vision import Vision
     from .voice import VoiceFacade
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _LATER = {
     "AsyncSpeechStream": "speech_streams",
     "Audio": "audio",
-    "Caller": "caller",
+    "Caller": "owner",
     "Music": "music",
     "SpeechStream": "speech_streams",
     "Vision": "vision",

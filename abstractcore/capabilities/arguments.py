@@ -13,7 +13,7 @@ from ..ports.capabilities import MediaBytes
 from ..registry import name_hint
 from ..schema import MEDIA_PART_BY_KIND, Blob, CallWarning, JSONValue, MediaPart, SchemaError, media_kind_of
 from ..schema.quoting import one_line
-from .caller import Caller
+from .owner import Caller
 
 P = TypeVar("P", bound=MediaPart)
 TextSource: TypeAlias = str | Iterable[str] | AsyncIterable[str]

@@ -1,19 +1,20 @@
-"""`CapabilityBackends`: the backends of one capability of an LLM, the one that has a method, and what to do without."""
+"""The backends of one capability of an LLM: which one has a method, what it costs, and what to do without one."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from threading import RLock
 from typing import Final
 
-from ..errors import AbstractCoreError, AuthenticationError, CapabilityUnavailableError, PluginError
+from ..errors import AbstractCoreError, AuthenticationError, CapabilityUnavailableError, ConfigurationError, PluginError
+from ..ports import BilledResponse, Charge, Pricing
 from ..ports.capabilities import BACKEND_METHODS, BackendEntry, CapabilityName
 from ..registry import Registry, failures_of
 from ..schema.install_hints import checkout_hint
-from .caller import Caller
-from .owner import Owner
+from .owner import Caller, Owner
 
 _OTHER_NAMES: Mapping[str, Sequence[str]] = {"list_models": ("list_provider_models",)}
 """Names that published plugins have for a method."""
@@ -61,6 +62,33 @@ class Backend:
         """Returns an attribute, if it has it; raises `PluginError` if it cannot be read."""
         with failures_of(_who(self.entry)):
             return getattr(self.instance, name, None)
+
+
+@dataclass(frozen=True, slots=True)
+class BackendPricing:
+    """The prices of a backend: what it reports, else those of the catalogue for its model; a local one costs
+    nothing.
+    """
+
+    backend_id: str
+    is_local: bool
+    pricing: Callable[[str], Pricing | None]
+
+    def charge(self, response: BilledResponse) -> Charge:
+        """Returns the cost of one call."""
+        billing = response.usage.billing
+        if billing is not None and billing.cost is not None:
+            return Charge(billing.cost, "vendor")
+        if self.is_local:
+            return Charge(Decimal(0), "computed")
+        try:
+            prices = self.pricing(response.model) if "/" in response.model else None
+        except ConfigurationError as error:
+            return Charge(reason=error.message)
+        if prices is None:
+            of = f"{response.model} of " if response.model else ""
+            return Charge(reason=f"no price is known for {of}the backend {self.backend_id}")
+        return prices.charge(response._replace(model=response.model.partition("/")[2]))
 
 
 def _who(entry: BackendEntry) -> str:

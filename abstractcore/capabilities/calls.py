@@ -14,10 +14,9 @@ from ..ports import Operation, Runtime
 from ..ports.capabilities import MediaBytes
 from ..schema import CallWarning, GenerateResponse, MediaPart, Message, ModelCall, ModelReply
 from .arguments import FileArgument, TextPieces, accepted, recognised
-from .backends import Backend, CapabilityBackends
+from .backends import Backend, BackendPricing, CapabilityBackends
 from .invocation import Invocation
 from .options import CALL_NAMES
-from .pricing import BackendPricing
 from .results import ResultKind, ResultReader
 
 if TYPE_CHECKING:

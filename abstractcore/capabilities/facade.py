@@ -12,9 +12,9 @@ from ..ports.capabilities import CapabilityName
 from ..schema import AudioPart, GenerateResponse, JSONObject, MediaPart, MediaResult, TranscriptResult
 from .arguments import FileArgument, stored
 from .backends import Backend, CapabilityBackends
-from .caller import Caller
 from .calls import BackendCalls, Request
 from .options import TranscriptionOptions
+from .owner import Caller
 from .results import LISTED, MODEL, TRANSCRIPT, transcript_of
 
 P = TypeVar("P", bound=MediaPart)

@@ -11,8 +11,8 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .. import capabilities
-from ..capabilities.joined_sound import one_part
 from ..capabilities.replies import Reply
+from ..capabilities.speech_streams import one_part
 from ..capabilities.voice import streamed_speech
 from ..concurrency import drive
 from ..copying import NotCopied

@@ -11,7 +11,7 @@ from typing import Any
 
 import abstractcore
 
-from ...capabilities.joined_sound import as_wav
+from ...capabilities.speech_streams import as_wav
 from ...schema.install_hints import install_hint
 from .speech_ends import BLOCK, RATE, SpeechEnds
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import abstractcore
 
-from ...capabilities.joined_sound import one_part
+from ...capabilities.speech_streams import one_part
 from ..made_files import write_parts
 from ..screen import note
 
