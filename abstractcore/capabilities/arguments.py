@@ -20,7 +20,7 @@ TextSource: TypeAlias = str | Iterable[str] | AsyncIterable[str]
 _END = object()
 
 
-def accepted(
+def accepted_arguments(
     method: Callable[..., object], where: str, given: Mapping[str, Any], standard: Collection[str], *, strict: bool
 ) -> tuple[dict[str, Any], list[CallWarning]]:
     """Returns the arguments that `method` takes, and warnings for others of the `standard` ones.
@@ -141,7 +141,7 @@ class FileArgument:
         return replace(part, blob=Blob.from_bytes(content, blob.media_type, name=blob.name))
 
 
-def recognised(content: bytes, declared: str | None, caller: Caller, usual: str | None) -> MediaPart:
+def recognised_part(content: bytes, declared: str | None, caller: Caller, usual: str | None) -> MediaPart:
     """Returns the part for bytes of a backend: of the type that it declares, else of the one that they have, else of
     the `usual` one.
     """
@@ -153,7 +153,7 @@ def recognised(content: bytes, declared: str | None, caller: Caller, usual: str 
     return MEDIA_PART_BY_KIND[media_kind_of(declared)](Blob.from_bytes(content, declared))
 
 
-async def stored(parts: tuple[P, ...], store: ArtifactStore, runtime: Runtime) -> tuple[P, ...]:
+async def stored_parts(parts: tuple[P, ...], store: ArtifactStore, runtime: Runtime) -> tuple[P, ...]:
     """Returns the parts with their content in `store`; raises `ArtifactError` if it cannot be written."""
     put: list[P] = []
     for part in parts:

@@ -7,7 +7,7 @@ from typing import Unpack
 from ..concurrency import drive
 from ..option_signatures import takes
 from ..schema import TranscriptResult
-from .facade import Facade, transcription
+from .facade import Facade, transcription_request
 from .options import FileInput, TranscriptionOptions
 
 
@@ -22,9 +22,9 @@ class Audio(Facade):
 
         Raises `MediaError` for a file that cannot be read, `CapabilityUnavailableError`, and errors of the backend.
         """
-        return drive(self.transcript(self._caller.sync(), transcription("transcribe", audio, options)))
+        return drive(self.transcript(self._caller.sync(), transcription_request("transcribe", audio, options)))
 
     @takes(TranscriptionOptions)
     async def atranscribe(self, audio: FileInput, **options: Unpack[TranscriptionOptions]) -> TranscriptResult:
         """The async version of `transcribe`."""
-        return await self.transcript(self._caller.asynchronous(), transcription("transcribe", audio, options))
+        return await self.transcript(self._caller.asynchronous(), transcription_request("transcribe", audio, options))

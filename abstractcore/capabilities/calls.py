@@ -13,7 +13,7 @@ from ..engine import Pipeline, Prepared
 from ..ports import Operation, Runtime
 from ..ports.capabilities import MediaBytes
 from ..schema import CallWarning, GenerateResponse, MediaPart, Message, ModelCall, ModelReply
-from .arguments import FileArgument, TextPieces, accepted, recognised
+from .arguments import FileArgument, TextPieces, accepted_arguments, recognised_part
 from .backends import Backend, BackendPricing, CapabilityBackends
 from .invocation import Invocation
 from .options import CALL_NAMES
@@ -85,10 +85,10 @@ class BackendCalls:
         options = request.options
         strict = bool(_chosen(options.get("strict"), defaults.get("strict", False)))
         where = f"{request.method} of the backend {backend.id}"
-        keywords, warnings = accepted(method, where, request.arguments, request.standard, strict=strict)
+        keywords, warnings = accepted_arguments(method, where, request.arguments, request.standard, strict=strict)
         usual = _media_type(keywords.get("format"))
         reader = ResultReader(
-            where, request.kind, lambda content, declared: recognised(content, declared, self._caller, usual)
+            where, request.kind, lambda content, declared: recognised_part(content, declared, self._caller, usual)
         )
         without_key = partial(self._backends.without_key, backend, request.method)
         progress = options.get("on_progress")

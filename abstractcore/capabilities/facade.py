@@ -10,7 +10,7 @@ from ..engine import Pipeline
 from ..errors import PluginError
 from ..ports.capabilities import CapabilityName
 from ..schema import AudioPart, GenerateResponse, JSONObject, MediaPart, MediaResult, TranscriptResult
-from .arguments import FileArgument, stored
+from .arguments import FileArgument, stored_parts
 from .backends import Backend, CapabilityBackends
 from .calls import BackendCalls, Request
 from .options import TranscriptionOptions
@@ -58,16 +58,16 @@ class Facade:
         parts, store = parts_of(backend, response, *of), request.options.get("artifact_store")
         result = MediaResult(parts=parts, **facts_of(backend, response))
         if request.options.get("verify"):
-            from .result_verification import verified
+            from .result_verification import verified_result
 
             async def transcribe(speech: AudioPart) -> str:
                 options = {"timeout": request.options.get("timeout", _VERIFYING_SECONDS)}
-                asked = transcription("transcribe", speech, options)
+                asked = transcription_request("transcribe", speech, options)
                 heard: TranscriptResult = await self._caller.llm().audio.transcript(pipeline, asked)
                 return heard.text
 
-            result = await verified(result, request.text, pipeline, transcribe)
-        return result if store is None else replace(result, parts=await stored(parts, store, pipeline.runtime))
+            result = await verified_result(result, request.text, pipeline, transcribe)
+        return result if store is None else replace(result, parts=await stored_parts(parts, store, pipeline.runtime))
 
     async def transcript(self, pipeline: Pipeline, request: Request) -> TranscriptResult:
         """Returns what a backend hears. For the methods of this object and of other capabilities."""
@@ -79,7 +79,7 @@ class Facade:
         return [*cast("list[JSONObject]", response.reply.provider_metadata[LISTED])]
 
 
-def transcription(method: str, audio: object, options: Mapping[str, Any]) -> Request:
+def transcription_request(method: str, audio: object, options: Mapping[str, Any]) -> Request:
     """Returns the request of a transcript."""
     return Request(method, "transcript", (FileArgument("audio", audio, ("audio", "video")),), options, _TRANSCRIPTION)
 

@@ -33,15 +33,17 @@ class Music(Facade):
 
         Raises `CapabilityUnavailableError`, and errors of the backend.
         """
-        return drive(self.make(self._caller.sync(), _composed(prompt, lyrics, options), *_PARTS))
+        return drive(self.make(self._caller.sync(), _music_request(prompt, lyrics, options), *_PARTS))
 
     @takes(MusicOptions)
     async def at2m(
         self, prompt: str, *, lyrics: str | None = None, **options: Unpack[MusicOptions]
     ) -> MediaResult[MusicPart]:
         """The async version of `t2m`."""
-        return await self.make(self._caller.asynchronous(), _composed(prompt, lyrics, options), AudioPart, DocumentPart)
+        return await self.make(
+            self._caller.asynchronous(), _music_request(prompt, lyrics, options), AudioPart, DocumentPart
+        )
 
 
-def _composed(prompt: object, lyrics: object, options: Mapping[str, Any]) -> Request:
+def _music_request(prompt: object, lyrics: object, options: Mapping[str, Any]) -> Request:
     return Request("t2m", "media", (checked_text(prompt, "prompt"),), {**options, "lyrics": lyrics}, _OPTIONS)

@@ -67,7 +67,7 @@ _QUOTED: Final = re.compile(
 )
 
 
-async def verified(
+async def verified_result(
     result: MediaResult[P], asked: str, pipeline: Pipeline, transcribe: Callable[[AudioPart], Awaitable[str]]
 ) -> MediaResult[P]:
     """Returns a result with its verification: of the text that was to be spoken, or of what a prompt quotes.
@@ -90,18 +90,18 @@ async def _verification(
     if isinstance(parts[0], AudioPart):
         heard = await transcribe(parts[0])
         # Numbers may be heard as they are said or as they are written.
-        found = [compared(text, heard) for text in (parts[0].transcript or asked, asked)]
+        found = [compare_texts(text, heard) for text in (parts[0].transcript or asked, asked)]
         return min(found, key=lambda each: each.errors)
     quoted = [text for groups in _QUOTED.findall(asked) for text in groups if text]
     if not quoted:
         return CallWarning("not_verified", "verify", "the prompt quotes no text that is to be in the image")
     images = [part for part in parts if isinstance(part, ImagePart)]
     read = [(await pipeline.files.extract_text(image, pipeline.runtime, words_only=True)).text for image in images]
-    found = [compared(" ".join(quoted), text, only_missing=True) for text in read]
+    found = [compare_texts(" ".join(quoted), text, only_missing=True) for text in read]
     return max(found, key=lambda each: each.errors)
 
 
-def compared(expected: str, found: str, *, only_missing: bool = False) -> MediaVerification:
+def compare_texts(expected: str, found: str, *, only_missing: bool = False) -> MediaVerification:
     """Returns the comparison of two texts. With `only_missing`, words of `found` that were not expected are ignored."""
     wanted, heard = words_of(expected), words_of(found)
     errors = 0

@@ -33,12 +33,12 @@ class Vision(Facade):
         Raises `ContentFilterError` for a blocked image, whose `partial` has those that are not;
         `CapabilityUnavailableError`, and errors of the backend.
         """
-        return drive(self.make(self._caller.sync(), drawing(prompt, options), ImagePart))
+        return drive(self.make(self._caller.sync(), image_request(prompt, options), ImagePart))
 
     @takes(ImageOptions)
     async def at2i(self, prompt: str, **options: Unpack[ImageOptions]) -> MediaResult[ImagePart]:
         """The async version of `t2i`."""
-        return await self.make(self._caller.asynchronous(), drawing(prompt, options), ImagePart)
+        return await self.make(self._caller.asynchronous(), image_request(prompt, options), ImagePart)
 
     @takes(ImageOptions)
     def i2i(
@@ -47,83 +47,83 @@ class Vision(Facade):
         """Returns an image changed as a text says. `mask` is an image whose transparent places may change; raises as
         `t2i` does.
         """
-        return drive(self.make(self._caller.sync(), _edited(prompt, image, mask, options), ImagePart))
+        return drive(self.make(self._caller.sync(), _edit_request(prompt, image, mask, options), ImagePart))
 
     @takes(ImageOptions)
     async def ai2i(
         self, prompt: str, image: FileInput, *, mask: FileInput | None = None, **options: Unpack[ImageOptions]
     ) -> MediaResult[ImagePart]:
         """The async version of `i2i`."""
-        return await self.make(self._caller.asynchronous(), _edited(prompt, image, mask, options), ImagePart)
+        return await self.make(self._caller.asynchronous(), _edit_request(prompt, image, mask, options), ImagePart)
 
     @takes(UpscaleOptions)
     def upscale_image(self, image: FileInput, **options: Unpack[UpscaleOptions]) -> MediaResult[ImagePart]:
         """Returns a larger image."""
-        return drive(self.make(self._caller.sync(), _upscaled(image, options), ImagePart))
+        return drive(self.make(self._caller.sync(), _upscale_request(image, options), ImagePart))
 
     @takes(UpscaleOptions)
     async def aupscale_image(self, image: FileInput, **options: Unpack[UpscaleOptions]) -> MediaResult[ImagePart]:
         """The async version of `upscale_image`."""
-        return await self.make(self._caller.asynchronous(), _upscaled(image, options), ImagePart)
+        return await self.make(self._caller.asynchronous(), _upscale_request(image, options), ImagePart)
 
     @takes(VideoOptions)
     def t2v(self, prompt: str, **options: Unpack[VideoOptions]) -> MediaResult[VideoPart]:
         """Returns a video of a text."""
-        return drive(self.make(self._caller.sync(), _filmed(prompt, options), VideoPart))
+        return drive(self.make(self._caller.sync(), _video_request(prompt, options), VideoPart))
 
     @takes(VideoOptions)
     async def at2v(self, prompt: str, **options: Unpack[VideoOptions]) -> MediaResult[VideoPart]:
         """The async version of `t2v`."""
-        return await self.make(self._caller.asynchronous(), _filmed(prompt, options), VideoPart)
+        return await self.make(self._caller.asynchronous(), _video_request(prompt, options), VideoPart)
 
     @takes(VideoOptions)
     def i2v(
         self, image: FileInput, *, prompt: str | None = None, **options: Unpack[VideoOptions]
     ) -> MediaResult[VideoPart]:
         """Returns a video that begins with an image."""
-        return drive(self.make(self._caller.sync(), _animated(image, prompt, options), VideoPart))
+        return drive(self.make(self._caller.sync(), _animation_request(image, prompt, options), VideoPart))
 
     @takes(VideoOptions)
     async def ai2v(
         self, image: FileInput, *, prompt: str | None = None, **options: Unpack[VideoOptions]
     ) -> MediaResult[VideoPart]:
         """The async version of `i2v`."""
-        return await self.make(self._caller.asynchronous(), _animated(image, prompt, options), VideoPart)
+        return await self.make(self._caller.asynchronous(), _animation_request(image, prompt, options), VideoPart)
 
     @takes(BackendCallOptions)
     def list_models(self, task: str | None = None, **options: Unpack[BackendCallOptions]) -> list[JSONObject]:
         """Returns the models of the backend, of one `task` such as "t2i" or of all."""
-        return drive(self._list(self._caller.sync(), _listed(task, options)))
+        return drive(self._list(self._caller.sync(), _list_request(task, options)))
 
     @takes(BackendCallOptions)
     async def alist_models(self, task: str | None = None, **options: Unpack[BackendCallOptions]) -> list[JSONObject]:
         """The async version of `list_models`."""
-        return await self._list(self._caller.asynchronous(), _listed(task, options))
+        return await self._list(self._caller.asynchronous(), _list_request(task, options))
 
 
-def drawing(prompt: object, options: Mapping[str, Any]) -> Request:
+def image_request(prompt: object, options: Mapping[str, Any]) -> Request:
     """Returns the request of an image."""
     return Request("t2i", "media", (checked_text(prompt, "prompt"),), options, _IMAGE)
 
 
-def _edited(prompt: object, image: object, mask: object, options: Mapping[str, Any]) -> Request:
+def _edit_request(prompt: object, image: object, mask: object, options: Mapping[str, Any]) -> Request:
     given = (checked_text(prompt, "prompt"), FileArgument("image", image, ("image",)))
     masked = {} if mask is None else {"mask": FileArgument("mask", mask, ("image",))}
     return Request("i2i", "media", given, {**options, **masked}, _IMAGE)
 
 
-def _upscaled(image: object, options: Mapping[str, Any]) -> Request:
+def _upscale_request(image: object, options: Mapping[str, Any]) -> Request:
     return Request("upscale_image", "media", (FileArgument("image", image, ("image",)),), options, _UPSCALE)
 
 
-def _filmed(prompt: object, options: Mapping[str, Any]) -> Request:
+def _video_request(prompt: object, options: Mapping[str, Any]) -> Request:
     return Request("t2v", "media", (checked_text(prompt, "prompt"),), options, _VIDEO)
 
 
-def _animated(image: object, prompt: object, options: Mapping[str, Any]) -> Request:
+def _animation_request(image: object, prompt: object, options: Mapping[str, Any]) -> Request:
     given = (FileArgument("image", image, ("image",)),)
     return Request("i2v", "media", given, {**options, "prompt": prompt}, _VIDEO)
 
 
-def _listed(task: object, options: Mapping[str, Any]) -> Request:
+def _list_request(task: object, options: Mapping[str, Any]) -> Request:
     return Request("list_models", "list", (), {**options, "task": task}, _LISTING)

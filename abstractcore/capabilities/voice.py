@@ -13,7 +13,7 @@ from ..schema import AudioPart, JSONObject, MediaResult, TranscriptResult
 from .arguments import TextPieces, checked_text
 from .audio import Audio
 from .calls import Request
-from .facade import Facade, transcription
+from .facade import Facade, transcription_request
 from .options import BackendCallOptions, FileInput, SpeechOptions, TranscriptionOptions
 from .speech_streams import AsyncSpeechStream, SpeechStream
 
@@ -34,12 +34,12 @@ class VoiceFacade(Facade):
         Raises `InvalidInputError` for an empty text and an unknown voice, `CapabilityUnavailableError`, and errors of
         the backend.
         """
-        return drive(self.make(self._caller.sync(), speech(text, options), AudioPart))
+        return drive(self.make(self._caller.sync(), speech_request(text, options), AudioPart))
 
     @takes(SpeechOptions)
     async def atts(self, text: str, **options: Unpack[SpeechOptions]) -> MediaResult[AudioPart]:
         """The async version of `tts`."""
-        return await self.make(self._caller.asynchronous(), speech(text, options), AudioPart)
+        return await self.make(self._caller.asynchronous(), speech_request(text, options), AudioPart)
 
     @takes(SpeechOptions)
     def tts_stream(self, text: str | Iterable[str], **options: Unpack[SpeechOptions]) -> SpeechStream:
@@ -47,14 +47,14 @@ class VoiceFacade(Facade):
 
         It begins at the first read. Leave it with `close`, or use `with`.
         """
-        return SpeechStream(*self._calls.stream(self._caller.sync(), streamed_speech(text, options)))
+        return SpeechStream(*self._calls.stream(self._caller.sync(), speech_stream_request(text, options)))
 
     @takes(SpeechOptions)
     def atts_stream(
         self, text: str | Iterable[str] | AsyncIterable[str], **options: Unpack[SpeechOptions]
     ) -> AsyncSpeechStream:
         """The async version of `tts_stream`, for `async with` and `async for`."""
-        return AsyncSpeechStream(*self._calls.stream(self._caller.asynchronous(), streamed_speech(text, options)))
+        return AsyncSpeechStream(*self._calls.stream(self._caller.asynchronous(), speech_stream_request(text, options)))
 
     @takes(TranscriptionOptions)
     def stt(self, audio: FileInput, **options: Unpack[TranscriptionOptions]) -> TranscriptResult:
@@ -69,12 +69,12 @@ class VoiceFacade(Facade):
     @takes(BackendCallOptions)
     def list_voices(self, **options: Unpack[BackendCallOptions]) -> list[JSONObject]:
         """Returns the voices of the backend; `id` of each is for `voice=`."""
-        return drive(self._list(self._caller.sync(), _listing(options)))
+        return drive(self._list(self._caller.sync(), _list_request(options)))
 
     @takes(BackendCallOptions)
     async def alist_voices(self, **options: Unpack[BackendCallOptions]) -> list[JSONObject]:
         """The async version of `list_voices`."""
-        return await self._list(self._caller.asynchronous(), _listing(options))
+        return await self._list(self._caller.asynchronous(), _list_request(options))
 
     async def _heard(self, pipeline: Pipeline, audio: object, options: Mapping[str, Any]) -> TranscriptResult:
         entries = self._backends.entries()  # raises if voice_backend is none of them
@@ -83,16 +83,16 @@ class VoiceFacade(Facade):
         except CapabilityUnavailableError:
             if not entries and self._caller.options.get("voice_backend") is not None:
                 raise
-            return await Audio(self._caller).transcript(pipeline, transcription("transcribe", audio, options))
-        return await self.transcript(pipeline, transcription("stt", audio, options))
+            return await Audio(self._caller).transcript(pipeline, transcription_request("transcribe", audio, options))
+        return await self.transcript(pipeline, transcription_request("stt", audio, options))
 
 
-def speech(text: object, options: Mapping[str, Any]) -> Request:
+def speech_request(text: object, options: Mapping[str, Any]) -> Request:
     """Returns the request of speech."""
     return Request("tts", "media", (checked_text(text, "text"),), options, _OPTIONS)
 
 
-def streamed_speech(text: Any, options: Mapping[str, Any]) -> Request:
+def speech_stream_request(text: Any, options: Mapping[str, Any]) -> Request:
     """Returns the request of speech in parts, of a text or of its pieces."""
     for name in ("artifact_store", "verify"):
         if options.get(name):
@@ -100,5 +100,5 @@ def streamed_speech(text: Any, options: Mapping[str, Any]) -> Request:
     return Request("tts_stream", "media", (TextPieces(text),), options, _OPTIONS, stream=True)
 
 
-def _listing(options: Mapping[str, Any]) -> Request:
+def _list_request(options: Mapping[str, Any]) -> Request:
     return Request("list_voices", "list", (), options, frozenset(BackendCallOptions.__annotations__))

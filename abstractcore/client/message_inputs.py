@@ -61,7 +61,7 @@ def _messages(item: object, path: str, reader: Callable[[], MessageReader], mode
     """Returns the messages of an item: those of all rounds for a response of a tool loop, otherwise one."""
     if isinstance(item, GenerateResponse):
         response = cast("GenerateResponse[Any]", item)
-        return response.messages if response.tool_steps else (_said(response.reply, path),)
+        return response.messages if response.tool_steps else (_reply_message(response.reply, path),)
     return (_message(item, path, reader, model),)
 
 
@@ -69,20 +69,20 @@ def _message(item: object, path: str, reader: Callable[[], MessageReader], model
     if isinstance(item, Message):
         return item
     if type(item) is dict:
-        return _written(cast("Mapping[str, object]", item), path, reader, model)
+        return _mapping_message(cast("Mapping[str, object]", item), path, reader, model)
     if isinstance(item, ToolResult):
         return Message.tool(item)
     if isinstance(item, ModelReply):
-        return _said(item, path)
+        return _reply_message(item, path)
     if not isinstance(item, type):
         if isinstance(item, Mapping):
-            return _written(cast("Mapping[str, object]", item), path, reader, model)
+            return _mapping_message(cast("Mapping[str, object]", item), path, reader, model)
         if isinstance(item, Dumpable):
-            return _written(_dumped(item, path), path, reader, model)
+            return _mapping_message(_dumped_fields(item, path), path, reader, model)
     raise InvalidInputError(f"{_EXPECTED}, got {shown(item)}", path=path, hint=_HINT)
 
 
-def _said(reply: ModelReply, path: str) -> Message:
+def _reply_message(reply: ModelReply, path: str) -> Message:
     message = reply.message()
     if message is None:
         raise InvalidInputError(
@@ -91,7 +91,7 @@ def _said(reply: ModelReply, path: str) -> Message:
     return message
 
 
-def _written(item: Mapping[str, object], path: str, reader: Callable[[], MessageReader], model: str) -> Message:
+def _mapping_message(item: Mapping[str, object], path: str, reader: Callable[[], MessageReader], model: str) -> Message:
     role, content = item.get("role"), item.get("content")
     if isinstance(role, str) and role in _TEXT_ROLES and len(item) == 2 and _is_ours(content):
         try:
@@ -101,7 +101,7 @@ def _written(item: Mapping[str, object], path: str, reader: Callable[[], Message
     if "role" not in item:
         raise InvalidInputError(f"{_EXPECTED} with a role, got {shown(item)}", path=path, hint=_HINT)
     try:
-        data = _plain(item, path)
+        data = _plain_data(item, path)
     except SchemaError as error:
         raise InvalidInputError(error.message, path=error.path, hint=error.hint) from None
     message, warnings = reader().read_message(data, path, model)
@@ -137,7 +137,7 @@ def _parts(content: Any) -> tuple[Part, ...]:
     return tuple(TextPart(item) if isinstance(item, str) else item for item in content)
 
 
-def _plain(value: object, path: str, depth: int = 0) -> object:
+def _plain_data(value: object, path: str, depth: int = 0) -> object:
     """Returns a copy with dicts, lists, and the data of objects of OpenAI's package.
 
     Raises `SchemaError` with the path of a value that JSON cannot represent.
@@ -150,18 +150,18 @@ def _plain(value: object, path: str, depth: int = 0) -> object:
         raise SchemaError(f"nested deeper than {MAX_DEPTH} levels (or refers to itself)", path)
     if isinstance(value, Mapping):
         entries = cast("Mapping[object, object]", value).items()
-        return {check_key(name, path): _plain(item, f"{path}.{name}", depth + 1) for name, item in entries}
+        return {check_key(name, path): _plain_data(item, f"{path}.{name}", depth + 1) for name, item in entries}
     if isinstance(value, list | tuple):
         items = cast("Sequence[object]", value)
-        return [_plain(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(items)]
+        return [_plain_data(item, f"{path}[{index}]", depth + 1) for index, item in enumerate(items)]
     if isinstance(value, ALL_PARTS):
         raise SchemaError(f"expected a content part in OpenAI's format, got {type(value).__name__}", path, hint=_MIXED)
     if isinstance(value, Dumpable) and not isinstance(value, type):
-        return _plain(_dumped(value, path), path, depth + 1)
+        return _plain_data(_dumped_fields(value, path), path, depth + 1)
     raise SchemaError(f"expected JSON data, got {type(value).__name__}", path)
 
 
-def _dumped(item: Dumpable, path: str) -> Mapping[str, object]:
+def _dumped_fields(item: Dumpable, path: str) -> Mapping[str, object]:
     try:
         data: object = item.model_dump()
     except Exception as error:

@@ -134,12 +134,12 @@ class AnswerMedia:
             raise RequestTimeoutError("the answer took all of the time", hint="Allow more time with timeout=SECONDS.")
         options = {"parent_id": answer.trace_id, "timeout": left}
         if modality == "audio":
-            from ..capabilities.voice import speech
+            from ..capabilities.voice import speech_request
 
-            return self.llm.voice.make(pipeline, speech(answer.content, options), AudioPart)
-        from ..capabilities.vision import drawing
+            return self.llm.voice.make(pipeline, speech_request(answer.content, options), AudioPart)
+        from ..capabilities.vision import image_request
 
-        return self.llm.vision.make(pipeline, drawing(self.prompt or answer.content, options), ImagePart)
+        return self.llm.vision.make(pipeline, image_request(self.prompt or answer.content, options), ImagePart)
 
 
 def missing_modalities(

@@ -59,14 +59,14 @@ def _check_steps(loop: ToolLoop) -> None:
         key = (step.round, step.call.id)
         call = calls.get(key)
         if call is None or call.name != step.call.name or step.result.call_id != call.id:
-            raise _changed(f"loop.steps[{index}]", f"is of no call of round {step.round}")
+            raise _changed_state(f"loop.steps[{index}]", f"is of no call of round {step.round}")
         if key in seen:
-            raise _changed(f"loop.steps[{index}]", f"is a second result of the call {shown(call.id)}")
+            raise _changed_state(f"loop.steps[{index}]", f"is a second result of the call {shown(call.id)}")
         seen.add(key)
     for index, reply in enumerate(loop.replies[:-1]):
         for call in reply.tool_calls:
             if (index, call.id) not in seen:
-                raise _changed("loop.steps", f"lack the result of the call {shown(call.id)} of round {index}")
+                raise _changed_state("loop.steps", f"lack the result of the call {shown(call.id)} of round {index}")
 
 
 def _check_waiting(loop: ToolLoop) -> None:
@@ -79,21 +79,23 @@ def _check_waiting(loop: ToolLoop) -> None:
             call = open_calls.get(item.call.id)
             path = f"loop.{name}[{index}]"
             if call is None or item.call.id in waiting:
-                raise _changed(path, "is not an open call of the last reply, or is a second one for the same call")
-            if _asked(item.requested or item.call) != _asked(call):
-                raise _changed(path, "is not as the model made it")
+                raise _changed_state(
+                    path, "is not an open call of the last reply, or is a second one for the same call"
+                )
+            if _name_and_arguments(item.requested or item.call) != _name_and_arguments(call):
+                raise _changed_state(path, "is not as the model made it")
             if isinstance(item, PendingCall) and (item.loop, item.round) != (loop.id, len(loop.replies) - 1):
-                raise _changed(path, "is of another loop or round")
+                raise _changed_state(path, "is of another loop or round")
             waiting.add(item.call.id)
     if loop.status == "suspended" and waiting != open_calls.keys():
-        raise _changed("loop.pending", "lack an open call of a suspended loop")
+        raise _changed_state("loop.pending", "lack an open call of a suspended loop")
 
 
-def _asked(call: ToolCall) -> tuple[str, str]:
+def _name_and_arguments(call: ToolCall) -> tuple[str, str]:
     return call.name, call.arguments_text
 
 
-def _changed(path: str, problem: str) -> InvalidInputError:
+def _changed_state(path: str, problem: str) -> InvalidInputError:
     hint = "Pass the state as to_json(response.loop) wrote it."
     return InvalidInputError(f"{problem}: the state was changed", path=path, hint=hint)
 

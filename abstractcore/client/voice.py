@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Unpack, cast
 from .. import capabilities
 from ..capabilities.replies import Reply
 from ..capabilities.speech_streams import one_part
-from ..capabilities.voice import streamed_speech
+from ..capabilities.voice import speech_stream_request
 from ..concurrency import drive
 from ..copying import NotCopied
 from ..errors import InvalidInputError
@@ -72,7 +72,7 @@ class Voice(capabilities.VoiceFacade):
         self, pipeline: Pipeline, options: Mapping[str, Any], text: AsyncIterator[str], parent_id: str | None
     ) -> tuple[Backend, CallStream]:
         options = {**options, "timeout": None, "parent_id": parent_id}
-        return self._calls.stream(pipeline, streamed_speech(text, options))
+        return self._calls.stream(pipeline, speech_stream_request(text, options))
 
 
 class _SpokenReplyBase(NotCopied):

@@ -178,18 +178,18 @@ def _rate(pieces: Sequence[SpokenPiece]) -> float:
     return characters / seconds if seconds > 0 and characters else _CHARACTERS_A_SECOND
 
 
-def without_unheard(messages: Sequence[Message], characters: int) -> tuple[Message, ...]:
+def heard_messages(messages: Sequence[Message], characters: int) -> tuple[Message, ...]:
     """Returns the messages with the first `characters` of the assistant's text; citations after them are left out.
 
     Tool calls stay with their results: what they did is done. A call without a result is left out, and so are messages
     without anything else.
     """
     answered = {part.call_id for message in messages for part in message.parts if isinstance(part, ToolResult)}
-    heard_messages: list[Message] = []
+    messages_so_far: list[Message] = []
     left = characters
     for message in messages:
         if message.role != "assistant":
-            heard_messages.append(message)
+            messages_so_far.append(message)
             continue
         parts: list[Part] = []
         for part in message.parts:
@@ -199,8 +199,8 @@ def without_unheard(messages: Sequence[Message], characters: int) -> tuple[Messa
             elif not isinstance(part, ToolCall) or part.id in answered:
                 parts.append(part)
         if any(isinstance(part, TextPart | ToolCall) for part in parts):
-            heard_messages.append(replace(message, parts=tuple(parts)))
-    return tuple(heard_messages)
+            messages_so_far.append(replace(message, parts=tuple(parts)))
+    return tuple(messages_so_far)
 
 
 def _beginning(part: TextPart, characters: int) -> tuple[TextPart | None, int]:

@@ -13,7 +13,7 @@ from ...errors import AbstractCoreError, InvalidInputError, RequestTimeoutError,
 from ...ports import Feed, Interruption, Runtime
 from ...schema import AudioPart, GenerateResponse, HeardReply, MediaResult, Message, PartDelta
 from ..facade import facts_of, parts_of
-from .hearing import SpokenPieces, heard_until, without_unheard
+from .hearing import SpokenPieces, heard_messages, heard_until
 from .text import AnswerEvents, ArrivingText
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class Reply:
         found = heard_until(self._pieces.all, played, complete=complete)
         written = self._text.written
         end = len(written) if found.means == "all" else _whole_words(written, found.source_end)
-        messages = without_unheard(self._messages_so_far(), self._text.of_answer(end))
+        messages = heard_messages(self._messages_so_far(), self._text.of_answer(end))
         self._heard = HeardReply(written[:end].rstrip(), found.spoken, played, found.means, messages)
         await self.close()
         return self._heard

@@ -9,7 +9,7 @@ import pytest
 from PIL import Image, ImageDraw
 
 from abstractcore import InvalidInputError, MissingExtraError
-from abstractcore.capabilities.result_verification import compared, words_of
+from abstractcore.capabilities.result_verification import compare_texts, words_of
 from abstractcore.ports import Made
 from abstractcore.testing import CallStyle
 from tests.backend_doubles import WAV, Beeper, WithBackend, call, spoken
@@ -41,22 +41,22 @@ from tests.backend_doubles import WAV, Beeper, WithBackend, call, spoken
 )
 def test_spelling_of_numbers_does_not_count(said: str, written: str):
     assert words_of(said) == words_of(written)
-    assert compared(said, written).agreed
+    assert compare_texts(said, written).agreed
 
 
 def test_other_currency_or_amount_is_an_error():
-    assert compared("five dollars", "5 euros").errors == 1
-    assert compared("five dollars", "$50").errors == 1
-    assert compared("three million", "3 billion").errors == 1
+    assert compare_texts("five dollars", "5 euros").errors == 1
+    assert compare_texts("five dollars", "$50").errors == 1
+    assert compare_texts("three million", "3 billion").errors == 1
 
 
 def test_wrong_missing_and_added_words_are_errors():
-    found = compared("The train leaves at nine thirty.", "the train leave at 9:40 today")
+    found = compare_texts("The train leaves at nine thirty.", "the train leave at 9:40 today")
     assert (found.words, found.errors, found.agreed) == (5, 3, False)
     assert [(each.expected, each.found) for each in found.differences] == [("leaves", "leave"), ("930", "940 today")]
     assert found.word_error_rate == pytest.approx(0.6)
-    assert compared("OPEN LATE", "cafe open bar", only_missing=True).errors == 1
-    assert compared("", "hm").word_error_rate == 1.0
+    assert compare_texts("OPEN LATE", "cafe open bar", only_missing=True).errors == 1
+    assert compare_texts("", "hm").word_error_rate == 1.0
 
 
 class Listener:

@@ -8,14 +8,14 @@ from decimal import Decimal
 import pytest
 
 from abstractcore import AudioPart, Blob, MediaResult
-from abstractcore.capabilities.result_verification import compared
+from abstractcore.capabilities.result_verification import compare_texts
 from abstractcore.cli.json_output import made_json
 from abstractcore.cli.summary import made_summary
 
 
 def test_verified_speech_shows_how_many_words_differ():
     part = AudioPart(Blob.from_bytes(b"RIFF", "audio/wav"))
-    heard = compared("Good evening, everyone, it is late", "good morning everyone it is very late")
+    heard = compare_texts("Good evening, everyone, it is late", "good morning everyone it is very late")
     result = MediaResult(parts=(part,), backend="tests:voice", cost=Decimal(0), verification=heard)
     first, _ = made_summary(result)
     assert first == "verified: 2 of 6 words differ: evening -> morning; - -> very"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore import AudioPart, Blob, Message, SpokenPiece, SpokenWord, ToolCall
-from abstractcore.capabilities.replies import SpokenPieces, heard_until, without_unheard
+from abstractcore.capabilities.replies import SpokenPieces, heard_messages, heard_until
 from abstractcore.schema import Citation, ReasoningPart, TextPart
 
 TEXT = "Hello there. It costs $42.50 a day."
@@ -123,15 +123,15 @@ def test_messages_lose_the_text_that_was_not_heard_and_keep_what_tools_did():
         Message.tool("c1", "noon"),
         Message.assistant(ReasoningPart("Hm."), "It is noon. Do you need more?", lost),
     )
-    heard = without_unheard(messages, len("Let me look. It is noon."))
+    heard = heard_messages(messages, len("Let me look. It is noon."))
     assert heard[:2] == messages[:2]
     assert heard[2] == Message.assistant(ReasoningPart("Hm."), "It is noon.")
-    assert without_unheard(messages, len("Let me")) == (Message.assistant("Let me", call), messages[1])
-    assert without_unheard(messages, 0) == (Message.assistant(call), messages[1])
-    assert without_unheard((Message.assistant("Hello."),), 0) == ()
+    assert heard_messages(messages, len("Let me")) == (Message.assistant("Let me", call), messages[1])
+    assert heard_messages(messages, 0) == (Message.assistant(call), messages[1])
+    assert heard_messages((Message.assistant("Hello."),), 0) == ()
 
 
 def test_citations_of_what_was_not_heard_are_left_out():
     cited = TextPart("Tea. Cake.", (Citation("a", start=0, end=4), Citation("b", start=5, end=10)))
-    (message,) = without_unheard((Message.assistant(cited),), 4)
+    (message,) = heard_messages((Message.assistant(cited),), 4)
     assert message.parts == (TextPart("Tea.", (Citation("a", start=0, end=4),)),)
