@@ -100,7 +100,7 @@ class RequestPreparer:
         prompt: str | None,
         response_model: ResponseModel | None,
         request: CallRequest,
-        llm: HasVoiceAndVision,
+        llm: object,
         *,
         stream: bool = False,
     ) -> PreparedRequest:
@@ -147,7 +147,7 @@ class RequestPreparer:
         prepared = _with_check(prepared, output, quoted, request.get("verify"))
         if not missing:
             return prepared
-        return prepared._replace(media=AnswerMedia(llm, missing, prompt, prepared.timeout))
+        return prepared._replace(media=AnswerMedia(cast(HasVoiceAndVision, llm), missing, prompt, prepared.timeout))
 
     def _missing_modalities(self, options: Mapping[str, Any]) -> tuple[Modality, ...]:
         """Returns the kinds of output that backends make of the answer; few calls name any."""

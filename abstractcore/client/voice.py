@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Mapping
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Unpack, cast
+from typing import TYPE_CHECKING, Any, Unpack
 
 from .. import capabilities
 from ..capabilities.replies import Reply
@@ -66,7 +66,7 @@ class Voice(capabilities.VoiceFacade):
         of_both = {name: of_call[name] for name in ("strict", "tags") if of_call.get(name) is not None}
         answer = self._caller.llm().prepared(prompt, of_call, stream=True).open_stream(pipeline)
         self._backends.with_method("tts_stream")  # raises before anything is sent
-        return Reply(pipeline.runtime, cast(Any, answer), partial(self._speak, pipeline, {**spoken, **of_both}), idle)
+        return Reply(pipeline.runtime, answer, partial(self._speak, pipeline, {**spoken, **of_both}), idle)
 
     def _speak(
         self, pipeline: Pipeline, options: Mapping[str, Any], text: AsyncIterator[str], parent_id: str | None
