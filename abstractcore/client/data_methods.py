@@ -1,16 +1,23 @@
-"""The methods of `LLM` for calls given as data: from `build`, from JSON, from a server."""
+"""The methods of `LLM` for calls as data, from `build`, from JSON or from a server; and for plans, counts of tokens and
+other operations than chat.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Unpack, cast
 
 from .. import schema
 from ..concurrency import drive
-from ..engine import InTime, Pipeline
+from ..engine import InTime, Pipeline, Prepared
+from ..errors import InvalidInputError
 from ..lazy_modules import LazyModule
+from ..option_signatures import takes
+from ..outputs import ResponseModel
 from ..ports import Operation, OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall
-from .operations import find_operation
+from .operations import find_operation, prompt_for
+from .options import CallRequest
 from .pipelines import Pipelines
 from .prepared_requests import DEFAULT_TIMEOUT_SECONDS, PreparedRequest
 from .preparing import RequestPreparer
@@ -19,13 +26,131 @@ if TYPE_CHECKING:
     from . import streams
 else:
     streams = LazyModule("abstractcore.client.streams")
+    typing_extensions = LazyModule("typing_extensions")  # which `ResponseModel` names
 
 
 class DataMethods:
-    """`run`, `stream_call` and others of the same calls, and their async versions."""
+    """`build`, `run`, `plan`, `count_tokens`, `operate` and others of the same calls."""
 
     _pipelines: Pipelines
     _preparer: RequestPreparer
+
+    @takes(CallRequest)
+    def build(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> ModelCall:
+        """Returns the call that `generate` would make, as data. Reads the files in `media`; sends nothing.
+
+        Raises `InvalidInputError` for `headers`, which are not part of a call, and errors as `generate` does.
+        """
+        call = self._build(prompt, response_model, request, stream).call
+        if request.get("headers") or (request.get("options") or {}).get("headers"):
+            hint = "Pass them to create_llm: run(...) sends them too."
+            raise InvalidInputError("a call as data has no headers: they may be secret", path="headers", hint=hint)
+        return call
+
+    def _build(
+        self, prompt: str | None, response_model: ResponseModel | None, request: CallRequest, stream: bool
+    ) -> Prepared:
+        prepared = self._preparer.request(prompt, response_model, request, self, stream=stream)
+        return drive(cast(Any, prepared.prepare(self._pipelines.sync.runtime)))
+
+    @takes(CallRequest)
+    def count_tokens(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> schema.TokenCount:
+        """Returns the provider's count of the tokens that the same `generate` would send; nothing is generated. A model
+        on this machine is started, and counts by its own tokenizer and chat template.
+
+        The count is an `int`. Its `estimated` is True if the provider has no token-counting endpoint: see `plan`, whose
+        estimate it is then. `stream` has no effect. Raises errors as `generate` does.
+        """
+        from .token_counting import count_tokens
+
+        prepared = self._preparer.request(prompt, response_model, request, self)
+        return drive(count_tokens(self._pipelines, self._pipelines.sync, prepared))
+
+    @takes(CallRequest)
+    async def acount_tokens(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> schema.TokenCount:
+        """The async version of `count_tokens`."""
+        from .token_counting import count_tokens
+
+        prepared = self._preparer.request(prompt, response_model, request, self)
+        return await count_tokens(self._pipelines, self._pipelines.asynchronous, prepared)
+
+    @takes(CallRequest)
+    def operate(
+        self,
+        operation: str,
+        prompt: str | None = None,
+        *,
+        arguments: Mapping[str, Any] = EMPTY,
+        **request: Unpack[CallRequest],
+    ) -> OperationResult[Any]:
+        """Makes a request of an operation other than chat, such as "count_tokens", for what `generate` would send.
+
+        `arguments` are further arguments of the operation; some, such as "retrieve_reply", need no prompt. Timeouts,
+        retries, records and cassettes work as for chats. Raises `UnsupportedOptionError` for an operation that the
+        provider does not have, and errors as `generate` does.
+        """
+        wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
+        prepared = self._preparer.request(prompt_for(wanted, prompt, request), None, request, self)
+        return drive(self._pipelines.sync.operate(wanted, prepared.prepare, prepared.timeout))
+
+    @takes(CallRequest)
+    async def aoperate(
+        self,
+        operation: str,
+        prompt: str | None = None,
+        *,
+        arguments: Mapping[str, Any] = EMPTY,
+        **request: Unpack[CallRequest],
+    ) -> OperationResult[Any]:
+        """The async version of `operate`."""
+        wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
+        prepared = self._preparer.request(prompt_for(wanted, prompt, request), None, request, self)
+        return await self._pipelines.asynchronous.operate(wanted, prepared.prepare, prepared.timeout)
+
+    @takes(CallRequest)
+    def plan(
+        self,
+        prompt: str | None = None,
+        *,
+        response_model: ResponseModel | None = None,
+        stream: bool = False,
+        **request: Unpack[CallRequest],
+    ) -> schema.Plan:
+        """Returns the decision for each file, as in `response.media`, warnings for what the model does not support, and
+        an estimate of the input tokens and of the cost. Nothing is converted or sent.
+
+        Raises the errors that `generate` would raise before it converts files; with `strict=True`, also for these
+        warnings.
+        """
+        prepared = self._build(prompt, response_model, request, stream)
+        call = prepared.call
+        if request.get("run_tools"):
+            from ..schema import ToolLoop
+            from ..tools.loop import next_call
+
+            call = next_call(ToolLoop("", call), stream=stream)
+        return self._pipelines.plan(call, prepared.warnings)
 
     def run(self, call: ModelCall, *, timeout: float | None = DEFAULT_TIMEOUT_SECONDS) -> GenerateResponse[None]:
         """Makes a call given as data: from `build`, from JSON, from a server. Otherwise as `generate`.
