@@ -26,7 +26,7 @@ DEFAULT_TIMEOUT_SECONDS = 600.0
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class BackendRequest:
     """A request of the user: a method of a backend with its `positional` arguments and the `options`, texts and
     `FileArgument`s among them. `standard` are the names of arguments that backends may have.
     """
@@ -50,7 +50,7 @@ class Request:
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class _BackendCall:
     """A call that can be made: its pipeline, and what it needs."""
 
     backend: Backend
@@ -66,19 +66,19 @@ class BackendCalls:
         self._backends = backends
         self._caller = backends.caller
 
-    async def response(self, pipeline: Pipeline, request: Request) -> tuple[Backend, GenerateResponse[None]]:
+    async def response(self, pipeline: Pipeline, request: BackendRequest) -> tuple[Backend, GenerateResponse[None]]:
         """Makes a call; raises as the methods of capabilities do."""
         started = self._start(pipeline, request)
         return started.backend, await started.pipeline.generate(started.prepare, started.timeout, _no_output)
 
-    def stream(self, pipeline: Pipeline, request: Request) -> tuple[Backend, CallStream]:
+    def stream(self, pipeline: Pipeline, request: BackendRequest) -> tuple[Backend, CallStream]:
         """Returns the stream of a call, which begins at its first read."""
         from ..engine import CallStream
 
         started = self._start(pipeline, request)
         return started.backend, CallStream(started.pipeline, started.prepare, started.timeout, _no_output)
 
-    def _start(self, pipeline: Pipeline, request: Request) -> Started:
+    def _start(self, pipeline: Pipeline, request: BackendRequest) -> _BackendCall:
         self._caller.check_open()
         backend, method = self._backends.with_method(request.method)
         defaults = self._caller.defaults()
@@ -103,11 +103,11 @@ class BackendCalls:
         )
         prepare = partial(self._prepared, request, backend, invocation, keywords, warnings, strict)
         timeout = options["timeout"] if "timeout" in options else defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS)
-        return Started(backend, served, prepare, timeout)
+        return _BackendCall(backend, served, prepare, timeout)
 
     async def _prepared(
         self,
-        request: Request,
+        request: BackendRequest,
         backend: Backend,
         invocation: Invocation,
         keywords: dict[str, Any],

@@ -12,7 +12,7 @@ from ..ports.capabilities import CapabilityName
 from ..schema import AudioPart, GenerateResponse, JSONObject, MediaPart, MediaResult, TranscriptResult
 from .arguments import FileArgument, stored_parts
 from .backends import Backend, CapabilityBackends
-from .calls import BackendCalls, Request
+from .calls import BackendCalls, BackendRequest
 from .options import TranscriptionOptions
 from .owner import Caller
 from .results import LISTED, MODEL, TRANSCRIPT, transcript_of
@@ -50,7 +50,7 @@ class Facade:
     def __repr__(self) -> str:
         return f"<llm.{self.capability}: {', '.join(self.backends) or 'no backend'}>"
 
-    async def make(self, pipeline: Pipeline, request: Request, *of: type[P]) -> MediaResult[P]:
+    async def make(self, pipeline: Pipeline, request: BackendRequest, *of: type[P]) -> MediaResult[P]:
         """Returns what a backend makes: parts of the classes `of`. For the methods of this object, which choose the
         sync or the async pipeline.
         """
@@ -69,19 +69,21 @@ class Facade:
             result = await verified_result(result, request.text, pipeline, transcribe)
         return result if store is None else replace(result, parts=await stored_parts(parts, store, pipeline.runtime))
 
-    async def transcript(self, pipeline: Pipeline, request: Request) -> TranscriptResult:
+    async def transcript(self, pipeline: Pipeline, request: BackendRequest) -> TranscriptResult:
         """Returns what a backend hears. For the methods of this object and of other capabilities."""
         backend, response = await self._calls.response(pipeline, request)
         return TranscriptResult(transcript=transcript_of(response.reply), **facts_of(backend, response))
 
-    async def _list(self, pipeline: Pipeline, request: Request) -> list[JSONObject]:
+    async def _list(self, pipeline: Pipeline, request: BackendRequest) -> list[JSONObject]:
         _, response = await self._calls.response(pipeline, request)
         return [*cast("list[JSONObject]", response.reply.provider_metadata[LISTED])]
 
 
-def transcription_request(method: str, audio: object, options: Mapping[str, Any]) -> Request:
+def transcription_request(method: str, audio: object, options: Mapping[str, Any]) -> BackendRequest:
     """Returns the request of a transcript."""
-    return Request(method, "transcript", (FileArgument("audio", audio, ("audio", "video")),), options, _TRANSCRIPTION)
+    return BackendRequest(
+        method, "transcript", (FileArgument("audio", audio, ("audio", "video")),), options, _TRANSCRIPTION
+    )
 
 
 def parts_of(backend: Backend, response: GenerateResponse[None], *of: type[P]) -> tuple[P, ...]:

@@ -9,7 +9,7 @@ from ..concurrency import drive
 from ..option_signatures import takes
 from ..schema import AudioPart, DocumentPart, MediaResult
 from .arguments import checked_text
-from .calls import Request
+from .calls import BackendRequest
 from .facade import Facade
 from .options import MusicOptions
 
@@ -45,5 +45,5 @@ class Music(Facade):
         )
 
 
-def _music_request(prompt: object, lyrics: object, options: Mapping[str, Any]) -> Request:
-    return Request("t2m", "media", (checked_text(prompt, "prompt"),), {**options, "lyrics": lyrics}, _OPTIONS)
+def _music_request(prompt: object, lyrics: object, options: Mapping[str, Any]) -> BackendRequest:
+    return BackendRequest("t2m", "media", (checked_text(prompt, "prompt"),), {**options, "lyrics": lyrics}, _OPTIONS)

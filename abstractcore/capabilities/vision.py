@@ -9,7 +9,7 @@ from ..concurrency import drive
 from ..option_signatures import takes
 from ..schema import ImagePart, JSONObject, MediaResult, VideoPart
 from .arguments import FileArgument, checked_text
-from .calls import Request
+from .calls import BackendRequest
 from .facade import Facade
 from .options import BackendCallOptions, FileInput, ImageOptions, UpscaleOptions, VideoOptions
 
@@ -101,29 +101,29 @@ class Vision(Facade):
         return await self._list(self._caller.asynchronous(), _list_request(task, options))
 
 
-def image_request(prompt: object, options: Mapping[str, Any]) -> Request:
+def image_request(prompt: object, options: Mapping[str, Any]) -> BackendRequest:
     """Returns the request of an image."""
-    return Request("t2i", "media", (checked_text(prompt, "prompt"),), options, _IMAGE)
+    return BackendRequest("t2i", "media", (checked_text(prompt, "prompt"),), options, _IMAGE)
 
 
-def _edit_request(prompt: object, image: object, mask: object, options: Mapping[str, Any]) -> Request:
+def _edit_request(prompt: object, image: object, mask: object, options: Mapping[str, Any]) -> BackendRequest:
     given = (checked_text(prompt, "prompt"), FileArgument("image", image, ("image",)))
     masked = {} if mask is None else {"mask": FileArgument("mask", mask, ("image",))}
-    return Request("i2i", "media", given, {**options, **masked}, _IMAGE)
+    return BackendRequest("i2i", "media", given, {**options, **masked}, _IMAGE)
 
 
-def _upscale_request(image: object, options: Mapping[str, Any]) -> Request:
-    return Request("upscale_image", "media", (FileArgument("image", image, ("image",)),), options, _UPSCALE)
+def _upscale_request(image: object, options: Mapping[str, Any]) -> BackendRequest:
+    return BackendRequest("upscale_image", "media", (FileArgument("image", image, ("image",)),), options, _UPSCALE)
 
 
-def _video_request(prompt: object, options: Mapping[str, Any]) -> Request:
-    return Request("t2v", "media", (checked_text(prompt, "prompt"),), options, _VIDEO)
+def _video_request(prompt: object, options: Mapping[str, Any]) -> BackendRequest:
+    return BackendRequest("t2v", "media", (checked_text(prompt, "prompt"),), options, _VIDEO)
 
 
-def _animation_request(image: object, prompt: object, options: Mapping[str, Any]) -> Request:
+def _animation_request(image: object, prompt: object, options: Mapping[str, Any]) -> BackendRequest:
     given = (FileArgument("image", image, ("image",)),)
-    return Request("i2v", "media", given, {**options, "prompt": prompt}, _VIDEO)
+    return BackendRequest("i2v", "media", given, {**options, "prompt": prompt}, _VIDEO)
 
 
-def _list_request(task: object, options: Mapping[str, Any]) -> Request:
-    return Request("list_models", "list", (), {**options, "task": task}, _LISTING)
+def _list_request(task: object, options: Mapping[str, Any]) -> BackendRequest:
+    return BackendRequest("list_models", "list", (), {**options, "task": task}, _LISTING)

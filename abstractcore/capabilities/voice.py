@@ -12,7 +12,7 @@ from ..option_signatures import takes
 from ..schema import AudioPart, JSONObject, MediaResult, TranscriptResult
 from .arguments import TextPieces, checked_text
 from .audio import Audio
-from .calls import Request
+from .calls import BackendRequest
 from .facade import Facade, transcription_request
 from .options import BackendCallOptions, FileInput, SpeechOptions, TranscriptionOptions
 from .speech_streams import AsyncSpeechStream, SpeechStream
@@ -87,18 +87,18 @@ class VoiceFacade(Facade):
         return await self.transcript(pipeline, transcription_request("stt", audio, options))
 
 
-def speech_request(text: object, options: Mapping[str, Any]) -> Request:
+def speech_request(text: object, options: Mapping[str, Any]) -> BackendRequest:
     """Returns the request of speech."""
-    return Request("tts", "media", (checked_text(text, "text"),), options, _OPTIONS)
+    return BackendRequest("tts", "media", (checked_text(text, "text"),), options, _OPTIONS)
 
 
-def speech_stream_request(text: Any, options: Mapping[str, Any]) -> Request:
+def speech_stream_request(text: Any, options: Mapping[str, Any]) -> BackendRequest:
     """Returns the request of speech in parts, of a text or of its pieces."""
     for name in ("artifact_store", "verify"):
         if options.get(name):
             raise InvalidInputError("is not for streams", path=name, hint="Use tts.")
-    return Request("tts_stream", "media", (TextPieces(text),), options, _OPTIONS, stream=True)
+    return BackendRequest("tts_stream", "media", (TextPieces(text),), options, _OPTIONS, stream=True)
 
 
-def _list_request(options: Mapping[str, Any]) -> Request:
-    return Request("list_voices", "list", (), options, frozenset(BackendCallOptions.__annotations__))
+def _list_request(options: Mapping[str, Any]) -> BackendRequest:
+    return BackendRequest("list_voices", "list", (), options, frozenset(BackendCallOptions.__annotations__))
