@@ -13,11 +13,11 @@ from .options import CallOptions
 
 if TYPE_CHECKING:
     from ..transport import clients
-    from . import connections, llm
+    from . import llm, services
 else:
     clients = LazyModule("abstractcore.transport.clients")
-    connections = LazyModule("abstractcore.client.connections")
     llm = LazyModule("abstractcore.client.llm")
+    services = LazyModule("abstractcore.client.services")
 
 
 class LLMOptions(CallOptions, total=False):
@@ -53,7 +53,7 @@ class LLMOptions(CallOptions, total=False):
     max_connections: int | None
     """Size of the connection pool of an event loop, or of all threads, and number of idle connections kept; default
     1000, of which 100 are kept."""
-    transport: connections.TransportName | None
+    transport: services.TransportName | None
     """The HTTP stack: "httpx2", or "fast" (the extra `fast`), which needs less CPU time: libcurl for sync calls,
     aiohttp for async calls."""
     http_client: clients.HttpClient | None

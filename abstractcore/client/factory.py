@@ -14,7 +14,6 @@ from ..ports import CAPABILITIES, Pricing, Provider, ProviderConfig, ProviderSer
 from ..registry import failures_of
 from ..schema.quoting import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
-from .connections import connections
 from .copies import LLMArguments
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions
 from .llm import LLM
@@ -23,7 +22,7 @@ from .option_values import at_least_zero, check_options, extra_headers, frozen_o
 from .options import CALL_OPTIONS
 from .pipelines import Pipelines
 from .preparing import RequestPreparer
-from .services import Services, default_services
+from .services import Services, connections, default_services
 
 if TYPE_CHECKING:
     from ..registry import Registry

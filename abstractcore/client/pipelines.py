@@ -13,8 +13,7 @@ from ..files.parts import media_parts
 from ..ports import Middleware, Pricing, ProviderSession, Runtime, Transport
 from ..schema import CallWarning, Lowered, ModelCall
 from ..scrubbing import Secrets
-from .connections import Connections
-from .services import Services
+from .services import Connections, Services
 
 if TYPE_CHECKING:
     from ..files.facts import FactsByFile

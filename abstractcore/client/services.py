@@ -1,4 +1,6 @@
-"""`Services`: the clock, ids, registry, stores, environment and connections that LLMs use."""
+"""`Services`: the clock, ids, registry, stores, environment and connections that LLMs use; and which `Connections` of
+these an LLM has.
+"""
 
 from __future__ import annotations
 
@@ -8,16 +10,19 @@ import random
 import secrets
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from .. import concurrency, ports, schema
 from ..concurrency import SyncRuntime, SystemClock
 from ..concurrency.cores import spare_cores
 from ..copying import NotCopied
-from ..errors import ConfigurationError
+from ..errors import ConfigurationError, MissingExtraError
 from ..lazy_modules import LazyModule
 from ..ports import Clock, ModelCatalogue
 from ..registry import Registry
+from ..schema.install_hints import install_hint
+from ..schema.quoting import shown
 from ..telemetry import Recorder, Subscriber, Subscription
 from . import option_values
 
@@ -35,6 +40,14 @@ else:
 _LAST_RECORDS_SECONDS = 2.0
 new_trace_id = partial(secrets.token_hex, 16)
 """Returns 32 hex digits (W3C Trace Context) that no one can guess: a response is found by its id."""
+
+TransportName: TypeAlias = Literal["httpx2", "fast", "aiohttp"]
+"""The HTTP stack: httpx2; "fast", which is libcurl for sync calls and aiohttp for async calls; or "aiohttp", which is
+httpx2 for sync calls.
+"""
+_PACKAGES = {"httpx2": (), "fast": ("aiohttp", "pycurl"), "aiohttp": ("aiohttp",)}
+"""What each stack needs beside httpx2, which is always installed."""
+_NOT_WITH_A_CLIENT = ("transport", "proxy", "verify", "max_connections")
 
 
 class Services(NotCopied):
@@ -251,6 +264,53 @@ class Services(NotCopied):
         """Closes the connections of the running event loop; further calls open new ones."""
         for transport in [*self._async.values(), *self._aiohttp.values()]:
             await transport.close()
+
+
+class Connections(NamedTuple):
+    """Functions that return the sync and the async transport, called when needed."""
+
+    sync: Callable[[], ports.Transport]
+    asynchronous: Callable[[], ports.Transport]
+
+
+def connections(given: Mapping[str, Any], services: Services, own_process: bool = False) -> Connections:
+    """Returns the connections of an LLM with these options, to a child process or to a server; raises
+    `ConfigurationError` for invalid options.
+    """
+    client = given.get("http_client")
+    if client is None:
+        return _shared_connections(given, services, own_process)
+    for name in _NOT_WITH_A_CLIENT:
+        if name in given:
+            hint = "Configure the client instead, and leave the option out."
+            raise ConfigurationError(f"`{name}` has no effect together with `http_client`.", hint=hint)
+    sync, asynchronous = transport.client_transports(client)
+    return Connections(lambda: sync, lambda: asynchronous)
+
+
+def _shared_connections(given: Mapping[str, Any], services: Services, own_process: bool) -> Connections:
+    options: dict[str, Any] = {name: given[name] for name in ("proxy", "verify") if name in given}
+    if "max_connections" in given:
+        most = option_values.at_least_one(given["max_connections"], "max_connections")
+        options |= {"max_connections": most, "max_idle_connections": most}
+    settings = transport.TransportSettings(**options, environment_proxies=not own_process)
+    name = _transport_name(given)
+    if name == "httpx2":
+        return Connections(partial(services.sync_transport, settings), partial(services.async_transport, settings))
+    transport.http_only(settings.proxy)
+    sync = services.pycurl_transport if name == "fast" else services.sync_transport
+    return Connections(partial(sync, settings), partial(services.aiohttp_transport, settings))
+
+
+def _transport_name(given: Mapping[str, Any]) -> TransportName:
+    name = given.get("transport", "httpx2")
+    if not isinstance(name, str) or name not in _PACKAGES:
+        raise ConfigurationError(f"unknown transport {shown(name)}.", hint="Use 'httpx2', 'fast' or 'aiohttp'.")
+    missing = [package for package in _PACKAGES[name] if find_spec(package) is None]
+    if missing:
+        message = f"transport={name!r} requires {' and '.join(missing)}, which is not installed."
+        raise MissingExtraError(message, hint=install_hint(*missing, extra="fast"))
+    return cast(TransportName, name)
 
 
 _shared: dict[str, Services] = {}

@@ -117,7 +117,7 @@ def test_missing_plugin_of_images_and_music_is_named(client: openai.OpenAI):
 def test_package_of_a_transport_is_named_and_not_a_missing_key(
     client: openai.OpenAI, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr("abstractcore.client.connections.find_spec", lambda name: None)
+    monkeypatch.setattr("abstractcore.client.services.find_spec", lambda name: None)
     with pytest.raises(openai.InternalServerError, match="pip install aiohttp") as caught:
         client.chat.completions.create(model="openai/gpt-of-this-test", messages=[{"role": "user", "content": "Hi"}])
     assert caught.value.status_code == 501

@@ -45,7 +45,7 @@ def test_unknown_transport_is_refused(connect):
 
 @pytest.mark.parametrize("missing", [["aiohttp"], ["pycurl"], ["aiohttp", "pycurl"]])
 def test_missing_package_of_the_fast_transport_is_named_at_creation(connect, monkeypatch, missing):
-    monkeypatch.setattr("abstractcore.client.connections.find_spec", lambda name: None if name in missing else name)
+    monkeypatch.setattr("abstractcore.client.services.find_spec", lambda name: None if name in missing else name)
     with pytest.raises(MissingExtraError, match=f"pip install {' '.join(missing)} \\(part of the extra 'fast'"):
         connect(transport="fast")
 
