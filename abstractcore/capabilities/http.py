@@ -15,8 +15,8 @@ from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError
 from ..middleware import Deadline, Retry
 from ..ports import Address, Attempt, Body, CallContext, Operation, Runtime, interruptible
 from ..schema import EMPTY, WireRequest, WireResponse
-from .current import current_call
 from .http_errors import error_of, with_response
+from .invocation import current_call
 
 if TYPE_CHECKING:
     from ..ports.capabilities import ErrorReader

@@ -1,26 +1,79 @@
-"""`Invocation`: one call of a method of a backend: the attempt of its call, in place of a request to the provider."""
+"""`Invocation`: one call of a method of a backend: the attempt of its call, in place of a request to the provider.
+
+`CurrentCall` is the call in which its code runs, for what its owner offers; `PieceStream` the pieces that it yields.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 from ..concurrency.functions import is_async
-from ..engine import overdue
-from ..errors import AbstractCoreError, AuthenticationError, BackendError
-from ..ports import Answer, Attempt, BilledResponse, CallContext
-from ..ports.capabilities import MediaBytes
+from ..engine import out_of_time, overdue, remaining, time_given
+from ..errors import (
+    AbstractCoreError,
+    AuthenticationError,
+    BackendError,
+    ConfigurationError,
+    StreamInterruptedError,
+)
+from ..ports import Answer, Attempt, BilledResponse, CallContext, Feed, Interruption, Runtime
+from ..ports.capabilities import Made, MediaBytes
 from ..registry import failure_text
-from ..schema import MEDIA_PARTS, AttemptRecord, JSONValue, SchemaError, WireRequest, freeze
-from .current import CurrentCall
-from .results import ResultReader
+from ..schema import (
+    MEDIA_PARTS,
+    AttemptRecord,
+    Delta,
+    JSONValue,
+    PartDelta,
+    ReplyEnd,
+    ReplyStart,
+    SchemaError,
+    Usage,
+    UsageDelta,
+    WireRequest,
+    freeze,
+)
+from .results import MODEL, ResultReader
 
 if TYPE_CHECKING:
     from ..engine import Pipeline
     from ..schema import CallProgress
+
+
+@dataclass(frozen=True, slots=True)
+class CurrentCall:
+    """A call of a backend, and the pipeline, sync or async, that makes it."""
+
+    context: CallContext
+    pipeline: Pipeline
+    on_progress: Callable[[CallProgress], object] | None = None
+
+    @contextmanager
+    def running(self) -> Generator[None]:
+        """Makes this the current call of the block, and of threads and tasks that it starts."""
+        token = _current.set(self)
+        try:
+            yield
+        finally:
+            _current.reset(token)
+
+
+_current: ContextVar[CurrentCall | None] = ContextVar("abstractcore_backend_call", default=None)
+
+
+def current_call(what: str) -> CurrentCall:
+    """Returns the current call; raises `ConfigurationError`, which names `what` needs it, outside of all calls."""
+    call = _current.get()
+    if call is None:
+        raise ConfigurationError(f"{what} is available in calls of a backend only.")
+    return call
 
 
 @dataclass(slots=True)
@@ -59,8 +112,6 @@ class Invocation:
             with current.running():
                 value = await self._called(context)
                 if context.call.stream:
-                    from .streams import PieceStream
-
                     stream = PieceStream(value, self, current, started_at)
                     await stream.begin()
                     context.streams.append(stream)
@@ -114,3 +165,170 @@ def _shown(value: object) -> JSONValue:
         except (SchemaError, TypeError, ValueError):
             pass
     return {"type": type(cast(object, value)).__name__}
+
+
+class PieceStream:
+    """The pieces of one call of a backend.
+
+    An async generator is read by the caller. A sync one runs in a thread of its own from its begin to its end, since it
+    may hold locks.
+    """
+
+    def __init__(self, value: object, invocation: Invocation, current: CurrentCall, started_at: float) -> None:
+        self._invocation = invocation
+        self._current = current
+        self._started_at = started_at
+        self._interruption = Interruption()
+        self._pieces = _pieces(value, current.context.runtime)
+        self._first: list[Delta] | None = None
+        self._sequence = self._block = 0
+        self._usage = Usage()
+        self._metadata: dict[str, JSONValue] = {}
+        self._ended = False
+
+    @property
+    def billed(self) -> BilledResponse:
+        """The usage so far."""
+        model = str(self._metadata.get(MODEL, ""))
+        return BilledResponse(self._usage, model, self._started_at, complete=self._ended)
+
+    async def begin(self) -> None:
+        """Reads the first pieces."""
+        self._first = [ReplyStart(self._next_number()), *await self._read()]
+
+    async def read(self) -> list[Delta]:
+        """Returns the next deltas; an empty list at the end."""
+        first, self._first = self._first, None
+        return first or await self._read()
+
+    async def close(self) -> None:
+        """Ends the backend's generator, a sync one after its current piece."""
+        with self._current.running():
+            await self._pieces.close()
+
+    def abort(self) -> None:
+        """Ends a read in progress. May be called from any thread."""
+        self._interruption.set()
+        self._pieces.stop()
+
+    async def _read(self) -> list[Delta]:
+        deltas: list[Delta] = []
+        while not deltas and not self._ended:
+            try:
+                with self._current.running():
+                    pieces = await self._read_in_time()
+                for piece in pieces:
+                    deltas += self._deltas(piece)
+            except BaseException as error:
+                failure = self._invocation.explained(error, self._current.context)
+                if failure is error:
+                    raise
+                raise failure from error
+            if not pieces:
+                self._ended = True
+                deltas.append(UsageDelta(self._next_number(), self._usage))
+                deltas.append(ReplyEnd(self._next_number(), "stop", provider_metadata=self._metadata))
+        return deltas
+
+    async def _read_in_time(self) -> list[object]:
+        context = self._current.context
+        left = remaining(context)
+        alarm_off = None if left is None else context.runtime.alarm(left, self._interruption.set)
+        try:
+            return await context.runtime.interruptible(self._interruption, self._pieces.read)
+        except (StreamInterruptedError, TimeoutError):
+            if overdue(context):
+                raise out_of_time(time_given(context)) from None
+            raise
+        finally:
+            if alarm_off is not None:
+                alarm_off()
+
+    def _deltas(self, piece: object) -> list[Delta]:
+        if isinstance(piece, Made):
+            self._metadata |= piece.metadata
+            if piece.model is not None:
+                self._metadata[MODEL] = piece.model
+            self._usage = piece.usage or self._usage
+            self._current.context.warnings += piece.warnings
+            piece = piece.content
+        deltas: list[Delta] = []
+        for part in self._invocation.reader.pieces(piece):
+            deltas.append(PartDelta(self._next_number(), self._block, part))
+            self._block += 1
+        return deltas
+
+    def _next_number(self) -> int:
+        self._sequence += 1
+        return self._sequence - 1
+
+
+class _Pieces(Protocol):
+    """What a backend yields."""
+
+    async def read(self) -> list[object]:
+        """Returns the next pieces; an empty list at the end."""
+        ...
+
+    async def close(self) -> None: ...
+
+    def stop(self) -> None:
+        """Notifies a generator in another thread that its pieces are not wanted any more."""
+        ...
+
+
+def _pieces(value: object, runtime: Runtime) -> _Pieces:
+    if isinstance(value, AsyncIterator):
+        return _AsyncPieces(cast("AsyncIterator[object]", value))
+    return _ThreadPieces(cast("Iterator[object]", value) if isinstance(value, Iterator) else iter([value]), runtime)
+
+
+class _AsyncPieces:
+    def __init__(self, source: AsyncIterator[object]) -> None:
+        self._source = source
+
+    async def read(self) -> list[object]:
+        try:
+            return [await anext(self._source)]
+        except StopAsyncIteration:
+            return []
+
+    async def close(self) -> None:
+        close = getattr(self._source, "aclose", None)
+        if close is not None:
+            await close()
+
+    def stop(self) -> None:
+        """Does nothing: the interruption of the call ends its waits."""
+
+
+class _ThreadPieces:
+    def __init__(self, source: Iterator[object], runtime: Runtime) -> None:
+        self._source = source
+        self._runtime = runtime
+        self._stopped = threading.Event()
+        self._feed: Feed[object] = runtime.feed(self._produce)
+
+    async def read(self) -> list[object]:
+        return await self._feed.read()
+
+    async def close(self) -> None:
+        self.stop()
+        await self._feed.close()
+
+    def stop(self) -> None:
+        self._stopped.set()
+
+    async def _produce(self, put: Callable[[object], None]) -> None:
+        await self._runtime.invoke(self._run, put)
+
+    def _run(self, put: Callable[[object], None]) -> None:
+        try:
+            for piece in self._source:
+                put(piece)
+                if self._stopped.is_set():
+                    return
+        finally:
+            close = getattr(self._source, "close", None)
+            if close is not None:
+                close()

@@ -11,7 +11,7 @@ from ..engine import remaining
 from ..ports import ArtifactStore, Clock, Isolation, ModelStore, Pricing, Runtime
 from ..registry import Registry
 from ..schema import GenerateResponse, MediaPart
-from .current import current_call
+from .invocation import current_call
 
 if TYPE_CHECKING:
     from ..engine import Pipeline
