@@ -18,8 +18,8 @@ import httpx2
 from rounds import Row, Setup
 from tool_rounds import add
 
-from abstractcore.server import Application, ProviderSettings, Settings
-from abstractcore.server.process import GracefulServer, listening_socket, url_of
+from abstractcore_server import Application, ProviderSettings, Settings
+from abstractcore_server.process import GracefulServer, listening_socket, url_of
 
 _ROOT = Path(__file__).parents[1]
 _OURS = tuple(f"{_ROOT / name}/" for name in ("abstractcore", "providers", "media", "server"))

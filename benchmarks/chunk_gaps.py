@@ -19,6 +19,7 @@ import clients
 import gateway
 import wire
 from rounds import Row, Setup
+
 from server import Requests
 
 _PAUSE = 0.005

@@ -21,6 +21,7 @@ import aiohttp
 import clients
 import wire
 from rounds import Row, Setup
+
 from server import Requests
 
 _DELAY = 0.02

@@ -28,7 +28,6 @@ import making
 import mcp_calls
 import outputs
 import prompted_tools
-import server
 import server_memory
 import stages
 import streams
@@ -40,6 +39,8 @@ from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.table import Table
 from rounds import Row, Setup
+
+import server
 
 MEASURES: dict[str, Callable[[Setup], list[Row]]] = {
     "import": imports.imports,

@@ -16,6 +16,7 @@ from pathlib import Path
 
 import wire
 from rounds import Row, Setup
+
 from server import Requests
 
 _PATH = b"/v1/chat/completions"

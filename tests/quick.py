@@ -17,7 +17,7 @@ from tests.documents import PAGES, ROOT
 
 _PLUGINS = [path.name for path in sorted((ROOT / "plugins").glob("abstract*"))]
 _MIRRORS = {
-    "abstractcore/server": "tests/server",
+    "server/abstractcore_server": "tests/server",
     "abstractcore": "tests/core",
     "providers/abstractcore_providers": "tests/providers",
     "media/abstractcore_media": "tests/media",

@@ -28,11 +28,11 @@ from abstractcore.mcp.server.schemas import _LONGEST as SCHEMA_CHARACTERS
 from abstractcore.mcp.tools import _MAX_MESSAGE_BYTES as MCP_MESSAGE_BYTES
 from abstractcore.ports import HasOperations
 from abstractcore.registry import Registry
-from abstractcore.server.uploads import _MOST_BYTES as UPLOAD_BYTES
 from abstractcore.stores.models import PACKAGED_MODELS, shown_size
 from abstractcore_media.audio.converting import _MAX_WHOLE_BYTES as WHOLE_RECORDING_BYTES
 from abstractcore_media.audio.converting import MAX_BYTES as RECORDING_BYTES
 from abstractcore_providers.common.google_file_store import CHUNK_BYTES
+from abstractcore_server.uploads import _MOST_BYTES as UPLOAD_BYTES
 from abstractvision.drawing.motifs import motif_rows
 from abstractvoice.speakers.voices import voices
 from abstractvoice.speakers.weights import packaged_models

@@ -10,7 +10,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = {"abstractcore": ".", "abstractcore_media": "media", "abstractcore_providers": "providers"}
+PACKAGES = {
+    "abstractcore": ".",
+    "abstractcore_media": "media",
+    "abstractcore_providers": "providers",
+    "abstractcore_server": "server",
+}
 STRAY_IMPORTS = {
     "abstractcore.schema.stray_up": "abstractcore.ports",
     "abstractcore.schema.stray_library": "pydantic",
@@ -79,7 +84,13 @@ def test_page_and_picture_name_every_package_of_the_kernel():
 def test_modules_named_on_the_page_exist():
     page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
     paths = re.findall(r"`([\w/]+(?:\.py|/))`", page)
-    places = ("", "abstractcore", "providers/abstractcore_providers", "media/abstractcore_media")
+    places = (
+        "",
+        "abstractcore",
+        "providers/abstractcore_providers",
+        "media/abstractcore_media",
+        "server/abstractcore_server",
+    )
     missing = [path for path in paths if not any((ROOT / place / path).exists() for place in places)]
     assert len(paths) > 15
     assert missing == []

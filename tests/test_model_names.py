@@ -91,7 +91,7 @@ def model_strings_in(path: Path) -> str:
 @cache
 def texts() -> dict[str, str]:
     """Returns the texts that people read, by file."""
-    whole = [*PAGES, *(path for path in code("examples", "abstractcore") if path not in WITHOUT_ENDS)]
+    whole = [*PAGES, *(path for path in code("examples", "abstractcore", "server") if path not in WITHOUT_ENDS)]
     found = {str(path.relative_to(ROOT)): BUILT.sub("", path.read_text(encoding="utf-8")) for path in whole}
     found |= {str(path.relative_to(ROOT)): model_strings_in(path) for path in code("providers", "media")}
     for name, provider in Services().registry.providers.items():

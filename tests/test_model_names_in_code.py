@@ -9,7 +9,12 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PACKAGES = ("abstractcore", "providers/abstractcore_providers", "media/abstractcore_media")
+PACKAGES = (
+    "abstractcore",
+    "providers/abstractcore_providers",
+    "media/abstractcore_media",
+    "server/abstractcore_server",
+)
 FILES = sorted(file for package in PACKAGES for file in (ROOT / package).rglob("*.py"))
 MODELS = {
     model

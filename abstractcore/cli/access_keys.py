@@ -19,7 +19,7 @@ from .reporting import reported
 from .screen import note, show_table, write
 
 if TYPE_CHECKING:
-    from ..server.store import IssuedKey, Key, Keys
+    from abstractcore_server.store import IssuedKey, Key, Keys
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d{1,6})([smhd])")
@@ -40,7 +40,7 @@ class KeyOptions:
 def create(name: str, options: KeyOptions, database: str | None, *, as_json: bool) -> None:
     """Makes a key and prints its secret."""
     with reported(as_json=as_json), _opened(database) as keys:
-        from ..server.store import KeyLimits
+        from abstractcore_server.store import KeyLimits
 
         is_first = not keys.all()
         issued = keys.create(
@@ -94,8 +94,9 @@ def _opened(database: str | None) -> Generator[Keys]:
             "`abstractcore keys` requires sqlalchemy, which is not installed.",
             hint=install_hint("sqlalchemy", extra="server"),
         )
+    from abstractcore_server.store import Keys, Store, default_file
+
     from ..database import DatabaseError
-    from ..server.store import Keys, Store, default_file
 
     try:
         store = Store(default_file() if database is None else database)

@@ -18,9 +18,10 @@ from .reporting import reported
 from .screen import note
 
 if TYPE_CHECKING:
+    from abstractcore_server import Application, Settings
+    from abstractcore_server.workers import WorkerStart
+
     from ..scrubbing import Secrets
-    from ..server import Application, Settings
-    from ..server.workers import WorkerStart
 
 _PACKAGES = ("httptools", "sqlalchemy", "uvicorn", "websockets")
 _log = logging.getLogger("abstractcore.server")
@@ -47,11 +48,11 @@ def serve(options: ServeOptions) -> None:
     """
     with reported():
         _check_installed()
-        from ..server import Application
-        from ..server.configuration import unknown_variables
-        from ..server.process import check_address, listening_socket, run, url_of
-        from ..server.stored_keys import stored_keys
-        from ..server.workers import Workers
+        from abstractcore_server import Application
+        from abstractcore_server.configuration import unknown_variables
+        from abstractcore_server.process import check_address, listening_socket, run, url_of
+        from abstractcore_server.stored_keys import stored_keys
+        from abstractcore_server.workers import Workers
 
         settings = _settings(options)
         for name in unknown_variables(os.environ, settings):
@@ -81,10 +82,10 @@ def serve(options: ServeOptions) -> None:
 
 def _work(start: WorkerStart, *, quiet: bool) -> None:
     """Serves clients in one of several processes."""
-    from ..server import Application
-    from ..server.control import Control
-    from ..server.process import run
-    from ..server.stored_keys import stored_keys
+    from abstractcore_server import Application
+    from abstractcore_server.control import Control
+    from abstractcore_server.process import run
+    from abstractcore_server.stored_keys import stored_keys
 
     settings = start.settings
     with reported(), logged(_secrets(settings), quiet=quiet):
@@ -101,7 +102,7 @@ def _secrets(settings: Settings) -> Secrets:
 
 
 def _settings(options: ServeOptions) -> Settings:
-    from ..server import read_settings
+    from abstractcore_server import read_settings
 
     given: dict[str, Any] = {
         "host": options.host,

@@ -17,7 +17,7 @@ from .screen import show_table, write
 def check(trace: str, receipts: Path, request: Path | None, reply: Path | None, *, as_json: bool) -> None:
     """Prints what was found; ends with exit code 1 if anything differs."""
     with reported(as_json=as_json):
-        from ..server.receipts import ReceiptFolder
+        from abstractcore_server.receipts import ReceiptFolder
 
         findings = ReceiptFolder(receipts).verify(trace, _content(request, "request"), _content(reply, "reply"))
         code = 0 if all(finding.agrees for finding in findings) else 1

@@ -1,4 +1,4 @@
-"""Every exception class of the three packages, and every error that a public name raises, is an `AbstractCoreError`."""
+"""Every exception class of the four packages, and every error that a public name raises, is an `AbstractCoreError`."""
 
 import importlib
 import inspect
@@ -15,11 +15,12 @@ import abstractcore
 import abstractcore.schema as schema
 import abstractcore_media
 import abstractcore_providers
+import abstractcore_server
 from abstractcore import AbstractCoreError, Message, SchemaError, ToolSpec, errors, from_json
 from abstractcore.telemetry import Subscription
 from tests.junk import junk, outcome
 
-PACKAGES = (abstractcore, abstractcore_media, abstractcore_providers)
+PACKAGES = (abstractcore, abstractcore_media, abstractcore_providers, abstractcore_server)
 MADE_BY_OTHERS = {"LLM", "Stream", "AsyncStream", "SpokenReply", "AsyncSpokenReply", "Subscription"}
 """Classes that `create_llm`, its calls and `subscribe` create: users do not create them."""
 OF_PLUGGY = {"hookimpl"}
@@ -40,7 +41,7 @@ def modules(package: ModuleType) -> Iterator[ModuleType]:
 
 
 def defined_errors() -> set[type[BaseException]]:
-    """The exception classes that are defined in the three packages."""
+    """The exception classes that are defined in the four packages."""
     found: set[type[BaseException]] = set()
     for package in PACKAGES:
         for module in modules(package):

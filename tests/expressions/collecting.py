@@ -16,6 +16,7 @@ FOLDERS = {
     "abstractcore": ROOT,
     "abstractcore_providers": ROOT / "providers",
     "abstractcore_media": ROOT / "media",
+    "abstractcore_server": ROOT / "server",
     **{path.name: path for path in sorted((ROOT / "plugins").iterdir()) if (path / path.name).is_dir()},
 }
 ANCHORED = frozenset({"match", "fullmatch"})
@@ -35,8 +36,8 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "abstractcore/mcp/config.py": {"key": "mcpServers"},
     "abstractcore/scrubbing/short_values.py": {"secrets": ["key7", "abcd"], "forms": ["key7", "abcd"]},
     "abstractcore/scrubbing/texts.py": {"longest_first": ["sk-proj-0", "sk-pr", "eyJ"]},
-    "abstractcore/server/model_checks.py": {"each": ("options", "api_version")},
-    "abstractcore/server/routes.py": {"pattern": "/v1/conversations/(?P<id>.+)/items/(?P<item>.+)"},
+    "server/abstractcore_server/model_checks.py": {"each": ("options", "api_version")},
+    "server/abstractcore_server/routes.py": {"pattern": "/v1/conversations/(?P<id>.+)/items/(?P<item>.+)"},
     "abstractcore/tools/prompted/markers.py": {"markers": ("<tool_call>", "[TOOL_CALLS]", "{")},
     "abstractcore/tools/prompted/value_ends.py": {"quote": '"'},
     "media/abstractcore_media/common/sniffing.py": {"signature": rb"\A.*TRUEVISION-XFILE"},

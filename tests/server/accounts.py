@@ -5,8 +5,8 @@ from __future__ import annotations
 import queue
 
 from abstractcore import ModelCall
-from abstractcore.server import Grant, Lease, OpenAccess, Settlement
-from abstractcore.server.requests import Request
+from abstractcore_server import Grant, Lease, OpenAccess, Settlement
+from abstractcore_server.requests import Request
 from tests.chaos_server import PATIENCE_SECONDS
 
 

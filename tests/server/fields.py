@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 
 from abstractcore import InvalidInputError, ModelCall
 from abstractcore.registry import Registry
-from abstractcore.server.dialects import Dialect
-from abstractcore.server.jobs import without
-from abstractcore.server.requests import Request
-from abstractcore.server.routes import Routes
+from abstractcore_server.dialects import Dialect
+from abstractcore_server.jobs import without
+from abstractcore_server.requests import Request
+from abstractcore_server.routes import Routes
 
 PAGE = Path(__file__).parents[2] / "docs" / "server.md"
 _TABLE = re.compile(r"(<!-- fields of (\S+), by `make docs` -->\n).*?(?=<!-- end -->)", re.DOTALL)

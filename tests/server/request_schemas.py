@@ -1,4 +1,4 @@
-"""Writes the schemas of requests, abstractcore/server/request_schemas.json, which `/openapi.json` and `/docs` show.
+"""Writes the schemas of requests, request_schemas.json of the server, which `/openapi.json` and `/docs` show.
 `python -m` runs it.
 
 The fields of calls are those of docs/server.md, with what the server does with them. Their values are described by the
@@ -13,12 +13,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from abstractcore.server.extension import FIELD as EXTENSION
-from abstractcore.server.extension import NAMES as EXTENSION_NAMES
-from abstractcore.server.routes import ROUTES
+from abstractcore_server.extension import FIELD as EXTENSION
+from abstractcore_server.extension import NAMES as EXTENSION_NAMES
+from abstractcore_server.routes import ROUTES
 from tests.server.fields import FIELDS, outcomes, required
 
-FILE = Path(__file__).parents[2] / "abstractcore" / "server" / "request_schemas.json"
+FILE = Path(__file__).parents[2] / "server" / "abstractcore_server" / "request_schemas.json"
 _SERVERS = "the server's"
 _TYPES: Mapping[type, str] = {
     bool: "boolean",

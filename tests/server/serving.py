@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import Any
 
 from abstractcore import LLM, ModelCall, Services, create_llm
-from abstractcore.server import Access, Application, ProviderSettings, Settings, server_services
-from abstractcore.server.process import GracefulServer, listening_socket, url_of
+from abstractcore_server import Access, Application, ProviderSettings, Settings, server_services
+from abstractcore_server.process import GracefulServer, listening_socket, url_of
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 
 VENDOR_KEY = "vendor-key-0123456789"

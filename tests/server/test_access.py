@@ -8,9 +8,9 @@ import httpx2
 import pytest
 
 from abstractcore import ConfigurationError, InvalidInputError
-from abstractcore.server import FixedKeys, ServerSettings, Settings
-from abstractcore.server.process import listening_socket
-from abstractcore.server.routes import ROUTES
+from abstractcore_server import FixedKeys, ServerSettings, Settings
+from abstractcore_server.process import listening_socket
+from abstractcore_server.routes import ROUTES
 from tests.server.serving import Served, serving
 
 KEY = "correct-key-0123456789"

@@ -17,12 +17,12 @@ from openai.types.responses import Response
 
 from abstractcore import AuthenticationError, RateLimitError
 from abstractcore.database import DatabaseError
-from abstractcore.server import Limits, ServerSettings, Settings, background_response
-from abstractcore.server.backgrounds import Backgrounds, Running
-from abstractcore.server.receipts import ReceiptFolder
-from abstractcore.server.store import background
-from abstractcore.server.store.background import BackgroundResponses
-from abstractcore.server.stored_state import StoredState
+from abstractcore_server import Limits, ServerSettings, Settings, background_response
+from abstractcore_server.backgrounds import Backgrounds, Running
+from abstractcore_server.receipts import ReceiptFolder
+from abstractcore_server.store import background
+from abstractcore_server.store.background import BackgroundResponses
+from abstractcore_server.stored_state import StoredState
 from tests.chaos_server import (
     DONE,
     HANG,

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from abstractcore.server import Limits, Settings
+from abstractcore_server import Limits, Settings
 from tests.chaos_server import failure
 from tests.server.serving import Served, serving
 

@@ -27,7 +27,7 @@ from openai.types.chat import ChatCompletionToolUnionParam
 from openai.types.responses import ResponseApplyPatchToolCall, ResponseFunctionShellToolCall, ToolParam
 from openai.types.responses.response_output_item import LocalShellCallAction
 
-from abstractcore.server.dialects import ANTHROPIC, OPENAI_RESPONSES
+from abstractcore_server.dialects import ANTHROPIC, OPENAI_RESPONSES
 from tests.server.conversations.clients import PARAMETERS
 from tests.server.conversations.scripts import problems, script
 from tests.server.conversations.upstreams import UPSTREAMS, Call, Said, Upstream

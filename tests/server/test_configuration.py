@@ -11,9 +11,9 @@ import trustme
 
 from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.registry import Registry
-from abstractcore.server import Application, ServerSettings, Settings, read_settings, server_services
-from abstractcore.server.configuration import unknown_variables
 from abstractcore_providers.vendors.openai_compatible import VENDORS
+from abstractcore_server import Application, ServerSettings, Settings, read_settings, server_services
+from abstractcore_server.configuration import unknown_variables
 from tests.server.fields import PAGE
 
 WHOLE = """

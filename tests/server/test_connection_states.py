@@ -14,8 +14,8 @@ from typing import Any
 
 import pytest
 
-from abstractcore.server import Grant, Limits, Settings
-from abstractcore.server import process as server_process
+from abstractcore_server import Grant, Limits, Settings
+from abstractcore_server import process as server_process
 from tests.chaos_server import HANG, PATIENCE_SECONDS
 from tests.server.accounts import Accounts
 from tests.server.serving import Served, serving

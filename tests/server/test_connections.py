@@ -14,8 +14,8 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from abstractcore.server import Limits, Settings
-from abstractcore.server.connections import limited_connections
+from abstractcore_server import Limits, Settings
+from abstractcore_server.connections import limited_connections
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.server.serving import Served, serving
 

@@ -21,7 +21,7 @@ from google.genai import types
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from openai.types.responses import Response
 
-from abstractcore.server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES
+from abstractcore_server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES
 from tests.chaos_server import answer
 from tests.server.conversations.clients import CLIENTS, PARAMETERS, Conversation, Got
 from tests.server.conversations.scripts import problems, script

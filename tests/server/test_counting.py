@@ -16,10 +16,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from abstractcore.server import counting
-from abstractcore.server.routes import ROUTES
-from abstractcore.server.store import KeyLimits, Keys, Store
-from abstractcore.server.stored_keys import StoredKeys
+from abstractcore_server import counting
+from abstractcore_server.routes import ROUTES
+from abstractcore_server.store import KeyLimits, Keys, Store
+from abstractcore_server.stored_keys import StoredKeys
 from tests.chaos_server import DONE, LAST_CHUNK, answer, chunk, completion_body, delta, stream_head
 from tests.server.accounts import Accounts
 from tests.server.counted_bodies import (

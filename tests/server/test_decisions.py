@@ -12,8 +12,8 @@ import httpx2
 import openai
 import pytest
 
-from abstractcore.server import Grant, ModelSettings, Settings
-from abstractcore.server.tools.settings import MCPSettings
+from abstractcore_server import Grant, ModelSettings, Settings
+from abstractcore_server.tools.settings import MCPSettings
 from tests.documents import ROOT
 from tests.server.accounts import Accounts
 from tests.server.serving import Served, serving

@@ -21,8 +21,8 @@ import pytest
 import trustme
 from websockets.sync.client import unix_connect
 
-from abstractcore.server import Limits, ServerSettings, Settings
-from abstractcore.server.process import IDLE_SECONDS
+from abstractcore_server import Limits, ServerSettings, Settings
+from abstractcore_server.process import IDLE_SECONDS
 from tests.chaos_server import LAST_CHUNK, PATIENCE_SECONDS, chunk, completion, delta, stream_head
 from tests.server.serving import Served, serving
 from tests.server.test_process import ASK, LAST_PIECE

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import httpx2
 import pytest
 
-from abstractcore.server import FixedKeys, ModelSettings, Settings
-from abstractcore.server.multipart import read_form
 from abstractcore.testing.http_server import Request, Step
+from abstractcore_server import FixedKeys, ModelSettings, Settings
+from abstractcore_server.multipart import read_form
 from tests.backend_doubles import PNG, WAV
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer, answer
 from tests.server.curl_commands import FILES, Command, commands, sent_by_curl

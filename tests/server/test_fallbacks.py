@@ -8,7 +8,7 @@ import httpx2
 import pytest
 
 from abstractcore import OverloadedError
-from abstractcore.server import ModelSettings, Settings
+from abstractcore_server import ModelSettings, Settings
 from tests.server.serving import Served, serving
 
 

@@ -13,8 +13,8 @@ import pytest
 
 from abstractcore import ConfigurationError
 from abstractcore.ports import GuardContext, Refusal, TextPiece
-from abstractcore.server import GuardSettings, ModelSettings, Settings, server_services
-from abstractcore.server.tools.settings import MCPSettings
+from abstractcore_server import GuardSettings, ModelSettings, Settings, server_services
+from abstractcore_server.tools.settings import MCPSettings
 from tests.chaos_server import DONE, LAST_CHUNK, chunk, completion, delta, stream_head
 from tests.leftovers import wait_until
 from tests.server.serving import Served, serving

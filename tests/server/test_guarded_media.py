@@ -22,7 +22,7 @@ from PIL import Image
 
 from abstractcore import Blob, CallRecord, ImagePart, Message, ModelCall, ModelReply, TextPart, Usage
 from abstractcore.ports import Edit, GuardContext, Refusal, TextPiece, with_texts
-from abstractcore.server import GuardSettings, ServerSettings, Settings, server_services
+from abstractcore_server import GuardSettings, ServerSettings, Settings, server_services
 from tests.chaos_server import PATIENCE_SECONDS, answer, raw_answer
 from tests.documents import ROOT
 from tests.leftovers import wait_until

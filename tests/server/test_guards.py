@@ -33,7 +33,8 @@ from abstractcore import (
     Usage,
 )
 from abstractcore.ports import Edit, GuardContext, Refusal, TextPiece, with_texts
-from abstractcore.server import (
+from abstractcore.testing import ScriptedReply
+from abstractcore_server import (
     Application,
     GuardSettings,
     Limits,
@@ -43,8 +44,7 @@ from abstractcore.server import (
     read_settings,
     server_services,
 )
-from abstractcore.server.tools.settings import MCPSettings
-from abstractcore.testing import ScriptedReply
+from abstractcore_server.tools.settings import MCPSettings
 from tests.chaos_server import DONE, LAST_CHUNK, USAGE, chunk, completion_body, delta, raw_answer, stream_head, streamed
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts

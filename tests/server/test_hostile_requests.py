@@ -15,8 +15,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from abstractcore.server import Limits, ServerSettings, Settings
-from abstractcore.server.routes import ROUTES
+from abstractcore_server import Limits, ServerSettings, Settings
+from abstractcore_server.routes import ROUTES
 from tests.chaos_server import (
     HANG,
     PATIENCE_SECONDS,

@@ -16,9 +16,9 @@ from PIL import Image
 
 from abstractcore import create_llm
 from abstractcore.schema import Transcript, TranscriptSegment
-from abstractcore.server import Grant, Limits, Settings, server_services
-from abstractcore.server.transcriptions import _WRITERS
 from abstractcore.stores.models import PACKAGED_MODELS, FileModelStore
+from abstractcore_server import Grant, Limits, Settings, server_services
+from abstractcore_server.transcriptions import _WRITERS
 from abstractvoice.speakers.weights import packaged_models
 from tests.chaos_server import answer
 from tests.documents import ROOT

@@ -33,18 +33,18 @@ from abstractcore import (
 )
 from abstractcore.mcp import tools as mcp_tools
 from abstractcore.schema import WireRequest
-from abstractcore.server import Settings, read_settings
-from abstractcore.server.access import FixedKeys
-from abstractcore.server.limits import Limits
-from abstractcore.server.passthrough import Relay
-from abstractcore.server.receipts import Receipt, ReceiptFolder
-from abstractcore.server.settings import ModelSettings, ServerSettings
-from abstractcore.server.stored_state import StoredState
-from abstractcore.server.tools.approved_calls import ApprovedCalls
-from abstractcore.server.tools.servers import Listing, MCPServers
-from abstractcore.server.tools.settings import MCPSettings
 from abstractcore.testing import ScriptedReply
 from abstractcore.tools.signatures import SignatureReader
+from abstractcore_server import Settings, read_settings
+from abstractcore_server.access import FixedKeys
+from abstractcore_server.limits import Limits
+from abstractcore_server.passthrough import Relay
+from abstractcore_server.receipts import Receipt, ReceiptFolder
+from abstractcore_server.settings import ModelSettings, ServerSettings
+from abstractcore_server.stored_state import StoredState
+from abstractcore_server.tools.approved_calls import ApprovedCalls
+from abstractcore_server.tools.servers import Listing, MCPServers
+from abstractcore_server.tools.settings import MCPSettings
 from tests.chaos_server import (
     DONE,
     LAST_CHUNK,

@@ -10,7 +10,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from abstractcore.server import ServerSettings, Settings
+from abstractcore_server import ServerSettings, Settings
 from tests.chaos_server import completion
 from tests.server.serving import Served, serving
 

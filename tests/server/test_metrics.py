@@ -11,11 +11,11 @@ from prometheus_client.parser import text_string_to_metric_families
 from websockets.sync.client import connect
 
 from abstractcore import Usage
-from abstractcore.server import FixedKeys
-from abstractcore.server.audit import Entry
-from abstractcore.server.metrics import Metrics
-from abstractcore.server.shared_folder import SharedFolder
 from abstractcore.testing import ScriptedReply
+from abstractcore_server import FixedKeys
+from abstractcore_server.audit import Entry
+from abstractcore_server.metrics import Metrics
+from abstractcore_server.shared_folder import SharedFolder
 from tests.chaos_server import HANG, PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.server.serving import Served, serving

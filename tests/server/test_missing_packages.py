@@ -22,8 +22,8 @@ from google.genai import types
 from abstractcore import MissingExtraError
 from abstractcore.registry import Registry
 from abstractcore.registry.entry_points import found_plugins
-from abstractcore.server import Settings, server_services
-from abstractcore.server.stored_state import StoredState
+from abstractcore_server import Settings, server_services
+from abstractcore_server.stored_state import StoredState
 from tests.documents import ROOT
 from tests.server.serving import Served, serving
 

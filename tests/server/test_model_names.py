@@ -10,9 +10,9 @@ import httpx2
 import openai
 import pytest
 
-from abstractcore.server import ModelSettings, ServerSettings, Settings
-from abstractcore.server.access import Grant
-from abstractcore.server.tools.settings import MCPSettings
+from abstractcore_server import ModelSettings, ServerSettings, Settings
+from abstractcore_server.access import Grant
+from abstractcore_server.tools.settings import MCPSettings
 from tests.server.accounts import Accounts
 from tests.server.serving import Served, serving
 

@@ -13,7 +13,7 @@ import pytest
 from mistralai.client import Mistral
 from mistralai.client.models import ModerationResponse
 
-from abstractcore.server import Grant, ModelSettings, Settings
+from abstractcore_server import Grant, ModelSettings, Settings
 from tests.chaos_server import answer, completion, failure, raw_answer
 from tests.server.accounts import Accounts
 from tests.server.serving import FORMATS, VENDOR_KEY, Served, serving

@@ -12,7 +12,7 @@ import httpx2
 import pytest
 
 from abstractcore import CallRecord, to_json
-from abstractcore.server import ServerSettings, Settings
+from abstractcore_server import ServerSettings, Settings
 from tests.chaos_server import CUT, Step, answer, chunk, delta, event, failure, stream_head
 from tests.server.serving import VENDOR_KEY, Served, serving
 

@@ -14,9 +14,9 @@ import pytest
 from hypothesis import HealthCheck, Phase, assume, given, settings
 from openai.types import moderation
 
-from abstractcore.server import ServerSettings, Settings
-from abstractcore.server.requests import Request
-from abstractcore.server.routes import Routes
+from abstractcore_server import ServerSettings, Settings
+from abstractcore_server.requests import Request
+from abstractcore_server.routes import Routes
 from tests.chaos_server import Request as Sent
 from tests.chaos_server import Step, answer, completion
 from tests.documents import ROOT

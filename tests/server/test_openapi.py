@@ -12,11 +12,11 @@ from jsonschema import Draft202012Validator
 
 from abstractcore import InvalidInputError
 from abstractcore.registry import Registry
-from abstractcore.server import FixedKeys, images, music, speech, transcriptions, uploaded_files, uploads
-from abstractcore.server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES, Dialect
-from abstractcore.server.openapi import ERRORS
-from abstractcore.server.route_descriptions import APIS, requests
-from abstractcore.server.routes import ROUTES
+from abstractcore_server import FixedKeys, images, music, speech, transcriptions, uploaded_files, uploads
+from abstractcore_server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES, Dialect
+from abstractcore_server.openapi import ERRORS
+from abstractcore_server.route_descriptions import APIS, requests
+from abstractcore_server.routes import ROUTES
 from tests.server.fields import FIELDS
 from tests.server.request_schemas import FILE, OWN, content
 from tests.server.serving import serving

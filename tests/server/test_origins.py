@@ -11,8 +11,8 @@ import httpx2
 import pytest
 
 from abstractcore import ConfigurationError
-from abstractcore.server import ServerSettings, Settings, read_settings
-from abstractcore.server.routes import ROUTES
+from abstractcore_server import ServerSettings, Settings, read_settings
+from abstractcore_server.routes import ROUTES
 from tests.server.serving import Served, serving
 
 ALLOWED = "https://app.example.com"

@@ -11,8 +11,8 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from abstractcore.server.shared_folder import SharedFolder
-from abstractcore.server.store import Keys, Store
+from abstractcore_server.shared_folder import SharedFolder
+from abstractcore_server.store import Keys, Store
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer, completion
 from tests.leftovers import wait_until
 from tests.server.test_process import ASK, started

@@ -21,8 +21,8 @@ import pytest
 from websockets.exceptions import ConnectionClosedOK
 from websockets.sync.client import connect
 
-from abstractcore.server import Application, Settings
 from abstractcore.stores.models import FileModelStore
+from abstractcore_server import Application, Settings
 from tests.chaos_server import (
     DONE,
     HANG,

@@ -5,8 +5,8 @@ from __future__ import annotations
 import httpx2
 import pytest
 
-from abstractcore.server.requests import Request
-from abstractcore.server.routes import Routes
+from abstractcore_server.requests import Request
+from abstractcore_server.routes import Routes
 from tests.server.serving import Served
 
 ROUTES = Routes()

@@ -13,7 +13,7 @@ import pytest
 
 from abstractcore import ModelCall, Usage
 from abstractcore.ports import GuardContext, Refusal
-from abstractcore.server import (
+from abstractcore_server import (
     Grant,
     GuardSettings,
     Lease,
@@ -24,10 +24,10 @@ from abstractcore.server import (
     Settlement,
     server_services,
 )
-from abstractcore.server.settlements import Spending
-from abstractcore.server.store import CallLeases, KeyLimits, Keys, Store
-from abstractcore.server.store import Refusal as LimitReached
-from abstractcore.server.stored_keys import StoredKeys
+from abstractcore_server.settlements import Spending
+from abstractcore_server.store import CallLeases, KeyLimits, Keys, Store
+from abstractcore_server.store import Refusal as LimitReached
+from abstractcore_server.stored_keys import StoredKeys
 from tests.chaos_server import HANG, PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts

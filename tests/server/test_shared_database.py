@@ -17,8 +17,8 @@ from typing import Any
 import httpx2
 import pytest
 
-from abstractcore.server.store import Keys, Store
-from abstractcore.server.store.conversations import Conversations
+from abstractcore_server.store import Keys, Store
+from abstractcore_server.store.conversations import Conversations
 from tests.chaos_server import ScriptedServer
 from tests.leftovers import wait_until
 from tests.server.test_workers import Served, serving

@@ -12,10 +12,10 @@ import httpx2
 import openai
 import pytest
 
-from abstractcore.server import Settings
-from abstractcore.server.access import FixedKeys
-from abstractcore.server.settings import ServerSettings
 from abstractcore.testing import ScriptedReply
+from abstractcore_server import Settings
+from abstractcore_server.access import FixedKeys
+from abstractcore_server.settings import ServerSettings
 from tests.chaos_server import raw_answer
 from tests.server.serving import Served, serving
 

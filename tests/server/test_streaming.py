@@ -14,8 +14,8 @@ import openai
 import pytest
 
 from abstractcore import OverloadedError, StreamInterruptedError, Usage
-from abstractcore.server import Limits, ModelSettings, Settings
 from abstractcore.testing import ScriptedReply
+from abstractcore_server import Limits, ModelSettings, Settings
 from tests.chaos_server import CUT, DONE, HANG, LAST_CHUNK, USAGE, chunk, delta, failure, stream_head, streamed
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts

@@ -12,7 +12,7 @@ import pytest
 from abstractcore import Message, ToolCall, create_llm
 from abstractcore.engine import lower
 from abstractcore.schema import ModelCall, ReasoningPart, ToolSpec
-from abstractcore.server import Settings, server_services
+from abstractcore_server import Settings, server_services
 from tests.chaos_server import answer
 from tests.server.conversations.clients import CLIENTS, Conversation
 from tests.server.conversations.thinking import THINKING_UPSTREAMS, THOUGHT, thinks

@@ -11,9 +11,9 @@ import httpx2
 import openai
 import pytest
 
-from abstractcore.server import Settings
-from abstractcore.server.access import FixedKeys
-from abstractcore.server.limits import Limits
+from abstractcore_server import Settings
+from abstractcore_server.access import FixedKeys
+from abstractcore_server.limits import Limits
 from tests.chaos_server import completion
 from tests.server.serving import Served, serving
 

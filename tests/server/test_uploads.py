@@ -16,9 +16,9 @@ from openai.resources.uploads.uploads import DEFAULT_PART_SIZE
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
-from abstractcore.server import ServerSettings, Settings
-from abstractcore.server.access import FixedKeys
-from abstractcore.server.limits import Limits
+from abstractcore_server import ServerSettings, Settings
+from abstractcore_server.access import FixedKeys
+from abstractcore_server.limits import Limits
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.postgresql import running_postgresql
 from tests.server.multipart import form

@@ -31,12 +31,12 @@ from websockets.sync.client import ClientConnection, connect
 
 from abstractcore import AuthenticationError, CallRecord, OverloadedError, RateLimitError, Usage
 from abstractcore.concurrency import AsyncRuntime
-from abstractcore.server import Grant, Limits, ServerSettings, Settings
-from abstractcore.server.connection import Connection
-from abstractcore.server.receipts import ReceiptFolder
-from abstractcore.server.websocket_connections import limited_websockets
-from abstractcore.server.websockets import Socket
 from abstractcore.testing import ScriptedReply
+from abstractcore_server import Grant, Limits, ServerSettings, Settings
+from abstractcore_server.connection import Connection
+from abstractcore_server.receipts import ReceiptFolder
+from abstractcore_server.websocket_connections import limited_websockets
+from abstractcore_server.websockets import Socket
 from tests.chaos_server import (
     CUT,
     DONE,

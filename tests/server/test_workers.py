@@ -17,10 +17,10 @@ import httpx2
 import pytest
 
 from abstractcore import ConfigurationError
-from abstractcore.server import ServerSettings, Settings
-from abstractcore.server.process import listening_socket
-from abstractcore.server.store import KeyLimits, Keys, Store
-from abstractcore.server.workers import Workers
+from abstractcore_server import ServerSettings, Settings
+from abstractcore_server.process import listening_socket
+from abstractcore_server.store import KeyLimits, Keys, Store
+from abstractcore_server.workers import Workers
 from tests.chaos_server import HANG, LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, chunk, completion, delta, stream_head
 from tests.postgresql import running_postgresql
 from tests.server.test_process import ASK, LAST_PIECE, Process, notified, started, wait_until_refused

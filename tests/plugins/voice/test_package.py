@@ -27,7 +27,7 @@ IMPORT = "import sys, abstractvoice.text; print(*(name for name in sys.modules i
 def contract(plugin: Path) -> subprocess.CompletedProcess[str]:
     """The import contract of the plugin, for its modules in a folder."""
     code = "from importlinter.cli import lint_imports; exit(lint_imports(cache_dir=None))"
-    places = [plugin, ROOT, ROOT / "media", ROOT / "providers"]
+    places = [plugin, ROOT, ROOT / "media", ROOT / "providers", ROOT / "server"]
     return subprocess.run(
         [sys.executable, "-c", code],
         cwd=plugin,

@@ -73,7 +73,7 @@ def test_count_of_a_model_with_native_tools_is_what_it_reports(stronger_llm: LLM
 
 def texts() -> dict[str, str]:
     """Texts of the kinds that users send."""
-    schema = json.loads((ROOT / "abstractcore/server/request_schemas.json").read_text())
+    schema = json.loads((ROOT / "server/abstractcore_server/request_schemas.json").read_text())
     return {
         "prose": (ROOT / "docs/decisions/0083-decisions-before-a-call.md").read_text(),
         "code": (ROOT / "abstractcore/concurrency/deadlines.py").read_text(),

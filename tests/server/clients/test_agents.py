@@ -14,9 +14,9 @@ from typing import Any
 import httpx2
 import pytest
 
-from abstractcore.server import Settings
-from abstractcore.server.settings import ModelSettings
 from abstractcore.testing import ScriptedReply
+from abstractcore_server import Settings
+from abstractcore_server.settings import ModelSettings
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.node_packages import NODE, installed
 from tests.server.clients.replies import result_of

@@ -23,7 +23,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from abstractcore.server import ModelSettings, ServerSettings, Settings
+from abstractcore_server import ModelSettings, ServerSettings, Settings
 from tests.chaos_server import Request, Step, answer, completion
 from tests.packages import ROOT
 from tests.server.serving import Served, serving

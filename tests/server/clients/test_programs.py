@@ -19,8 +19,8 @@ from typing import Any, NamedTuple
 import httpx2
 import pytest
 
-from abstractcore.server import FixedKeys, Settings
 from abstractcore.testing import ScriptedReply
+from abstractcore_server import FixedKeys, Settings
 from tests.packages import kept_environment, run
 from tests.server.clients import test_agents, test_node_clients, test_python_clients
 from tests.server.fields import PAGE

@@ -27,10 +27,10 @@ from abstractcore import (
     TextPart,
     ToolResult,
 )
-from abstractcore.server import ServerSettings, Settings
-from abstractcore.server.access import FixedKeys
-from abstractcore.server.routes import ROUTES
 from abstractcore.testing import ScriptedReply
+from abstractcore_server import ServerSettings, Settings
+from abstractcore_server.access import FixedKeys
+from abstractcore_server.routes import ROUTES
 from tests.chaos_server import PATIENCE_SECONDS, answer
 from tests.node_packages import installed
 from tests.server.serving import Served, serving

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from abstractcore.server.store import Store
-from abstractcore.server.store.tables import metadata
+from abstractcore_server.store import Store
+from abstractcore_server.store.tables import metadata
 
 
 class Clock:

@@ -6,8 +6,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from abstractcore.server.store import Store
-from abstractcore.server.store.approved_calls import ApprovedCalls, BegunCall
+from abstractcore_server.store import Store
+from abstractcore_server.store.approved_calls import ApprovedCalls, BegunCall
 from tests.server.store.databases import Clock
 
 RESULT = {"texts": ["done"], "is_error": False}

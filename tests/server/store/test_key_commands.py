@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 from abstractcore.cli.app import app
-from abstractcore.server.store import Keys, Store
+from abstractcore_server.store import Keys, Store
 
 
 @pytest.fixture

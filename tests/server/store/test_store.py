@@ -13,13 +13,13 @@ from sqlalchemy import inspect, text
 
 from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.database import DatabaseError
-from abstractcore.server import store as store_package
-from abstractcore.server.store import CallLeases, KeyLimits, Keys, Refusal, Store
-from abstractcore.server.store import responses as response_rows
-from abstractcore.server.store.background import ALIVE_SECONDS, EVENT_SECONDS, BackgroundResponses, Key
-from abstractcore.server.store.conversations import Conversations
-from abstractcore.server.store.responses import Responses, StoredResponse
-from abstractcore.server.store.tables import VERSION, metadata
+from abstractcore_server import store as store_package
+from abstractcore_server.store import CallLeases, KeyLimits, Keys, Refusal, Store
+from abstractcore_server.store import responses as response_rows
+from abstractcore_server.store.background import ALIVE_SECONDS, EVENT_SECONDS, BackgroundResponses, Key
+from abstractcore_server.store.conversations import Conversations
+from abstractcore_server.store.responses import Responses, StoredResponse
+from abstractcore_server.store.tables import VERSION, metadata
 from tests.postgresql import running_postgresql
 from tests.server.store.databases import Clock
 
@@ -131,7 +131,7 @@ def test_leases_of_a_killed_process_expire(url: str, leases: CallLeases, clock: 
     code = f"""
 import os, signal
 from abstractcore.database import DatabaseError
-from abstractcore.server.store import KeyLimits, CallLeases, Store
+from abstractcore_server.store import KeyLimits, CallLeases, Store
 CallLeases(Store({url!r}), lambda: {clock()}).begin("alice", KeyLimits(None, 100, 1), 100, 300)
 os.kill(os.getpid(), signal.SIGKILL)
 """
@@ -175,7 +175,7 @@ def test_processes_that_share_a_database_let_in_no_request_too_many(url: str, ke
     keys.create("alice")
     code = f"""
 from abstractcore.database import DatabaseError
-from abstractcore.server.store import KeyLimits, CallLeases, Store
+from abstractcore_server.store import KeyLimits, CallLeases, Store
 leases = CallLeases(Store({url!r}), lambda: 1_800_000_000.0)
 print(sum(isinstance(leases.begin("alice", KeyLimits(50), 0, 60), str) for _ in range(40)))
 """

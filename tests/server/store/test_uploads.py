@@ -10,12 +10,12 @@ import pytest
 from sqlalchemy import text
 
 from abstractcore import InvalidInputError, NotFoundError
-from abstractcore.server.store import Store
-from abstractcore.server.store import uploads as upload_rows
-from abstractcore.server.store.files import Files
-from abstractcore.server.store.room import NoRoom, Room
-from abstractcore.server.store.tables import files as file_rows
-from abstractcore.server.store.uploads import StoredUpload, Uploads
+from abstractcore_server.store import Store
+from abstractcore_server.store import uploads as upload_rows
+from abstractcore_server.store.files import Files
+from abstractcore_server.store.room import NoRoom, Room
+from abstractcore_server.store.tables import files as file_rows
+from abstractcore_server.store.uploads import StoredUpload, Uploads
 from tests.server.store.databases import Clock
 
 MOST = 100

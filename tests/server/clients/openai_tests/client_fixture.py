@@ -14,8 +14,8 @@ import openai
 import pytest
 from openai._models import FinalRequestOptions
 
-from abstractcore.server.requests import Request
-from abstractcore.server.routes import Routes
+from abstractcore_server.requests import Request
+from abstractcore_server.routes import Routes
 
 _URL = os.environ["TEST_API_BASE_URL"]
 _MEDIA = Path(os.environ["TEST_MEDIA"])

@@ -1,0 +1,302 @@
+"""`Application`: the ASGI application. It lets requests in, calls their handlers, and sends what they return."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Coroutine, Mapping
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import abstractcore
+from abstractcore.client.services import new_trace_id
+from abstractcore.errors import AccessDeniedError, NotFoundError, RateLimitError
+from abstractcore.registry import Registry
+from abstractcore.schema import WireResponse
+
+from .access import Access, FixedKeys, Grant, OpenAccess
+from .accounts import Accounts
+from .audit import GONE, AuditLog, Entry
+from .backgrounds import Backgrounds
+from .connection import ClientGone, Connection, Receive, Send
+from .dialects import Dialect
+from .draining import Drains
+from .exchange import Exchange, Reply, State
+from .failures import RequestRefused, refusal_of, refused, shown_error, with_code
+from .fetching import NoDownloads
+from .guards import Guards
+from .hosts import Hosts
+from .llms import LLMs
+from .makers import Makers
+from .metrics import Metrics
+from .model_checks import addresses, check_models
+from .origins import Origins, is_preflight
+from .problems import Problems
+from .receipts import save_receipt
+from .requests import Request
+from .routes import Found, Routes, dialect_of_path
+from .settings import Settings
+from .shared_folder import SharedFolder
+from .stored_state import StoredState
+from .tools.approved_calls import ApprovedCalls
+from .tools.servers import MCPServers
+from .trace_ids import begin_request, next_trace_id
+from .websockets import WebSockets
+
+_UNKNOWN_HOST = (
+    "the name in the header Host is not one of this server: add it to hosts in its configuration, or start it with "
+    "--allow-host NAME"
+)
+_NO_GRANT = Grant(models=())
+_LONGEST_METHOD = 20
+
+
+class Application:
+    """Answers clients of many APIs by the models of `settings`, and by `models`: LLMs of the program, by their names.
+
+    `services`, by default `server_services(settings)`, and `access` are those of programs that bring their own. Without
+    `access`, clients need a key of `settings.server.database`, or of `settings.keys`; without both, everyone who can
+    connect is let in. `shared` is the folder of all processes that answer together. Raises `ConfigurationError` for a
+    database that cannot be used.
+    """
+
+    def __init__(
+        self,
+        settings: Settings | None = None,
+        *,
+        models: Mapping[str, abstractcore.LLM] | None = None,
+        services: abstractcore.Services | None = None,
+        access: Access | None = None,
+        shared: SharedFolder | None = None,
+    ) -> None:
+        self._models = models or {}
+        self._given_services = services
+        self._given_access = access or _access_of(settings)
+        self._routes = Routes()
+        self._shared = shared
+        first = settings or Settings()
+        self._stored = StoredState(_database_of_state(first, shared), first.limits.stored_seconds)
+        self._backgrounds = Backgrounds(self._stored, shared)
+        self.websockets = WebSockets(self._http)
+        self._metrics = Metrics(shared, lambda: self._backgrounds.running, lambda: self.websockets.open)
+        self._approved = ApprovedCalls(self._stored)
+        self._accounts = Accounts()
+        self._retired: set[Guards] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.state = self._made(first)
+        self.state.guards.connect()
+
+    def _made(self, settings: Settings, registry: Registry | None = None) -> State:
+        services = self._given_services or server_services(settings, registry=registry)
+        access = self._given_access or (FixedKeys(settings.keys) if settings.keys else OpenAccess())
+        llms = LLMs(settings, services, self._models)
+        hosts = Hosts((settings.server.host, *settings.server.hosts))
+        makers = Makers(settings, services, llms)
+        return State(
+            settings,
+            services,
+            llms,
+            access,
+            hosts,
+            Origins(settings.server.origins),
+            Drains(settings.limits),
+            makers,
+            Guards(settings, services, llms),
+            self._metrics,
+            self._stored,
+            self._backgrounds,
+            MCPServers(settings, services.environment, self._approved),
+            self._accounts,
+        )
+
+    def reload(self, settings: Settings) -> None:
+        """Replaces the configuration. Requests that are being answered keep theirs; where the server listens, and what
+        it accepts of a connection, stays as it is. Raises `ConfigurationError`, and changes nothing, for models or
+        providers that cannot be used.
+        """
+        before = self.state
+        # The plugins stay: one of them has the processes of models on this machine.
+        state = self._made(settings, registry=before.services.registry)
+        try:
+            _check(state)
+            state.guards.connect()
+        except BaseException:
+            self._soon(self._retire(state, before))
+            raise
+        self.state = state
+        self._soon(before.mcp.retire())
+        self._soon(self._retire(before, state))
+
+    def check(self) -> None:
+        """Raises `ConfigurationError` for all providers, models and MCP servers that cannot be used; asks none."""
+        _check(self.state)
+
+    def addresses(self) -> list[str]:
+        """Returns which URLs are requested of the providers, and what is unusual in them; asks none."""
+        return addresses(self.state.settings, self.state.services, self.state.llms)
+
+    def _soon(self, work: Coroutine[Any, Any, None]) -> None:
+        """Begins work on the loop that answers requests; drops it if there is none yet, and nothing has been used."""
+        if self._loop is None:
+            work.close()
+        else:
+            asyncio.run_coroutine_threadsafe(work, self._loop)
+
+    async def _retire(self, state: State, successor: State) -> None:
+        """Closes guards and connections of a state when its last request has ended."""
+        self._retired.add(state.guards)
+        await state.guards.retire(successor.guards)
+        self._retired.discard(state.guards)
+        if state.services is not successor.services:
+            await state.services.close_connections()
+
+    def stop(self) -> None:
+        """Lets `/ready` report that the server is being stopped."""
+        self.state.drains.is_stopping = True
+        self._backgrounds.stop(self.state.settings.limits.drain_seconds)
+
+    async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        """Answers one request (ASGI)."""
+        if scope["type"] == "http":
+            await self._http(scope, Connection(receive, send))
+        elif scope["type"] == "lifespan":
+            await self._lifespan(receive, send)
+        else:
+            await self.websockets.serve(scope, receive, send)
+
+    async def _lifespan(self, receive: Receive, send: Send) -> None:
+        with suppress(asyncio.CancelledError):  # of a server that ends at once
+            await receive()
+            self._loop = asyncio.get_running_loop()
+            await self._backgrounds.begin()
+            await send({"type": "lifespan.startup.complete"})
+            async with self._metrics.kept_saved():
+                await receive()
+                await self._backgrounds.close()
+            await self._accounts.settled(self.state.settings.limits.drain_seconds)
+            await self.state.mcp.close()
+            await asyncio.gather(*(guards.close() for guards in (*self._retired, self.state.guards)))
+            if self._given_services is None:
+                await asyncio.to_thread(self.state.services.close)
+            await self._approved.saved()
+            await asyncio.to_thread(self._stored.close)
+            await send({"type": "lifespan.shutdown.complete"})
+
+    async def _http(self, scope: Mapping[str, Any], connection: Connection) -> None:
+        """Answers a request with the state of its beginning."""
+        state = self.state
+        with state.guards.used():
+            await self._answer(scope, connection, state)
+
+    async def _answer(self, scope: Mapping[str, Any], connection: Connection, state: State) -> None:
+        """Answers a request. Whatever happens becomes a response in the client's dialect."""
+        request = Request.of(scope, new_trace_id())
+        begin_request(request.trace_id)
+        found = self._routes.find(request)
+        dialect = dialect_of_path(request) if found is None else found.route.dialect
+        entry = Entry(request.trace_id, request.method[:_LONGEST_METHOD], None if found is None else found.route.path)
+        if state.settings.server.audit_log is not None and (found is None or not found.route.is_open):
+            log = AuditLog(state.settings.server.audit_log)
+            connection.before_end = lambda: log.write(entry, connection.status, connection.digest.hexdigest())
+        if state.settings.server.receipts is not None:
+            connection.copy = []
+        self._metrics.running += 1
+        begun = time.monotonic()
+        try:
+            reply = await self._reply(request, state, found, connection, entry)
+            if isinstance(reply, WireResponse):
+                await connection.send(reply.status, reply.headers, reply.body)
+            else:
+                await reply.send_to(connection)
+        except ClientGone:
+            return
+        except Exception as error:
+            if connection.started:
+                raise
+            response = _failure(error, request, state, dialect)
+            await connection.send(response.status, response.headers, response.body)
+        finally:
+            self._metrics.running -= 1
+            self._metrics.count(entry, connection.status or GONE, time.monotonic() - begun)
+            if connection.before_end is not None:
+                connection.before_end()
+            if connection.copy is not None and entry.receipt.calls:
+                folder = str(state.settings.server.receipts)
+                await save_receipt(folder, entry.trace_id, entry.receipt, b"".join(connection.copy))
+
+    async def _reply(
+        self, request: Request, state: State, found: Found | None, connection: Connection, entry: Entry
+    ) -> Reply:
+        """Lets a request in and calls its handler."""
+        if not state.hosts.allows(request.headers.get("host", "")):
+            raise RequestRefused(403, AccessDeniedError(_UNKNOWN_HOST))
+        is_page = found is not None and found.route.is_open
+        connection.cors_headers = state.origins.check(request, is_page=is_page)
+        if connection.cors_headers and is_preflight(request):
+            return WireResponse(200, {}, b"")
+        grant = _NO_GRANT
+        if found is None or not found.route.is_open:
+            grant = await state.access.admit(request)
+            entry.key = grant.key_id
+        if found is None:
+            raise NotFoundError(f"there is nothing at {request.method} {request.path[:200]}; /docs lists the routes")
+        if found.handler is None:
+            allowed = ", ".join(found.route.methods)
+            raise refused(405, f"{request.method} is not allowed here: use {allowed}", allow=allowed)
+        if self._metrics.running > state.settings.limits.requests and not found.route.is_open:
+            raise RateLimitError("the server has reached its limit of concurrent requests", retry_after=1)
+        return await found.handler(
+            Exchange(found.request, connection, state, found.route.dialect, grant, time.time(), entry)
+        )
+
+
+def _check(state: State) -> None:
+    problems = Problems()
+    with problems.collected():
+        check_models(state.settings, state.services, state.llms)
+    with problems.collected():
+        state.mcp.check()
+    problems.check()
+
+
+def _database_of_state(settings: Settings, shared: SharedFolder | None) -> str | None:
+    """Returns the URL of the database of stored responses; None for a file of this process."""
+    if settings.server.database is not None or shared is None:
+        return settings.server.database
+    return f"sqlite:///{shared.folder / 'responses.db'}"
+
+
+def _access_of(settings: Settings | None) -> Access | None:
+    """Returns the access by the keys of a database that the settings name."""
+    if settings is None or settings.server.database is None:
+        return None
+    from .stored_keys import stored_keys
+
+    return stored_keys(settings)
+
+
+def _failure(error: Exception, request: Request, state: State, dialect: Dialect) -> WireResponse:
+    """Returns the response for an error, in the client's dialect."""
+    shown = shown_error(error, request.trace_id, state.hidden)
+    refusal = refusal_of(error, shown)
+    response = dialect.failure(state.format(dialect.format), shown, refusal.status)
+    if refusal.code is not None:
+        response = replace(response, body=with_code(response.body, refusal.code))
+    headers = {
+        **response.headers,
+        **refusal.headers,
+        dialect.id_header: request.trace_id,
+        "x-abstractcore-trace-id": request.trace_id,
+    }
+    if response.status == 401:
+        headers["www-authenticate"] = "Bearer"
+    return replace(response, headers=headers)
+
+
+def server_services(settings: Settings, **services: Any) -> abstractcore.Services:
+    """Returns the services of a server, which are those of `Services(...)`, but for two: it downloads nothing that
+    clients name, unless the settings allow it, and the first call of a request has the id of the request.
+    """
+    fetcher = None if settings.server.fetch_urls else NoDownloads()
+    return abstractcore.Services(fetcher=fetcher, new_id=next_trace_id, **services)

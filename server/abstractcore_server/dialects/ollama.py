@@ -1,0 +1,196 @@
+"""`POST /api/chat` and `/api/generate` (https://docs.ollama.com/api)."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from pydantic_core import to_json
+
+from abstractcore.errors import AbstractCoreError, InvalidInputError
+from abstractcore.ports import StreamRenderer, Transpiler
+from abstractcore.schema import Delta, ModelReply, Rendered, WireRequest
+
+from ..bodies import read_object
+from ..requests import Request
+from .base import EXTENSION, Asked, Dialect, Stamp, flag_at, text_at
+
+_BEFORE = b'"message":'
+_UNLOADS = (0, "0", "0s", "0m", "0h")
+"""Values of `keep_alive` with which a model is unloaded."""
+
+
+class OllamaDialect(Dialect):
+    """Ollama's chat: a stream is lines of JSON, and the default."""
+
+    name = "ollama"
+    format = "ollama"
+    vendors = ("ollama",)
+    event_ends = (b"\n",)
+    arguments = "object"
+    reply_fields = frozenset(
+        {
+            "context",
+            "created_at",
+            "done",
+            "done_reason",
+            "eval_count",
+            "eval_duration",
+            "load_duration",
+            "logprobs",
+            "message",
+            "model",
+            "prompt_eval_count",
+            "prompt_eval_duration",
+            "response",
+            "thinking",
+            "total_duration",
+        }
+    )
+
+    def read(self, request: Request, body: bytes) -> Asked:
+        """Returns what a request asks for."""
+        data = read_object(body, request.headers)
+        wire = WireRequest(request.target, {}, body)
+        return Asked(text_at(data, "model"), flag_at(data, "stream", True), wire, data, extension=data.get(EXTENSION))
+
+    def stream_type(self, asked: Asked) -> str:
+        """Returns the content type of lines of JSON."""
+        return "application/x-ndjson"
+
+    def stamped(self, reply: ModelReply, stamp: Stamp) -> ModelReply:
+        """Returns a reply with a time: the format has no ids."""
+        if "created_at" in reply.provider_metadata:
+            return reply
+        return replace(reply, provider_metadata={**reply.provider_metadata, "created_at": written(stamp)})
+
+    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+        """Returns what writes the lines."""
+        return LineRenderer(transpiler.renderer(), stamp)
+
+    def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
+        """Returns a line with an empty text: clients parse every line."""
+        return self._without_text(asked, stamp, done=False) + b"\n"
+
+    def loaded(self, asked: Asked, stamp: Stamp) -> bytes | None:
+        """Returns the answer to a request that only loads a model, or unloads it; None for one that asks something."""
+        if self._asks_something(asked.data):
+            return None
+        reason = "unload" if asked.data.get("keep_alive") in _UNLOADS else "load"
+        return self._without_text(asked, stamp, done=True, done_reason=reason)
+
+    def _asks_something(self, data: Mapping[str, Any]) -> bool:
+        return data.get("messages", []) != []
+
+    def _without_text(self, asked: Asked, stamp: Stamp, **more: Any) -> bytes:
+        message = {"role": "assistant", "content": ""}
+        return to_json({"model": asked.model, "created_at": written(stamp), "message": message, **more})
+
+
+class LineRenderer:
+    """Writes the lines of a stream, with the time that clients expect in each."""
+
+    def __init__(self, inner: StreamRenderer, stamp: Stamp) -> None:
+        self._inner = inner
+        self._time = b'"created_at":"' + written(stamp).encode() + b'",' + _BEFORE
+
+    def feed(self, delta: Delta) -> bytes:
+        """Returns the lines of a delta."""
+        return self._timed(self._inner.feed(delta))
+
+    def finish(self) -> bytes:
+        """Returns the last line."""
+        return self._timed(self._inner.finish())
+
+    def error(self, error: AbstractCoreError) -> bytes:
+        """Returns the error as a line."""
+        return self._inner.error(error)
+
+    def _timed(self, line: bytes) -> bytes:
+        """Returns a line with the time, before its message: quotes within texts are escaped."""
+        return line if b'"created_at":"' in line else line.replace(_BEFORE, self._time, 1)
+
+
+class OllamaGenerateDialect(OllamaDialect):
+    """Ollama's generate: a chat of one message."""
+
+    name = "ollama_generate"
+
+    def read(self, request: Request, body: bytes) -> Asked:
+        """Returns what a request asks for; raises `InvalidInputError` for a template or a suffix."""
+        asked = super().read(request, body)
+        chat = to_json(_as_chat(asked.data))
+        return replace(asked, wire=WireRequest(request.target, {}, chat))
+
+    def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
+        """Returns the answer with its text in `response`."""
+        rendered = super().render(transpiler, replies, asked, stamp)
+        return Rendered(_as_generated(rendered.body), rendered.warnings)
+
+    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+        """Returns what writes the lines."""
+        return GeneratedLineRenderer(super().renderer(transpiler, asked, stamp, choice))
+
+    def _asks_something(self, data: Mapping[str, Any]) -> bool:
+        return any(data.get(name) for name in ("prompt", "images", "system"))
+
+    def _without_text(self, asked: Asked, stamp: Stamp, **more: Any) -> bytes:
+        return _as_generated(super()._without_text(asked, stamp, **more))
+
+
+class GeneratedLineRenderer:
+    """Writes the lines of a stream with their text in `response`."""
+
+    def __init__(self, inner: StreamRenderer) -> None:
+        self._inner = inner
+
+    def feed(self, delta: Delta) -> bytes:
+        """Returns the line of a delta."""
+        return _lines(self._inner.feed(delta))
+
+    def finish(self) -> bytes:
+        """Returns the last line."""
+        return _lines(self._inner.finish())
+
+    def error(self, error: AbstractCoreError) -> bytes:
+        """Returns the error as a line."""
+        return self._inner.error(error)
+
+
+def _lines(lines: bytes) -> bytes:
+    return b"".join(_as_generated(line) + b"\n" for line in lines.splitlines())
+
+
+def _as_chat(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the chat that a request is, without what only `generate` has."""
+    for name in ("suffix", "template", "context", "raw"):
+        if data.get(name):
+            raise InvalidInputError("it is not supported here: use /api/chat", path=name)
+    chat = {name: value for name, value in data.items() if name not in _OF_GENERATE}
+    prompt = data.get("prompt", "")
+    if not isinstance(prompt, str):
+        raise InvalidInputError(f"expected a text, got {type(prompt).__name__}", path="prompt")
+    user: dict[str, Any] = {"role": "user", "content": prompt}
+    if data.get("images"):
+        user["images"] = data["images"]
+    system = [{"role": "system", "content": data["system"]}] if data.get("system") else []
+    return {**chat, "messages": [*system, user]}
+
+
+_OF_GENERATE = frozenset({"context", "images", "prompt", "raw", "suffix", "system", "template"})
+
+
+def _as_generated(body: bytes) -> bytes:
+    """Returns an answer of a chat as one of `generate`."""
+    data = json.loads(body)
+    message = data.pop("message", {})
+    thinking = {"thinking": message["thinking"]} if message.get("thinking") else {}
+    return to_json({**data, "response": message.get("content", ""), **thinking})
+
+
+def written(stamp: Stamp) -> str:
+    """Returns a time as Ollama writes it."""
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stamp.time))

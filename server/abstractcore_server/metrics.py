@@ -1,0 +1,193 @@
+"""`Metrics`: what the processes of a server have answered, in Prometheus' text format
+(https://prometheus.io/docs/instrumenting/exposition_formats/).
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+from collections import Counter, defaultdict
+from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
+from contextlib import asynccontextmanager, suppress
+from typing import TYPE_CHECKING
+
+from abstractcore.schema import WireResponse
+
+from .audit import Entry
+from .shared_folder import Counts, SharedFolder
+
+if TYPE_CHECKING:
+    from .exchange import Exchange
+
+_OTHER = "other"
+_MOST_MODELS = 200
+"""How many models have counts of their own: others, and paths that no route has, count as "other"."""
+_MOST_TOOLS = 1000
+"""How many tools, by server and outcome, have counts of their own."""
+_TYPE = "text/plain; version=0.0.4; charset=utf-8"
+_BUCKETS = (0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0, 30.0, 60.0, 120.0, 300.0)
+"""Upper limits of the durations of requests, in seconds."""
+_SAVED_SECONDS = 1.0
+"""How long it takes until other processes see a count, which is lost if this one is killed before."""
+_RUNNING = "requests_running"
+_BACKGROUNDS = "background_responses_running"
+_WEBSOCKETS = "websocket_connections_open"
+_GAUGES = (_RUNNING, _BACKGROUNDS, _WEBSOCKETS)
+"""What a process does now: one that has died does nothing."""
+_FAMILIES = {
+    "workers": ("gauge", "Processes that answer."),
+    "worker_deaths_total": ("counter", "Processes that have died, and were replaced."),
+    _RUNNING: ("gauge", "Requests that are being answered."),
+    _BACKGROUNDS: ("gauge", "Responses that are made in the background."),
+    _WEBSOCKETS: ("gauge", "WebSocket connections that are open."),
+    "requests_total": ("counter", "Requests that were answered."),
+    "request_seconds": ("histogram", "How long requests took, streams to their end."),
+    "calls_total": ("counter", "Calls of models."),
+    "tokens_total": ("counter", "Tokens of calls."),
+    "guard_decisions_total": ("counter", "Decisions of guards."),
+    "tool_calls_total": ("counter", "Calls of tools of MCP servers."),
+    "cost_dollars_total": ("counter", "What calls cost, as far as it is known."),
+}
+_log = logging.getLogger("abstractcore.server")
+
+
+class Metrics:
+    """Counts since the start; `running` is the number of requests that this process is answering. `backgrounds` and
+    `websockets` return how many responses it makes in the background, and how many connections are open. With `shared`,
+    those of all its processes are shown as one. It is used in the thread of the event loop alone.
+    """
+
+    def __init__(
+        self,
+        shared: SharedFolder | None = None,
+        backgrounds: Callable[[], int] = int,
+        websockets: Callable[[], int] = int,
+    ) -> None:
+        self.running = 0
+        self._backgrounds = backgrounds
+        self._websockets = websockets
+        self._shared = shared
+        self._requests: Counter[tuple[str, str]] = Counter()
+        self._tokens: Counter[tuple[str, str]] = Counter()
+        self._calls: Counter[str] = Counter()
+        self._cost: dict[str, float] = {}
+        self._decisions: Counter[tuple[str, str, str]] = Counter()
+        self._tools: Counter[tuple[str, str, str]] = Counter()
+        self._buckets: Counter[float] = Counter()
+        self._seconds = 0.0
+
+    def count(self, entry: Entry, status: int, seconds: float) -> None:
+        """Counts a request that has been answered, or whose client has left."""
+        self._requests[entry.route or _OTHER, str(status)] += 1
+        self._seconds += seconds
+        self._buckets[next((limit for limit in _BUCKETS if seconds <= limit), float("inf"))] += 1
+        self.count_calls(entry)
+
+    def count_calls(self, entry: Entry) -> None:
+        """Counts the calls of a request, or of what it began in the background, and the decisions of their guards."""
+        for decision in entry.decisions:
+            self._decisions[decision.guard, decision.checked, decision.outcome] += 1
+        for each in entry.tools:
+            key = (each.server, each.tool, each.outcome)
+            is_known = key in self._tools or len(self._tools) < _MOST_TOOLS
+            self._tools[key if is_known else (each.server, _OTHER, each.outcome)] += 1
+        if entry.calls and entry.model is not None:
+            is_known = entry.model in self._calls or len(self._calls) < _MOST_MODELS
+            model = entry.model if is_known else _OTHER
+            self._calls[model] += entry.calls
+            self._tokens[model, "input"] += entry.input_tokens
+            self._tokens[model, "output"] += entry.output_tokens
+            self._cost[model] = self._cost.get(model, 0.0) + float(entry.cost or 0)
+
+    def text(self) -> str:
+        """Returns all counts. Raises `OSError` if those of other processes cannot be read."""
+        living = [self._counts(), *(self._shared.others() if self._shared is not None else ())]
+        dead = self._shared.dead() if self._shared is not None else []
+        summed = {name: defaultdict[str, float](float) for name in _FAMILIES}
+        nothing: Counts = {name: {} for name in _GAUGES}
+        for counts in living + [{**counts, **nothing} for counts in dead]:
+            for name, values in counts.items():
+                for labels, value in values.items():
+                    summed[name][labels] += value
+        summed["workers"][""] = len(living)
+        summed["worker_deaths_total"][""] = len(dead)
+        process = {_labels([("process", str(os.getpid()))]): 1}
+        families = [_family("process_info", "gauge", "The process that answers.", process)]
+        families += [_family(name, *_FAMILIES[name], values) for name, values in summed.items()]
+        return "".join(families)
+
+    @asynccontextmanager
+    async def kept_saved(self) -> AsyncGenerator[None]:
+        """Lets the other processes see the counts of this one during `async with`, and those at its end."""
+        saving = asyncio.create_task(self._save_always())
+        try:
+            yield
+        finally:
+            saving.cancel()
+            with suppress(asyncio.CancelledError):
+                await saving
+            self._save()
+
+    async def _save_always(self) -> None:
+        while self._shared is not None:
+            self._save()
+            await asyncio.sleep(_SAVED_SECONDS)
+
+    def _save(self) -> None:
+        """Saves the counts; a failure is logged."""
+        if self._shared is not None:
+            try:
+                self._shared.save(self._counts())
+            except OSError as error:
+                _log.error("the counts of this process were not saved: %s", error.strerror)
+
+    def _counts(self) -> Counts:
+        names = ("route", "status")
+        requests = {_labels(zip(names, key, strict=True)): count for key, count in self._requests.items()}
+        tokens = {_labels(zip(("model", "direction"), key, strict=True)): count for key, count in self._tokens.items()}
+        checks = ("guard", "checked", "outcome")
+        decisions = {_labels(zip(checks, key, strict=True)): count for key, count in self._decisions.items()}
+        return {
+            _RUNNING: {"": self.running},
+            _BACKGROUNDS: {"": self._backgrounds()},
+            _WEBSOCKETS: {"": self._websockets()},
+            "requests_total": requests,
+            "request_seconds": self._durations(),
+            "calls_total": {_labels([("model", model)]): count for model, count in self._calls.items()},
+            "tokens_total": tokens,
+            "guard_decisions_total": decisions,
+            "tool_calls_total": {
+                _labels(zip(("server", "tool", "outcome"), key, strict=True)): count
+                for key, count in self._tools.items()
+            },
+            "cost_dollars_total": {_labels([("model", model)]): dollars for model, dollars in self._cost.items()},
+        }
+
+    def _durations(self) -> dict[str, float]:
+        below, samples = 0, dict[str, float]()
+        for limit in (*_BUCKETS, float("inf")):
+            below += self._buckets[limit]
+            shown = "+Inf" if limit == float("inf") else f"{limit:g}"
+            samples[f"_bucket{_labels([('le', shown)])}"] = below
+        return samples | {"_sum": self._seconds, "_count": below}
+
+
+async def metrics(exchange: Exchange) -> WireResponse:
+    """Returns the counts of all processes for Prometheus."""
+    return WireResponse(200, exchange.headers({"content-type": _TYPE}), exchange.state.metrics.text().encode())
+
+
+def _family(name: str, kind: str, about: str, samples: Mapping[str, float]) -> str:
+    full = f"abstractcore_{name}"
+    lines = [f"# HELP {full} {about}", f"# TYPE {full} {kind}"]
+    return "".join(f"{line}\n" for line in (*lines, *(f"{full}{rest} {value}" for rest, value in samples.items())))
+
+
+def _labels(pairs: Iterable[tuple[str, str]]) -> str:
+    shown = (f'{name}="{_escaped(value)}"' for name, value in pairs)
+    return f"{{{','.join(shown)}}}"
+
+
+def _escaped(value: str) -> str:
+    return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")

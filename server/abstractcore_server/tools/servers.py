@@ -1,0 +1,231 @@
+"""`MCPServers`: the MCP servers of the configuration, which all calls of this process share."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections.abc import AsyncGenerator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from abstractcore.errors import InvalidInputError, MissingExtraError, ServerError, ToolFailed, ToolServerError
+from abstractcore.mcp.config import expanded
+from abstractcore.ports import ToolContext
+from abstractcore.schema import CallWarning, TextPart, ToolCall, ToolResult
+from abstractcore.tools import ServedTools
+from abstractcore.tools.long_results import shortened
+from abstractcore.tools.results import content_of
+from abstractcore.tools.tool import Tool
+from abstractcore.toolservers.base import off_loop
+
+from ..access import Grant
+from ..failures import RequestRefused
+from ..problems import Problems
+from ..stored_state import StoredState
+from .approved_calls import ApprovedCalls
+from .settings import ApprovalRule, MCPSettings, matches
+
+if TYPE_CHECKING:
+    from abstractcore.mcp import MCPTools
+
+    from ..settings import Settings
+
+_log = logging.getLogger("abstractcore.server")
+
+
+@dataclass(frozen=True, slots=True)
+class ServedTool:
+    """A tool of the server `server`, with the `name` that the server gives it, and the rule for its calls."""
+
+    server: str
+    name: str
+    tool: Tool[..., Any]
+    rule: ApprovalRule
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """The tools of one server that may be called, with warnings; `error` says why there are none."""
+
+    server: str
+    tools: tuple[ServedTool, ...] = ()
+    warnings: tuple[CallWarning, ...] = ()
+    error: str | None = None
+
+
+class MCPServers:
+    """Starts or connects a server when its tools are first used. `environment` has the variables that the configuration
+    names. `approved` are the calls that clients have approved, also before the configuration was read again.
+    """
+
+    def __init__(
+        self, settings: Settings, environment: Mapping[str, str], approved: ApprovedCalls | None = None
+    ) -> None:
+        self.approved = approved or ApprovedCalls(StoredState(None, settings.limits.stored_seconds))
+        self._settings = settings
+        self._environment = environment
+        self._made: dict[str, MCPTools] = {}
+        self._latest: dict[str, tuple[ServedTools, Listing]] = {}
+        """The last listing of each server, and what it was made of."""
+        self._running: dict[str, asyncio.Task[Listing]] = {}
+        """The servers that are being asked for their tools."""
+        self._uses = 0
+        self._is_retired = False
+
+    def check(self) -> None:
+        """Raises `ConfigurationError`, with their lines, for all servers that cannot be used. Starts none."""
+        problems = Problems()
+        for name in self._settings.mcp:
+            try:
+                self._tools(name)
+            except (InvalidInputError, MissingExtraError) as error:
+                problems.add(self._settings.error(error.message, "mcp", name, hint=error.hint))
+        problems.check()
+
+    def try_all(self) -> None:
+        """Starts all servers, lists their tools, and ends them; raises `ConfigurationError` for one that fails."""
+        asyncio.run(self._try_all())
+
+    async def _try_all(self) -> None:
+        try:
+            for name in self._settings.mcp:
+                try:
+                    await self._tools(name).served_tools(None)
+                except ToolServerError as error:
+                    raise self._settings.error(error.message, "mcp", name) from None
+        finally:
+            await self.close()
+
+    def names_for(self, grant: Grant, models: Sequence[str]) -> list[str]:
+        """Returns the names of the servers that a client may use with a model, which has several names."""
+        return [name for name, each in self._settings.mcp.items() if each.is_for(grant.key_id, models)]
+
+    def attached_to(self, grant: Grant, models: Sequence[str]) -> list[str]:
+        """Returns the names of the servers whose tools every call of a model gets."""
+        servers = self._settings.mcp
+        return [name for name in self.names_for(grant, models) if matches(models, servers[name].attached)]
+
+    async def listings(self, names: Sequence[str]) -> list[Listing]:
+        """Returns the tools of servers, which are asked at once. Raises `RequestRefused` for a required one that cannot
+        be reached.
+        """
+        return list(await asyncio.gather(*map(self._listing, names)))
+
+    async def _listing(self, name: str) -> Listing:
+        """Returns the tools of a server; requests at the same time share the work, which goes on without them."""
+        running = self._running.get(name)
+        if running is None:
+            running = self._running[name] = asyncio.create_task(self._asked(name))
+            running.add_done_callback(lambda task: self._ended(name, task))
+        return await asyncio.shield(running)
+
+    def _ended(self, name: str, task: asyncio.Task[Listing]) -> None:
+        del self._running[name]
+        if not task.cancelled():
+            task.exception()  # its requests may have been cancelled: nobody else reads it
+
+    async def _asked(self, name: str) -> Listing:
+        settings = self._settings.mcp[name]
+        source = self._tools(name)
+        if name not in self._latest:
+            await asyncio.to_thread(import_module, "abstractcore.mcp.connections")  # the SDK takes a second
+        try:
+            async with self.used():
+                served = await source.served_tools(None)
+        except ToolServerError as error:
+            _log.warning("%s", error.message)
+            problem = f"the MCP server {name!r} cannot be used at the moment"
+            if settings.required:
+                raise RequestRefused(502, ServerError(f"{problem}; the log of this server has the reason")) from None
+            return Listing(name, warnings=(CallWarning("tool_server_failed", f"tools.{name}", problem),), error=problem)
+        made_of, listing = self._latest.get(name, (None, None))
+        if listing is None or made_of != served:
+            listing = await off_loop(served.tools, self._listed, name, settings, served)
+            self._latest[name] = served, listing
+        return listing
+
+    def _listed(self, name: str, settings: MCPSettings, served: ServedTools) -> Listing:
+        offered = (tool for tool in served.tools if _rule(settings, tool) != "deny")
+        tools = (ServedTool(name, tool.name, self._bounded(name, tool), _rule(settings, tool)) for tool in offered)
+        return Listing(name, tuple(tools), served.warnings)
+
+    @asynccontextmanager
+    async def used(self) -> AsyncGenerator[None]:
+        """In its body, servers that were retired go on."""
+        self._uses += 1
+        try:
+            yield
+        finally:
+            self._uses -= 1
+            await self._close_if_unused()
+
+    async def retire(self) -> None:
+        """Ends the servers as soon as no call uses them: others have taken their place."""
+        self._is_retired = True
+        await self._close_if_unused()
+
+    async def _close_if_unused(self) -> None:
+        if self._is_retired and not self._uses:
+            await self.close()
+
+    async def close(self) -> None:
+        """Ends all servers."""
+        await asyncio.gather(*(each.aclose() for each in self._made.values()))
+
+    def _tools(self, name: str) -> MCPTools:
+        """Returns the tools of a server, which is not connected yet; raises `InvalidInputError`."""
+        if name not in self._made:
+            self._made[name] = self._new(name, self._settings.mcp[name])
+        return self._made[name]
+
+    def _new(self, name: str, settings: MCPSettings) -> MCPTools:
+        from abstractcore.mcp import MCPTools
+
+        options: dict[str, Any] = {}
+        if settings.command is not None:
+            options["command"] = [settings.command, *map(self._expanded, settings.args)]
+            options["env"] = {key: self._expanded(value) for key, value in settings.env.items()}
+            options["cwd"] = settings.cwd
+        else:
+            options["url"] = self._expanded(settings.url or "")
+            options["headers"] = {key: self._expanded(value) for key, value in settings.headers.items()}
+        most = self._settings.limits.tool_message_bytes
+        tools = MCPTools(name=name, connect_timeout=settings.connect_seconds, max_message_bytes=most, **options)
+        tools.quotes_output = False  # what programs print is for the log, not for clients
+        if settings.only:
+            tools = tools.only(*settings.only)
+        return tools.without(*settings.without)
+
+    def _expanded(self, text: str) -> str:
+        try:
+            return expanded(text, self._environment)
+        except TypeError as error:
+            raise InvalidInputError(str(error)) from None
+
+    def _bounded(self, server: str, tool: Tool[..., Any]) -> Tool[..., Any]:
+        """Returns a tool whose text is shortened, and whose errors say nothing of this machine."""
+        most = self._settings.limits.tool_result_chars
+
+        async def run(call: ToolCall, context: ToolContext[Any]) -> ToolResult:
+            try:
+                content = content_of(await tool.function(call, context))
+            except ToolServerError as error:
+                _log.warning("%s", error.message)
+                raise ToolFailed(f"the server {server} cannot be reached") from None
+            texts = [part.text for part in content.parts if isinstance(part, TextPart)]
+            parts = content.parts
+            if sum(map(len, texts)) > most:
+                media = (part for part in parts if not isinstance(part, TextPart))
+                parts = (TextPart(shortened("\n".join(texts), most)), *media)
+            return ToolResult(call.id, parts, content.is_error)
+
+        run.__qualname__ = f"{server}.{tool.name}"
+        return Tool[..., Any].of(tool.spec, run, is_trusted=tool.is_trusted)
+
+
+def _rule(settings: MCPSettings, tool: Tool[..., Any]) -> ApprovalRule:
+    """Returns the rule for a tool: one whose definition has changed since it was first seen needs approval."""
+    rule = settings.rule(tool.name)
+    return "always" if rule == "never" and not tool.is_trusted else rule

@@ -1,0 +1,20 @@
+"""The ids of requests, which the records of their calls have too."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+
+from abstractcore.client.services import new_trace_id
+
+_waiting: ContextVar[list[str] | None] = ContextVar("abstractcore_server_trace_ids", default=None)
+
+
+def begin_request(trace_id: str) -> None:
+    """Makes `trace_id` the id of the first call of this task and its tasks; further calls get ids of their own."""
+    _waiting.set([trace_id])
+
+
+def next_trace_id() -> str:
+    """Returns the id of a call that begins: the `new_id` of the server's `Services`."""
+    waiting = _waiting.get()
+    return waiting.pop() if waiting else new_trace_id()
