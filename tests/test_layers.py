@@ -32,6 +32,7 @@ STRAY_IMPORTS = {
     "abstractcore_providers.formats.stray_vendor": "abstractcore_providers.vendors.presets",
     "abstractcore_media.stray_kernel": "abstractcore.stray_http",
     "abstractcore_media.stray_sibling": "abstractcore_providers",
+    "abstractcore_server.stray_private": "abstractcore.client",
 }
 
 

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from .pricing import ModelPricing
     from .provider_file import ProviderFile
     from .provider_models import ProviderModels
+    from .toml_documents import read_toml
 
 __all__ = [
     "Document",
@@ -26,6 +27,7 @@ __all__ = [
     "overridden",
     "read_document",
     "read_price_rows",
+    "read_toml",
 ]
 
 _MODULES = {
@@ -41,6 +43,7 @@ _MODULES = {
     "overridden": "facts",
     "read_document": "documents",
     "read_price_rows": "price_rows",
+    "read_toml": "toml_documents",
 }
 """Modules are imported on first access: a scripted model needs prices alone."""
 

@@ -29,11 +29,13 @@ from . import option_values
 if TYPE_CHECKING:
     from .. import transport
     from ..concurrency.process_pool import ProcessPool
+    from ..files import loading
     from ..transport import aiohttp_http, pycurl_http
     from . import configuration as user_configuration
 else:
     aiohttp_http = LazyModule("abstractcore.transport.aiohttp_http")
     pycurl_http = LazyModule("abstractcore.transport.pycurl_http")
+    loading = LazyModule("abstractcore.files.loading")
     transport = LazyModule("abstractcore.transport")
     user_configuration = LazyModule("abstractcore.client.configuration")
 
@@ -245,6 +247,21 @@ class Services(NotCopied):
         from ..transport.aiohttp_http import AiohttpTransport
 
         return self._aiohttp.get(settings) or self._aiohttp.setdefault(settings, AiohttpTransport(settings))
+
+    def media_type(self, item: loading.MediaInput) -> str:
+        """Returns the type of an item of `media=[...]`, by its content, its name or as it is declared.
+
+        Raises `MediaError` for an unusable file, `InvalidInputError` for a value that is not a file.
+        """
+        loader = loading.MediaLoader(self.registry.media_handlers, self.fetcher, lambda digest, password: None)
+        return loader.load_one(item, "file").blob.media_type
+
+    @staticmethod
+    def estimate_tokens(call: schema.ModelCall) -> schema.TokenCount:
+        """Returns an estimate of the input tokens of a call, as `LLM.estimate_tokens`, for an unknown model."""
+        from ..files.token_estimates import estimated_tokens
+
+        return estimated_tokens(call)
 
     def close(self) -> None:
         """Close the idle connections of sync code, and end the processes that decode files; connections of event loops

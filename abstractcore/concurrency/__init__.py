@@ -10,15 +10,22 @@ from .alarms import AlarmClock
 from .background import GATHERING_SECONDS, BackgroundWorker, ProcessWorker
 from .clocks import SystemClock
 from .driving import drive
-from .off_loop import is_large, off_loop
+from .large_work import is_large, off_loop
 from .sync import SyncRuntime
 from .workers import Job, Workers
 
 if TYPE_CHECKING:
     from .asynchronous import AsyncRuntime
     from .closing import LoopCloser
+    from .connection_timers import ConnectionState, ConnectionTimer, make_room
 
-_LATER = {"AsyncRuntime": "asynchronous", "LoopCloser": "closing"}
+_LATER = {
+    "AsyncRuntime": "asynchronous",
+    "ConnectionState": "connection_timers",
+    "ConnectionTimer": "connection_timers",
+    "LoopCloser": "closing",
+    "make_room": "connection_timers",
+}
 """Names whose modules, which import asyncio, are imported on first access."""
 
 __all__ = [
@@ -27,6 +34,8 @@ __all__ = [
     "AlarmClock",
     "AsyncRuntime",
     "BackgroundWorker",
+    "ConnectionState",
+    "ConnectionTimer",
     "Job",
     "LoopCloser",
     "ProcessWorker",
@@ -36,6 +45,7 @@ __all__ = [
     "drive",
     "in_thread",
     "is_large",
+    "make_room",
     "name_of",
     "off_loop",
 ]

@@ -9,11 +9,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from .config import expanded
     from .sampling import SamplingRequest
     from .tools import MCPTools
 
-__all__ = ["MCPTools", "SamplingRequest"]
-_MODULES = {"MCPTools": ".tools", "SamplingRequest": ".sampling"}
+__all__ = ["MCPTools", "SamplingRequest", "expanded"]
+_MODULES = {"MCPTools": ".tools", "SamplingRequest": ".sampling", "expanded": ".config"}
 
 
 def __getattr__(name: str) -> Any:

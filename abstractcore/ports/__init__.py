@@ -88,7 +88,7 @@ if TYPE_CHECKING:
     from .excerpts import Excerpt, chosen_pages
     from .fetching import FetchedFile, Fetcher
     from .file_stores import FileStore, FileToUpload, FileUpload, HasFileStore, ProviderFile, StoredFileIndex
-    from .guarded_texts import with_texts
+    from .guarded_texts import json_text, part_with_texts, with_texts
     from .guards import (
         CallVerdict,
         ChecksCalls,
@@ -152,6 +152,8 @@ _LATER = {
     "TextKind": "guards",
     "TextPiece": "guards",
     "TextVerdict": "guards",
+    "json_text": "guarded_texts",
+    "part_with_texts": "guarded_texts",
     "with_texts": "guarded_texts",
     "HasFileStore": "file_stores",
     "Retranscribes": "retranscription",
@@ -323,7 +325,9 @@ __all__ = [
     "current_interruption",
     "environment_proxy",
     "interruptible",
+    "json_text",
     "native_call",
+    "part_with_texts",
     "total_usage",
     "with_texts",
 ]

@@ -6,7 +6,6 @@ What only some calls need (streams, tool loops, evidence, records, documents) is
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from .added_messages import added_messages
 from .base_error import AbstractCoreError, SchemaError
 from .blobs import Blob, BlobForm
 from .cache_points import CachePoint
@@ -29,6 +28,7 @@ from .deferred_costs import CostSource
 from .evidence_maps import EvidenceMap
 from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
 from .json_values import JSONObject, JSONValue
+from .loop_messages import added_messages
 from .media_kinds import MEDIA_PART_BY_KIND, media_kind_of
 from .messages import Message, Role
 from .parts import (
@@ -92,7 +92,7 @@ if TYPE_CHECKING:
     from .media_decisions import MediaDecision, MediaLoss, MediaRoute, MediaSent
     from .media_facts import MediaFacts
     from .media_progress import MediaProgress
-    from .media_results import MediaResult, TranscriptResult
+    from .media_results import BackendFacts, MediaResult, TranscriptResult
     from .media_texts import MediaText
     from .media_verifications import MediaVerification, WordDifference
     from .model_lists import ModelList
@@ -100,6 +100,7 @@ if TYPE_CHECKING:
     from .partial_replies import partial_reply, usage_so_far
     from .pending_calls import AllowedCall, AnswerKind, PendingCall, PendingReason, ToolAnswer, call_digest
     from .plans import CostRange, Plan
+    from .quoting import shown
     from .reading import from_data
     from .records import CallRecord, Capture, Outcome
     from .redaction import redacted_call, redacted_reply
@@ -110,7 +111,7 @@ if TYPE_CHECKING:
     from .sources import Source, SourceKind, SourceMatch
     from .spoken_replies import HeardMeans, HeardReply, SpokenPiece, SpokenWord
     from .stored_files import StoredFile
-    from .token_counts import TokenCount
+    from .token_counts import TokenCount, text_tokens
     from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
     from .tool_loops import LoopStatus, ToolLoop
     from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
@@ -125,7 +126,10 @@ _LATER = {
     "WordDifference": "media_verifications",
     "MediaVerification": "media_verifications",
     "TranscriptResult": "media_results",
+    "BackendFacts": "media_results",
     "MediaResult": "media_results",
+    "shown": "quoting",
+    "text_tokens": "token_counts",
     "CallProgress": "call_progress",
     "AllowedCall": "pending_calls",
     "AnswerKind": "pending_calls",
@@ -238,6 +242,7 @@ __all__ = [
     "AnswerKind",
     "AttemptRecord",
     "AudioPart",
+    "BackendFacts",
     "Billing",
     "Blob",
     "BlobForm",
@@ -394,7 +399,9 @@ __all__ = [
     "redacted_call",
     "redacted_reply",
     "response_message",
+    "shown",
     "size_of",
+    "text_tokens",
     "to_data",
     "to_json",
     "usage_so_far",

@@ -9,13 +9,13 @@ from decimal import Decimal
 from typing import Generic, TypeVar
 
 from .. import schema
-from .added_messages import added_messages
 from .base_error import SchemaError
 from .call_warnings import CallWarning
 from .deferred_costs import CostSource, HasDeferredCost, checked_cost
 from .display import Displayed, small_print
 from .evidence_maps import EvidenceMap
 from .immutable import Immutable
+from .loop_messages import added_messages
 from .messages import Message
 from .parts import Citation, HostedToolResult, Part, TextPart, ToolCall
 from .replies import FinishReason, ModelReply

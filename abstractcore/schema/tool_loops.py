@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any, Literal, get_args
 
-from .added_messages import added_messages
 from .calls import ModelCall
 from .deferred_costs import CostSource, HasDeferredCost, checked_cost
 from .immutable import Immutable
 from .json_values import check_choice, check_class, check_flag, check_items, check_text
+from .loop_messages import added_messages
 from .messages import Message
 from .output_attempts import OutputAttempt
 from .parts import ToolCall

@@ -12,7 +12,8 @@ from .toolset import ToolSet, tool_set
 if TYPE_CHECKING:
     from .arguments import ArgumentsError, PreparedArguments
     from .execution import execute
-    from .results import ToolOutput
+    from .long_results import shortened
+    from .results import ToolOutput, content_of
     from .servers import ServedTools, ToolServer
     from .tool import OnError, Tool, ToolOptions, tool_of
     from .tool_inputs import ToolInput
@@ -27,7 +28,9 @@ _LATER = {
     "ToolOptions": "tool",
     "ToolOutput": "results",
     "ToolServer": "servers",
+    "content_of": "results",
     "execute": "execution",
+    "shortened": "long_results",
     "tool_of": "tool",
 }
 """Names whose modules are imported on first access."""
@@ -43,7 +46,9 @@ __all__ = [
     "ToolOutput",
     "ToolServer",
     "ToolSet",
+    "content_of",
     "execute",
+    "shortened",
     "tool_of",
     "tool_set",
 ]

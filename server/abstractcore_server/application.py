@@ -10,7 +10,6 @@ from dataclasses import replace
 from typing import Any
 
 import abstractcore
-from abstractcore.client.services import new_trace_id
 from abstractcore.errors import AccessDeniedError, NotFoundError, RateLimitError
 from abstractcore.registry import Registry
 from abstractcore.schema import WireResponse
@@ -41,7 +40,7 @@ from .shared_folder import SharedFolder
 from .stored_state import StoredState
 from .tools.approved_calls import ApprovedCalls
 from .tools.servers import MCPServers
-from .trace_ids import begin_request, next_trace_id
+from .trace_ids import begin_request, new_trace_id, next_trace_id
 from .websockets import WebSockets
 
 _UNKNOWN_HOST = (

@@ -8,8 +8,7 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from abstractcore.catalogue.documents import Document, read_document
-from abstractcore.catalogue.toml_documents import read_toml
+from abstractcore.catalogue import Document, read_document, read_toml
 from abstractcore.errors import ConfigurationError
 
 from .access import check_key

@@ -19,7 +19,7 @@ from typing import Any, ClassVar, cast
 import httptools
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from abstractcore.concurrency.connection_timers import ConnectionState, ConnectionTimer, make_room
+from abstractcore.concurrency import ConnectionState, ConnectionTimer, make_room
 
 from .limits import Limits
 

@@ -7,8 +7,7 @@ from dataclasses import replace
 from typing import TypeVar, cast
 
 from abstractcore.ports import Edit, TextPiece
-from abstractcore.schema import MediaPart, ModelReply, TextPart, Transcript
-from abstractcore.schema.media_results import BackendFacts, MediaResult, TranscriptResult
+from abstractcore.schema import BackendFacts, MediaPart, MediaResult, ModelReply, TextPart, Transcript, TranscriptResult
 
 from .edited_transcripts import edited
 from .guard_decisions import GuardDecision

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Protocol, TypeAlias, cast
 
-from abstractcore.ports.guarded_texts import part_with_texts
+from abstractcore.ports import part_with_texts
 from abstractcore.schema import (
     EMPTY,
     Delta,

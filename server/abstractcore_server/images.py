@@ -10,9 +10,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, WireResponse
-from abstractcore.schema.media_results import MediaResult
-from abstractcore.schema.parts import ImagePart
+from abstractcore.schema import CallWarning, ImagePart, MediaResult, WireResponse
 
 from .dialects.base import count_at, text_at
 from .exchange import Exchange

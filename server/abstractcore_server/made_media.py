@@ -9,8 +9,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from abstractcore.concurrency import is_large
-from abstractcore.schema import CallWarning, Message, ModelCall, TextPart
-from abstractcore.schema.media_results import BackendFacts
+from abstractcore.schema import BackendFacts, CallWarning, Message, ModelCall, TextPart
 
 from .exchange import Exchange
 from .guarded_results import guarded_result

@@ -7,7 +7,7 @@ from typing import Any
 
 import abstractcore
 from abstractcore.errors import ModelNotFoundError
-from abstractcore.ports.capabilities import CapabilityName
+from abstractcore.ports import CapabilityName
 from abstractcore.registry import did_you_mean, nearest_names
 from abstractcore.stores.models import PACKAGED_MODELS
 

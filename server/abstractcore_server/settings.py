@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from abstractcore.catalogue.documents import Document
+from abstractcore.catalogue import Document
 from abstractcore.errors import ConfigurationError
 from abstractcore.schema import EMPTY
 

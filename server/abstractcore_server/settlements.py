@@ -11,10 +11,10 @@ from typing import Any, Final, TypeAlias
 
 import abstractcore
 from abstractcore.errors import AbstractCoreError, ConnectionFailedError, RequestTimeoutError, StreamInterruptedError
-from abstractcore.files.token_estimates import estimated_tokens
 from abstractcore.ports import OperationResult
 from abstractcore.schema import (
     AttemptRecord,
+    BackendFacts,
     GenerateResponse,
     Message,
     ModelCall,
@@ -26,10 +26,9 @@ from abstractcore.schema import (
     ToolLoop,
     ToolStep,
     Usage,
+    added_messages,
+    text_tokens,
 )
-from abstractcore.schema.added_messages import added_messages
-from abstractcore.schema.media_results import BackendFacts
-from abstractcore.schema.token_counts import text_tokens
 
 from .access import Settlement
 from .connection import ClientGone
@@ -136,7 +135,7 @@ class Spending:
         return Usage(0 if reported.input else self._tokens_of(call), max(0, written - (reported.output or 0)))
 
     def _tokens_of(self, call: ModelCall) -> int:
-        return int(estimated_tokens(call) if self.llm is None else self.llm.estimate_tokens(call))
+        return int(abstractcore.Services.estimate_tokens(call) if self.llm is None else self.llm.estimate_tokens(call))
 
     def _estimate(self, outcome: Outcome, reported: Usage, missing: Sequence[Usage]) -> Settlement:
         usage = reduce(add, missing, reported)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+import abstractcore
 from abstractcore.database import DatabaseError
 from abstractcore.errors import AuthenticationError, ConfigurationError, RateLimitError, ServerError
-from abstractcore.files.token_estimates import estimated_tokens
 from abstractcore.schema import ModelCall
 
 from .access import FixedKeys, Grant, Lease, NoLease, Settlement, credential_of
@@ -110,7 +110,8 @@ class StoredKeys:
         """
         if not isinstance(grant, StoredGrant) or grant.key_id is None or not grant.limits.any:
             return NoLease()
-        tokens = await asyncio.to_thread(estimated_tokens, call) + (call.sampling.max_output_tokens or _ANSWER_TOKENS)
+        tokens = await asyncio.to_thread(abstractcore.Services.estimate_tokens, call)
+        tokens += call.sampling.max_output_tokens or _ANSWER_TOKENS
         seconds = (grant.call_seconds or self._call_seconds) + _LATE_SECONDS
         arguments = (grant.key_id, grant.limits, tokens, seconds)
         try:

@@ -8,10 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import MISSING, Field, dataclass, fields
 from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints
 
-from abstractcore.catalogue.documents import Document
+from abstractcore.catalogue import Document
 from abstractcore.errors import ConfigurationError
 from abstractcore.registry import did_you_mean, nearest_names
-from abstractcore.schema.quoting import shown
+from abstractcore.schema import shown
 
 from .problems import Problems
 from .toml_places import place_of

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import secrets
 from contextvars import ContextVar
 
-from abstractcore.client.services import new_trace_id
-
 _waiting: ContextVar[list[str] | None] = ContextVar("abstractcore_server_trace_ids", default=None)
+
+
+def new_trace_id() -> str:
+    """Returns 32 hex digits (W3C Trace Context) that no one can guess."""
+    return secrets.token_hex(16)
 
 
 def begin_request(trace_id: str) -> None:

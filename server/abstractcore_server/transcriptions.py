@@ -9,8 +9,7 @@ from typing import Any
 from pydantic_core import to_json
 
 from abstractcore.errors import InvalidInputError, UnsupportedOptionError
-from abstractcore.schema import CallWarning, Transcript, TranscriptSegment, WireResponse
-from abstractcore.schema.media_results import TranscriptResult
+from abstractcore.schema import CallWarning, Transcript, TranscriptResult, TranscriptSegment, WireResponse
 
 from .connection import Connection
 from .exchange import Exchange, Reply

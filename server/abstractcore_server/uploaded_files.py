@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
+from abstractcore import File
 from abstractcore.errors import InvalidInputError, MediaError
-from abstractcore.files.loading import File, MediaLoader
 from abstractcore.schema import WireResponse
 
 from .connection import Connection
@@ -108,10 +108,9 @@ async def delete(exchange: Exchange) -> WireResponse:
 def media_type_of(exchange: Exchange, name: str, content: bytes, declared: str | None = None) -> str:
     """Returns the type of a file by the begin of its content and by its name, if they say nothing the declared one."""
     services = exchange.state.services
-    loader = MediaLoader(services.registry.media_handlers, services.fetcher, lambda digest, password: None)
     for file in (File(content, name=name), File(content, media_type=declared)):
         try:
-            return loader.load_one(file, "file").blob.media_type
+            return services.media_type(file)
         except (MediaError, InvalidInputError):
             continue
     return _UNKNOWN_TYPE

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.protocol import SEND_EOF
 
-from abstractcore.concurrency.connection_timers import ConnectionState, ConnectionTimer
+from abstractcore.concurrency import ConnectionState, ConnectionTimer
 
 from .limits import Limits
 

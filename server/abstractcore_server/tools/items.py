@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from abstractcore.ports.guarded_texts import json_text
+from abstractcore.ports import json_text
 from abstractcore.schema import (
     ContentPart,
     HostedToolCall,

@@ -7,9 +7,9 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from abstractcore import Allow, Decision, Deny, Suspend
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import EMPTY, CallWarning, ModelCall, PendingCall
-from abstractcore.tools.approval import Allow, Decision, Deny, Suspend
 from abstractcore.toolservers import nearest_name
 
 from .servers import Listing, MCPServers, ServedTool

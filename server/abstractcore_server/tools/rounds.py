@@ -30,7 +30,7 @@ from abstractcore.schema import (
     accumulate,
     deltas_of,
 )
-from abstractcore.tools.tool import Tool
+from abstractcore.tools import Tool
 
 from ..audit import Entry, ToolRun
 from ..limits import Limits

@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from abstractcore.concurrency import AsyncRuntime, is_large, off_loop
 from abstractcore.errors import InvalidInputError, MissingExtraError, ServerError, ToolFailed, ToolServerError
-from abstractcore.mcp.config import expanded
+from abstractcore.mcp import expanded
 from abstractcore.ports import ToolContext
 from abstractcore.schema import CallWarning, TextPart, ToolCall, ToolResult
-from abstractcore.tools import ServedTools
-from abstractcore.tools.long_results import shortened
-from abstractcore.tools.results import content_of
-from abstractcore.tools.tool import Tool
-from abstractcore.toolservers.base import off_loop
+from abstractcore.tools import ServedTools, Tool, content_of, shortened
 
 from ..access import Grant
 from ..failures import RequestRefused
@@ -71,6 +68,7 @@ class MCPServers:
         """The last listing of each server, and what it was made of."""
         self._running: dict[str, asyncio.Task[Listing]] = {}
         """The servers that are being asked for their tools."""
+        self._runtime = AsyncRuntime()
         self._uses = 0
         self._is_retired = False
 
@@ -142,7 +140,7 @@ class MCPServers:
             return Listing(name, warnings=(CallWarning("tool_server_failed", f"tools.{name}", problem),), error=problem)
         made_of, listing = self._latest.get(name, (None, None))
         if listing is None or made_of != served:
-            listing = await off_loop(served.tools, self._listed, name, settings, served)
+            listing = await off_loop(self._runtime, is_large(served.tools), self._listed, name, settings, served)
             self._latest[name] = served, listing
         return listing
 

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Any, Literal, NamedTuple, cast, get_args
 
 from abstractcore.schema import EMPTY
-from abstractcore.scrubbing.credentials import is_sensitive
+from abstractcore.scrubbing import is_sensitive
 
 ApprovalRule = Literal["never", "always", "deny"]
 """What happens to a call of a tool: it runs, it waits until the client approves it, or there is no such tool."""

@@ -43,6 +43,7 @@ from abstractcore import (
 )
 from abstractcore.schema import (
     AllowedCall,
+    BackendFacts,
     Billing,
     CachedContent,
     Check,
@@ -119,6 +120,7 @@ OTHERS = [
     Verification((Check("number", "12 euros", 6, 14, "agreed"),), ("b.txt has no text",)),
     MediaText("12 euros", (MediaAnchor(0, 8, paragraph=1),)),
     CallProgress(2, 4, "steps", ImagePart(Blob.from_bytes(b"a", "image/png"))),
+    BackendFacts(backend="b", metadata={"seed": 7}),
     MediaResult(backend="b", parts=(ImagePart(Blob.from_bytes(b"a", "image/png")),), metadata={"seed": 7}),
     MediaVerification("two pears", "to pears", 2, 1, (WordDifference("two", "to"),)),
     SpokenPiece("Hello there.", 0.0, 1.0, 0, 12, (SpokenWord("Hello", 5, 0.5), SpokenWord("there.", 12))),
