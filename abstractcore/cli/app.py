@@ -10,13 +10,11 @@ from typer.core import TyperGroup
 from abstractcore import __version__
 
 from . import parameters as given
+from .commands import command_of, found_commands
 from .exit_codes import EPILOG
-from .key_commands import keys
 from .mcp_commands import mcp
 from .media_commands import compose, draw, speak, talk, transcribe
-from .receipt_command import verify
 from .reporting import usage_reported
-from .serve_command import serve
 
 
 class Commands(TyperGroup):
@@ -27,6 +25,23 @@ class Commands(TyperGroup):
         ctx.obj = "--json" in args
         with usage_reported(as_json=ctx.obj):
             return super().parse_args(ctx, args)
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        """Returns the names of all commands: those of other packages are imported now."""
+        self.add_found()
+        return super().list_commands(ctx)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Returns the command that the first argument names; one that is not our own is found in other packages."""
+        if args and args[0] not in self.commands:
+            self.add_found()
+        return super().resolve_command(ctx, args)
+
+    def add_found(self) -> None:
+        """Adds the commands of other packages; our own ones have precedence."""
+        for name, target in found_commands().items():
+            if name not in self.commands:
+                self.commands[name] = command_of(name, target)
 
     def invoke(self, ctx: Any) -> Any:
         """Finds the command, parses its arguments, and runs it."""
@@ -51,10 +66,9 @@ app.add_typer(models, name="models")
 catalogue = typer.Typer(help="The facts about models that this program goes by.", no_args_is_help=True)
 app.add_typer(catalogue, name="catalogue")
 app.add_typer(mcp, name="mcp")
-app.add_typer(keys, name="keys")
 
 
-for command in (draw, compose, speak, transcribe, talk, serve, verify):
+for command in (draw, compose, speak, transcribe, talk):
     app.command(epilog=EPILOG)(command)
 
 

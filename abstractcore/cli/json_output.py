@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
     """Returns a response as JSON."""
     data = json.loads(abstractcore.to_json(response))
-    return _line(
+    return json_line(
         {
             "content": response.content,
             "finish_reason": response.finish_reason,
@@ -44,7 +44,7 @@ def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
 
 def made_json(result: abstractcore.MediaResult[Any], files: Sequence[Path]) -> str:
     """Returns what a backend made, and its files, as JSON."""
-    return _line(
+    return json_line(
         {
             "files": [str(file) for file in files],
             "media_types": [part.blob.media_type for part in result.parts],
@@ -61,12 +61,12 @@ def transcript_json(result: abstractcore.TranscriptResult) -> str:
     from ..schema import to_data
 
     transcript = to_data(result.transcript)
-    return _line({"text": result.text, "transcript": transcript, **_made_facts(result), "exit_code": 0})
+    return json_line({"text": result.text, "transcript": transcript, **_made_facts(result), "exit_code": 0})
 
 
 def voices_json(voices: Sequence[Mapping[str, object]]) -> str:
     """Returns the voices of a backend as JSON."""
-    return _line({"voices": [copy.deepcopy(voice) for voice in voices], "exit_code": 0})
+    return json_line({"voices": [copy.deepcopy(voice) for voice in voices], "exit_code": 0})
 
 
 def _made_facts(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> dict[str, object]:
@@ -107,13 +107,13 @@ def _step(step: abstractcore.ToolStep) -> dict[str, object]:
 
 def step_json(step: abstractcore.ToolStep) -> str:
     """Returns a tool call with its result as JSON."""
-    return _line(_step(step))
+    return json_line(_step(step))
 
 
 def tools_json(tools: Iterable[tuple[str, abstractcore.ToolSpec]]) -> str:
     """Returns tools, each with the name of its server, as JSON."""
     found = [(server, json.loads(abstractcore.to_json(tool))) for server, tool in tools]
-    return _line({"tools": [{"server": server, **_plain(data)} for server, data in found]})
+    return json_line({"tools": [{"server": server, **_plain(data)} for server, data in found]})
 
 
 def _plain(data: dict[str, Any]) -> dict[str, Any]:
@@ -125,7 +125,7 @@ def plan_json(plan: abstractcore.Plan) -> str:
     from ..schema import to_data
 
     media, warnings = ([to_data(each) for each in found] for found in (plan.media, plan.warnings))
-    return _line(
+    return json_line(
         {
             "media": media,
             "warnings": warnings,
@@ -139,7 +139,7 @@ def plan_json(plan: abstractcore.Plan) -> str:
 def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
     """Returns an error as JSON; `partial` is the text of the answer so far, `tool_steps` the tool calls before it."""
     loop: abstractcore.ToolLoop | None = getattr(error, "loop", None)
-    return _line(
+    return json_line(
         {
             "error": {
                 "type": type(error).__name__,
@@ -162,24 +162,14 @@ def error_json(error: abstractcore.AbstractCoreError, code: int) -> str:
 def plugins_json(reports: Iterable[PluginReport], backends: Sequence[Mapping[str, object]], code: int) -> str:
     """Returns plugin reports and backends as JSON; `registered` holds pairs of a kind and a name."""
     plugins = [{**asdict(report), "slow": report.slow} for report in reports]
-    return _line({"plugins": plugins, "backends": backends, "exit_code": code})
-
-
-def keys_json(data: Mapping[str, object]) -> str:
-    """Returns keys of the server's clients as JSON."""
-    return _line({**data, "exit_code": 0})
-
-
-def receipt_json(data: Mapping[str, object], exit_code: int) -> str:
-    """Returns what was found of a receipt as JSON."""
-    return _line({**data, "exit_code": exit_code})
+    return json_line({"plugins": plugins, "backends": backends, "exit_code": code})
 
 
 def catalogue_json(data: Mapping[str, object]) -> str:
     """Returns what the catalogue knows as JSON."""
-    return _line({**data, "exit_code": 0})
+    return json_line({**data, "exit_code": 0})
 
 
-def _line(data: Mapping[str, object]) -> str:
+def json_line(data: Mapping[str, object]) -> str:
     """Returns one line. JSON escapes ASCII control characters; others are as dangerous to a terminal."""
     return escaped(json.dumps(data, ensure_ascii=False)) + "\n"

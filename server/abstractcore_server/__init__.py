@@ -3,11 +3,34 @@
 `abstractcore serve` runs it; `Application` is the ASGI application. It needs the extra `server`.
 """
 
-from .access import Access, FixedKeys, Grant, Lease, OpenAccess, Settlement
-from .application import Application, server_services
-from .configuration import read_settings
-from .limits import Limits
-from .settings import GuardSettings, ModelSettings, ProviderSettings, ServerSettings, Settings
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from .access import Access, FixedKeys, Grant, Lease, OpenAccess, Settlement
+    from .application import Application, server_services
+    from .configuration import read_settings
+    from .limits import Limits
+    from .settings import GuardSettings, ModelSettings, ProviderSettings, ServerSettings, Settings
+
+_MODULES = {
+    "Access": "access",
+    "Application": "application",
+    "FixedKeys": "access",
+    "Grant": "access",
+    "GuardSettings": "settings",
+    "Lease": "access",
+    "Limits": "limits",
+    "ModelSettings": "settings",
+    "OpenAccess": "access",
+    "ProviderSettings": "settings",
+    "ServerSettings": "settings",
+    "Settings": "settings",
+    "Settlement": "access",
+    "read_settings": "configuration",
+    "server_services": "application",
+}
+"""Modules are imported on first access: the commands' arguments, for `abstractcore --help`, need none of them."""
 
 __all__ = [
     "Access",
@@ -26,3 +49,14 @@ __all__ = [
     "read_settings",
     "server_services",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f".{_MODULES[name]}", __name__), name)
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -12,14 +12,11 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import abstractcore
-
-from ..schema.install_hints import install_hint
-from .json_output import keys_json
-from .reporting import reported
-from .screen import note, show_table, write
+from abstractcore.cli.toolkit import json_line, note, reported, show_table, write
+from abstractcore.schema import install_hint
 
 if TYPE_CHECKING:
-    from abstractcore_server.store import IssuedKey, Key, Keys
+    from ..store import IssuedKey, Key, Keys
 
 _UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _DURATION = re.compile(r"(\d{1,6})([smhd])")
@@ -40,7 +37,7 @@ class KeyOptions:
 def create(name: str, options: KeyOptions, database: str | None, *, as_json: bool) -> None:
     """Makes a key and prints its secret."""
     with reported(as_json=as_json), _opened(database) as keys:
-        from abstractcore_server.store import KeyLimits
+        from ..store import KeyLimits
 
         is_first = not keys.all()
         issued = keys.create(
@@ -69,7 +66,7 @@ def revoke(name: str, database: str | None, *, as_json: bool) -> None:
     with reported(as_json=as_json), _opened(database) as keys:
         key = keys.revoke(name)
         if as_json:
-            write(keys_json({"key": _as_data(key)}))
+            write(json_line({"key": _as_data(key), "exit_code": 0}))
         else:
             note(f"the key {key.name} is revoked")
 
@@ -79,7 +76,7 @@ def show_keys(database: str | None, *, as_json: bool) -> None:
     with reported(as_json=as_json), _opened(database) as keys:
         found = keys.all()
         if as_json:
-            write(keys_json({"keys": [_as_data(key) for key in found]}))
+            write(json_line({"keys": [_as_data(key) for key in found], "exit_code": 0}))
         elif not found:
             note("there are no keys; to make one: abstractcore keys create NAME")
         else:
@@ -94,9 +91,9 @@ def _opened(database: str | None) -> Generator[Keys]:
             "`abstractcore keys` requires sqlalchemy, which is not installed.",
             hint=install_hint("sqlalchemy", extra="server"),
         )
-    from abstractcore_server.store import Keys, Store, default_file
+    from abstractcore.database import DatabaseError
 
-    from ..database import DatabaseError
+    from ..store import Keys, Store, default_file
 
     try:
         store = Store(default_file() if database is None else database)
@@ -113,7 +110,7 @@ def _opened(database: str | None) -> Generator[Keys]:
 
 def _show_issued(issued: IssuedKey, *, as_json: bool) -> None:
     if as_json:
-        write(keys_json({"secret": issued.secret, "key": _as_data(issued.key)}))
+        write(json_line({"secret": issued.secret, "key": _as_data(issued.key), "exit_code": 0}))
         return
     write(f"{issued.secret}\n")
     note(f"this is the key {issued.key.name}; it is not shown again")

@@ -11,17 +11,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import abstractcore
-
-from ..schema.install_hints import install_hint
-from .log_lines import logged, with_credentials
-from .reporting import reported
-from .screen import note
+from abstractcore.cli.log_lines import logged, with_credentials
+from abstractcore.cli.toolkit import note, reported
+from abstractcore.schema import install_hint
 
 if TYPE_CHECKING:
-    from abstractcore_server import Application, Settings
-    from abstractcore_server.workers import WorkerStart
+    from abstractcore.scrubbing import Secrets
 
-    from ..scrubbing import Secrets
+    from ..application import Application
+    from ..settings import Settings
+    from ..workers import WorkerStart
 
 _PACKAGES = ("httptools", "sqlalchemy", "uvicorn", "websockets")
 _log = logging.getLogger("abstractcore.server")
@@ -48,11 +47,11 @@ def serve(options: ServeOptions) -> None:
     """
     with reported():
         _check_installed()
-        from abstractcore_server import Application
-        from abstractcore_server.configuration import unknown_variables
-        from abstractcore_server.process import check_address, listening_socket, run, url_of
-        from abstractcore_server.stored_keys import stored_keys
-        from abstractcore_server.workers import Workers
+        from ..application import Application
+        from ..configuration import unknown_variables
+        from ..process import check_address, listening_socket, run, url_of
+        from ..stored_keys import stored_keys
+        from ..workers import Workers
 
         settings = _settings(options)
         for name in unknown_variables(os.environ, settings):
@@ -82,10 +81,10 @@ def serve(options: ServeOptions) -> None:
 
 def _work(start: WorkerStart, *, quiet: bool) -> None:
     """Serves clients in one of several processes."""
-    from abstractcore_server import Application
-    from abstractcore_server.control import Control
-    from abstractcore_server.process import run
-    from abstractcore_server.stored_keys import stored_keys
+    from ..application import Application
+    from ..control import Control
+    from ..process import run
+    from ..stored_keys import stored_keys
 
     settings = start.settings
     with reported(), logged(_secrets(settings), quiet=quiet):
@@ -96,13 +95,13 @@ def _work(start: WorkerStart, *, quiet: bool) -> None:
 
 
 def _secrets(settings: Settings) -> Secrets:
-    from ..scrubbing import Secrets, credentials_of
+    from abstractcore.scrubbing import Secrets, credentials_of
 
     return Secrets((*credentials_of(with_credentials(os.environ)), *settings.keys))
 
 
 def _settings(options: ServeOptions) -> Settings:
-    from abstractcore_server import read_settings
+    from ..configuration import read_settings
 
     given: dict[str, Any] = {
         "host": options.host,

@@ -1,0 +1,18 @@
+"""What commands of other packages use: options, errors as lines or as JSON, notes and tables."""
+
+from .exit_codes import EPILOG
+from .json_output import json_line
+from .parameters import Json, Quiet
+from .reporting import reported
+from .screen import note, show_table, write
+
+__all__ = [
+    "EPILOG",
+    "Json",
+    "Quiet",
+    "json_line",
+    "note",
+    "reported",
+    "show_table",
+    "write",
+]
