@@ -7,27 +7,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .access import Access, FixedKeys, Grant, Lease, OpenAccess, Settlement
+    from .access.admission import Access, FixedKeys, Grant, Lease, OpenAccess, Settlement
     from .application import Application, server_services
-    from .configuration import read_settings
-    from .limits import Limits
-    from .settings import GuardSettings, ModelSettings, ProviderSettings, ServerSettings, Settings
+    from .configuration.reading import read_settings
+    from .configuration.settings import GuardSettings, Limits, ModelSettings, ProviderSettings, ServerSettings, Settings
 
 _MODULES = {
-    "Access": "access",
+    "Access": "access.admission",
     "Application": "application",
-    "FixedKeys": "access",
-    "Grant": "access",
-    "GuardSettings": "settings",
-    "Lease": "access",
-    "Limits": "limits",
-    "ModelSettings": "settings",
-    "OpenAccess": "access",
-    "ProviderSettings": "settings",
-    "ServerSettings": "settings",
-    "Settings": "settings",
-    "Settlement": "access",
-    "read_settings": "configuration",
+    "FixedKeys": "access.admission",
+    "Grant": "access.admission",
+    "GuardSettings": "configuration.settings",
+    "Lease": "access.admission",
+    "Limits": "configuration.settings",
+    "ModelSettings": "configuration.settings",
+    "OpenAccess": "access.admission",
+    "ProviderSettings": "configuration.settings",
+    "ServerSettings": "configuration.settings",
+    "Settings": "configuration.settings",
+    "Settlement": "access.admission",
+    "read_settings": "configuration.reading",
     "server_services": "application",
 }
 """Modules are imported on first access: the commands' arguments, for `abstractcore --help`, need none of them."""

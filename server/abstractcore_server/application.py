@@ -14,34 +14,26 @@ from abstractcore.errors import AccessDeniedError, NotFoundError, RateLimitError
 from abstractcore.registry import Registry
 from abstractcore.schema import WireResponse
 
-from .access import Access, FixedKeys, Grant, OpenAccess
-from .accounts import Accounts
-from .audit import GONE, AuditLog, Entry
-from .backgrounds import Backgrounds
-from .connection import ClientGone, Connection, Receive, Send
+from .access.admission import Access, FixedKeys, Grant, Hosts, OpenAccess, Origins, is_preflight
+from .access.guards import Guards
+from .access.settlements import Accounts
+from .client_connection import ClientGone, Connection, Drains, Receive, Send
+from .configuration.reading import addresses, check_models
+from .configuration.settings import Settings
+from .configuration.tables import Problems
+from .context import Exchange, NoDownloads, Reply, State
 from .dialects import Dialect
-from .draining import Drains
-from .exchange import Exchange, Reply, State
 from .failures import RequestRefused, refusal_of, refused, shown_error, with_code
-from .fetching import NoDownloads
-from .guards import Guards
-from .hosts import Hosts
-from .llms import LLMs
-from .makers import Makers
-from .metrics import Metrics
-from .model_checks import addresses, check_models
-from .origins import Origins, is_preflight
-from .problems import Problems
-from .receipts import save_receipt
-from .requests import Request
+from .media.backends import Makers
+from .metrics import Metrics, SharedFolder
+from .models import LLMs
+from .records import GONE, AuditLog, Entry, save_receipt
+from .requests import Request, begin_request, new_trace_id, next_trace_id
+from .responses.running import Backgrounds
+from .responses.websockets import WebSockets
 from .routes import Found, Routes, dialect_of_path
-from .settings import Settings
-from .shared_folder import SharedFolder
 from .stored_state import StoredState
-from .tools.approved_calls import ApprovedCalls
-from .tools.servers import MCPServers
-from .trace_ids import begin_request, new_trace_id, next_trace_id
-from .websockets import WebSockets
+from .tools.servers import ApprovedCalls, MCPServers
 
 _UNKNOWN_HOST = (
     "the name in the header Host is not one of this server: add it to hosts in its configuration, or start it with "
@@ -270,7 +262,7 @@ def _access_of(settings: Settings | None) -> Access | None:
     """Returns the access by the keys of a database that the settings name."""
     if settings is None or settings.server.database is None:
         return None
-    from .stored_keys import stored_keys
+    from .access.stored_keys import stored_keys
 
     return stored_keys(settings)
 

@@ -1,24 +1,75 @@
-"""`Metrics`: what the processes of a server have answered, in Prometheus' text format
-(https://prometheus.io/docs/instrumenting/exposition_formats/).
-"""
+"""Counts of this process and of those that answer beside it, in Prometheus' text format, and probes."""
 
 from __future__ import annotations
 
 import asyncio
+import json
 import logging
 import os
 from collections import Counter, defaultdict
 from collections.abc import AsyncGenerator, Callable, Iterable, Mapping
 from contextlib import asynccontextmanager, suppress
-from typing import TYPE_CHECKING
+from pathlib import Path
 
+from abstractcore.private_files import private
 from abstractcore.schema import WireResponse
 
-from .audit import Entry
-from .shared_folder import Counts, SharedFolder
+from .context import Exchange
+from .records import Entry
 
-if TYPE_CHECKING:
-    from .exchange import Exchange
+Counts = Mapping[str, Mapping[str, float]]
+"""The values of metrics, by the name of the metric and by its labels."""
+_LIVE, _DEAD = ".live.json", ".dead.json"
+
+
+class SharedFolder:
+    """A folder with a file for each process, which only its owner may read. `process` is the name of this one."""
+
+    def __init__(self, folder: Path, process: str) -> None:
+        self.folder = folder
+        self.process = process
+
+    def save(self, counts: Counts) -> None:
+        """Replaces the counts of this process. Raises `OSError`."""
+        part = self.folder / f"{self.process}.part"
+        _write(part, json.dumps(counts))
+        part.replace(self.folder / f"{self.process}{_LIVE}")
+
+    def bury(self, process: str) -> None:
+        """Records that another process has died; what it has saved counts on. Raises `OSError`."""
+        live, dead = (self.folder / f"{process}{end}" for end in (_LIVE, _DEAD))
+        try:
+            os.replace(live, dead)
+        except FileNotFoundError:
+            _write(dead, "{}")
+
+    def others(self) -> list[Counts]:
+        """Returns what the other processes that run have saved. Raises `OSError`."""
+        return self._read(_LIVE)
+
+    def dead(self) -> list[Counts]:
+        """Returns what processes that have died had saved. Raises `OSError`."""
+        return self._read(_DEAD)
+
+    def buried(self) -> list[str]:
+        """Returns the names of the processes that have died."""
+        return [file.name.removesuffix(_DEAD) for file in self.folder.glob(f"*{_DEAD}")]
+
+    def _read(self, end: str) -> list[Counts]:
+        found: list[Counts] = []
+        for file in self.folder.glob(f"*{end}"):
+            if file.name.removesuffix(end) != self.process:
+                try:
+                    found.append(json.loads(file.read_text()))
+                except FileNotFoundError:  # its process has died meanwhile
+                    continue
+        return found
+
+
+def _write(path: Path, text: str) -> None:
+    with open(path, "w", opener=private) as file:
+        file.write(text)
+
 
 _OTHER = "other"
 _MOST_MODELS = 200
@@ -191,3 +242,15 @@ def _labels(pairs: Iterable[tuple[str, str]]) -> str:
 
 def _escaped(value: str) -> str:
     return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
+
+
+async def health(exchange: Exchange) -> WireResponse:
+    """Answers with 200 while the process runs."""
+    return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ok"}')
+
+
+async def ready(exchange: Exchange) -> WireResponse:
+    """Answers with 200; with 503 once the server is being stopped."""
+    if exchange.state.drains.is_stopping:
+        return WireResponse(503, {"content-type": "application/json"}, b'{"status":"stopping"}')
+    return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ready"}')

@@ -1,18 +1,97 @@
-"""Lists of models, in the shape that a client reads: OpenAI's, Anthropic's, Codex's, Google's."""
+"""Lists of models, in the shape of each API, with what is known of each."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, cast
 
 from pydantic_core import to_json
 
-from abstractcore.errors import ModelNotFoundError
+from abstractcore.catalogue import FileCatalogue
+from abstractcore.errors import ConfigurationError, ModelNotFoundError
+from abstractcore.ports import ModelProfile
 from abstractcore.schema import WireResponse
 
+from .calls import calls
+from .context import Exchange, Reply, State
 from .dialects import ANTHROPIC
-from .exchange import Exchange
-from .model_facts import ModelFacts, facts_of, listed_facts
+from .dialects.base import text_at
+from .dialects.ollama import OllamaDialect
+
+_KINDS = ("image", "audio", "video", "document")
+_METERS = {"input": "prompt", "output": "completion", "cache_read": "input_cache_read"}
+"""Meters of the catalogue, each with the name that clients know."""
+_MILLION = Decimal(1_000_000)
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFacts:
+    """A model by the name that clients call it by. `prices` are in dollars a token, as exact numbers in text."""
+
+    name: str
+    provider: str
+    model: str
+    profile: ModelProfile
+    prices: Mapping[str, str]
+
+    @property
+    def inputs(self) -> list[str]:
+        """The kinds of content that it accepts: "text", "image" and others. Files of other kinds are converted."""
+        accepted = [kind for kind in _KINDS if any(each.startswith(kind) for each in self.profile.accepts)]
+        pdf = ["document"] if "application/pdf" in self.profile.accepts and "document" not in accepted else []
+        return ["text", *accepted, *pdf]
+
+    @property
+    def outputs(self) -> list[str]:
+        """The kinds of content that it produces."""
+        return ["text", *sorted(self.profile.produces or ())]
+
+    @property
+    def levels(self) -> list[str]:
+        """The levels of reasoning that it accepts, in rising order."""
+        thinking = self.profile.thinking
+        return [] if thinking is None else list(thinking.levels)
+
+    @property
+    def has_tools(self) -> bool:
+        """Whether it can call tools, if only by the prompt."""
+        return self.profile.tools != "never" or self.profile.tool_prompt is not None
+
+
+def listed_facts(exchange: Exchange) -> list[ModelFacts]:
+    """Returns the models that a client may call, except those that its key may not use."""
+    state = exchange.state
+    return [facts_of(state, name) for name in state.llms.listed() if exchange.grant.allows(name)]
+
+
+def facts_of(state: State, name: str, vendors: tuple[str, ...] = ()) -> ModelFacts:
+    """Returns the facts of a model; raises `ModelNotFoundError`."""
+    llm = state.llms.given(name)
+    if llm is not None:
+        return ModelFacts(name, llm.provider, llm.model, llm.profile, {})
+    provider, model = state.llms.known_target_of(name, vendors)
+    catalogue = state.services.catalogue
+    return ModelFacts(name, provider, model, catalogue.profile(provider, model), _prices(state, provider, model))
+
+
+def _prices(state: State, provider: str, model: str) -> dict[str, str]:
+    catalogue = state.services.catalogue
+    if not isinstance(catalogue, FileCatalogue):
+        return {}
+    try:
+        rows = catalogue.models(provider).price_rows(model)
+    except ConfigurationError:
+        return {}
+    now = state.services.clock.time_of_day()
+    current = next((row for row in rows if row.covers(now)), None)
+    if current is None:
+        return {}
+    rates = ((theirs, current.rates.get(ours)) for ours, theirs in _METERS.items())
+    return {name: f"{(rate / _MILLION).normalize():f}" for name, rate in rates if rate is not None}
+
 
 _JSON = {"content-type": "application/json"}
 _CODEX_PARAMETER = "client_version"
@@ -165,4 +244,83 @@ def _codex_model(facts: ModelFacts, number: int) -> dict[str, Any]:
         "context_window": facts.profile.context_tokens,
         "experimental_supported_tools": [],
         "input_modalities": [kind for kind in facts.inputs if kind in ("text", "image")],
+    }
+
+
+_VERSION = "0.12.6"
+"""The version of Ollama whose API this is. Clients refuse servers that they think too old."""
+_NO_TIME = "1970-01-01T00:00:00Z"
+
+
+async def ollama_answer(exchange: Exchange) -> Reply:
+    """Calls a model; returns its reply, whole or as a stream. A request without messages or a prompt is answered at
+    once: clients load a model with it, or unload it, which happens here when the model is called.
+    """
+    job = await calls.read(exchange)
+    loaded = cast("OllamaDialect", exchange.dialect).loaded(job.asked, job.stamp)
+    return await calls.answer_of(job) if loaded is None else WireResponse(200, exchange.headers(_JSON), loaded)
+
+
+async def ollama_tags(exchange: Exchange) -> WireResponse:
+    """Lists the models."""
+    found = {"models": [_tag(facts) for facts in listed_facts(exchange)]}
+    return WireResponse(200, exchange.headers(_JSON), to_json(found))
+
+
+async def ollama_running(exchange: Exchange) -> WireResponse:
+    """Lists no models: which are in memory is not known."""
+    return WireResponse(200, exchange.headers(_JSON), b'{"models":[]}')
+
+
+async def ollama_version(exchange: Exchange) -> WireResponse:
+    """Returns the version of Ollama's API."""
+    return WireResponse(200, exchange.headers(_JSON), to_json({"version": _VERSION}))
+
+
+async def ollama_show(exchange: Exchange) -> WireResponse:
+    """Returns what is known about a model; raises `ModelNotFoundError`."""
+    data = await exchange.read_object()
+    name = text_at(data, "model" if "model" in data else "name")
+    facts = facts_of(exchange.state, name.removesuffix(":latest"), exchange.dialect.vendors)
+    exchange.grant.check_model(facts.name, f"{facts.provider}/{facts.model}")
+    context = facts.profile.context_tokens
+    found = {
+        "modelfile": "",
+        "parameters": "",
+        "template": "",
+        "details": _details(facts),
+        "model_info": {"general.architecture": facts.provider}
+        | ({f"{facts.provider}.context_length": context} if context else {}),
+        "capabilities": _capabilities(facts),
+        "modified_at": _NO_TIME,
+    }
+    return WireResponse(200, exchange.headers(_JSON), to_json(found))
+
+
+def _capabilities(facts: ModelFacts) -> list[str]:
+    """Returns what a model can do, in Ollama's words."""
+    can = {
+        "completion": True,
+        "tools": facts.has_tools,
+        "vision": "image" in facts.inputs,
+        "thinking": bool(facts.levels),
+    }
+    return [name for name, is_true in can.items() if is_true]
+
+
+def _tag(facts: ModelFacts) -> dict[str, Any]:
+    digest = hashlib.sha256(f"{facts.provider}/{facts.model}".encode()).hexdigest()
+    names = {"name": facts.name, "model": facts.name}
+    return {**names, "modified_at": _NO_TIME, "size": 0, "digest": digest, "details": _details(facts)}
+
+
+def _details(facts: ModelFacts) -> dict[str, Any]:
+    family = facts.provider
+    return {
+        "parent_model": "",
+        "format": "",
+        "family": family,
+        "families": [family],
+        "parameter_size": "",
+        "quantization_level": "",
     }

@@ -1,28 +1,87 @@
-"""Runs the application: the socket, uvicorn, and the signals."""
+"""One process that serves: its socket, uvicorn, signals, and what systemd and its watcher are told."""
 
 from __future__ import annotations
 
 import asyncio
 import gc
 import ipaddress
+import logging
 import math
+import os
 import signal
 import socket
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from multiprocessing.connection import Connection
 from types import FrameType
+from typing import Protocol
 
 import uvicorn
 
 from abstractcore.errors import ConfigurationError
 
 from .application import Application
-from .connections import limited_connections
-from .control import Control
-from .readiness import report_ready
+from .configuration.settings import ServerSettings, Settings
+from .connections import PING_SECONDS, limited_connections, limited_websockets
 from .routes import WEBSOCKET_PATHS
-from .settings import ServerSettings
-from .websocket_connections import PING_SECONDS, limited_websockets
+
+READY, STOP, ABORT = "ready", "stop", "abort"
+"""What a worker reports when it answers, and how it is asked to end: after its requests, or at once."""
+
+
+class Stoppable(Protocol):
+    """A server that can be stopped."""
+
+    def stop(self) -> None:
+        """Stops when the requests have ended."""
+        ...
+
+    def abort(self) -> None:
+        """Stops at once."""
+        ...
+
+
+class Control:
+    """Stops a worker, and gives new settings to `reload`. It stops, too, when the process that started it has died."""
+
+    def __init__(self, connection: Connection, reload: Callable[[Settings], None]) -> None:
+        self._connection = connection
+        self._reload = reload
+
+    def attach(self, server: Stoppable) -> None:
+        """Reports that the server answers; from then on it is controlled. Signals that were blocked arrive now."""
+        asyncio.get_running_loop().add_reader(self._connection.fileno(), self._hear, server)
+        signal.signal(signal.SIGHUP, signal.SIG_IGN)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (signal.SIGINT, signal.SIGTERM, signal.SIGHUP))
+        self._connection.send(READY)
+
+    def _hear(self, server: Stoppable) -> None:
+        try:
+            message = self._connection.recv()
+        except (EOFError, OSError):
+            asyncio.get_running_loop().remove_reader(self._connection.fileno())
+            message = STOP
+        if isinstance(message, Settings):
+            self._reload(message)
+        elif message == ABORT:
+            server.abort()
+        else:
+            server.stop()
+
+
+_log = logging.getLogger("abstractcore.server")
+
+
+def report_ready() -> None:
+    """Sends `READY=1` to the socket of sd_notify(3), if systemd has started this process and named one."""
+    address = os.environ.get("NOTIFY_SOCKET", "")
+    if not address:
+        return
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as notifying:
+            notifying.sendto(b"READY=1", f"\0{address[1:]}" if address.startswith("@") else address)
+    except OSError as error:
+        _log.warning("systemd was not notified that the server is ready: %s", error)
 
 
 def listening_socket(settings: ServerSettings, *, is_open: bool) -> socket.socket:

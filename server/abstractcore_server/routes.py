@@ -8,28 +8,10 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from . import (
-    calls,
-    compacting,
-    conversations,
-    counting,
-    decisions,
-    docs_page,
-    health,
-    images,
-    metrics,
-    models_listing,
-    moderations,
-    music,
-    ollama_models,
-    openapi,
-    playground,
-    responses,
-    speech,
-    transcriptions,
-    uploaded_files,
-    uploads,
-)
+from . import models_listing, pages
+from .calls.calls import answer, count_tokens, decide
+from .calls.moderations import moderate
+from .context import Handler
 from .dialects import (
     ANTHROPIC,
     COHERE,
@@ -41,9 +23,15 @@ from .dialects import (
     OPENAI_RESPONSES,
     Dialect,
 )
-from .exchange import Handler
+from .files import stored_files
+from .media.images import edit, generate
+from .media.speech import compose, speak
+from .media.transcriptions import transcribe, translate
+from .metrics import health, metrics, ready
 from .requests import Request
-from .websockets import open_websocket
+from .responses import conversations
+from .responses import routes as responses
+from .responses.websockets import open_websocket
 
 _PARAMETER = re.compile(r"\{(\w+)\}")
 
@@ -70,8 +58,8 @@ class Found(NamedTuple):
     request: Request
 
 
-_ANSWER = {"POST": calls.answer}
-_COUNT = {"POST": counting.count_tokens}
+_ANSWER = {"POST": answer}
+_COUNT = {"POST": count_tokens}
 _GEMINI = tuple(
     # Google's AI SDK for TypeScript leaves "models/" out before a name with a slash.
     Route(f"/{version}/models/{{model}}:{operation}", handlers, GEMINI, optional="models/")
@@ -83,18 +71,18 @@ _GEMINI = tuple(
     )
 )
 ROUTES: tuple[Route, ...] = (
-    Route("/health", {"GET": health.health, "HEAD": health.health}, OPENAI_CHAT, is_open=True),
-    Route("/ready", {"GET": health.ready, "HEAD": health.ready}, OPENAI_CHAT, is_open=True),
-    Route("/metrics", {"GET": metrics.metrics}, OPENAI_CHAT),
-    Route("/", {"GET": playground.root, "HEAD": playground.root}, OPENAI_CHAT, is_open=True),
-    Route("/docs", {"GET": docs_page.docs}, OPENAI_CHAT, is_open=True),
-    Route("/openapi.json", {"GET": openapi.openapi}, OPENAI_CHAT, is_open=True),
-    Route("/playground/{file}", {"GET": playground.file, "HEAD": playground.file}, OPENAI_CHAT, is_open=True),
+    Route("/health", {"GET": health, "HEAD": health}, OPENAI_CHAT, is_open=True),
+    Route("/ready", {"GET": ready, "HEAD": ready}, OPENAI_CHAT, is_open=True),
+    Route("/metrics", {"GET": metrics}, OPENAI_CHAT),
+    Route("/", {"GET": pages.root, "HEAD": pages.root}, OPENAI_CHAT, is_open=True),
+    Route("/docs", {"GET": pages.docs}, OPENAI_CHAT, is_open=True),
+    Route("/openapi.json", {"GET": pages.openapi}, OPENAI_CHAT, is_open=True),
+    Route("/playground/{file}", {"GET": pages.page_file, "HEAD": pages.page_file}, OPENAI_CHAT, is_open=True),
     Route("/v1/chat/completions", _ANSWER, OPENAI_CHAT),
     Route("/v1/completions", _ANSWER, OPENAI_COMPLETIONS),
     Route("/v1/responses", {"GET": open_websocket, "POST": responses.create}, OPENAI_RESPONSES),
     Route("/v1/responses/input_tokens", _COUNT, OPENAI_RESPONSES),
-    Route("/v1/responses/compact", {"POST": compacting.compact_conversation}, OPENAI_RESPONSES),
+    Route("/v1/responses/compact", {"POST": responses.compact_conversation}, OPENAI_RESPONSES),
     Route("/v1/responses/{id}/input_items", {"GET": responses.input_items}, OPENAI_RESPONSES),
     Route("/v1/responses/{id}/cancel", {"POST": responses.cancel}, OPENAI_RESPONSES),
     Route("/v1/responses/{id}", {"GET": responses.read, "DELETE": responses.delete}, OPENAI_RESPONSES),
@@ -114,30 +102,30 @@ ROUTES: tuple[Route, ...] = (
         {"GET": conversations.read, "POST": conversations.change, "DELETE": conversations.delete},
         OPENAI_RESPONSES,
     ),
-    Route("/v1/audio/speech", {"POST": speech.speak}, OPENAI_CHAT),
-    Route("/v1/audio/transcriptions", {"POST": transcriptions.transcribe}, OPENAI_CHAT),
-    Route("/v1/audio/translations", {"POST": transcriptions.translate}, OPENAI_CHAT),
-    Route("/v1/audio/music", {"POST": music.compose}, OPENAI_CHAT),
-    Route("/v1/images/generations", {"POST": images.generate}, OPENAI_CHAT),
-    Route("/v1/images/edits", {"POST": images.edit}, OPENAI_CHAT),
-    Route("/v1/decisions", {"POST": decisions.decide}, OPENAI_CHAT),
-    Route("/v1/moderations", {"POST": moderations.moderate}, OPENAI_CHAT),
-    Route("/v1/files", {"GET": uploaded_files.list_all, "POST": uploaded_files.create}, OPENAI_CHAT),
-    Route("/v1/files/{id}/content", {"GET": uploaded_files.content}, OPENAI_CHAT),
-    Route("/v1/files/{id}", {"GET": uploaded_files.read, "DELETE": uploaded_files.delete}, OPENAI_CHAT),
-    Route("/v1/uploads", {"POST": uploads.create}, OPENAI_CHAT),
-    Route("/v1/uploads/{id}/parts", {"POST": uploads.add_part}, OPENAI_CHAT),
-    Route("/v1/uploads/{id}/complete", {"POST": uploads.complete}, OPENAI_CHAT),
-    Route("/v1/uploads/{id}/cancel", {"POST": uploads.cancel}, OPENAI_CHAT),
+    Route("/v1/audio/speech", {"POST": speak}, OPENAI_CHAT),
+    Route("/v1/audio/transcriptions", {"POST": transcribe}, OPENAI_CHAT),
+    Route("/v1/audio/translations", {"POST": translate}, OPENAI_CHAT),
+    Route("/v1/audio/music", {"POST": compose}, OPENAI_CHAT),
+    Route("/v1/images/generations", {"POST": generate}, OPENAI_CHAT),
+    Route("/v1/images/edits", {"POST": edit}, OPENAI_CHAT),
+    Route("/v1/decisions", {"POST": decide}, OPENAI_CHAT),
+    Route("/v1/moderations", {"POST": moderate}, OPENAI_CHAT),
+    Route("/v1/files", {"GET": stored_files.list_all, "POST": stored_files.create}, OPENAI_CHAT),
+    Route("/v1/files/{id}/content", {"GET": stored_files.content}, OPENAI_CHAT),
+    Route("/v1/files/{id}", {"GET": stored_files.read, "DELETE": stored_files.delete}, OPENAI_CHAT),
+    Route("/v1/uploads", {"POST": stored_files.begin_upload}, OPENAI_CHAT),
+    Route("/v1/uploads/{id}/parts", {"POST": stored_files.add_part}, OPENAI_CHAT),
+    Route("/v1/uploads/{id}/complete", {"POST": stored_files.complete}, OPENAI_CHAT),
+    Route("/v1/uploads/{id}/cancel", {"POST": stored_files.cancel}, OPENAI_CHAT),
     Route("/v1/messages", _ANSWER, ANTHROPIC),
     Route("/v1/messages/count_tokens", _COUNT, ANTHROPIC),
     Route("/v2/chat", _ANSWER, COHERE),
-    Route("/api/chat", {"POST": ollama_models.answer}, OLLAMA),
-    Route("/api/generate", {"POST": ollama_models.answer}, OLLAMA_GENERATE),
-    Route("/api/tags", {"GET": ollama_models.tags}, OLLAMA),
-    Route("/api/show", {"POST": ollama_models.show}, OLLAMA),
-    Route("/api/ps", {"GET": ollama_models.running}, OLLAMA),
-    Route("/api/version", {"GET": ollama_models.version}, OLLAMA),
+    Route("/api/chat", {"POST": models_listing.ollama_answer}, OLLAMA),
+    Route("/api/generate", {"POST": models_listing.ollama_answer}, OLLAMA_GENERATE),
+    Route("/api/tags", {"GET": models_listing.ollama_tags}, OLLAMA),
+    Route("/api/show", {"POST": models_listing.ollama_show}, OLLAMA),
+    Route("/api/ps", {"GET": models_listing.ollama_running}, OLLAMA),
+    Route("/api/version", {"GET": models_listing.ollama_version}, OLLAMA),
     *_GEMINI,
     Route("/v1beta/models", {"GET": models_listing.gemini_models}, GEMINI),
     Route("/v1beta/models/{model}", {"GET": models_listing.gemini_model}, GEMINI),

@@ -19,10 +19,9 @@ from uuid import uuid4
 
 from abstractcore.errors import AbstractCoreError, ConfigurationError
 
-from .control import ABORT, READY, STOP
-from .readiness import report_ready
-from .settings import Settings
-from .shared_folder import SharedFolder
+from .configuration.settings import Settings
+from .metrics import SharedFolder
+from .process import ABORT, READY, STOP, report_ready
 
 _SIGNALS = tuple(getattr(signal, name) for name in ("SIGINT", "SIGTERM", "SIGHUP") if hasattr(signal, name))
 _ENDS = (signal.SIGINT, signal.SIGTERM)

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 from abstractcore import InvalidInputError, ModelCall
 from abstractcore.registry import Registry
+from abstractcore_server.calls.jobs import without
 from abstractcore_server.dialects import Dialect
-from abstractcore_server.jobs import without
 from abstractcore_server.requests import Request
 from abstractcore_server.routes import Routes
 

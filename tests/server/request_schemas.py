@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple, cast
 
-from abstractcore_server.extension import FIELD as EXTENSION
-from abstractcore_server.extension import NAMES as EXTENSION_NAMES
+from abstractcore_server.calls.replies import FIELD as EXTENSION
+from abstractcore_server.calls.replies import NAMES as EXTENSION_NAMES
 from abstractcore_server.routes import ROUTES
 from tests.server.fields import FIELDS, outcomes, required
 

@@ -17,9 +17,10 @@ from openai.types.responses import Response
 
 from abstractcore import AuthenticationError, RateLimitError
 from abstractcore.database import DatabaseError
-from abstractcore_server import Limits, ServerSettings, Settings, background_response
-from abstractcore_server.backgrounds import Backgrounds, Running
-from abstractcore_server.receipts import ReceiptFolder
+from abstractcore_server import Limits, ServerSettings, Settings
+from abstractcore_server.records import ReceiptFolder
+from abstractcore_server.responses import background as background_module
+from abstractcore_server.responses.running import Backgrounds, Running
 from abstractcore_server.store import background
 from abstractcore_server.store.background import BackgroundResponses
 from abstractcore_server.stored_state import StoredState
@@ -375,7 +376,7 @@ def test_end_that_cannot_be_stored_at_first_is_stored_later(
         return end(*arguments)
 
     monkeypatch.setattr(BackgroundResponses, "end", down)
-    monkeypatch.setattr(background_response, "_RETRY_SECONDS", (0.0,))
+    monkeypatch.setattr(background_module, "_RETRY_SECONDS", (0.0,))
     served.script("Hello Ada.")
     conversation = client.conversations.create()
     made = client.responses.create(model="scripted", input="I am Ada.", conversation=conversation.id, background=True)

@@ -13,7 +13,7 @@ from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.registry import Registry
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from abstractcore_server import Application, ServerSettings, Settings, read_settings, server_services
-from abstractcore_server.configuration import unknown_variables
+from abstractcore_server.configuration.reading import unknown_variables
 from tests.server.fields import PAGE
 
 WHOLE = """

@@ -16,10 +16,10 @@ from typing import Any
 import httpx2
 import pytest
 
-from abstractcore_server import counting
+from abstractcore_server.access.stored_keys import StoredKeys
+from abstractcore_server.calls.calls import count_tokens
 from abstractcore_server.routes import ROUTES
 from abstractcore_server.store import KeyLimits, Keys, Store
-from abstractcore_server.stored_keys import StoredKeys
 from tests.chaos_server import DONE, LAST_CHUNK, answer, chunk, completion_body, delta, stream_head
 from tests.server.accounts import Accounts
 from tests.server.counted_bodies import (
@@ -79,7 +79,7 @@ def post(http: httpx2.Client, path: str, body: dict[str, Any], model: str = MODE
 
 
 def test_every_route_that_counts_is_walked():
-    found = {route.path for route in ROUTES if counting.count_tokens in route.methods.values()}
+    found = {route.path for route in ROUTES if count_tokens in route.methods.values()}
     assert {re.sub(r"^/v1(alpha|beta)?/models/", "/v1beta/models/", path) for path in found} == {*COUNTED}
 
 

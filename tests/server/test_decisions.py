@@ -13,7 +13,7 @@ import openai
 import pytest
 
 from abstractcore_server import Grant, ModelSettings, Settings
-from abstractcore_server.tools.settings import MCPSettings
+from abstractcore_server.configuration.settings import MCPSettings
 from tests.documents import ROOT
 from tests.server.accounts import Accounts
 from tests.server.serving import Served, serving

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from abstractcore.ports import Edit
 from abstractcore.schema import Transcript, TranscriptSegment, TranscriptWord
-from abstractcore_server.edited_transcripts import edited
+from abstractcore_server.access.guarded_replies import edited
 
 
 def transcript(*texts: str) -> Transcript:

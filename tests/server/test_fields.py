@@ -23,10 +23,15 @@ from ollama._types import ChatRequest, GenerateRequest
 
 from abstractcore import create_llm
 from abstractcore.registry import Registry
-from abstractcore_server.limits import Limits
+from abstractcore_server.configuration.settings import (
+    GuardSettings,
+    Limits,
+    MCPSettings,
+    ModelSettings,
+    ProviderSettings,
+    ServerSettings,
+)
 from abstractcore_server.routes import ROUTES
-from abstractcore_server.settings import GuardSettings, ModelSettings, ProviderSettings, ServerSettings
-from abstractcore_server.tools.settings import MCPSettings
 from tests.server.fields import FIELDS, PAGE, outcome, page
 from tests.server.serving import Served
 

@@ -14,7 +14,7 @@ import pytest
 from abstractcore import ConfigurationError
 from abstractcore.ports import GuardContext, Refusal, TextPiece
 from abstractcore_server import GuardSettings, ModelSettings, Settings, server_services
-from abstractcore_server.tools.settings import MCPSettings
+from abstractcore_server.configuration.settings import MCPSettings
 from tests.chaos_server import DONE, LAST_CHUNK, chunk, completion, delta, stream_head
 from tests.leftovers import wait_until
 from tests.server.serving import Served, serving

@@ -22,7 +22,7 @@ from abstractcore import ModelCall, ModelReply, TextPart, ToolResult
 from abstractcore.ports import Edit, GuardContext, Refusal, TextPiece, with_texts
 from abstractcore.testing import ScriptedReply
 from abstractcore_server import GuardSettings, Limits, ModelSettings, ServerSettings, Settings, server_services
-from abstractcore_server.tools.settings import MCPSettings
+from abstractcore_server.configuration.settings import MCPSettings
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.server.guard_doubles import FAILURES, Double, leaving, reset

@@ -44,7 +44,7 @@ from abstractcore_server import (
     read_settings,
     server_services,
 )
-from abstractcore_server.tools.settings import MCPSettings
+from abstractcore_server.configuration.settings import MCPSettings
 from tests.chaos_server import DONE, LAST_CHUNK, USAGE, chunk, completion_body, delta, raw_answer, stream_head, streamed
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts

@@ -20,9 +20,11 @@ from websockets.sync.client import connect
 
 import abstractcore.engine.pipeline as pipeline
 import abstractcore_providers.scripted.canonical_json as scripted_format
-from abstractcore_server import dialects, moderations, turns, websocket_turns
+from abstractcore_server import dialects
+from abstractcore_server.access.settlements import Spending
+from abstractcore_server.calls import moderations
 from abstractcore_server.dialects import Dialect
-from abstractcore_server.settlements import Spending
+from abstractcore_server.responses import turns, websocket_turns
 from tests.chaos_server import PATIENCE_SECONDS, answer
 from tests.server.serving import Served
 

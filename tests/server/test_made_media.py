@@ -18,7 +18,7 @@ from abstractcore import create_llm
 from abstractcore.schema import Transcript, TranscriptSegment
 from abstractcore.stores.models import PACKAGED_MODELS, FileModelStore
 from abstractcore_server import Grant, Limits, Settings, server_services
-from abstractcore_server.transcriptions import _WRITERS
+from abstractcore_server.media.transcriptions import _WRITERS
 from abstractvoice.speakers.weights import packaged_models
 from tests.chaos_server import answer
 from tests.documents import ROOT

@@ -36,15 +36,12 @@ from abstractcore.schema import WireRequest
 from abstractcore.testing import ScriptedReply
 from abstractcore.tools.signatures import SignatureReader
 from abstractcore_server import Settings, read_settings
-from abstractcore_server.access import FixedKeys
-from abstractcore_server.limits import Limits
-from abstractcore_server.passthrough import Relay
-from abstractcore_server.receipts import Receipt, ReceiptFolder
-from abstractcore_server.settings import ModelSettings, ServerSettings
+from abstractcore_server.access.admission import FixedKeys
+from abstractcore_server.calls.passthrough import Relay
+from abstractcore_server.configuration.settings import Limits, MCPSettings, ModelSettings, ServerSettings
+from abstractcore_server.records import Receipt, ReceiptFolder
 from abstractcore_server.stored_state import StoredState
-from abstractcore_server.tools.approved_calls import ApprovedCalls
-from abstractcore_server.tools.servers import Listing, MCPServers
-from abstractcore_server.tools.settings import MCPSettings
+from abstractcore_server.tools.servers import ApprovedCalls, Listing, MCPServers
 from tests.chaos_server import (
     DONE,
     LAST_CHUNK,

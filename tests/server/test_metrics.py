@@ -13,9 +13,8 @@ from websockets.sync.client import connect
 from abstractcore import Usage
 from abstractcore.testing import ScriptedReply
 from abstractcore_server import FixedKeys
-from abstractcore_server.audit import Entry
-from abstractcore_server.metrics import Metrics
-from abstractcore_server.shared_folder import SharedFolder
+from abstractcore_server.metrics import Metrics, SharedFolder
+from abstractcore_server.records import Entry
 from tests.chaos_server import HANG, PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.server.serving import Served, serving

@@ -11,8 +11,8 @@ import openai
 import pytest
 
 from abstractcore_server import ModelSettings, ServerSettings, Settings
-from abstractcore_server.access import Grant
-from abstractcore_server.tools.settings import MCPSettings
+from abstractcore_server.access.admission import Grant
+from abstractcore_server.configuration.settings import MCPSettings
 from tests.server.accounts import Accounts
 from tests.server.serving import Served, serving
 

@@ -12,10 +12,11 @@ from jsonschema import Draft202012Validator
 
 from abstractcore import InvalidInputError
 from abstractcore.registry import Registry
-from abstractcore_server import FixedKeys, images, music, speech, transcriptions, uploaded_files, uploads
+from abstractcore_server import FixedKeys
 from abstractcore_server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES, Dialect
-from abstractcore_server.openapi import ERRORS
-from abstractcore_server.route_descriptions import APIS, requests
+from abstractcore_server.files import stored_files
+from abstractcore_server.media import images, speech, transcriptions
+from abstractcore_server.pages import APIS, ERRORS, requests
 from abstractcore_server.routes import ROUTES
 from tests.server.fields import FIELDS
 from tests.server.request_schemas import FILE, OWN, content
@@ -57,12 +58,12 @@ def test_schemas_are_those_of_the_fields():
     [
         ("/v1/audio/speech", vars(speech)["_FIELDS"]),
         ("/v1/audio/transcriptions", vars(transcriptions)["_FIELDS"] | {"file"}),
-        ("/v1/audio/music", vars(music)["_FIELDS"]),
+        ("/v1/audio/music", vars(speech)["_MUSIC_FIELDS"]),
         ("/v1/images/edits", vars(images)["_FIELDS"]),
         ("/v1/images/generations", vars(images)["_FIELDS"] - {"image", "mask"}),
-        ("/v1/files", frozenset(vars(uploaded_files)["_FIELDS"])),
-        ("/v1/uploads", vars(uploads)["_FIELDS"]),
-        ("/v1/uploads/{id}/complete", vars(uploads)["_FIELDS_OF_COMPLETION"]),
+        ("/v1/files", frozenset(vars(stored_files)["_FIELDS"])),
+        ("/v1/uploads", vars(stored_files)["_UPLOAD_FIELDS"]),
+        ("/v1/uploads/{id}/complete", vars(stored_files)["_FIELDS_OF_COMPLETION"]),
     ],
 )
 def test_fields_are_those_that_the_server_reads(path: str, names: frozenset[str]):

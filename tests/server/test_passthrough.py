@@ -19,11 +19,9 @@ from abstractcore.cli.app import app
 from abstractcore.schema import WireRequest
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_server import Settings
-from abstractcore_server.json_changes import changed_paths
-from abstractcore_server.json_texts import with_text
-from abstractcore_server.passthrough import AsRead, Relay
-from abstractcore_server.receipts import ReceiptFolder
-from abstractcore_server.settings import ServerSettings
+from abstractcore_server.calls.passthrough import AsRead, Relay, changed_paths, with_text
+from abstractcore_server.configuration.settings import ServerSettings
+from abstractcore_server.records import ReceiptFolder
 from tests.chaos_server import CUT, DONE, LAST_CHUNK, USAGE, chunk, delta, raw_answer, stream_head
 from tests.leftovers import wait_until
 from tests.server.serving import VENDOR_KEY, Served, serving

@@ -11,7 +11,7 @@ from pathlib import Path
 import httpx2
 import pytest
 
-from abstractcore_server.shared_folder import SharedFolder
+from abstractcore_server.metrics import SharedFolder
 from abstractcore_server.store import Keys, Store
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer, completion
 from tests.leftovers import wait_until

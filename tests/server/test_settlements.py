@@ -24,10 +24,10 @@ from abstractcore_server import (
     Settlement,
     server_services,
 )
-from abstractcore_server.settlements import Spending
+from abstractcore_server.access.settlements import Spending
+from abstractcore_server.access.stored_keys import StoredKeys
 from abstractcore_server.store import CallLeases, KeyLimits, Keys, Store
 from abstractcore_server.store import Refusal as LimitReached
-from abstractcore_server.stored_keys import StoredKeys
 from tests.chaos_server import HANG, PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts

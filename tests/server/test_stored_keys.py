@@ -16,8 +16,8 @@ import pytest
 from abstractcore import ConfigurationError, Usage
 from abstractcore.testing import ScriptedReply
 from abstractcore_server import Application, ServerSettings, Settings
+from abstractcore_server.access.stored_keys import KEY_SECONDS, StoredKeys
 from abstractcore_server.store import KeyLimits, Keys, Store
-from abstractcore_server.stored_keys import KEY_SECONDS, StoredKeys
 from tests.server.serving import Served, serving
 
 FIXED = "key-of-the-environment-0123456789"

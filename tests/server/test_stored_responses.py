@@ -14,8 +14,8 @@ import pytest
 
 from abstractcore.testing import ScriptedReply
 from abstractcore_server import Settings
-from abstractcore_server.access import FixedKeys
-from abstractcore_server.settings import ServerSettings
+from abstractcore_server.access.admission import FixedKeys
+from abstractcore_server.configuration.settings import ServerSettings
 from tests.chaos_server import raw_answer
 from tests.server.serving import Served, serving
 

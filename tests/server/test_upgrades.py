@@ -19,7 +19,7 @@ import pytest
 import trustme
 
 from abstractcore_server import ServerSettings, Settings
-from abstractcore_server.access import FixedKeys
+from abstractcore_server.access.admission import FixedKeys
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.server.serving import Served, serving

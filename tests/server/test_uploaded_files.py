@@ -12,8 +12,8 @@ import openai
 import pytest
 
 from abstractcore_server import Settings
-from abstractcore_server.access import FixedKeys
-from abstractcore_server.limits import Limits
+from abstractcore_server.access.admission import FixedKeys
+from abstractcore_server.configuration.settings import Limits
 from tests.chaos_server import completion
 from tests.server.serving import Served, serving
 

@@ -17,8 +17,8 @@ from sqlalchemy import event
 from sqlalchemy.engine import Engine
 
 from abstractcore_server import ServerSettings, Settings
-from abstractcore_server.access import FixedKeys
-from abstractcore_server.limits import Limits
+from abstractcore_server.access.admission import FixedKeys
+from abstractcore_server.configuration.settings import Limits
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.postgresql import running_postgresql
 from tests.server.multipart import form

@@ -33,10 +33,10 @@ from abstractcore import AuthenticationError, CallRecord, OverloadedError, RateL
 from abstractcore.concurrency import AsyncRuntime
 from abstractcore.testing import ScriptedReply
 from abstractcore_server import Grant, Limits, ServerSettings, Settings
-from abstractcore_server.connection import Connection
-from abstractcore_server.receipts import ReceiptFolder
-from abstractcore_server.websocket_connections import limited_websockets
-from abstractcore_server.websockets import Socket
+from abstractcore_server.client_connection import Connection
+from abstractcore_server.connections import limited_websockets
+from abstractcore_server.records import ReceiptFolder
+from abstractcore_server.responses.websockets import Socket
 from tests.chaos_server import (
     CUT,
     DONE,

@@ -156,7 +156,7 @@ def verify(
     It ends with exit code 1 if anything differs.
     """
     with reported(as_json=as_json):
-        from ..receipts import ReceiptFolder
+        from ..records import ReceiptFolder
 
         findings = ReceiptFolder(receipts).verify(trace, _content(request, "request"), _content(reply, "reply"))
         code = 0 if all(finding.agrees for finding in findings) else 1

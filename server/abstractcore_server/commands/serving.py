@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from abstractcore.scrubbing import Secrets
 
     from ..application import Application
-    from ..settings import Settings
+    from ..configuration.settings import Settings
     from ..workers import WorkerStart
 
 _PACKAGES = ("httptools", "sqlalchemy", "uvicorn", "websockets")
@@ -47,10 +47,10 @@ def serve(options: ServeOptions) -> None:
     """
     with reported():
         _check_installed()
+        from ..access.stored_keys import stored_keys
         from ..application import Application
-        from ..configuration import unknown_variables
+        from ..configuration.reading import unknown_variables
         from ..process import check_address, listening_socket, run, url_of
-        from ..stored_keys import stored_keys
         from ..workers import Workers
 
         settings = _settings(options)
@@ -81,10 +81,9 @@ def serve(options: ServeOptions) -> None:
 
 def _work(start: WorkerStart, *, quiet: bool) -> None:
     """Serves clients in one of several processes."""
+    from ..access.stored_keys import stored_keys
     from ..application import Application
-    from ..control import Control
-    from ..process import run
-    from ..stored_keys import stored_keys
+    from ..process import Control, run
 
     settings = start.settings
     with reported(), logged(_secrets(settings), quiet=quiet):
@@ -101,7 +100,7 @@ def _secrets(settings: Settings) -> Secrets:
 
 
 def _settings(options: ServeOptions) -> Settings:
-    from ..configuration import read_settings
+    from ..configuration.reading import read_settings
 
     given: dict[str, Any] = {
         "host": options.host,

@@ -5,8 +5,7 @@ from .base import Asked, Dialect, Stamp
 from .cohere import CohereDialect
 from .gemini import GeminiDialect
 from .ollama import OllamaDialect, OllamaGenerateDialect
-from .openai_chat import OpenAIChatDialect
-from .openai_completions import OpenAICompletionsDialect
+from .openai_chat import OpenAIChatDialect, OpenAICompletionsDialect
 from .openai_responses import OpenAIResponsesDialect
 
 OPENAI_CHAT = OpenAIChatDialect()

@@ -1,4 +1,4 @@
-"""`Dialect`: what the server does differently for clients of one API, around that API's wire format."""
+"""Sums of the token counts of several answers, as objects of any API."""
 
 from __future__ import annotations
 
@@ -10,10 +10,23 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import EMPTY, CallWarning, Delta, ModelReply, Rendered, ReplyStart, WireRequest, WireResponse
 
-from ..bodies import read_object
-from ..passthrough import SSE_ENDS
-from ..requests import Request
+from ..calls.passthrough import SSE_ENDS
+from ..requests import Request, read_object
 from .client_tools import ClientTool
+
+
+def summed(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
+    """Returns the sum of two objects with counts, whatever their depth."""
+    return one | {name: _sum(one.get(name), value) for name, value in other.items()}
+
+
+def _sum(mine: object, value: object) -> object:
+    if isinstance(mine, dict) and isinstance(value, dict):
+        return summed(cast("dict[str, Any]", mine), cast("dict[str, Any]", value))
+    if isinstance(mine, int | float) and isinstance(value, int | float):
+        return mine + value
+    return value if mine is None else mine  # pyright: ignore[reportUnknownVariableType]
+
 
 EXTENSION = "abstractcore"
 """The field of requests and replies for what a dialect has no words for."""

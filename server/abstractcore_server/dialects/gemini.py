@@ -13,10 +13,8 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import Delta, ModelReply, Rendered, WireRequest, WireResponse
 
-from ..bodies import read_object
-from ..requests import Request
-from .base import EXTENSION, Asked, Dialect, Stamp, count_at, object_at
-from .sums import summed
+from ..requests import Request, read_object
+from .base import EXTENSION, Asked, Dialect, Stamp, count_at, object_at, summed
 
 _STREAM = ":streamGenerateContent"
 _CONFIGS = ("generationConfig", "generation_config")

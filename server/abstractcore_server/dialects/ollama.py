@@ -14,8 +14,7 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import Delta, ModelReply, Rendered, WireRequest
 
-from ..bodies import read_object
-from ..requests import Request
+from ..requests import Request, read_object
 from .base import EXTENSION, Asked, Dialect, Stamp, flag_at, text_at
 
 _BEFORE = b'"message":'

@@ -1,24 +1,55 @@
-"""`POST /v1/chat/completions` (https://platform.openai.com/docs/api-reference/chat)."""
+"""Chat Completions and the older completions of OpenAI."""
 
 from __future__ import annotations
 
+import base64
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeGuard, cast
 
 from pydantic_core import to_json
 
-from abstractcore.errors import AbstractCoreError
+from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
-from abstractcore.schema import Delta, ImagePart, ModelReply, PartDelta, Rendered, ReplyStart
+from abstractcore.schema import Delta, ImagePart, ModelReply, Part, PartDelta, Rendered, ReplyStart, WireRequest
 
 from ..requests import Request
-from .base import EXTENSION, Asked, Dialect, Stamp, StampedRenderer, count_at, flag_at, object_at
-from .chat_images import images_field, is_shown, rendered_with_images
-from .client_tools import ClientTool
-from .openai_tools import chat_tools
-from .sums import summed
+from .base import EXTENSION, Asked, Dialect, Stamp, StampedRenderer, count_at, flag_at, object_at, summed
+from .client_tools import ClientTool, chat_tools
+
+
+def rendered_with_images(transpiler: Transpiler, reply: ModelReply) -> Rendered:
+    """Returns a `chat.completion` whose message has the images of the reply."""
+    images = [part for part in reply.parts if is_shown(part)]
+    if not images:
+        return transpiler.render(reply)
+    others = tuple(part for part in reply.parts if not is_shown(part))
+    rendered = transpiler.render(replace(reply, parts=others))
+    data = json.loads(rendered.body)
+    data["choices"][0]["message"]["images"] = images_field(images)
+    return replace(rendered, body=json.dumps(data, ensure_ascii=False, separators=(",", ":")).encode())
+
+
+def is_shown(part: Part) -> TypeGuard[ImagePart]:
+    """Whether a part is an image that a client can be given: those that a provider stores are not."""
+    return isinstance(part, ImagePart) and part.blob.form in ("bytes", "file", "url")
+
+
+def images_field(images: Sequence[ImagePart], first: int = 0) -> list[dict[str, object]]:
+    """Returns images as the field has them, each as a data URL, or at its own URL, and with its index from `first`."""
+    return [
+        {"type": "image_url", "image_url": {"url": _url(image)}, "index": index}
+        for index, image in enumerate(images, first)
+    ]
+
+
+def _url(image: ImagePart) -> str:
+    blob = image.blob
+    if blob.form == "url":
+        return blob.location or ""
+    return f"data:{blob.media_type};base64,{base64.b64encode(blob.read()).decode()}"
+
 
 _DONE = b"data: [DONE]\n\n"
 _NO_TIME = b'"created":0,"model"'
@@ -145,3 +176,88 @@ def joined(bodies: Sequence[bytes]) -> bytes:
         if "usage" in other:
             first["usage"] = summed(first.get("usage", {}), other["usage"])
     return json.dumps(first, ensure_ascii=False, separators=(",", ":")).encode()
+
+
+_DATA = b"data: "
+_OF_COMPLETIONS = frozenset({"best_of", "echo", "logprobs", "prompt", "suffix"})
+
+
+class OpenAICompletionsDialect(OpenAIChatDialect):
+    """OpenAI's completions, which older clients use."""
+
+    name = "openai_completions"
+    id_prefix = "cmpl-"
+
+    def read(self, request: Request, body: bytes) -> Asked:
+        """Returns what a request asks for; raises `InvalidInputError` for several prompts, and for what a chat has
+        nothing like.
+        """
+        asked = super().read(request, body)
+        return replace(asked, wire=WireRequest(request.target, {}, to_json(_as_chat(asked.data))))
+
+    def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
+        """Returns a `text_completion`."""
+        rendered = super().render(transpiler, replies, asked, stamp)
+        return Rendered(_as_completion(rendered.body), rendered.warnings)
+
+    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+        """Returns what writes the chunks of one choice."""
+        return CompletionRenderer(super().renderer(transpiler, asked, stamp, choice))
+
+
+class CompletionRenderer:
+    """Writes the chunks of a chat as those of a completion."""
+
+    def __init__(self, inner: StreamRenderer) -> None:
+        self._inner = inner
+
+    def feed(self, delta: Delta) -> bytes:
+        """Returns the chunks of a delta."""
+        return _events(self._inner.feed(delta))
+
+    def finish(self) -> bytes:
+        """Returns the chunk with the tokens, if it was asked for, and the end mark."""
+        return _events(self._inner.finish())
+
+    def error(self, error: AbstractCoreError) -> bytes:
+        """Returns the error as an event."""
+        return self._inner.error(error)
+
+
+def _as_chat(data: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns the chat that a request is."""
+    prompt = data.get("prompt")
+    if isinstance(prompt, list) and len(cast("list[Any]", prompt)) == 1:
+        prompt = cast("list[Any]", prompt)[0]
+    if not isinstance(prompt, str):
+        raise InvalidInputError("expected one text: lists of prompts or tokens are not supported", path="prompt")
+    for name in ("suffix", "echo", "logprobs"):
+        if data.get(name):
+            raise InvalidInputError("it is not supported here: use /v1/chat/completions", path=name)
+    if data.get("best_of") not in (None, data.get("n"), 1):
+        raise InvalidInputError("it is not supported: leave it out", path="best_of")
+    chat = {name: value for name, value in data.items() if name not in _OF_COMPLETIONS}
+    return {**chat, "messages": [{"role": "user", "content": prompt}]}
+
+
+def _events(events: bytes) -> bytes:
+    chunks = (event.removeprefix(_DATA) for event in events.split(b"\n\n") if event)
+    return b"".join(_DATA + (chunk if chunk == b"[DONE]" else _as_completion(chunk)) + b"\n\n" for chunk in chunks)
+
+
+def _as_completion(body: bytes) -> bytes:
+    """Returns a chat completion, or a chunk of one, as a text completion."""
+    data = json.loads(body)
+    data["object"] = "text_completion"
+    data["choices"] = [_choice(choice) for choice in data["choices"]]
+    return to_json(data)
+
+
+def _choice(choice: Mapping[str, Any]) -> dict[str, Any]:
+    message: Mapping[str, Any] = choice.get("message") or choice.get("delta") or {}
+    return {
+        "text": message.get("content") or "",
+        "index": choice["index"],
+        "logprobs": None,
+        "finish_reason": choice["finish_reason"],
+    }

@@ -10,13 +10,11 @@ from typing import Any
 from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import Delta, ModelReply, Rendered, ReplyStart
 
-from ..bodies import read_object
-from ..llms import DEFAULT
-from ..requests import Request
+from ..models import DEFAULT
+from ..requests import Request, read_object
+from ..responses.items import RESPONSE_FIELDS, ResponseFields, compact
 from .base import EXTENSION, Asked, Dialect, Stamp, StampedRenderer
-from .client_tools import ClientTool
-from .openai_tools import responses_tools
-from .response_fields import RESPONSE_FIELDS, ResponseFields, compact
+from .client_tools import ClientTool, responses_tools
 
 
 class OpenAIResponsesDialect(Dialect):

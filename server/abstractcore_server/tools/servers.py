@@ -1,11 +1,13 @@
-"""`MCPServers`: the MCP servers of the configuration, which all calls of this process share."""
+"""`ApprovedCalls`: the results of calls that a client has approved, each of which runs once."""
 
 from __future__ import annotations
 
 import asyncio
+import hashlib
+import json
 import logging
 from collections.abc import AsyncGenerator, Mapping, Sequence
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -14,20 +16,73 @@ from abstractcore.concurrency import AsyncRuntime, is_large, off_loop
 from abstractcore.errors import InvalidInputError, MissingExtraError, ServerError, ToolFailed, ToolServerError
 from abstractcore.mcp import expanded
 from abstractcore.ports import ToolContext
-from abstractcore.schema import CallWarning, TextPart, ToolCall, ToolResult
+from abstractcore.schema import CallWarning, PendingCall, TextPart, ToolAnswer, ToolCall, ToolResult
 from abstractcore.tools import ServedTools, Tool, content_of, shortened
 
-from ..access import Grant
+from ..access.admission import Grant
+from ..configuration.settings import ApprovalRule, MCPSettings, matches
+from ..configuration.tables import Problems
 from ..failures import RequestRefused
-from ..problems import Problems
 from ..stored_state import StoredState
-from .approved_calls import ApprovedCalls
-from .settings import ApprovalRule, MCPSettings, matches
 
 if TYPE_CHECKING:
     from abstractcore.mcp import MCPTools
 
-    from ..settings import Settings
+    from ..configuration.settings import Settings
+    from ..store.approved_calls import BegunCall
+
+
+class ApprovedCalls:
+    """The calls of all processes with the same store. A client that retries sends its answer again: the call is not run
+    again, and has the result of the first time. `owner` is whose call it is: clients choose the ids of items that they
+    send.
+    """
+
+    def __init__(self, stored: StoredState) -> None:
+        self._stored = stored
+        self._saving: set[asyncio.Task[None]] = set()
+
+    async def answers(self, owner: str, approved: Sequence[tuple[str, PendingCall]]) -> list[ToolAnswer]:
+        """Returns how calls go on, each with the id of the item that asked about it: they may run, or have a result.
+
+        Raises `InvalidInputError` for one that has begun before, and has no result: then no other one may run either.
+        Raises `RequestRefused` while the database is down.
+        """
+        await self.saved()
+        ids = [_digest(owner, request, pending.call) for request, pending in approved]
+        begun = await self._stored.run(lambda tables: tables.approved_calls.begin({*ids}))
+        return [_answer(request, pending, begun.get(id)) for id, (request, pending) in zip(ids, approved, strict=True)]
+
+    def keep(self, owner: str, request: str, call: ToolCall, result: ToolResult) -> None:
+        """Begins to save the text of the result of a call that has run: files would take too much room."""
+        texts = [part.text for part in result.content if isinstance(part, TextPart)]
+        data: dict[str, object] = {"texts": texts, "is_error": result.is_error}
+        saving = asyncio.create_task(self._save(_digest(owner, request, call), data))
+        self._saving.add(saving)
+        saving.add_done_callback(self._saving.discard)
+
+    async def _save(self, id: str, data: dict[str, object]) -> None:
+        with suppress(RequestRefused):  # of a database that is down, which was logged: no result will be known
+            await self._stored.run(lambda tables: tables.approved_calls.end(id, data))
+
+    async def saved(self) -> None:
+        """Waits until all results are saved."""
+        if self._saving:
+            await asyncio.wait([*self._saving])
+
+
+def _answer(request: str, pending: PendingCall, begun: BegunCall | None) -> ToolAnswer:
+    if begun is None:
+        return pending.allow()
+    if begun.result is None:
+        problem = f"the call of {request[:100]!r} has begun before, and no result is known: it may have taken effect"
+        raise InvalidInputError(problem, path="input")
+    return pending.result(*map(TextPart, begun.result["texts"]), is_error=begun.result["is_error"])
+
+
+def _digest(owner: str, request: str, call: ToolCall) -> str:
+    return hashlib.sha256(json.dumps([owner, request, call.name, call.arguments_text]).encode()).hexdigest()
+
 
 _log = logging.getLogger("abstractcore.server")
 

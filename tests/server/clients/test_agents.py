@@ -16,7 +16,7 @@ import pytest
 
 from abstractcore.testing import ScriptedReply
 from abstractcore_server import Settings
-from abstractcore_server.settings import ModelSettings
+from abstractcore_server.configuration.settings import ModelSettings
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.node_packages import NODE, installed
 from tests.server.clients.replies import result_of

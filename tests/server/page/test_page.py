@@ -29,7 +29,7 @@ from abstractcore import (
 )
 from abstractcore.testing import ScriptedReply
 from abstractcore_server import ServerSettings, Settings
-from abstractcore_server.access import FixedKeys
+from abstractcore_server.access.admission import FixedKeys
 from abstractcore_server.routes import ROUTES
 from tests.chaos_server import PATIENCE_SECONDS, answer
 from tests.node_packages import installed

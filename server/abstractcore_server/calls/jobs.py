@@ -1,0 +1,315 @@
+"""`Job`: a request for an answer, as calls of the models that may answer it."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeVar, cast
+
+import abstractcore
+from abstractcore.concurrency import is_large
+from abstractcore.errors import (
+    AbstractCoreError,
+    BadRequestError,
+    ContentFilterError,
+    ContextOverflowError,
+    InvalidInputError,
+    ProviderError,
+)
+from abstractcore.ports import Transpiler
+from abstractcore.schema import CallWarning, ModelCall, Parsed, SchemaError, ToolLoop, WireRequest
+
+from ..access.guarding import Guarding
+from ..access.settlements import Spending
+from ..context import Exchange
+from ..dialects.base import Asked, Stamp
+from ..failures import refused
+from ..files.contents import check_ids
+from ..models import Served
+from ..tools.adapting import AdaptedCall, ClientTools, adapted_client_tools, adapted_hosted_tools
+from ..tools.items import ItemParts, Offer, names_of
+from ..tools.merging import NoParts
+from ..tools.repeated_results import without_repeated_results
+from ..tools.rounds import ToolRounds
+from .passthrough import AsRead, Relay
+from .reasoning import has_seals, owned, with_summaries
+from .replies import Extension, ReplyHead
+
+T = TypeVar("T")
+_log = logging.getLogger("abstractcore.server")
+_DEVELOPER = b'"developer"'
+"""OpenAI's role for system messages. Chat templates of other models do not know it."""
+_TRACE_HEADERS = ("traceparent", "tracestate")
+
+
+@dataclass(frozen=True, slots=True)
+class Planned:
+    """The call of one model. `transpiler` renders its reply: the model's own wire format, if the client speaks it
+    (`own_format`), else the client's. `warnings` are those of reading the request. `relay` has the bytes of the call,
+    `head` the id, model and time of its reply, `tools` the client's tools that are functions in the call, `guarding`
+    the guards that have checked it, None if there are none. `rounds` are those of a call whose tools the server runs.
+    """
+
+    llm: abstractcore.LLM
+    call: ModelCall
+    transpiler: Transpiler
+    own_format: bool
+    warnings: tuple[CallWarning, ...]
+    relay: Relay
+    head: ReplyHead
+    tools: ClientTools = field(default_factory=ClientTools)
+    guarding: Guarding | None = None
+    rounds: ToolRounds | None = None
+
+    @property
+    def origin(self) -> str:
+        """The model, as its reasoning names it."""
+        return f"{self.llm.provider}/{self.llm.model}"
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What one request asks for, of whom, and how. `keep` stores the answer, or the end of its stream, before it is
+    sent; returns it as it is to be sent. `offer` are the tools that the server runs.
+    """
+
+    exchange: Exchange
+    asked: Asked
+    extension: Extension
+    served: Served
+    keep: Callable[[bytes], Awaitable[bytes]] | None = None
+    offer: Offer | None = None
+
+    @classmethod
+    def of(cls, exchange: Exchange, asked: Asked) -> Job:
+        """Returns the job of a request.
+
+        Raises `ModelNotFoundError`, `AccessDeniedError` for a model that the key may not use, and `RequestRefused` for
+        too many choices.
+        """
+        extension = Extension.of(asked.extension)
+        served = exchange.state.llms.find(asked.model, exchange.dialect.vendors)
+        exchange.grant.check_model(*served.names)
+        most = exchange.state.settings.limits.choices
+        if asked.choices > most:
+            raise refused(400, f"at most {most} answers can be requested at once", path="n")
+        return cls(exchange, asked, extension, served)
+
+    @property
+    def timeout(self) -> float:
+        """The time for a call, in seconds."""
+        most = self.exchange.grant.call_seconds or self.exchange.state.settings.limits.call_seconds
+        asked = self.extension.timeout
+        return most if asked is None else min(asked, most)
+
+    @property
+    def stamp(self) -> Stamp:
+        """What only the server knows of a reply."""
+        return Stamp(self.exchange.request.trace_id, self.exchange.time)
+
+    @property
+    def has_own_format(self) -> bool:
+        """Whether all models that may answer speak the client's API themselves."""
+        return all(map(self._speaks, self.served.llms))
+
+    def _speaks(self, llm: abstractcore.LLM) -> bool:
+        return type(llm.transpiler) is type(self.exchange.format)
+
+    async def off_loop(self, function: Callable[..., T], *arguments: object) -> T:
+        """Returns what a function returns that works on the whole request; on a large one in a worker thread."""
+        return await self.exchange.off_loop(is_large(self.asked.wire.body), function, *arguments)
+
+    async def planned(self, llm: abstractcore.LLM) -> Planned:
+        """Returns the call of a model; raises `InvalidInputError` with the path, in the request, of what is wrong."""
+        return await self.off_loop(self._planned, llm)
+
+    def _planned(self, llm: abstractcore.LLM) -> Planned:
+        own_format = self._speaks(llm)
+        if not own_format:
+            check_ids(self.asked)
+        transpiler = llm.transpiler if own_format else self.exchange.format
+        wire, of_wire = (self.asked.wire, []) if own_format else self.exchange.dialect.for_others(self.asked)
+        parsed, repeated = self._parsed(transpiler, wire)
+        adapted = AdaptedCall(parsed.call, ClientTools())
+        if not own_format:
+            adapted = adapted_client_tools(parsed.call, self.exchange.dialect)
+        call = adapted.call
+        options, left_out = self._options(call, llm.provider, own_format)
+        origins = (f"{call.provider}/{call.model}", f"{llm.provider}/{llm.model}")
+        messages = owned(with_summaries(call.messages, own_format=own_format), *origins, own_format=own_format)
+        call = _changed(
+            call,
+            provider=llm.provider,
+            model=llm.model,
+            stream=self.asked.stream,
+            messages=messages,
+            provider_options=options,
+            tags=self.exchange.grant.tags,
+            trace_context=self._trace_context(),
+        )
+        relay = Relay(
+            self.exchange.entry.receipt.request,
+            self.asked.data,
+            AsRead(call, transpiler) if own_format and self._is_plain_for(llm) and not repeated else None,
+            self.exchange.dialect.event_ends,
+            keeps_bodies=self.exchange.state.settings.server.receipts is not None,
+        )
+        call, lacking = self.extension.apply(call), list[CallWarning]()
+        if not own_format:
+            must_call = any(warning.path == "tool_choice" for warning in left_out)
+            call, lacking = adapted_hosted_tools(llm, call, adapted.others, must_call=must_call)
+        warnings = (*of_wire, *repeated, *parsed.warnings, *adapted.warnings, *left_out, *lacking)
+        head = ReplyHead(self.exchange.dialect, self.asked.model, own_format, self.asked.model != llm.model)
+        planned = Planned(llm, call, transpiler, own_format, warnings, relay, head, adapted.tools)
+        return planned if self.offer is None else self._with_tools(planned, self.offer, parsed.call)
+
+    def _parsed(self, transpiler: Transpiler, wire: WireRequest) -> tuple[Parsed, Sequence[CallWarning]]:
+        """Returns the call, and warnings for results in it that were left out since they are there twice."""
+        try:
+            return transpiler.parse(wire), ()
+        except (InvalidInputError, SchemaError):
+            body, warnings = without_repeated_results(self.exchange.dialect.format, wire.body)
+            if not warnings:
+                raise
+            return transpiler.parse(replace(wire, body=body)), warnings
+
+    def _with_tools(self, planned: Planned, offer: Offer, parsed: ModelCall) -> Planned:
+        """Returns the call with the tools that the server runs."""
+        if planned.own_format and _has_other_tools(parsed):
+            if offer.is_shown:
+                raise InvalidInputError("tools of these types cannot be combined with MCP servers", path="tools")
+            message = "the tools of MCP servers are left out: the request has tools of a type that is not a function"
+            warning = CallWarning("tool_left_out", "tools", message)
+            return replace(planned, warnings=(*planned.warnings, warning))
+        call = planned.call
+        tools = offer.named(names_of(call))
+        parts = NoParts()
+        if offer.is_shown:
+            parts = ItemParts(parsed.provider, planned.origin, tools, offer.listings, offer.approvals)
+        exchange = self.exchange
+        limits, owner = exchange.state.settings.limits, exchange.grant.owner
+        rounds = ToolRounds(offer, tools, names_of(call), parts, limits, exchange.entry, owner)
+        call = call.with_(tools=(*call.tools, *(each.tool.spec for each in tools.values())))
+        return replace(planned, call=call, warnings=(*planned.warnings, *offer.warnings), rounds=rounds)
+
+    def _is_plain_for(self, llm: abstractcore.LLM) -> bool:
+        """Whether neither the request has, nor the answer needs, anything of the server's own, and the model's chat
+        template, if there is one, knows the roles of its messages.
+        """
+        asked = self.asked
+        has_own = self.extension.is_given or has_seals(asked.wire.body)
+        has_own |= llm.profile.one_system_message and _DEVELOPER in asked.wire.body
+        is_asked_once = asked.choices == 1 and not asked.is_list and self.offer is None
+        return is_asked_once and not asked.is_changed and not has_own
+
+    @asynccontextmanager
+    async def begun(self, planned: Planned) -> AsyncGenerator[tuple[Planned, Spending]]:
+        """Lets a call in, which this task makes in the body of `async with`: as its guards have left it, with what it
+        spends, for which it is settled at the end.
+
+        Raises as `Access.begin` does, and `RequestRefused` for what a guard refuses.
+        """
+        planned.relay.begin()
+        self.exchange.entry.receipt.add(planned.origin, planned.relay)
+        async with self.exchange.account(planned.call, large=is_large(self.asked.wire.body)) as account:
+            planned = await self.guarded(planned)
+            earlier = 0 if planned.rounds is None else planned.rounds.earlier
+            account.spending = Spending(planned.call, planned.llm, earlier)
+            try:
+                yield planned, account.spending
+            except Exception:
+                planned.relay.fail()
+                raise
+
+    async def guarded(self, planned: Planned) -> Planned:
+        """Returns a call as its guards have left it; raises `RequestRefused` for what one refuses."""
+        guarding = Guarding.of(self.exchange, planned.call, self.served.names[0])
+        if guarding is None:
+            return planned
+        planned.relay.is_guarded = bool(guarding.of_calls)
+        call = await guarding.call(planned.call)
+        rounds = None if planned.rounds is None else planned.rounds.guarded(guarding)
+        return replace(planned, call=call, guarding=guarding, rounds=rounds)
+
+    def _options(
+        self, call: ModelCall, provider: str, own_format: bool
+    ) -> tuple[Mapping[str, Mapping[str, Any]], list[CallWarning]]:
+        """Returns the fields of the request that a call has none for, and the provider has; with warnings for those
+        that another provider has.
+        """
+        given = call.provider_options.get(call.provider, {})
+        rest = without(given, self.exchange.dialect.own_fields)
+        if own_format:
+            return {call.provider: rest} if rest else {}, []
+        rest = without(rest, self.exchange.dialect.state_fields)
+        for name in rest:
+            if name in self.exchange.dialect.needed_fields:
+                message = f"{provider} does not support it, and without it the request would mean something else"
+                raise InvalidInputError(message, path=name)
+        message = f"{provider} has no such field"
+        return {}, [CallWarning("field_left_out", name, message) for name in rest]
+
+    def _trace_context(self) -> dict[str, str]:
+        headers = self.exchange.request.headers
+        return {name: headers[name] for name in _TRACE_HEADERS if name in headers}
+
+
+def _changed(call: ModelCall, **changes: object) -> ModelCall:
+    """Returns a call with changed fields; the call itself if it has them, since a copy is checked again as a whole."""
+    different = {name: value for name, value in changes.items() if getattr(call, name) != value}
+    return call.with_(**different) if different else call
+
+
+def _has_other_tools(call: ModelCall) -> bool:
+    """Whether a call has tools of types that it has no field for, or a computer, which the client runs."""
+    runs_elsewhere = any(tool.kind == "computer_use" for tool in call.hosted_tools)
+    return runs_elsewhere or bool(call.provider_options.get(call.provider, {}).get("tools"))
+
+
+def without(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]:
+    """Returns options without those of these names, of which some are of objects, as in "config.count"."""
+    rest = {name: value for name, value in options.items() if name not in names}
+    for outer, _, inner in (name.partition(".") for name in names):
+        value = rest.get(outer)
+        if inner and isinstance(value, Mapping) and inner in value:
+            left = {name: item for name, item in cast("Mapping[str, Any]", value).items() if name != inner}
+            if left:
+                rest[outer] = left
+            else:
+                del rest[outer]
+    return rest
+
+
+async def first_of(
+    exchange: Exchange, llms: Sequence[abstractcore.LLM], call: Callable[[abstractcore.LLM], Awaitable[T]]
+) -> T:
+    """Returns what `call` returns for the first model that does not fail in a way that lets the next one answer."""
+    *others, last = llms
+    for llm in others:
+        try:
+            return await call(llm)
+        except AbstractCoreError as error:
+            if not may_fall_back(error):
+                raise
+            log_fallback(exchange, llm, error)
+    return await call(last)
+
+
+def log_fallback(exchange: Exchange, llm: abstractcore.LLM, error: AbstractCoreError) -> None:
+    """Logs why the next model is called: a client that gets an answer does not see it."""
+    trace_id, name = exchange.request.trace_id, f"{llm.provider}/{llm.model}"
+    _log.warning("request %s: %s failed, the next model is called: %s", trace_id, name, error.message)
+
+
+def may_fall_back(error: Exception) -> bool:
+    """Whether another model may answer what one failed to: not what is wrong with the request itself, and not after a
+    tool has run.
+    """
+    loop = getattr(error, "loop", None)
+    if isinstance(loop, ToolLoop) and loop.steps:
+        return False
+    if isinstance(error, ContextOverflowError):
+        return True
+    return isinstance(error, ProviderError) and not isinstance(error, BadRequestError | ContentFilterError)

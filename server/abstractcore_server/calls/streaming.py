@@ -1,0 +1,266 @@
+"""An answer as a stream: its events, heartbeats while it is quiet, and its end."""
+
+from __future__ import annotations
+
+import asyncio
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TypeAlias, cast
+
+from pydantic_core import to_json
+
+import abstractcore
+from abstractcore.errors import AbstractCoreError
+from abstractcore.ports import StreamRenderer
+from abstractcore.schema import Delta, ReplyEnd, StreamEvent, UsageDelta
+
+from ..access.guarded_replies import GuardedStream
+from ..client_connection import ClientGone, Connection, Sink
+from ..configuration.settings import OnDisconnect
+from ..context import Exchange
+from ..failures import shown_error
+from ..records import RECEIPT_HEADER
+from ..tools.adapting import StreamedClientTools
+from ..tools.rounds import RoundsStream
+from .jobs import Job, Planned, log_fallback, may_fall_back
+from .reasoning import StreamSealer
+from .replies import MODEL_CHANGE, StreamedArguments, reply_fields, with_field
+
+
+class Heartbeats:
+    """While it runs (`with`), calls `beat` whenever nothing was sent for `seconds`. A client that reads slowly gets
+    none.
+
+    One timer for each stream, which chunks do not touch.
+    """
+
+    def __init__(self, connection: Connection, seconds: float, beat: Callable[[], Awaitable[None]]) -> None:
+        self._connection = connection
+        self._seconds = seconds
+        self._beat = beat
+        self._loop = asyncio.get_running_loop()
+        self._timer: asyncio.TimerHandle | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    def __enter__(self) -> None:
+        self._connection.last_sent = self._loop.time()
+        self._timer = self._loop.call_later(self._seconds, self._look)
+
+    def __exit__(self, *exception: object) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+        if self._task is not None:
+            self._task.cancel()
+
+    def _look(self) -> None:
+        quiet = self._loop.time() - self._connection.last_sent
+        left = self._seconds - quiet
+        if left <= 0:
+            left = self._seconds
+            if not self._connection.is_sending and not self._connection.gone:
+                self._task = self._loop.create_task(self._send())
+        self._timer = self._loop.call_later(left, self._look)
+
+    async def _send(self) -> None:
+        await self._beat()
+
+
+class EventStream(ABC):
+    """Streams the response to a request. Its head is sent with the first event, or with the first heartbeat: until
+    then, an error becomes a response with a status of its own.
+    """
+
+    def __init__(self, exchange: Exchange, on_disconnect: OnDisconnect) -> None:
+        self._exchange = exchange
+        self._on_disconnect: OnDisconnect = on_disconnect
+        self._has_events = False
+
+    async def send_to(self, connection: Connection) -> None:
+        """Sends the stream; raises the error of one that has not begun."""
+        exchange, state = self._exchange, self._exchange.state
+        connection.stream_head = exchange.headers(
+            {"cache-control": "no-cache", "x-accel-buffering": "no", **self._head()}
+        )
+        beat = partial(self._beat, connection)
+        try:
+            async with state.drains.watched(connection, self._on_disconnect):
+                with Heartbeats(connection, state.settings.limits.heartbeat_seconds, beat):
+                    await self.play(connection)
+        except ClientGone:
+            return
+        except Exception as error:
+            if not connection.started:
+                raise
+            shown = shown_error(error, exchange.request.trace_id, state.hidden)
+            await connection.write(self._error(shown), more=False)
+
+    async def _beat(self, connection: Connection) -> None:
+        await connection.write(self._heartbeat())
+
+    @abstractmethod
+    async def play(self, sink: Sink) -> None:
+        """Writes the whole stream."""
+
+    @abstractmethod
+    def _head(self) -> Mapping[str, str]:
+        """Returns the headers of the stream's own."""
+
+    @abstractmethod
+    def _heartbeat(self) -> bytes:
+        """Returns what keeps the stream alive, between two events."""
+
+    @abstractmethod
+    def _error(self, error: AbstractCoreError) -> bytes:
+        """Returns the event of an error."""
+
+
+_Stream: TypeAlias = "abstractcore.AsyncStream[None] | RoundsStream"
+
+
+class StreamedAnswer(EventStream):
+    """The stream of all choices."""
+
+    def __init__(self, job: Job) -> None:
+        super().__init__(job.exchange, job.served.on_disconnect)
+        self._job = job
+        self._dialect = job.exchange.dialect
+        self._renderers: dict[int, StreamRenderer] = {}
+        self._tail = b""
+        self._is_complete = False
+
+    def _head(self) -> Mapping[str, str]:
+        stream_type = self._dialect.stream_type(self._job.asked)
+        return {"content-type": stream_type, "x-abstractcore-model": self._job.served.name}
+
+    def _heartbeat(self) -> bytes:
+        return self._dialect.heartbeat(self._job.asked, self._job.stamp, begun=self._has_events)
+
+    async def play(self, sink: Sink) -> None:
+        """Writes the stream of the first model that answers; raises its error."""
+        choices = self._job.asked.choices
+        if choices == 1:
+            await self._choice(0, sink)
+        else:
+            try:
+                async with asyncio.TaskGroup() as group:
+                    for number in range(choices):
+                        group.create_task(self._choice(number, sink))
+            except ExceptionGroup as group_error:
+                raise group_error.exceptions[0] from None
+        if not self._is_complete:
+            self._tail += self._dialect.finish([self._renderers[number] for number in sorted(self._renderers)])
+        if self._job.keep is not None:
+            self._tail = await self._job.keep(self._tail)
+        await sink.write(self._tail, more=False)
+
+    def _error(self, error: AbstractCoreError) -> bytes:
+        renderer = next(iter(self._renderers.values()), None)
+        if renderer is None:
+            renderer = self._dialect.renderer(self._exchange.format, self._job.asked, self._job.stamp)
+        return renderer.error(error)
+
+    async def _choice(self, number: int, sink: Sink) -> None:
+        """Streams one choice, of the first model that begins to answer."""
+        *others, last = self._job.served.llms
+        for llm in others:
+            try:
+                await self._stream(await self._job.planned(llm), number, sink)
+            except AbstractCoreError as error:
+                if number in self._renderers or not may_fall_back(error):
+                    raise
+                log_fallback(self._exchange, llm, error)
+            else:
+                return
+        await self._stream(await self._job.planned(last), number, sink)
+
+    async def _stream(self, planned: Planned, number: int, sink: Sink) -> None:
+        """Streams a call, and settles it however it ends."""
+        async with self._job.begun(planned) as (begun, spending):
+            stream = _opened(begun, self._job.timeout)
+            spending.partial = lambda: stream.partial
+            async with stream:
+                await self._pump(stream, begun, number, sink)
+            spending.result = stream.response
+
+    async def _pump(self, stream: _Stream, planned: Planned, number: int, sink: Sink) -> None:
+        """Sends the events of each network chunk together, as soon as they arrive."""
+        guarded = None if planned.guarding is None else GuardedStream(stream, planned.relay, planned.guarding)
+        source = stream if guarded is None else guarded
+        batch = await source.read()
+        job = self._job
+        is_untouched = planned.relay.is_untouched and (guarded is None or guarded.is_read_only)
+        receipt = job.exchange.entry.receipt
+        if is_untouched and planned.head.is_renamed:
+            receipt.add_reply_changes((MODEL_CHANGE,))
+        sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: await job.off_loop(receipt.header)}
+        stamp = job.stamp
+        if self._dialect.counts_first:
+            stamp = replace(stamp, input_tokens=await job.off_loop(_input_tokens, batch, planned))
+        renderer = self._dialect.renderer(planned.transpiler, job.asked, stamp, number)
+        self._renderers[number] = renderer
+        sealer = None if planned.own_format else StreamSealer(planned.origin)
+        tools, arguments = StreamedClientTools(planned.tools), StreamedArguments(self._dialect)
+        relay = planned.relay if guarded is None else guarded
+        while batch:
+            data = (
+                planned.head.in_events(relay.take_events())
+                if is_untouched
+                else _rendered(batch, renderer, sealer, planned, tools, arguments)
+            )
+            if job.extension.is_given and isinstance(batch[-1], ReplyEnd):
+                self._tail += data
+            elif data:
+                self._has_events = True
+                await sink.write(data)
+            batch = await source.read()
+        if is_untouched:
+            self._tail = planned.head.in_events(relay.take_rest())
+            self._is_complete = True
+        elif job.extension.is_given and job.asked.choices == 1:
+            self._add_fields(stream, planned, renderer)
+
+    def _add_fields(self, stream: _Stream, planned: Planned, renderer: StreamRenderer) -> None:
+        """Puts the field `abstractcore` into the last object of the stream."""
+        response = stream.response
+        name = f"{response.provider}/{response.model}"
+        guarding = planned.guarding
+        decisions, more = ((), ()) if guarding is None else (guarding.decisions, guarding.warnings)
+        head, reply = planned.head, response.reply
+        warnings = (*planned.warnings, *response.warnings, *head.warnings(reply), *more)
+        fields = reply_fields(response, warnings, name, decisions, planned.rounds, head.left_out(reply))
+        self._tail = with_field(self._tail + self._dialect.finish([renderer]), to_json(fields))
+        self._is_complete = True
+
+
+def _input_tokens(batch: Sequence[StreamEvent], planned: Planned) -> int:
+    """Returns the tokens of the input beside cached ones, as far as the first deltas have them, else an estimate."""
+    for delta in batch:
+        if isinstance(delta, UsageDelta) and delta.usage.input is not None:
+            usage = delta.usage
+            return max(0, delta.usage.input - (usage.cached or 0) - (usage.cache_written or 0))
+    return int(planned.llm.estimate_tokens(planned.call))
+
+
+def _opened(planned: Planned, timeout: float) -> _Stream:
+    """Returns the stream of a call, or of all its rounds."""
+    if planned.rounds is None:
+        return planned.llm.astream_call(planned.call, timeout=timeout)
+    return planned.rounds.stream(planned.llm, planned.call, timeout)
+
+
+def _rendered(
+    batch: Sequence[StreamEvent],
+    renderer: StreamRenderer,
+    sealer: StreamSealer | None,
+    planned: Planned,
+    tools: StreamedClientTools,
+    arguments: StreamedArguments,
+) -> bytes:
+    deltas = cast("Sequence[Delta]", batch)  # a call given as data has no tools that run here, and no events of them
+    rounds = planned.rounds
+    if rounds is not None:
+        deltas = [*map(rounds.shown_delta, deltas)]
+    deltas = [*map(planned.head.in_delta, arguments.checked(tools.in_deltas(deltas)))]
+    return b"".join(map(renderer.feed, deltas if sealer is None else sealer.sealed(deltas)))

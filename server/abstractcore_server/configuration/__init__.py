@@ -1,0 +1,1 @@
+"""The configuration: a TOML file and the environment, read and checked."""

@@ -1,0 +1,296 @@
+"""`/v1/files` and `/v1/uploads` (https://platform.openai.com/docs/api-reference/files)."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, Final, cast
+
+from abstractcore import File
+from abstractcore.errors import InvalidInputError, MediaError
+from abstractcore.schema import WireResponse
+
+from ..client_connection import Connection
+from ..context import Exchange, Reply
+from ..dialects.base import text_at
+from ..failures import refused
+from ..requests import Form
+from ..responses.items import page
+from .contents import (
+    complete_upload,
+    create_upload,
+    free_pieces,
+    pieces_of_file,
+    pieces_of_parts,
+    unknown_file,
+    write_part,
+)
+
+if TYPE_CHECKING:
+    from ..store.files import StoredFile
+    from ..store.uploads import StoredUpload
+
+_PURPOSES: Final = ("assistants", "batch", "evals", "fine-tune", "user_data", "vision")
+_FIELDS: Final = ("file", "purpose", "expires_after[anchor]", "expires_after[seconds]")
+_SECONDS: Final = (3600, 2_592_000)
+_UNKNOWN_TYPE: Final = "application/octet-stream"
+_LONGEST_NAME: Final = 255
+_CONTROL_CHARACTERS: Final = re.compile(r"[\x00-\x1f\x7f]")
+_HEAD_BYTES: Final = 8192
+"""How much of a content decides its type."""
+
+
+async def create(exchange: Exchange) -> WireResponse:
+    """Stores a file; raises `InvalidInputError` for an unknown purpose, and `RequestRefused` for too much."""
+    form = await exchange.form()
+    upload, purpose = form.upload("file"), checked_purpose(form.text("purpose"))
+    name = checked_name(upload.name, "file")
+    media_type = media_type_of(exchange, name, bytes(upload.content[:_HEAD_BYTES]))
+    size, seconds = len(upload.content), _seconds(form)
+    made = await create_upload(exchange, name=name, purpose=purpose, media_type=media_type, size=size, seconds=seconds)
+    parts = [await write_part(exchange, made.id, upload.content)] if size else []
+    file = await complete_upload(exchange, made.id, parts, media_type)
+    return exchange.answer(shown_file(file), warnings=len(form.others(_FIELDS)))
+
+
+async def list_all(exchange: Exchange) -> WireResponse:
+    """Lists the files of the client."""
+    owner, purpose = exchange.grant.owner, exchange.request.query_values().get("purpose")
+    found = await exchange.state.stored.run(lambda tables: tables.files.all(owner))
+    shown = [shown_file(file) for file in found if purpose in (None, file.purpose)]
+    return exchange.answer(page(shown, exchange.request, most=10_000, usual=10_000))
+
+
+async def read(exchange: Exchange) -> WireResponse:
+    """Returns a file without its content."""
+    return exchange.answer(shown_file(await _found(exchange)))
+
+
+async def content(exchange: Exchange) -> Reply:
+    """Returns the content of a file. No browser takes it for a page of this server."""
+    return _Content(exchange, await _found(exchange))
+
+
+class _Content:
+    """The content of a file, which is sent as it is read."""
+
+    def __init__(self, exchange: Exchange, file: StoredFile) -> None:
+        self._exchange = exchange
+        self._file = file
+
+    async def send_to(self, connection: Connection) -> None:
+        """Sends the content; raises `NotFoundError`, which cuts the response off, if the file is deleted meanwhile."""
+        left = self._file.size
+        connection.stream_head = self._exchange.headers(
+            {
+                "content-type": _UNKNOWN_TYPE,
+                "content-length": str(left),
+                "content-disposition": "attachment",
+                "content-security-policy": "sandbox",
+                "x-content-type-options": "nosniff",
+            }
+        )
+        async with self._exchange.state.drains.watched(connection, "cancel"):
+            async for piece in pieces_of_file(self._exchange, self._file.id):
+                left -= len(piece)
+                await connection.write(piece)
+        if left:
+            raise unknown_file(self._file.id)
+        await connection.write(b"", more=False)
+
+
+async def _found(exchange: Exchange) -> StoredFile:
+    owner, id = exchange.grant.owner, exchange.request.parameters["id"]
+    found = await exchange.state.stored.run(lambda tables: tables.files.find(owner, id))
+    if found is None:
+        raise unknown_file(id)
+    return found
+
+
+async def delete(exchange: Exchange) -> WireResponse:
+    """Deletes a file."""
+    owner, id = exchange.grant.owner, exchange.request.parameters["id"]
+    if not await exchange.state.stored.run(lambda tables: tables.files.delete(owner, id)):
+        raise unknown_file(id)
+    await free_pieces(exchange)
+    return exchange.answer({"id": id, "object": "file", "deleted": True})
+
+
+def media_type_of(exchange: Exchange, name: str, content: bytes, declared: str | None = None) -> str:
+    """Returns the type of a file by the begin of its content and by its name, if they say nothing the declared one."""
+    services = exchange.state.services
+    for file in (File(content, name=name), File(content, media_type=declared)):
+        try:
+            return services.media_type(file)
+        except (MediaError, InvalidInputError):
+            continue
+    return _UNKNOWN_TYPE
+
+
+def checked_purpose(purpose: object) -> str:
+    """Returns the purpose of a file; raises `InvalidInputError` for an unknown one."""
+    if isinstance(purpose, str) and purpose in _PURPOSES:
+        return purpose
+    raise InvalidInputError(f"expected one of {', '.join(_PURPOSES)}", path="purpose")
+
+
+def checked_name(name: str, path: str) -> str:
+    """Returns the name of a file without folders, and of a long one the end; raises `InvalidInputError`."""
+    last = name.replace("\\", "/").rpartition("/")[2]
+    if not last or _CONTROL_CHARACTERS.search(last):
+        raise InvalidInputError("expected the name of a file, without control characters", path=path)
+    return last[-_LONGEST_NAME:]
+
+
+def checked_seconds(anchor: object, seconds: object) -> float:
+    """Returns how long a file is to last, as `expires_after` says; raises `InvalidInputError`."""
+    least, most = _SECONDS
+    if type(seconds) is not int or not least <= seconds <= most:
+        raise InvalidInputError(f"expected a number from {least} to {most}", path="expires_after.seconds")
+    if anchor != "created_at":
+        raise InvalidInputError("expected created_at", path="expires_after.anchor")
+    return float(seconds)
+
+
+def _seconds(form: Form) -> float | None:
+    anchor, text = form.text("expires_after[anchor]"), form.text("expires_after[seconds]")
+    if anchor is None and text is None:
+        return None
+    if text is None or not text.isdecimal() or len(text) > 9:
+        return checked_seconds(anchor, text)
+    return checked_seconds(anchor, int(text))
+
+
+def shown_file(file: StoredFile) -> Mapping[str, Any]:
+    """Returns a file as OpenAI's API shows it."""
+    return {
+        "id": file.id,
+        "object": "file",
+        "bytes": file.size,
+        "created_at": int(file.created),
+        "expires_at": int(file.expires),
+        "filename": file.name,
+        "purpose": file.purpose,
+        "status": "processed",
+    }
+
+
+_MOST_BYTES: Final = 8 * 1024**3
+"""The largest upload, as OpenAI's."""
+_LONGEST_MEDIA_TYPE: Final = 200
+_MD5: Final = re.compile(r"[0-9a-fA-F]{32}")
+_UPLOAD_FIELDS: Final = frozenset({"bytes", "filename", "mime_type", "purpose", "expires_after"})
+_FIELDS_OF_COMPLETION: Final = frozenset({"part_ids", "md5"})
+
+
+async def begin_upload(exchange: Exchange) -> WireResponse:
+    """Creates an upload, to which parts are added."""
+    data = await _object(exchange, _UPLOAD_FIELDS)
+    name, purpose = checked_name(text_at(data, "filename"), "filename"), checked_purpose(data.get("purpose"))
+    size, media_type, seconds = _size(data), _media_type(data), _seconds_of_upload(data)
+    made = await create_upload(exchange, name=name, purpose=purpose, media_type=media_type, size=size, seconds=seconds)
+    return exchange.answer(_shown(made, "pending"))
+
+
+async def add_part(exchange: Exchange) -> WireResponse:
+    """Adds a part to an upload."""
+    form = await exchange.form()
+    id = exchange.request.parameters["id"]
+    part = await write_part(exchange, id, form.upload("data").content)
+    shown = {"id": part, "object": "upload.part", "created_at": int(exchange.time), "upload_id": id}
+    return exchange.answer(shown, warnings=len(form.others(("data",))))
+
+
+async def complete(exchange: Exchange) -> WireResponse:
+    """Makes a file of the parts of an upload."""
+    data = await _object(exchange, _FIELDS_OF_COMPLETION)
+    parts, expected = _part_ids(data), _md5(data)
+    owner, id = exchange.grant.owner, exchange.request.parameters["id"]
+    upload = await exchange.state.stored.run(lambda tables: tables.uploads.check(owner, id, parts))
+
+    head, digest = b"", hashlib.md5(usedforsecurity=False)
+    async for piece in pieces_of_parts(exchange, parts):
+        head = head or piece
+        if expected is None:
+            break
+        await asyncio.to_thread(digest.update, piece)
+    if expected is not None and digest.hexdigest() != expected:
+        raise InvalidInputError(f"the content has the MD5 {digest.hexdigest()}", path="md5")
+
+    media_type = media_type_of(exchange, upload.name, head, upload.media_type)
+    file = await complete_upload(exchange, id, parts, media_type)
+    return exchange.answer(_shown(upload, "completed", file))
+
+
+async def cancel(exchange: Exchange) -> WireResponse:
+    """Cancels an upload and deletes its parts."""
+    owner, id = exchange.grant.owner, exchange.request.parameters["id"]
+    cancelled = await exchange.state.stored.run(lambda tables: tables.uploads.cancel(owner, id))
+    await free_pieces(exchange)
+    return exchange.answer(_shown(cancelled, "cancelled"))
+
+
+async def _object(exchange: Exchange, known: frozenset[str]) -> Mapping[str, Any]:
+    """Returns the body; raises `InvalidInputError` for fields that OpenAI's API does not have."""
+    data = await exchange.read_object()
+    for name in data.keys() - known:
+        raise InvalidInputError(f"there is no such field: use {', '.join(sorted(known))}", path=name[:100])
+    return data
+
+
+def _media_type(data: Mapping[str, Any]) -> str:
+    media_type = text_at(data, "mime_type")
+    if len(media_type) > _LONGEST_MEDIA_TYPE or not media_type.isprintable():
+        raise InvalidInputError(f"expected a media type of up to {_LONGEST_MEDIA_TYPE} characters", path="mime_type")
+    return media_type
+
+
+def _size(data: Mapping[str, Any]) -> int:
+    size = data.get("bytes")
+    if type(size) is not int or size < 0:
+        raise InvalidInputError("expected the number of bytes of the file", path="bytes")
+    if size > _MOST_BYTES:
+        raise refused(413, f"an upload may have {_MOST_BYTES} bytes", path="bytes")
+    return size
+
+
+def _seconds_of_upload(data: Mapping[str, Any]) -> float | None:
+    given = data.get("expires_after")
+    if given is None:
+        return None
+    if not isinstance(given, dict):
+        raise InvalidInputError("expected an object with anchor and seconds", path="expires_after")
+    expiry = cast("dict[str, Any]", given)
+    return checked_seconds(expiry.get("anchor"), expiry.get("seconds"))
+
+
+def _part_ids(data: Mapping[str, Any]) -> list[str]:
+    given = data.get("part_ids")
+    if not isinstance(given, list) or not all(isinstance(part, str) for part in cast("list[object]", given)):
+        raise InvalidInputError("expected a list of the ids of parts", path="part_ids")
+    return cast("list[str]", given)
+
+
+def _md5(data: Mapping[str, Any]) -> str | None:
+    given = data.get("md5")
+    if given is None:
+        return None
+    if not (isinstance(given, str) and _MD5.fullmatch(given)):
+        raise InvalidInputError("expected 32 hexadecimal digits", path="md5")
+    return given.lower()
+
+
+def _shown(upload: StoredUpload, status: str, file: StoredFile | None = None) -> Mapping[str, Any]:
+    return {
+        "id": upload.id,
+        "object": "upload",
+        "bytes": upload.size,
+        "created_at": int(upload.created),
+        "expires_at": int(upload.expires),
+        "filename": upload.name,
+        "purpose": upload.purpose,
+        "status": status,
+        "file": None if file is None else shown_file(file),
+    }

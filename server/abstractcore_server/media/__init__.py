@@ -1,0 +1,1 @@
+"""Speech, transcripts, images and music: a route each, around the backends of plugins."""

@@ -1,0 +1,197 @@
+"""Backends by clients' names of models, and one call of a backend: let in, shown to guards, run, settled."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import abstractcore
+from abstractcore.concurrency import is_large
+from abstractcore.errors import ModelNotFoundError
+from abstractcore.ports import CapabilityName
+from abstractcore.registry import did_you_mean, nearest_names
+from abstractcore.schema import BackendFacts, CallWarning, Message, ModelCall, TextPart
+from abstractcore.stores.models import PACKAGED_MODELS
+
+from ..access.guarded_replies import guarded_result
+from ..access.guarding import Guarding, accepted_texts
+from ..access.settlements import Spending
+from ..configuration.settings import Settings
+from ..context import Exchange
+from ..models import DEFAULT, LLMs, is_plain
+
+_VENDOR = "openai"
+"""Whose models clients of OpenAI's API name without a provider."""
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """What a client's name for a model stands for: an LLM with the capability, the backend's model, None for its own
+    choice, and the name to show.
+    """
+
+    capability: CapabilityName
+    llm: abstractcore.LLM
+    model: str | None
+    name: str
+
+
+class Makers:
+    """Finds backends by the names that clients use: "default", "BACKEND", "BACKEND/MODEL", or the bare name of a model
+    of OpenAI, if that is set up.
+    """
+
+    def __init__(self, settings: Settings, services: abstractcore.Services, llms: LLMs) -> None:
+        self._settings = settings
+        self._services = services
+        self._llms = llms
+        self._made: dict[tuple[str, str], abstractcore.LLM] = {}
+
+    def find(self, capability: CapabilityName, name: str) -> Maker:
+        """Returns the maker with a name; raises `ModelNotFoundError` with the nearest names."""
+        if name == DEFAULT:
+            return Maker(capability, self._llms.default, None, DEFAULT)
+        backend, _, model = name.partition("/")
+        known = self.names(capability)
+        if backend in known and is_plain(name):
+            return Maker(capability, self._with(capability, backend), model or None, name)
+        if _VENDOR in known and "/" not in name and is_plain(name) and self._llms.usable(_VENDOR):
+            return Maker(capability, self._with(capability, _VENDOR), name, f"{_VENDOR}/{name}")
+        near = nearest_names(name[:200], [DEFAULT, *known])
+        hint = did_you_mean(near) if near else f"There are: {', '.join([DEFAULT, *known])}."
+        raise ModelNotFoundError(f"the model {name[:200]!r} does not exist here. {hint}")
+
+    def listener(self, name: str) -> Maker:
+        """Returns who transcribes, by a name: "default", a transcriber of this machine, or "PROVIDER/MODEL"; raises
+        `ModelNotFoundError`.
+        """
+        if name == DEFAULT:
+            return Maker("audio", self._llms.default, None, DEFAULT)
+        local = [each.name for each in PACKAGED_MODELS if each.name.startswith("whisper-")]
+        provider = name.partition("/")[0] if "/" in name else _VENDOR
+        full = name if "/" in name else f"{_VENDOR}/{name}"
+        if name in local:
+            return Maker("audio", self._llms.default, name, name)
+        if name.isprintable() and self._llms.usable(provider):
+            (transcriber, *_) = self._llms.find(full).llms
+            return Maker("audio", self._llms.default_with(transcription_model=transcriber), None, full)
+        near = nearest_names(name[:200], [DEFAULT, *local])
+        hint = did_you_mean(near) if near else f"There are: {', '.join([DEFAULT, *local])}, and PROVIDER/MODEL."
+        raise ModelNotFoundError(f"the model {name[:200]!r} does not exist here. {hint}")
+
+    def names(self, capability: CapabilityName) -> list[str]:
+        """Returns the names of the backends of a capability."""
+        return [entry.backend_id.rpartition(":")[2] for entry in self._services.registry.backends.of(capability)]
+
+    def _with(self, capability: str, backend: str) -> abstractcore.LLM:
+        found = self._made.get((capability, backend))
+        if found is None:
+            options: dict[str, Any] = {f"{capability}_backend": backend, **self._options(capability, backend)}
+            found = self._llms.default_with(**options)
+            self._made[capability, backend] = found
+        return found
+
+    def _options(self, capability: str, backend: str) -> dict[str, Any]:
+        """Returns the address and the key of a vendor, which are those of its provider."""
+        provider = self._settings.providers.get(backend)
+        if provider is None:
+            return {}
+        key = provider.options.get("api_key")
+        if provider.api_key_env is not None:
+            key = self._services.environment.get(provider.api_key_env, "")
+        given = {"base_url": provider.base_url, "api_key": key}
+        return {f"{capability}_{name}": value for name, value in given.items() if value is not None}
+
+
+F = TypeVar("F", bound=BackendFacts)
+
+
+@dataclass(frozen=True, slots=True)
+class MediaRequest:
+    """A request to `maker`: an operation of its capability, the texts of the request by the names of their fields, and
+    the contents of its files.
+    """
+
+    maker: Maker
+    operation: str
+    texts: Mapping[str, str]
+    files: Sequence[bytes] = ()
+
+    def call(self, tags: Mapping[str, str]) -> ModelCall:
+        """Returns it as a call of "voice/NAME" and the like, with a message for each text: limits count it, and guards
+        see it.
+        """
+        messages = tuple(map(Message.user, self.texts.values() or (self.operation,)))
+        return ModelCall(self.maker.name, messages, self.maker.capability, tags=tags)
+
+    async def with_files(self, call: ModelCall) -> ModelCall:
+        """Returns its call with the files in the first message; raises `MediaError` for one of an unknown type."""
+        if not self.files:
+            return call
+        built = await asyncio.to_thread(self.maker.llm.build, self.operation, media=self.files)
+        files = tuple(part for part in built.messages[-1].parts if not isinstance(part, TextPart))
+        first, *others = call.messages
+        first = Message("user", (*first.parts, *files) if self.texts else files)
+        return call.with_(messages=(first, *others))
+
+    def texts_of(self, call: ModelCall) -> dict[str, str]:
+        """Returns the texts of its call as guards have left them."""
+        return {name: message.text for name, message in zip(self.texts, call.messages, strict=False)}
+
+
+@dataclass(frozen=True, slots=True)
+class BegunMedia:
+    """A call that was let in. `texts` and `tags` are for the backend, `guarding` are its guards, None if there are
+    none.
+    """
+
+    texts: Mapping[str, str]
+    tags: Mapping[str, str]
+    guarding: Guarding | None
+    spending: Spending
+
+
+@asynccontextmanager
+async def begun_media(exchange: Exchange, request: MediaRequest) -> AsyncGenerator[BegunMedia]:
+    """Lets a call in, which is made in the body of `async with`, and shows it to its guards; settles it at the end.
+
+    Raises `AccessDeniedError` for a model that the key may not use, as `Access.begin` does, `RequestRefused` for what a
+    guard refuses, and `MediaError` for a file that it cannot be shown.
+    """
+    exchange.grant.check_model(request.maker.name)
+    call = request.call(exchange.grant.tags)
+    async with exchange.account(call, large=any(map(is_large, request.texts.values()))) as account:
+        guarding = Guarding.of(exchange, call, request.maker.name, request.operation)
+        if guarding is not None:
+            call = await guarding.call(await request.with_files(call), accepted_texts)
+        account.spending = Spending(call)
+        yield BegunMedia(request.texts_of(call), call.tags, guarding, account.spending)
+
+
+async def made(exchange: Exchange, request: MediaRequest, make: Callable[[BegunMedia], Awaitable[F]]) -> F:
+    """Returns what `make` makes as its guards leave it; raises as `begun_media` does. A client that leaves ends it."""
+    async with exchange.state.drains.watched(exchange.connection, "cancel"):
+        async with begun_media(exchange, request) as begun:
+            result = begun.spending.result = await make(begun)
+        return result if begun.guarding is None else await guarded_result(begun.guarding, result)
+
+
+def headers_of(
+    exchange: Exchange, content_type: str, result: BackendFacts, warnings: Sequence[CallWarning] = ()
+) -> dict[str, str]:
+    """Returns the headers of a response with what was made."""
+    given = {"content-type": content_type, "x-abstractcore-model": f"{result.backend}/{result.model or ''}".rstrip("/")}
+    if result.cost is not None:
+        given["x-abstractcore-cost"] = f"{result.cost:f}"
+    count = len(result.warnings) + len(warnings)
+    if count:
+        given["x-abstractcore-warnings"] = str(count)
+    return exchange.headers(given)
+
+
+def timeout_of(exchange: Exchange) -> float:
+    """Returns the time for a call, in seconds."""
+    return exchange.state.settings.limits.call_seconds

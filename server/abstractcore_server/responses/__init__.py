@@ -1,0 +1,1 @@
+"""The Responses API: stored, in the background, compacted, and over WebSocket."""
