@@ -7,19 +7,26 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .access.admission import Access, FixedKeys, Grant, Lease, OpenAccess, Settlement
+    from .access.admission import AccessControl, CallLease, FixedKeys, Grant, OpenAccess, Settlement
     from .application import Application, server_services
     from .configuration.reading import read_settings
-    from .configuration.settings import GuardSettings, Limits, ModelSettings, ProviderSettings, ServerSettings, Settings
+    from .configuration.settings import (
+        GuardSettings,
+        ModelSettings,
+        ProviderSettings,
+        ServerLimits,
+        ServerSettings,
+        Settings,
+    )
 
 _MODULES = {
-    "Access": "access.admission",
+    "AccessControl": "access.admission",
     "Application": "application",
     "FixedKeys": "access.admission",
     "Grant": "access.admission",
     "GuardSettings": "configuration.settings",
-    "Lease": "access.admission",
-    "Limits": "configuration.settings",
+    "CallLease": "access.admission",
+    "ServerLimits": "configuration.settings",
     "ModelSettings": "configuration.settings",
     "OpenAccess": "access.admission",
     "ProviderSettings": "configuration.settings",
@@ -32,16 +39,16 @@ _MODULES = {
 """Modules are imported on first access: the commands' arguments, for `abstractcore --help`, need none of them."""
 
 __all__ = [
-    "Access",
+    "AccessControl",
     "Application",
+    "CallLease",
     "FixedKeys",
     "Grant",
     "GuardSettings",
-    "Lease",
-    "Limits",
     "ModelSettings",
     "OpenAccess",
     "ProviderSettings",
+    "ServerLimits",
     "ServerSettings",
     "Settings",
     "Settlement",

@@ -14,26 +14,26 @@ from abstractcore.errors import AccessDeniedError, NotFoundError, RateLimitError
 from abstractcore.registry import Registry
 from abstractcore.schema import WireResponse
 
-from .access.admission import Access, FixedKeys, Grant, Hosts, OpenAccess, Origins, is_preflight
+from .access.admission import AccessControl, FixedKeys, Grant, Hosts, OpenAccess, Origins, is_preflight
 from .access.guards import Guards
-from .access.settlements import Accounts
-from .client_connection import ClientGone, Connection, Drains, Receive, Send
+from .access.settlements import CallAccounts
+from .client_connection import ClientConnection, ClientGone, Drains, Receive, Send
 from .configuration.reading import addresses, check_models
 from .configuration.settings import Settings
 from .configuration.tables import Problems
-from .context import Exchange, NoDownloads, Reply, State
-from .dialects import Dialect
+from .context import NoDownloads, Reply, RequestContext, ServerState
+from .dialects import ClientDialect
 from .failures import RequestRefused, refusal_of, refused, shown_error, with_code
-from .media.backends import Makers
+from .media.backends import BackendModels
 from .metrics import Metrics, SharedFolder
 from .models import LLMs
-from .records import GONE, AuditLog, Entry, save_receipt
-from .requests import Request, begin_request, new_trace_id, next_trace_id
-from .responses.running import Backgrounds
+from .records import CLIENT_CLOSED_REQUEST, AuditEntry, AuditLog, save_receipt
+from .requests import RequestHead, begin_request, new_trace_id, next_trace_id
+from .responses.running import RunningResponses
 from .responses.websockets import WebSockets
-from .routes import Found, Routes, dialect_of_path
+from .routes import FoundRoute, RouteTable, dialect_of_path
 from .stored_state import StoredState
-from .tools.servers import ApprovedCalls, MCPServers
+from .tools.servers import ApprovedToolCalls, MCPServers
 
 _UNKNOWN_HOST = (
     "the name in the header Host is not one of this server: add it to hosts in its configuration, or start it with "
@@ -58,33 +58,33 @@ class Application:
         *,
         models: Mapping[str, abstractcore.LLM] | None = None,
         services: abstractcore.Services | None = None,
-        access: Access | None = None,
+        access: AccessControl | None = None,
         shared: SharedFolder | None = None,
     ) -> None:
         self._models = models or {}
         self._given_services = services
         self._given_access = access or _access_of(settings)
-        self._routes = Routes()
+        self._routes = RouteTable()
         self._shared = shared
         first = settings or Settings()
         self._stored = StoredState(_database_of_state(first, shared), first.limits.stored_seconds)
-        self._backgrounds = Backgrounds(self._stored, shared)
+        self._backgrounds = RunningResponses(self._stored, shared)
         self.websockets = WebSockets(self._http)
         self._metrics = Metrics(shared, lambda: self._backgrounds.running, lambda: self.websockets.open)
-        self._approved = ApprovedCalls(self._stored)
-        self._accounts = Accounts()
+        self._approved = ApprovedToolCalls(self._stored)
+        self._accounts = CallAccounts()
         self._retired: set[Guards] = set()
         self._loop: asyncio.AbstractEventLoop | None = None
         self.state = self._made(first)
         self.state.guards.connect()
 
-    def _made(self, settings: Settings, registry: Registry | None = None) -> State:
+    def _made(self, settings: Settings, registry: Registry | None = None) -> ServerState:
         services = self._given_services or server_services(settings, registry=registry)
         access = self._given_access or (FixedKeys(settings.keys) if settings.keys else OpenAccess())
         llms = LLMs(settings, services, self._models)
         hosts = Hosts((settings.server.host, *settings.server.hosts))
-        makers = Makers(settings, services, llms)
-        return State(
+        backend_models = BackendModels(settings, services, llms)
+        return ServerState(
             settings,
             services,
             llms,
@@ -92,7 +92,7 @@ class Application:
             hosts,
             Origins(settings.server.origins),
             Drains(settings.limits),
-            makers,
+            backend_models,
             Guards(settings, services, llms),
             self._metrics,
             self._stored,
@@ -134,7 +134,7 @@ class Application:
         else:
             asyncio.run_coroutine_threadsafe(work, self._loop)
 
-    async def _retire(self, state: State, successor: State) -> None:
+    async def _retire(self, state: ServerState, successor: ServerState) -> None:
         """Closes guards and connections of a state when its last request has ended."""
         self._retired.add(state.guards)
         await state.guards.retire(successor.guards)
@@ -150,7 +150,7 @@ class Application:
     async def __call__(self, scope: Mapping[str, Any], receive: Receive, send: Send) -> None:
         """Answers one request (ASGI)."""
         if scope["type"] == "http":
-            await self._http(scope, Connection(receive, send))
+            await self._http(scope, ClientConnection(receive, send))
         elif scope["type"] == "lifespan":
             await self._lifespan(receive, send)
         else:
@@ -174,19 +174,21 @@ class Application:
             await asyncio.to_thread(self._stored.close)
             await send({"type": "lifespan.shutdown.complete"})
 
-    async def _http(self, scope: Mapping[str, Any], connection: Connection) -> None:
+    async def _http(self, scope: Mapping[str, Any], connection: ClientConnection) -> None:
         """Answers a request with the state of its beginning."""
         state = self.state
         with state.guards.used():
             await self._answer(scope, connection, state)
 
-    async def _answer(self, scope: Mapping[str, Any], connection: Connection, state: State) -> None:
+    async def _answer(self, scope: Mapping[str, Any], connection: ClientConnection, state: ServerState) -> None:
         """Answers a request. Whatever happens becomes a response in the client's dialect."""
-        request = Request.of(scope, new_trace_id())
+        request = RequestHead.of(scope, new_trace_id())
         begin_request(request.trace_id)
         found = self._routes.find(request)
         dialect = dialect_of_path(request) if found is None else found.route.dialect
-        entry = Entry(request.trace_id, request.method[:_LONGEST_METHOD], None if found is None else found.route.path)
+        entry = AuditEntry(
+            request.trace_id, request.method[:_LONGEST_METHOD], None if found is None else found.route.path
+        )
         if state.settings.server.audit_log is not None and (found is None or not found.route.is_open):
             log = AuditLog(state.settings.server.audit_log)
             connection.before_end = lambda: log.write(entry, connection.status, connection.digest.hexdigest())
@@ -209,7 +211,7 @@ class Application:
             await connection.send(response.status, response.headers, response.body)
         finally:
             self._metrics.running -= 1
-            self._metrics.count(entry, connection.status or GONE, time.monotonic() - begun)
+            self._metrics.count(entry, connection.status or CLIENT_CLOSED_REQUEST, time.monotonic() - begun)
             if connection.before_end is not None:
                 connection.before_end()
             if connection.copy is not None and entry.receipt.calls:
@@ -217,7 +219,12 @@ class Application:
                 await save_receipt(folder, entry.trace_id, entry.receipt, b"".join(connection.copy))
 
     async def _reply(
-        self, request: Request, state: State, found: Found | None, connection: Connection, entry: Entry
+        self,
+        request: RequestHead,
+        state: ServerState,
+        found: FoundRoute | None,
+        connection: ClientConnection,
+        entry: AuditEntry,
     ) -> Reply:
         """Lets a request in and calls its handler."""
         if not state.hosts.allows(request.headers.get("host", "")):
@@ -238,11 +245,11 @@ class Application:
         if self._metrics.running > state.settings.limits.requests and not found.route.is_open:
             raise RateLimitError("the server has reached its limit of concurrent requests", retry_after=1)
         return await found.handler(
-            Exchange(found.request, connection, state, found.route.dialect, grant, time.time(), entry)
+            RequestContext(found.request, connection, state, found.route.dialect, grant, time.time(), entry)
         )
 
 
-def _check(state: State) -> None:
+def _check(state: ServerState) -> None:
     problems = Problems()
     with problems.collected():
         check_models(state.settings, state.services, state.llms)
@@ -258,7 +265,7 @@ def _database_of_state(settings: Settings, shared: SharedFolder | None) -> str |
     return f"sqlite:///{shared.folder / 'responses.db'}"
 
 
-def _access_of(settings: Settings | None) -> Access | None:
+def _access_of(settings: Settings | None) -> AccessControl | None:
     """Returns the access by the keys of a database that the settings name."""
     if settings is None or settings.server.database is None:
         return None
@@ -267,7 +274,7 @@ def _access_of(settings: Settings | None) -> Access | None:
     return stored_keys(settings)
 
 
-def _failure(error: Exception, request: Request, state: State, dialect: Dialect) -> WireResponse:
+def _failure(error: Exception, request: RequestHead, state: ServerState, dialect: ClientDialect) -> WireResponse:
     """Returns the response for an error, in the client's dialect."""
     shown = shown_error(error, request.trace_id, state.hidden)
     refusal = refusal_of(error, shown)

@@ -7,7 +7,7 @@ import hashlib
 from collections.abc import Awaitable, Callable, Mapping, MutableMapping, Sequence
 from typing import Any, Protocol, TypeAlias
 
-from .configuration.settings import Limits, OnDisconnect
+from .configuration.settings import OnDisconnect, ServerLimits
 
 Message: TypeAlias = MutableMapping[str, Any]
 Receive: TypeAlias = Callable[[], Awaitable[Message]]
@@ -28,7 +28,7 @@ class Sink(Protocol):
         ...
 
 
-class Connection:
+class ClientConnection:
     """Sends one response. What is sent after the client has gone is dropped."""
 
     def __init__(self, receive: Receive, send: Send) -> None:
@@ -101,7 +101,7 @@ class Connection:
         """
         return None
 
-    def keep_items(self, context: Sequence[Mapping[str, Any]], given: object, size: int) -> None:
+    def keep_items(self, earlier: Sequence[Mapping[str, Any]], given: object, size: int) -> None:
         """Keeps what a request continues, and the `input` that it gives, for a response that continues it: together
         they have `size` bytes.
         """
@@ -123,23 +123,25 @@ def _header_value(value: str) -> bytes:
 class Drains:
     """Counts the calls that go on without their clients; `limits.drains` of them at once, each for a limited time."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self.running = 0
         self.is_stopping = False
         """Whether the server is being stopped."""
 
-    def watched(self, connection: Connection, policy: OnDisconnect) -> Watch:
+    def watched(self, connection: ClientConnection, policy: OnDisconnect) -> DisconnectWatch:
         """Returns a context: in its body, a client that leaves cancels the current task, at once or after
         `drain_seconds`. It raises `ClientGone` when the body was cancelled for that reason.
         """
-        return Watch(self, self._limits, connection, policy)
+        return DisconnectWatch(self, self._limits, connection, policy)
 
 
-class Watch:
+class DisconnectWatch:
     """The watch over one call, an async context."""
 
-    def __init__(self, drains: Drains, limits: Limits, connection: Connection, policy: OnDisconnect) -> None:
+    def __init__(
+        self, drains: Drains, limits: ServerLimits, connection: ClientConnection, policy: OnDisconnect
+    ) -> None:
         self._drains = drains
         self._limits = limits
         self._connection = connection

@@ -18,7 +18,7 @@ from websockets.protocol import SEND_EOF
 
 from abstractcore.concurrency import ConnectionState, ConnectionTimer, make_room
 
-from .configuration.settings import Limits
+from .configuration.settings import ServerLimits
 
 _TOO_LARGE = (
     b"HTTP/1.1 431 Request Header Fields Too Large\r\ncontent-type: text/plain; charset=utf-8\r\n"
@@ -30,7 +30,7 @@ _KEY_BYTES = 16
 
 
 def limited_connections(
-    limits: Limits,
+    limits: ServerLimits,
     websocket_paths: Collection[str] = (),
     end_idle_websocket: Callable[[], bool] = lambda: False,
 ) -> type[asyncio.Protocol]:
@@ -57,7 +57,7 @@ class CheckedConnection(HttpToolsProtocol):
     differently.
     """
 
-    limits: ClassVar[Limits]
+    limits: ClassVar[ServerLimits]
     websocket_paths: ClassVar[frozenset[bytes]]
 
     def connection_made(self, transport: asyncio.Transport) -> None:
@@ -365,7 +365,7 @@ class LimitedWebSocket(WebSocketsSansIOProtocol):
         """Does nothing: the application closes the connection, when its response has ended."""
 
 
-def limited_websockets(limits: Limits) -> type[asyncio.Protocol]:
+def limited_websockets(limits: ServerLimits) -> type[asyncio.Protocol]:
     """Returns the protocol of uvicorn with these limits: of a handshake, a message, and a client that takes nothing.
 
     The states of a connection are those of `ConnectionTimer`.

@@ -1,4 +1,4 @@
-"""`Exchange`: one request on its way, with what its handler needs; and what a handler may return."""
+"""`RequestContext`: one request on its way, with what its handler needs; and what a handler may return."""
 
 from __future__ import annotations
 
@@ -14,45 +14,45 @@ from abstractcore.errors import MediaError
 from abstractcore.ports import FetchedFile, Transpiler
 from abstractcore.schema import ModelCall, WireResponse
 
-from .access.admission import Access, Grant, Hosts, Lease, Origins
+from .access.admission import AccessControl, CallLease, Grant, Hosts, Origins
 from .access.guards import Guards
-from .access.settlements import Account, Accounts
-from .client_connection import Connection, Drains
+from .access.settlements import CallAccount, CallAccounts
+from .client_connection import ClientConnection, Drains
 from .configuration.settings import Settings
-from .dialects.base import Dialect
+from .dialects.base import ClientDialect
 from .models import LLMs
-from .records import Entry
-from .requests import FRAMING_BYTES, Form, Request, read_body, read_form, read_object, too_large
+from .records import AuditEntry
+from .requests import FRAMING_BYTES, MultipartForm, RequestHead, read_body, read_form, read_object, too_large
 from .responses.items import compact
-from .responses.running import Backgrounds
+from .responses.running import RunningResponses
 from .stored_state import StoredState
 from .tools.servers import MCPServers
 
 if TYPE_CHECKING:
-    from .media.backends import Makers
+    from .media.backends import BackendModels
     from .metrics import Metrics
 
 T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class State:
+class ServerState:
     """What all requests share, until the configuration is reloaded: running ones keep the state they began with."""
 
     settings: Settings
     services: abstractcore.Services
     llms: LLMs
-    access: Access
+    access: AccessControl
     hosts: Hosts
     origins: Origins
     drains: Drains
-    makers: Makers
+    backend_models: BackendModels
     guards: Guards
     metrics: Metrics
     stored: StoredState
-    backgrounds: Backgrounds
+    backgrounds: RunningResponses
     mcp: MCPServers
-    accounts: Accounts
+    accounts: CallAccounts
     formats: dict[str, Transpiler] = field(default_factory=dict[str, Transpiler])
 
     @property
@@ -71,36 +71,36 @@ class State:
 class StreamedReply(Protocol):
     """A response that is sent as it comes."""
 
-    async def send_to(self, connection: Connection) -> None:
+    async def send_to(self, connection: ClientConnection) -> None:
         """Sends the response. An exception before its head was sent becomes a whole response."""
         ...
 
 
 Reply: TypeAlias = WireResponse | StreamedReply
-Handler: TypeAlias = "Callable[[Exchange], Awaitable[Reply]]"
+Handler: TypeAlias = "Callable[[RequestContext], Awaitable[Reply]]"
 
 
 @dataclass(slots=True)
-class Exchange:
+class RequestContext:
     """One request that was let in. `state` is that of its beginning."""
 
-    request: Request
-    connection: Connection
-    state: State
-    dialect: Dialect
+    request: RequestHead
+    connection: ClientConnection
+    state: ServerState
+    dialect: ClientDialect
     grant: Grant
     time: float
     """Seconds since the epoch."""
-    entry: Entry
+    entry: AuditEntry
     """What the audit log will have of the request."""
 
-    async def begin(self, call: ModelCall) -> Lease:
-        """Lets a call in, before it is sent to its provider; raises as `Access.begin` does."""
+    async def begin(self, call: ModelCall) -> CallLease:
+        """Lets a call in, before it is sent to its provider; raises as `AccessControl.begin` does."""
         return await self.entry.begin(self.state.access, self.grant, call)
 
-    def account(self, call: ModelCall, *, large: bool = False) -> AbstractAsyncContextManager[Account]:
+    def account(self, call: ModelCall, *, large: bool = False) -> AbstractAsyncContextManager[CallAccount]:
         """Returns a context, in which the call is let in, and at whose end it is settled: what a `large` one has used
-        is computed in a worker thread. Raises as `Access.begin` does.
+        is computed in a worker thread. Raises as `AccessControl.begin` does.
         """
         return self.state.accounts.account(partial(self.begin, call), partial(self.off_loop, large))
 
@@ -108,7 +108,7 @@ class Exchange:
         """Returns the body of the request; raises `RequestRefused` and `ClientGone`."""
         return await read_body(self.connection.receive, self.request.headers, self.state.settings.limits)
 
-    async def form(self) -> Form:
+    async def form(self) -> MultipartForm:
         """Returns the form in the body, whose contents may have as many bytes as other bodies; raises as `body` and
         `read_form` do.
         """

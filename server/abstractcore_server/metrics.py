@@ -14,8 +14,8 @@ from pathlib import Path
 from abstractcore.private_files import private
 from abstractcore.schema import WireResponse
 
-from .context import Exchange
-from .records import Entry
+from .context import RequestContext
+from .records import AuditEntry
 
 Counts = Mapping[str, Mapping[str, float]]
 """The values of metrics, by the name of the metric and by its labels."""
@@ -128,14 +128,14 @@ class Metrics:
         self._buckets: Counter[float] = Counter()
         self._seconds = 0.0
 
-    def count(self, entry: Entry, status: int, seconds: float) -> None:
+    def count(self, entry: AuditEntry, status: int, seconds: float) -> None:
         """Counts a request that has been answered, or whose client has left."""
         self._requests[entry.route or _OTHER, str(status)] += 1
         self._seconds += seconds
         self._buckets[next((limit for limit in _BUCKETS if seconds <= limit), float("inf"))] += 1
         self.count_calls(entry)
 
-    def count_calls(self, entry: Entry) -> None:
+    def count_calls(self, entry: AuditEntry) -> None:
         """Counts the calls of a request, or of what it began in the background, and the decisions of their guards."""
         for decision in entry.decisions:
             self._decisions[decision.guard, decision.checked, decision.outcome] += 1
@@ -224,9 +224,9 @@ class Metrics:
         return samples | {"_sum": self._seconds, "_count": below}
 
 
-async def metrics(exchange: Exchange) -> WireResponse:
+async def metrics(context: RequestContext) -> WireResponse:
     """Returns the counts of all processes for Prometheus."""
-    return WireResponse(200, exchange.headers({"content-type": _TYPE}), exchange.state.metrics.text().encode())
+    return WireResponse(200, context.headers({"content-type": _TYPE}), context.state.metrics.text().encode())
 
 
 def _family(name: str, kind: str, about: str, samples: Mapping[str, float]) -> str:
@@ -244,13 +244,13 @@ def _escaped(value: str) -> str:
     return value.replace("\\", r"\\").replace('"', r"\"").replace("\n", r"\n")
 
 
-async def health(exchange: Exchange) -> WireResponse:
+async def health(context: RequestContext) -> WireResponse:
     """Answers with 200 while the process runs."""
     return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ok"}')
 
 
-async def ready(exchange: Exchange) -> WireResponse:
+async def ready(context: RequestContext) -> WireResponse:
     """Answers with 200; with 503 once the server is being stopped."""
-    if exchange.state.drains.is_stopping:
+    if context.state.drains.is_stopping:
         return WireResponse(503, {"content-type": "application/json"}, b'{"status":"stopping"}')
     return WireResponse(200, {"content-type": "application/json"}, b'{"status":"ready"}')

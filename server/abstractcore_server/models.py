@@ -29,7 +29,7 @@ _UNSET = ProviderSettings()
 
 
 @dataclass(frozen=True, slots=True)
-class Served:
+class ResolvedModel:
     """What a client's name for a model stands for: `llms` are called one after the other until one answers.
 
     `name` is the one that it is listed under, `asked` the client's own: "default" is listed under both.
@@ -62,29 +62,29 @@ class LLMs:
         self._llms: OrderedDict[tuple[str, str], abstractcore.LLM] = OrderedDict()
         self._default: abstractcore.LLM | None = None
         self._usable: dict[str, bool] = {}
-        self._found: OrderedDict[tuple[str, Sequence[str]], Served] = OrderedDict()
+        self._found: OrderedDict[tuple[str, Sequence[str]], ResolvedModel] = OrderedDict()
 
-    def find(self, name: str, vendors: Sequence[str] = ()) -> Served:
+    def find(self, name: str, vendors: Sequence[str] = ()) -> ResolvedModel:
         """Returns the model with a name; raises `ModelNotFoundError` with the nearest names.
 
         `vendors` are the providers whose models need no provider in their names, the first one first.
         """
         key = (name, tuple(vendors))
-        served = self._found.get(key)
-        if served is None:
-            served = self._found[key] = self._served(name, vendors)
+        resolved = self._found.get(key)
+        if resolved is None:
+            resolved = self._found[key] = self._resolved(name, vendors)
             if len(self._found) > _MOST_LLMS:
                 self._found.popitem(last=False)
-        return served
+        return resolved
 
-    def _served(self, name: str, vendors: Sequence[str]) -> Served:
+    def _resolved(self, name: str, vendors: Sequence[str]) -> ResolvedModel:
         group = self._settings.models.get(name)
         if group is None:
             llm = self.one(name, vendors)
-            return Served(self.name_of(llm, name), name, (llm,), self._of_provider(llm.provider).on_disconnect)
+            return ResolvedModel(self.name_of(llm, name), name, (llm,), self._of_provider(llm.provider).on_disconnect)
         llms = tuple(self.one(each, vendors) for each in group.models)
         drains = any(self._of_provider(llm.provider).on_disconnect == "drain" for llm in llms)
-        return Served(name, name, llms, "drain" if drains else "cancel")
+        return ResolvedModel(name, name, llms, "drain" if drains else "cancel")
 
     def given(self, name: str) -> abstractcore.LLM | None:
         """Returns the LLM of the program, or the default one, with a name."""

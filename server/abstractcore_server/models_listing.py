@@ -16,7 +16,7 @@ from abstractcore.ports import ModelProfile
 from abstractcore.schema import WireResponse
 
 from .calls import calls
-from .context import Exchange, Reply, State
+from .context import Reply, RequestContext, ServerState
 from .dialects import ANTHROPIC
 from .dialects.base import text_at
 from .dialects.ollama import OllamaDialect
@@ -28,7 +28,7 @@ _MILLION = Decimal(1_000_000)
 
 
 @dataclass(frozen=True, slots=True)
-class ModelFacts:
+class ListedModel:
     """A model by the name that clients call it by. `prices` are in dollars a token, as exact numbers in text."""
 
     name: str
@@ -61,23 +61,23 @@ class ModelFacts:
         return self.profile.tools != "never" or self.profile.tool_prompt is not None
 
 
-def listed_facts(exchange: Exchange) -> list[ModelFacts]:
+def listed_facts(context: RequestContext) -> list[ListedModel]:
     """Returns the models that a client may call, except those that its key may not use."""
-    state = exchange.state
-    return [facts_of(state, name) for name in state.llms.listed() if exchange.grant.allows(name)]
+    state = context.state
+    return [facts_of(state, name) for name in state.llms.listed() if context.grant.allows(name)]
 
 
-def facts_of(state: State, name: str, vendors: tuple[str, ...] = ()) -> ModelFacts:
+def facts_of(state: ServerState, name: str, vendors: tuple[str, ...] = ()) -> ListedModel:
     """Returns the facts of a model; raises `ModelNotFoundError`."""
     llm = state.llms.given(name)
     if llm is not None:
-        return ModelFacts(name, llm.provider, llm.model, llm.profile, {})
+        return ListedModel(name, llm.provider, llm.model, llm.profile, {})
     provider, model = state.llms.known_target_of(name, vendors)
     catalogue = state.services.catalogue
-    return ModelFacts(name, provider, model, catalogue.profile(provider, model), _prices(state, provider, model))
+    return ListedModel(name, provider, model, catalogue.profile(provider, model), _prices(state, provider, model))
 
 
-def _prices(state: State, provider: str, model: str) -> dict[str, str]:
+def _prices(state: ServerState, provider: str, model: str) -> dict[str, str]:
     catalogue = state.services.catalogue
     if not isinstance(catalogue, FileCatalogue):
         return {}
@@ -103,42 +103,42 @@ _CODEX_INSTRUCTIONS = (
 _MOST_ANTHROPIC = 1000
 
 
-async def models(exchange: Exchange) -> WireResponse:
+async def models(context: RequestContext) -> WireResponse:
     """Lists the models in the shape of OpenAI, or of Anthropic for its clients."""
-    query = exchange.request.query_values()
-    if _of_anthropic(exchange):
-        return await anthropic_models(exchange)
-    if _of_google(exchange):
-        return await gemini_models(exchange)
-    listed = listed_facts(exchange)
+    query = context.request.query_values()
+    if _of_anthropic(context):
+        return await anthropic_models(context)
+    if _of_google(context):
+        return await gemini_models(context)
+    listed = listed_facts(context)
     if _CODEX_PARAMETER in query:
         found = {"models": [_codex_model(facts, number) for number, facts in enumerate(listed)]}
     else:
         found = {"object": "list", "data": [_openai_model(facts) for facts in listed]}
-    return WireResponse(200, exchange.headers(_JSON), to_json(found))
+    return WireResponse(200, context.headers(_JSON), to_json(found))
 
 
-async def model(exchange: Exchange) -> WireResponse:
+async def model(context: RequestContext) -> WireResponse:
     """Returns a model; raises `ModelNotFoundError`."""
-    shape = _anthropic_model if _of_anthropic(exchange) else _gemini_model if _of_google(exchange) else _openai_model
-    return _one(exchange, exchange.request.parameters["model"], shape)
+    shape = _anthropic_model if _of_anthropic(context) else _gemini_model if _of_google(context) else _openai_model
+    return _one(context, context.request.parameters["model"], shape)
 
 
-async def gemini_models(exchange: Exchange) -> WireResponse:
+async def gemini_models(context: RequestContext) -> WireResponse:
     """Lists the models in Google's shape."""
-    found = {"models": [_gemini_model(facts) for facts in listed_facts(exchange)]}
-    return WireResponse(200, exchange.headers(_JSON), to_json(found))
+    found = {"models": [_gemini_model(facts) for facts in listed_facts(context)]}
+    return WireResponse(200, context.headers(_JSON), to_json(found))
 
 
-async def gemini_model(exchange: Exchange) -> WireResponse:
+async def gemini_model(context: RequestContext) -> WireResponse:
     """Returns a model in Google's shape."""
-    return _one(exchange, exchange.request.parameters["model"], _gemini_model)
+    return _one(context, context.request.parameters["model"], _gemini_model)
 
 
-async def anthropic_models(exchange: Exchange) -> WireResponse:
+async def anthropic_models(context: RequestContext) -> WireResponse:
     """Answers with a page of the list in Anthropic's shape."""
-    query = exchange.request.query_values()
-    listed = [_anthropic_model(facts) for facts in listed_facts(exchange)]
+    query = context.request.query_values()
+    listed = [_anthropic_model(facts) for facts in listed_facts(context)]
     ids = [each["id"] for each in listed]
     limit = query.get("limit", "20")
     size = min(int(limit), _MOST_ANTHROPIC) if limit.isdecimal() and len(limit) < 6 else 20
@@ -155,25 +155,25 @@ async def anthropic_models(exchange: Exchange) -> WireResponse:
         "first_id": page[0]["id"] if page else None,
         "last_id": page[-1]["id"] if page else None,
     }
-    return WireResponse(200, exchange.headers(_JSON), to_json(found))
+    return WireResponse(200, context.headers(_JSON), to_json(found))
 
 
-def _of_anthropic(exchange: Exchange) -> bool:
-    return "anthropic-version" in exchange.request.headers
+def _of_anthropic(context: RequestContext) -> bool:
+    return "anthropic-version" in context.request.headers
 
 
-def _of_google(exchange: Exchange) -> bool:
-    return "x-goog-api-key" in exchange.request.headers
+def _of_google(context: RequestContext) -> bool:
+    return "x-goog-api-key" in context.request.headers
 
 
-def _one(exchange: Exchange, name: str, shape: Callable[[ModelFacts], dict[str, Any]]) -> WireResponse:
-    facts = facts_of(exchange.state, name, exchange.dialect.vendors + ANTHROPIC.vendors)
-    if not exchange.grant.allows(name) and not exchange.grant.allows(f"{facts.provider}/{facts.model}"):
+def _one(context: RequestContext, name: str, shape: Callable[[ListedModel], dict[str, Any]]) -> WireResponse:
+    facts = facts_of(context.state, name, context.dialect.vendors + ANTHROPIC.vendors)
+    if not context.grant.allows(name) and not context.grant.allows(f"{facts.provider}/{facts.model}"):
         raise ModelNotFoundError(f"the model {name[:200]!r} does not exist here")
-    return WireResponse(200, exchange.headers(_JSON), to_json(shape(facts)))
+    return WireResponse(200, context.headers(_JSON), to_json(shape(facts)))
 
 
-def _openai_model(facts: ModelFacts) -> dict[str, Any]:
+def _openai_model(facts: ListedModel) -> dict[str, Any]:
     """Returns a model as OpenAI lists it, with further fields by the names that OpenRouter gives them."""
     profile = facts.profile
     return {
@@ -190,13 +190,13 @@ def _openai_model(facts: ModelFacts) -> dict[str, Any]:
     }
 
 
-def _parameters(facts: ModelFacts) -> list[str]:
+def _parameters(facts: ListedModel) -> list[str]:
     tools = ["tools", "tool_choice"] if facts.has_tools else []
     reasoning = ["reasoning_effort"] if facts.levels else []
     return ["max_tokens", *reasoning, "response_format", "stop", *tools]
 
 
-def _anthropic_model(facts: ModelFacts) -> dict[str, Any]:
+def _anthropic_model(facts: ListedModel) -> dict[str, Any]:
     return {
         "type": "model",
         "id": facts.name,
@@ -207,7 +207,7 @@ def _anthropic_model(facts: ModelFacts) -> dict[str, Any]:
     }
 
 
-def _gemini_model(facts: ModelFacts) -> dict[str, Any]:
+def _gemini_model(facts: ListedModel) -> dict[str, Any]:
     profile = facts.profile
     limits = {"inputTokenLimit": profile.context_tokens, "outputTokenLimit": profile.max_output_tokens}
     return {
@@ -220,7 +220,7 @@ def _gemini_model(facts: ModelFacts) -> dict[str, Any]:
     }
 
 
-def _codex_model(facts: ModelFacts, number: int) -> dict[str, Any]:
+def _codex_model(facts: ListedModel, number: int) -> dict[str, Any]:
     """Returns a model as Codex reads it (`ModelInfo` in codex-rs/protocol/src/openai_models.rs)."""
     levels = [level for level in facts.levels if level in _CODEX_LEVELS]
     return {
@@ -252,52 +252,52 @@ _VERSION = "0.12.6"
 _NO_TIME = "1970-01-01T00:00:00Z"
 
 
-async def ollama_answer(exchange: Exchange) -> Reply:
+async def ollama_answer(context: RequestContext) -> Reply:
     """Calls a model; returns its reply, whole or as a stream. A request without messages or a prompt is answered at
     once: clients load a model with it, or unload it, which happens here when the model is called.
     """
-    job = await calls.read(exchange)
-    loaded = cast("OllamaDialect", exchange.dialect).loaded(job.asked, job.stamp)
-    return await calls.answer_of(job) if loaded is None else WireResponse(200, exchange.headers(_JSON), loaded)
+    job = await calls.read(context)
+    loaded = cast("OllamaDialect", context.dialect).loaded(job.client_request, job.stamp)
+    return await calls.answer_of(job) if loaded is None else WireResponse(200, context.headers(_JSON), loaded)
 
 
-async def ollama_tags(exchange: Exchange) -> WireResponse:
+async def ollama_tags(context: RequestContext) -> WireResponse:
     """Lists the models."""
-    found = {"models": [_tag(facts) for facts in listed_facts(exchange)]}
-    return WireResponse(200, exchange.headers(_JSON), to_json(found))
+    found = {"models": [_tag(facts) for facts in listed_facts(context)]}
+    return WireResponse(200, context.headers(_JSON), to_json(found))
 
 
-async def ollama_running(exchange: Exchange) -> WireResponse:
+async def ollama_running(context: RequestContext) -> WireResponse:
     """Lists no models: which are in memory is not known."""
-    return WireResponse(200, exchange.headers(_JSON), b'{"models":[]}')
+    return WireResponse(200, context.headers(_JSON), b'{"models":[]}')
 
 
-async def ollama_version(exchange: Exchange) -> WireResponse:
+async def ollama_version(context: RequestContext) -> WireResponse:
     """Returns the version of Ollama's API."""
-    return WireResponse(200, exchange.headers(_JSON), to_json({"version": _VERSION}))
+    return WireResponse(200, context.headers(_JSON), to_json({"version": _VERSION}))
 
 
-async def ollama_show(exchange: Exchange) -> WireResponse:
+async def ollama_show(context: RequestContext) -> WireResponse:
     """Returns what is known about a model; raises `ModelNotFoundError`."""
-    data = await exchange.read_object()
+    data = await context.read_object()
     name = text_at(data, "model" if "model" in data else "name")
-    facts = facts_of(exchange.state, name.removesuffix(":latest"), exchange.dialect.vendors)
-    exchange.grant.check_model(facts.name, f"{facts.provider}/{facts.model}")
-    context = facts.profile.context_tokens
+    facts = facts_of(context.state, name.removesuffix(":latest"), context.dialect.vendors)
+    context.grant.check_model(facts.name, f"{facts.provider}/{facts.model}")
+    context_tokens = facts.profile.context_tokens
     found = {
         "modelfile": "",
         "parameters": "",
         "template": "",
         "details": _details(facts),
         "model_info": {"general.architecture": facts.provider}
-        | ({f"{facts.provider}.context_length": context} if context else {}),
+        | ({f"{facts.provider}.context_length": context_tokens} if context_tokens else {}),
         "capabilities": _capabilities(facts),
         "modified_at": _NO_TIME,
     }
-    return WireResponse(200, exchange.headers(_JSON), to_json(found))
+    return WireResponse(200, context.headers(_JSON), to_json(found))
 
 
-def _capabilities(facts: ModelFacts) -> list[str]:
+def _capabilities(facts: ListedModel) -> list[str]:
     """Returns what a model can do, in Ollama's words."""
     can = {
         "completion": True,
@@ -308,13 +308,13 @@ def _capabilities(facts: ModelFacts) -> list[str]:
     return [name for name, is_true in can.items() if is_true]
 
 
-def _tag(facts: ModelFacts) -> dict[str, Any]:
+def _tag(facts: ListedModel) -> dict[str, Any]:
     digest = hashlib.sha256(f"{facts.provider}/{facts.model}".encode()).hexdigest()
     names = {"name": facts.name, "model": facts.name}
     return {**names, "modified_at": _NO_TIME, "size": 0, "digest": digest, "details": _details(facts)}
 
 
-def _details(facts: ModelFacts) -> dict[str, Any]:
+def _details(facts: ListedModel) -> dict[str, Any]:
     family = facts.provider
     return {
         "parent_model": "",

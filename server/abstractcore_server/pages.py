@@ -16,11 +16,11 @@ from abstractcore import __version__
 from abstractcore.errors import NotFoundError
 from abstractcore.schema import WireResponse
 
-from .context import Exchange, Handler
+from .context import Handler, RequestContext
 from .responses.websockets import open_websocket
 
 if TYPE_CHECKING:
-    from .routes import Route
+    from .routes import APIRoute
 
 OWN: Final = "AbstractCore"
 """The name of this server's own API."""
@@ -109,16 +109,16 @@ HEADERS: Final = {
 """The page may only load its own files and ask its own server, and no other page may show it."""
 
 
-async def root(exchange: Exchange) -> WireResponse:
+async def root(context: RequestContext) -> WireResponse:
     """Returns the playground to browsers, and a line of text to other clients."""
-    if "text/html" in exchange.request.headers.get("accept", ""):
+    if "text/html" in context.request.headers.get("accept", ""):
         return _file_of_page(_PAGE)
     return WireResponse(200, {"content-type": "text/plain; charset=utf-8", "vary": "accept"}, _RUNNING)
 
 
-async def page_file(exchange: Exchange) -> WireResponse:
+async def page_file(context: RequestContext) -> WireResponse:
     """Returns a file of the playground; raises `NotFoundError` for any other name."""
-    name = exchange.request.parameters["file"]
+    name = context.request.parameters["file"]
     if name not in _contents():
         raise NotFoundError(f"the page has no file {name[:100]!r}")
     return _file_of_page(name)
@@ -175,7 +175,7 @@ _DOCS: Final = """<!doctype html>
 """
 
 
-async def docs(exchange: Exchange) -> WireResponse:
+async def docs(context: RequestContext) -> WireResponse:
     """Returns this page: all routes, and the fields of their requests."""
     return WireResponse(200, {**HEADERS, "content-type": "text/html; charset=utf-8"}, _page())
 
@@ -189,7 +189,7 @@ def _page() -> bytes:
     return _DOCS.replace("{rows}", rows).replace("{fields}", fields).encode()
 
 
-def _row(route: Route) -> str:
+def _row(route: APIRoute) -> str:
     vendor, page = APIS[route.dialect.name]
     api = api_of(route.path, route.dialect.name)
     shown = f'<a href="{page}">{vendor}</a>' if api == vendor else OWN
@@ -266,9 +266,9 @@ such field; or *refused*: an error with its name. Unknown fields are carried to 
 with a warning for others."""
 
 
-async def openapi(exchange: Exchange) -> WireResponse:
+async def openapi(context: RequestContext) -> WireResponse:
     """Returns all routes and fields as an OpenAPI 3.1 document."""
-    return WireResponse(200, exchange.headers({"content-type": _JSON}), _document(not exchange.state.access.is_open))
+    return WireResponse(200, context.headers({"content-type": _JSON}), _document(not context.state.access.is_open))
 
 
 @cache
@@ -294,7 +294,7 @@ def _document(needs_key: bool) -> bytes:
     )
 
 
-def _path_item(route: Route) -> dict[str, Any]:
+def _path_item(route: APIRoute) -> dict[str, Any]:
     parameters = [
         {"name": name, "in": "path", "required": True, "schema": _TEXT} for name in _PARAMETER.findall(route.path)
     ]
@@ -302,7 +302,7 @@ def _path_item(route: Route) -> dict[str, Any]:
     return {**({"parameters": parameters} if parameters else {}), **operations}
 
 
-def _operation(route: Route, method: str, handler: Handler) -> dict[str, Any]:
+def _operation(route: APIRoute, method: str, handler: Handler) -> dict[str, Any]:
     query = _QUERY.get(route.path, ()) if method == "GET" else ()
     vendor = APIS[route.dialect.name][0]
     operation: dict[str, Any] = {
@@ -325,7 +325,7 @@ def _operation(route: Route, method: str, handler: Handler) -> dict[str, Any]:
     return operation
 
 
-def _answer(route: Route, method: str) -> dict[str, Any]:
+def _answer(route: APIRoute, method: str) -> dict[str, Any]:
     response = _response("The answer.", _ANSWERS.get(route.path, _JSON), None)
     schema = requests().schemas.get(requests().paths.get(route.path, ""), {})
     if method == "POST" and ("stream" in schema.get("properties", {}) or ":stream" in route.path):

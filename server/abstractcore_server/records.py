@@ -21,7 +21,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.private_files import make_private_folder, private
 from abstractcore.schema import ModelCall
 
-from .access.admission import Access, Grant, Lease, Settlement
+from .access.admission import AccessControl, CallLease, Grant, Settlement
 from .access.guards import GuardDecision
 from .calls.passthrough import Relay, SentCall, changed_paths, digest_of
 
@@ -186,7 +186,7 @@ def _write(path: Path, data: bytes) -> None:
         file.write(data)
 
 
-GONE = 499
+CLIENT_CLOSED_REQUEST = 499
 """The status of a request whose client left before the response began."""
 
 
@@ -201,7 +201,7 @@ class ToolRun:
 
 
 @dataclass(slots=True)
-class Entry:
+class AuditEntry:
     """One request. `key` is the name of its key, `route` the pattern of its path, `model` the last one called.
 
     `tokens` are those of all its calls, `cost` theirs in US dollars, None if one is unknown; `decisions` those of
@@ -225,7 +225,7 @@ class Entry:
     decisions: list[GuardDecision] = field(default_factory=list[GuardDecision])
     is_written: bool = False
 
-    async def begin(self, access: Access, grant: Grant, call: ModelCall) -> Lease:
+    async def begin(self, access: AccessControl, grant: Grant, call: ModelCall) -> CallLease:
         """Lets a call in, as `access` does, and counts it here when it is settled."""
         self.model = f"{call.provider}/{call.model}"
         return _CountedLease(self, await access.begin(grant, call))
@@ -249,7 +249,7 @@ class Entry:
             "method": self.method,
             "route": self.route,
             "model": self.model,
-            "status": GONE if status is None else status,
+            "status": CLIENT_CLOSED_REQUEST if status is None else status,
             "calls": self.calls,
             "input_tokens": self.input_tokens,
             "output_tokens": self.output_tokens,
@@ -266,7 +266,7 @@ class Entry:
 class _CountedLease:
     """A lease that is counted in the entry of its request."""
 
-    def __init__(self, entry: Entry, lease: Lease) -> None:
+    def __init__(self, entry: AuditEntry, lease: CallLease) -> None:
         self._entry = entry
         self._lease = lease
 
@@ -284,7 +284,7 @@ class AuditLog:
     def __init__(self, path: str) -> None:
         self._path = path
 
-    def write(self, entry: Entry, status: int | None, reply: str) -> None:
+    def write(self, entry: AuditEntry, status: int | None, reply: str) -> None:
         """Appends the line of a request, once; a failure is logged, and the request goes on."""
         if entry.is_written:
             return

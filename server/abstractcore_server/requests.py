@@ -18,14 +18,14 @@ from python_multipart.multipart import MultipartParser, parse_options_header
 from abstractcore.errors import InvalidInputError, RequestTimeoutError
 
 from .client_connection import ClientGone, Receive
-from .configuration.settings import Limits
+from .configuration.settings import ServerLimits
 from .failures import RequestRefused, refused
 
 _CREDENTIALS_IN_URLS = ("key", "api_key", "api-key", "apikey", "access_token", "token")
 
 
 @dataclass(slots=True)
-class Request:
+class RequestHead:
     """A request without its body. Header names are lower-case; a repeated header's values are joined with commas.
 
     `path` is as it was sent, with its percent-encoding: routes match it literally, so that no spelling of a path is
@@ -40,7 +40,7 @@ class Request:
     parameters: Mapping[str, str] = field(default_factory=dict[str, str])
 
     @classmethod
-    def of(cls, scope: Mapping[str, Any], trace_id: str) -> Request:
+    def of(cls, scope: Mapping[str, Any], trace_id: str) -> RequestHead:
         """Returns the request of an ASGI scope."""
         headers: dict[str, str] = {}
         for raw_name, raw_value in scope["headers"]:
@@ -72,7 +72,7 @@ page sends has an `Origin`, for which `Origins` has refused it before.
 """
 
 
-async def read_body(receive: Receive, headers: Mapping[str, str], limits: Limits) -> bytes:
+async def read_body(receive: Receive, headers: Mapping[str, str], limits: ServerLimits) -> bytes:
     """Returns the whole body, unpacked if it has `Content-Encoding: gzip`.
 
     Raises `RequestRefused` with 408, 413 or 415, and `ClientGone` if the client leaves before its end.
@@ -92,7 +92,7 @@ async def read_body(receive: Receive, headers: Mapping[str, str], limits: Limits
     return _unpacked(body, limits) if encoding == "gzip" else body
 
 
-async def _received(receive: Receive, limits: Limits) -> bytes:
+async def _received(receive: Receive, limits: ServerLimits) -> bytes:
     message = await receive()
     if message["type"] != "http.request":
         raise ClientGone
@@ -112,7 +112,7 @@ async def _received(receive: Receive, limits: Limits) -> bytes:
     return bytes(pieces)
 
 
-def _unpacked(body: bytes, limits: Limits) -> bytes:
+def _unpacked(body: bytes, limits: ServerLimits) -> bytes:
     """Returns an unpacked body. One packed body may contain another, but not several after each other."""
     unpacker = zlib.decompressobj(_GZIP)
     try:
@@ -126,7 +126,7 @@ def _unpacked(body: bytes, limits: Limits) -> bytes:
     return unpacked
 
 
-def too_large(limits: Limits) -> RequestRefused:
+def too_large(limits: ServerLimits) -> RequestRefused:
     """Returns the refusal of a body that is too large. The connection stays open, and the rest of the body is dropped:
     a client or a proxy that still sends to a closed one would see a reset, and no response.
     """
@@ -165,7 +165,7 @@ class Upload:
 
 
 @dataclass(slots=True)
-class Form:
+class MultipartForm:
     """The fields of a form, and its files, by their names in order."""
 
     fields: dict[str, list[str]] = field(default_factory=dict[str, list[str]])
@@ -203,7 +203,7 @@ class Form:
         return found[0]
 
 
-def read_form(body: bytes, headers: Mapping[str, str]) -> Form:
+def read_form(body: bytes, headers: Mapping[str, str]) -> MultipartForm:
     """Returns the form in a body.
 
     Raises `RequestRefused` with 415 for another content type, and `InvalidInputError` for a broken form, more than 200
@@ -241,7 +241,7 @@ class _FormReader:
     """Collects the parts of a form, as the parser finds them."""
 
     def __init__(self) -> None:
-        self.form = Form()
+        self.form = MultipartForm()
         self.is_complete = False
         self._parts = 0
         self._header = (bytearray(), bytearray())

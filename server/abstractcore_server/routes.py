@@ -21,14 +21,14 @@ from .dialects import (
     OPENAI_CHAT,
     OPENAI_COMPLETIONS,
     OPENAI_RESPONSES,
-    Dialect,
+    ClientDialect,
 )
 from .files import stored_files
 from .media.images import edit, generate
 from .media.speech import compose, speak
 from .media.transcriptions import transcribe, translate
 from .metrics import health, metrics, ready
-from .requests import Request
+from .requests import RequestHead
 from .responses import conversations
 from .responses import routes as responses
 from .responses.websockets import open_websocket
@@ -37,7 +37,7 @@ _PARAMETER = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class APIRoute:
     """One path, its methods, and the dialect of its errors. `path` may have parameters, as in "/v1/models/{model}",
     which match one character or more, slashes too. One that `is_open` needs no key. `optional` is a part of the path
     that requests may leave out.
@@ -45,24 +45,24 @@ class Route:
 
     path: str
     methods: Mapping[str, Handler]
-    dialect: Dialect
+    dialect: ClientDialect
     is_open: bool = False
     optional: str = ""
 
 
-class Found(NamedTuple):
+class FoundRoute(NamedTuple):
     """The route of a request; `handler` is None for another method than those of the route."""
 
-    route: Route
+    route: APIRoute
     handler: Handler | None
-    request: Request
+    request: RequestHead
 
 
 _ANSWER = {"POST": answer}
 _COUNT = {"POST": count_tokens}
 _GEMINI = tuple(
     # Google's AI SDK for TypeScript leaves "models/" out before a name with a slash.
-    Route(f"/{version}/models/{{model}}:{operation}", handlers, GEMINI, optional="models/")
+    APIRoute(f"/{version}/models/{{model}}:{operation}", handlers, GEMINI, optional="models/")
     for version in ("v1beta", "v1", "v1alpha")
     for operation, handlers in (
         ("generateContent", _ANSWER),
@@ -70,100 +70,100 @@ _GEMINI = tuple(
         ("countTokens", _COUNT),
     )
 )
-ROUTES: tuple[Route, ...] = (
-    Route("/health", {"GET": health, "HEAD": health}, OPENAI_CHAT, is_open=True),
-    Route("/ready", {"GET": ready, "HEAD": ready}, OPENAI_CHAT, is_open=True),
-    Route("/metrics", {"GET": metrics}, OPENAI_CHAT),
-    Route("/", {"GET": pages.root, "HEAD": pages.root}, OPENAI_CHAT, is_open=True),
-    Route("/docs", {"GET": pages.docs}, OPENAI_CHAT, is_open=True),
-    Route("/openapi.json", {"GET": pages.openapi}, OPENAI_CHAT, is_open=True),
-    Route("/playground/{file}", {"GET": pages.page_file, "HEAD": pages.page_file}, OPENAI_CHAT, is_open=True),
-    Route("/v1/chat/completions", _ANSWER, OPENAI_CHAT),
-    Route("/v1/completions", _ANSWER, OPENAI_COMPLETIONS),
-    Route("/v1/responses", {"GET": open_websocket, "POST": responses.create}, OPENAI_RESPONSES),
-    Route("/v1/responses/input_tokens", _COUNT, OPENAI_RESPONSES),
-    Route("/v1/responses/compact", {"POST": responses.compact_conversation}, OPENAI_RESPONSES),
-    Route("/v1/responses/{id}/input_items", {"GET": responses.input_items}, OPENAI_RESPONSES),
-    Route("/v1/responses/{id}/cancel", {"POST": responses.cancel}, OPENAI_RESPONSES),
-    Route("/v1/responses/{id}", {"GET": responses.read, "DELETE": responses.delete}, OPENAI_RESPONSES),
-    Route("/v1/conversations", {"POST": conversations.create}, OPENAI_RESPONSES),
-    Route(
+ROUTES: tuple[APIRoute, ...] = (
+    APIRoute("/health", {"GET": health, "HEAD": health}, OPENAI_CHAT, is_open=True),
+    APIRoute("/ready", {"GET": ready, "HEAD": ready}, OPENAI_CHAT, is_open=True),
+    APIRoute("/metrics", {"GET": metrics}, OPENAI_CHAT),
+    APIRoute("/", {"GET": pages.root, "HEAD": pages.root}, OPENAI_CHAT, is_open=True),
+    APIRoute("/docs", {"GET": pages.docs}, OPENAI_CHAT, is_open=True),
+    APIRoute("/openapi.json", {"GET": pages.openapi}, OPENAI_CHAT, is_open=True),
+    APIRoute("/playground/{file}", {"GET": pages.page_file, "HEAD": pages.page_file}, OPENAI_CHAT, is_open=True),
+    APIRoute("/v1/chat/completions", _ANSWER, OPENAI_CHAT),
+    APIRoute("/v1/completions", _ANSWER, OPENAI_COMPLETIONS),
+    APIRoute("/v1/responses", {"GET": open_websocket, "POST": responses.create}, OPENAI_RESPONSES),
+    APIRoute("/v1/responses/input_tokens", _COUNT, OPENAI_RESPONSES),
+    APIRoute("/v1/responses/compact", {"POST": responses.compact_conversation}, OPENAI_RESPONSES),
+    APIRoute("/v1/responses/{id}/input_items", {"GET": responses.input_items}, OPENAI_RESPONSES),
+    APIRoute("/v1/responses/{id}/cancel", {"POST": responses.cancel}, OPENAI_RESPONSES),
+    APIRoute("/v1/responses/{id}", {"GET": responses.read, "DELETE": responses.delete}, OPENAI_RESPONSES),
+    APIRoute("/v1/conversations", {"POST": conversations.create}, OPENAI_RESPONSES),
+    APIRoute(
         "/v1/conversations/{id}/items/{item}",
         {"GET": conversations.item, "DELETE": conversations.delete_item},
         OPENAI_RESPONSES,
     ),
-    Route(
+    APIRoute(
         "/v1/conversations/{id}/items",
         {"GET": conversations.items, "POST": conversations.add_items},
         OPENAI_RESPONSES,
     ),
-    Route(
+    APIRoute(
         "/v1/conversations/{id}",
         {"GET": conversations.read, "POST": conversations.change, "DELETE": conversations.delete},
         OPENAI_RESPONSES,
     ),
-    Route("/v1/audio/speech", {"POST": speak}, OPENAI_CHAT),
-    Route("/v1/audio/transcriptions", {"POST": transcribe}, OPENAI_CHAT),
-    Route("/v1/audio/translations", {"POST": translate}, OPENAI_CHAT),
-    Route("/v1/audio/music", {"POST": compose}, OPENAI_CHAT),
-    Route("/v1/images/generations", {"POST": generate}, OPENAI_CHAT),
-    Route("/v1/images/edits", {"POST": edit}, OPENAI_CHAT),
-    Route("/v1/decisions", {"POST": decide}, OPENAI_CHAT),
-    Route("/v1/moderations", {"POST": moderate}, OPENAI_CHAT),
-    Route("/v1/files", {"GET": stored_files.list_all, "POST": stored_files.create}, OPENAI_CHAT),
-    Route("/v1/files/{id}/content", {"GET": stored_files.content}, OPENAI_CHAT),
-    Route("/v1/files/{id}", {"GET": stored_files.read, "DELETE": stored_files.delete}, OPENAI_CHAT),
-    Route("/v1/uploads", {"POST": stored_files.begin_upload}, OPENAI_CHAT),
-    Route("/v1/uploads/{id}/parts", {"POST": stored_files.add_part}, OPENAI_CHAT),
-    Route("/v1/uploads/{id}/complete", {"POST": stored_files.complete}, OPENAI_CHAT),
-    Route("/v1/uploads/{id}/cancel", {"POST": stored_files.cancel}, OPENAI_CHAT),
-    Route("/v1/messages", _ANSWER, ANTHROPIC),
-    Route("/v1/messages/count_tokens", _COUNT, ANTHROPIC),
-    Route("/v2/chat", _ANSWER, COHERE),
-    Route("/api/chat", {"POST": models_listing.ollama_answer}, OLLAMA),
-    Route("/api/generate", {"POST": models_listing.ollama_answer}, OLLAMA_GENERATE),
-    Route("/api/tags", {"GET": models_listing.ollama_tags}, OLLAMA),
-    Route("/api/show", {"POST": models_listing.ollama_show}, OLLAMA),
-    Route("/api/ps", {"GET": models_listing.ollama_running}, OLLAMA),
-    Route("/api/version", {"GET": models_listing.ollama_version}, OLLAMA),
+    APIRoute("/v1/audio/speech", {"POST": speak}, OPENAI_CHAT),
+    APIRoute("/v1/audio/transcriptions", {"POST": transcribe}, OPENAI_CHAT),
+    APIRoute("/v1/audio/translations", {"POST": translate}, OPENAI_CHAT),
+    APIRoute("/v1/audio/music", {"POST": compose}, OPENAI_CHAT),
+    APIRoute("/v1/images/generations", {"POST": generate}, OPENAI_CHAT),
+    APIRoute("/v1/images/edits", {"POST": edit}, OPENAI_CHAT),
+    APIRoute("/v1/decisions", {"POST": decide}, OPENAI_CHAT),
+    APIRoute("/v1/moderations", {"POST": moderate}, OPENAI_CHAT),
+    APIRoute("/v1/files", {"GET": stored_files.list_all, "POST": stored_files.create}, OPENAI_CHAT),
+    APIRoute("/v1/files/{id}/content", {"GET": stored_files.content}, OPENAI_CHAT),
+    APIRoute("/v1/files/{id}", {"GET": stored_files.read, "DELETE": stored_files.delete}, OPENAI_CHAT),
+    APIRoute("/v1/uploads", {"POST": stored_files.begin_upload}, OPENAI_CHAT),
+    APIRoute("/v1/uploads/{id}/parts", {"POST": stored_files.add_part}, OPENAI_CHAT),
+    APIRoute("/v1/uploads/{id}/complete", {"POST": stored_files.complete}, OPENAI_CHAT),
+    APIRoute("/v1/uploads/{id}/cancel", {"POST": stored_files.cancel}, OPENAI_CHAT),
+    APIRoute("/v1/messages", _ANSWER, ANTHROPIC),
+    APIRoute("/v1/messages/count_tokens", _COUNT, ANTHROPIC),
+    APIRoute("/v2/chat", _ANSWER, COHERE),
+    APIRoute("/api/chat", {"POST": models_listing.ollama_answer}, OLLAMA),
+    APIRoute("/api/generate", {"POST": models_listing.ollama_answer}, OLLAMA_GENERATE),
+    APIRoute("/api/tags", {"GET": models_listing.ollama_tags}, OLLAMA),
+    APIRoute("/api/show", {"POST": models_listing.ollama_show}, OLLAMA),
+    APIRoute("/api/ps", {"GET": models_listing.ollama_running}, OLLAMA),
+    APIRoute("/api/version", {"GET": models_listing.ollama_version}, OLLAMA),
     *_GEMINI,
-    Route("/v1beta/models", {"GET": models_listing.gemini_models}, GEMINI),
-    Route("/v1beta/models/{model}", {"GET": models_listing.gemini_model}, GEMINI),
-    Route("/v1/models", {"GET": models_listing.models}, OPENAI_CHAT),
-    Route("/v1/models/{model}", {"GET": models_listing.model}, OPENAI_CHAT),
+    APIRoute("/v1beta/models", {"GET": models_listing.gemini_models}, GEMINI),
+    APIRoute("/v1beta/models/{model}", {"GET": models_listing.gemini_model}, GEMINI),
+    APIRoute("/v1/models", {"GET": models_listing.models}, OPENAI_CHAT),
+    APIRoute("/v1/models/{model}", {"GET": models_listing.model}, OPENAI_CHAT),
 )
 """Every route. Of those with parameters, the first one with the method of the request is taken."""
 WEBSOCKET_PATHS = frozenset(route.path for route in ROUTES if route.methods.get("GET") is open_websocket)
 """The paths that have WebSocket connections."""
 
 
-class Routes:
+class RouteTable:
     """Finds the routes of requests: by the literal path, so that no spelling of it (`//v1`, `%76`) is another route."""
 
-    def __init__(self, routes: tuple[Route, ...] = ROUTES) -> None:
+    def __init__(self, routes: tuple[APIRoute, ...] = ROUTES) -> None:
         self._literal = {route.path: route for route in routes if "{" not in route.path}
         self._patterns = [(_pattern(route), route) for route in routes if "{" in route.path]
 
-    def find(self, request: Request) -> Found | None:
+    def find(self, request: RequestHead) -> FoundRoute | None:
         """Returns the route of a request; None if no route has its path."""
         route = self._literal.get(request.path)
         if route is not None:
-            return Found(route, route.methods.get(request.method), request)
+            return FoundRoute(route, route.methods.get(request.method), request)
         matching = list(self._matching(request))
         with_method = (found for found in matching if found.handler is not None)
         return next(with_method, matching[0] if matching else None)
 
-    def _matching(self, request: Request) -> Iterator[Found]:
+    def _matching(self, request: RequestHead) -> Iterator[FoundRoute]:
         for pattern, route in self._patterns:
             match = pattern.fullmatch(request.path)
             if match is not None:
                 parameters = {name: unquote(value) for name, value in match.groupdict().items()}
                 if all(map(_is_plain, parameters.values())):
                     handler = route.methods.get(request.method)
-                    yield Found(route, handler, replace(request, parameters=parameters))
+                    yield FoundRoute(route, handler, replace(request, parameters=parameters))
 
 
-def _pattern(route: Route) -> re.Pattern[str]:
+def _pattern(route: APIRoute) -> re.Pattern[str]:
     pieces = _PARAMETER.split(route.path)
     pattern = "".join(f"(?P<{each}>.+)" if i % 2 else re.escape(each) for i, each in enumerate(pieces))
     if route.optional:
@@ -176,7 +176,7 @@ def _is_plain(value: str) -> bool:
     return value.isprintable() and not {"", ".", ".."} & {*value.split("/")}
 
 
-def dialect_of_path(request: Request) -> Dialect:
+def dialect_of_path(request: RequestHead) -> ClientDialect:
     """Returns the dialect in which a request without a route is answered."""
     if request.path.startswith("/v1beta/") or "x-goog-api-key" in request.headers:
         return GEMINI

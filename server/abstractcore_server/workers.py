@@ -1,4 +1,4 @@
-"""`Workers`: the process that starts those which answer, replaces the ones that die, and passes signals on."""
+"""`WorkerProcesses`: the process that starts those which answer, replaces the ones that die, and passes signals on."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ class _Worker:
     is_ready: bool = False
 
 
-class Workers:
+class WorkerProcesses:
     """Runs `settings.server.workers` processes, each of which calls `work`, a function that can be pickled.
 
     The first SIGINT or SIGTERM lets them end their requests, the second ends them at once, the third kills them. SIGHUP

@@ -5,8 +5,8 @@ from __future__ import annotations
 import queue
 
 from abstractcore import ModelCall
-from abstractcore_server import Grant, Lease, OpenAccess, Settlement
-from abstractcore_server.requests import Request
+from abstractcore_server import CallLease, Grant, OpenAccess, Settlement
+from abstractcore_server.requests import RequestHead
 from tests.chaos_server import PATIENCE_SECONDS
 
 
@@ -19,12 +19,12 @@ class Accounts(OpenAccess):
         self._new: queue.Queue[Settlement] = queue.Queue()
         self.grant = Grant()
 
-    async def admit(self, request: Request) -> Grant:
+    async def admit(self, request: RequestHead) -> Grant:
         """Returns what the test grants."""
         await super().admit(request)
         return self.grant
 
-    async def begin(self, grant: Grant, call: ModelCall) -> Lease:
+    async def begin(self, grant: Grant, call: ModelCall) -> CallLease:
         """Lets a call in."""
         self.begun.append(call)
         return self

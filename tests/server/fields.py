@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 from abstractcore import InvalidInputError, ModelCall
 from abstractcore.registry import Registry
 from abstractcore_server.calls.jobs import without
-from abstractcore_server.dialects import Dialect
-from abstractcore_server.requests import Request
-from abstractcore_server.routes import Routes
+from abstractcore_server.dialects import ClientDialect
+from abstractcore_server.requests import RequestHead
+from abstractcore_server.routes import RouteTable
 
 PAGE = Path(__file__).parents[2] / "docs" / "server.md"
 _TABLE = re.compile(r"(<!-- fields of (\S+), by `make docs` -->\n).*?(?=<!-- end -->)", re.DOTALL)
@@ -263,7 +263,7 @@ def outcomes(path: str) -> Iterator[tuple[str, Outcome]]:
 
 def outcome(path: str, name: str) -> Outcome:
     """Returns what the server does with a field, as the wire format's `parse` and the dialect say."""
-    found = Routes().find(Request("POST", path.replace("{model}", "m"), "alt=sse", {}))
+    found = RouteTable().find(RequestHead("POST", path.replace("{model}", "m"), "alt=sse", {}))
     assert found is not None
     dialect, plain = found.route.dialect, _without_field(path, name)
     try:
@@ -283,7 +283,7 @@ def outcome(path: str, name: str) -> Outcome:
     return Outcome("no effect", "no effect")
 
 
-def _call(dialect: Dialect, request: Request, data: Mapping[str, Any]) -> ModelCall:
+def _call(dialect: ClientDialect, request: RequestHead, data: Mapping[str, Any]) -> ModelCall:
     format = _registry().wire_format(dialect.format).transpiler()
     return format.parse(dialect.read(request, json.dumps(data).encode()).wire).call
 
@@ -292,7 +292,7 @@ def _content(call: ModelCall) -> ModelCall:
     return call.with_(provider_options={})
 
 
-def _options(call: ModelCall, dialect: Dialect) -> Any:
+def _options(call: ModelCall, dialect: ClientDialect) -> Any:
     return without(call.provider_options.get(call.provider, {}), dialect.own_fields)
 
 

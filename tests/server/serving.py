@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from abstractcore import LLM, ModelCall, Services, create_llm
-from abstractcore_server import Access, Application, ProviderSettings, Settings, server_services
+from abstractcore_server import AccessControl, Application, ProviderSettings, Settings, server_services
 from abstractcore_server.process import GracefulServer, listening_socket, url_of
 from tests.chaos_server import PATIENCE_SECONDS, ScriptedServer
 
@@ -87,7 +87,7 @@ class Served:
 def serving(
     settings: Settings | None = None,
     *,
-    access: Access | None = None,
+    access: AccessControl | None = None,
     services: Services | None = None,
     vendors: Mapping[str, str] = FORMATS,
 ) -> Generator[Served]:

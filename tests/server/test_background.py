@@ -17,10 +17,10 @@ from openai.types.responses import Response
 
 from abstractcore import AuthenticationError, RateLimitError
 from abstractcore.database import DatabaseError
-from abstractcore_server import Limits, ServerSettings, Settings
+from abstractcore_server import ServerLimits, ServerSettings, Settings
 from abstractcore_server.records import ReceiptFolder
 from abstractcore_server.responses import background as background_module
-from abstractcore_server.responses.running import Backgrounds, Running
+from abstractcore_server.responses.running import RunningResponse, RunningResponses
 from abstractcore_server.store import background
 from abstractcore_server.store.background import BackgroundResponses
 from abstractcore_server.stored_state import StoredState
@@ -58,7 +58,7 @@ def accounts() -> Accounts:
 
 @pytest.fixture(scope="module")
 def running(accounts: Accounts, folder: Path) -> Generator[Served]:
-    limits = Limits(drain_seconds=0.05, heartbeat_seconds=PATIENCE_SECONDS)
+    limits = ServerLimits(drain_seconds=0.05, heartbeat_seconds=PATIENCE_SECONDS)
     server = ServerSettings(audit_log=str(folder / "audit.jsonl"), receipts=str(folder / "receipts"))
     with serving(Settings(server, limits), access=accounts) as served:
         yield served
@@ -287,7 +287,7 @@ def test_vendor_of_the_api_makes_it_as_any_other_response(served: Served, client
 
 def test_as_many_as_may_be_are_made_at_once():
     with (
-        serving(Settings(limits=Limits(backgrounds=2, drain_seconds=0.05))) as served,
+        serving(Settings(limits=ServerLimits(backgrounds=2, drain_seconds=0.05))) as served,
         openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0) as client,
     ):
         for _ in range(2):
@@ -328,12 +328,12 @@ def test_response_that_this_process_makes_has_not_failed_after_the_database_was_
 
 
 def test_no_task_outlives_the_responses():
-    async def work(running: Running) -> None:
+    async def work(running: RunningResponse) -> None:
         running.is_ending = True
 
     async def closed() -> set[Any]:
         stored = StoredState(None, 1.0)
-        backgrounds = Backgrounds(stored, None)
+        backgrounds = RunningResponses(stored, None)
         backgrounds.add(("", "resp_1"), work)
         await backgrounds.close()
         stored.close()
@@ -387,7 +387,7 @@ def test_end_that_cannot_be_stored_at_first_is_stored_later(
 
 def test_responses_that_run_when_the_server_ends_have_failed(tmp_path: Path, folder: Path):
     """The database outlives the server, which had ended before they were complete."""
-    settings = Settings(ServerSettings(database=f"sqlite:///{tmp_path}/server.db"), Limits(drain_seconds=0.05))
+    settings = Settings(ServerSettings(database=f"sqlite:///{tmp_path}/server.db"), ServerLimits(drain_seconds=0.05))
     accounts = Accounts()
     with serving(settings, access=accounts) as served:
         served.vendor.script(HANG)

@@ -12,7 +12,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from abstractcore_server import Limits, Settings
+from abstractcore_server import ServerLimits, Settings
 from tests.chaos_server import failure
 from tests.server.serving import Served, serving
 
@@ -66,7 +66,7 @@ in_each_route = pytest.mark.parametrize("path", ROUTES)
 
 @pytest.fixture(scope="module")
 def running() -> Generator[Served]:
-    with serving(Settings(limits=Limits(body_bytes=BODY_BYTES, body_seconds=60))) as served:
+    with serving(Settings(limits=ServerLimits(body_bytes=BODY_BYTES, body_seconds=60))) as served:
         served.vendor.always(failure(404, "no such model"))  # bare names are sent to the vendor of a client's API
         yield served
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore_server import Grant, Limits, Settings
+from abstractcore_server import Grant, ServerLimits, Settings
 from abstractcore_server import process as server_process
 from tests.chaos_server import HANG, PATIENCE_SECONDS
 from tests.server.accounts import Accounts
@@ -121,7 +121,7 @@ def serving_with(
     monkeypatch.setattr(server_process, "PING_SECONDS", ping)
     chosen: Any = dict(limits)
     access = Waiting()
-    with serving(Settings(limits=Limits(**chosen)), access=access) as served:
+    with serving(Settings(limits=ServerLimits(**chosen)), access=access) as served:
         try:
             yield served
         finally:

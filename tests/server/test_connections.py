@@ -14,7 +14,7 @@ import pytest
 import uvicorn
 from uvicorn.server import ServerState
 
-from abstractcore_server import Limits, Settings
+from abstractcore_server import ServerLimits, Settings
 from abstractcore_server.connections import limited_connections
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.server.serving import Served, serving
@@ -46,7 +46,9 @@ def answering(size: int = 2) -> Any:
 
 
 @asynccontextmanager
-async def listening(limits: Limits, app: Any = None, connections: Connections | None = None) -> AsyncGenerator[int]:
+async def listening(
+    limits: ServerLimits, app: Any = None, connections: Connections | None = None
+) -> AsyncGenerator[int]:
     """Yields the port of a server."""
     config = uvicorn.Config(app or answering(), http=limited_connections(limits), lifespan="off", log_config=None)
     config.load()
@@ -79,7 +81,7 @@ async def received(reader: asyncio.StreamReader) -> bytes:
 @pytest.mark.parametrize("sent", [b"", REQUEST[:20]])
 def test_connection_without_a_request_is_closed(sent: bytes):
     async def run() -> bytes:
-        async with listening(Limits(head_seconds=QUICK)) as port:
+        async with listening(ServerLimits(head_seconds=QUICK)) as port:
             reader, writer = await opened(port, sent)
             try:
                 return await received(reader)
@@ -91,7 +93,7 @@ def test_connection_without_a_request_is_closed(sent: bytes):
 
 def test_connection_too_many_closes_the_one_that_has_waited_longest():
     async def run() -> bytes:
-        async with listening(Limits(connections=2)) as port:
+        async with listening(ServerLimits(connections=2)) as port:
             first, first_writer = await opened(port, REQUEST[:20])
             _, second_writer = await opened(port)
             third, third_writer = await opened(port)
@@ -111,7 +113,7 @@ def test_connection_too_many_closes_the_one_that_has_waited_longest():
 @pytest.mark.parametrize("end", [b"", b"\r\n\r\n"])
 def test_head_that_is_too_large_is_refused(head: bytes, end: bytes):
     async def run() -> bytes:
-        async with listening(Limits(head_bytes=4000)) as port:
+        async with listening(ServerLimits(head_bytes=4000)) as port:
             reader, writer = await opened(port, REQUEST[:-2])
             writer.write(head + end)
             try:
@@ -124,7 +126,7 @@ def test_head_that_is_too_large_is_refused(head: bytes, end: bytes):
 
 def test_one_connection_may_send_more_than_the_limit_in_all():
     async def run() -> None:
-        async with listening(Limits(head_bytes=4 * len(REQUEST))) as port:
+        async with listening(ServerLimits(head_bytes=4 * len(REQUEST))) as port:
             reader, writer = await opened(port)
             for _ in range(20):
                 writer.write(REQUEST)
@@ -139,7 +141,9 @@ def test_one_connection_may_send_more_than_the_limit_in_all():
 def test_answer_that_is_not_read_is_dropped(more: bytes, after: bytes):
     async def run() -> None:
         connections = Connections()
-        async with listening(Limits(head_seconds=QUICK, body_seconds=QUICK), answering(LARGE), connections) as port:
+        async with listening(
+            ServerLimits(head_seconds=QUICK, body_seconds=QUICK), answering(LARGE), connections
+        ) as port:
             with socket.create_connection(("127.0.0.1", port)) as client:
                 client.sendall(REQUEST[:-2] + more + b"\r\n" + after)
                 async with asyncio.timeout(PATIENCE_SECONDS):
@@ -183,7 +187,7 @@ SMUGGLED = [
 @pytest.mark.parametrize("request_bytes", SMUGGLED)
 def test_ambiguous_requests_are_refused(request_bytes: bytes):
     async def run() -> bytes:
-        async with listening(Limits(head_seconds=1)) as port:
+        async with listening(ServerLimits(head_seconds=1)) as port:
             reader, writer = await opened(port, request_bytes)
             try:
                 return await received(reader)
@@ -202,7 +206,7 @@ def test_request_inside_a_body_is_none():
         await answering()(scope, receive, send)
 
     async def run() -> None:
-        async with listening(Limits(), app) as port:
+        async with listening(ServerLimits(), app) as port:
             reader, writer = await opened(port)
             head = b"GET /%d HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n"
             for number in range(2):
@@ -222,7 +226,7 @@ def test_invalid_request_behind_one_that_is_being_answered_ends_the_connection()
         await receive()  # until the client has left
 
     async def run() -> bytes:
-        async with listening(Limits(), app) as port:
+        async with listening(ServerLimits(), app) as port:
             reader, writer = await opened(port, REQUEST)
             seen = await reader.readuntil(b"xx")
             writer.write(b"nonsense\r\n\r\n")
@@ -244,7 +248,7 @@ def _post(length: int, sent: bytes) -> bytes:
 
 
 def test_body_that_comes_too_slowly_is_refused():
-    with serving(Settings(limits=Limits(body_seconds=QUICK))) as served:
+    with serving(Settings(limits=ServerLimits(body_seconds=QUICK))) as served:
         answer = _exchanged(served, _post(len(BODY), BODY[:9]))
     assert answer.startswith(b"HTTP/1.1 408 ")
     assert b'"error"' in answer

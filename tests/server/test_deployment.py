@@ -21,7 +21,7 @@ import pytest
 import trustme
 from websockets.sync.client import unix_connect
 
-from abstractcore_server import Limits, ServerSettings, Settings
+from abstractcore_server import ServerLimits, ServerSettings, Settings
 from abstractcore_server.process import IDLE_SECONDS
 from tests.chaos_server import LAST_CHUNK, PATIENCE_SECONDS, chunk, completion, delta, stream_head
 from tests.server.serving import Served, serving
@@ -37,7 +37,7 @@ BODY_BYTES = 10_000
 
 @pytest.fixture(scope="module")
 def running() -> Iterator[Served]:
-    settings = Settings(ServerSettings(hosts=(NAME,)), Limits(body_bytes=BODY_BYTES))
+    settings = Settings(ServerSettings(hosts=(NAME,)), ServerLimits(body_bytes=BODY_BYTES))
     with serving(settings) as served:
         yield served
 

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from abstractcore.ports import Edit
 from abstractcore.schema import Transcript, TranscriptSegment, TranscriptWord
-from abstractcore_server.access.guarded_replies import edited
+from abstractcore_server.access.guarded_replies import edited_transcript
 
 
 def transcript(*texts: str) -> Transcript:
@@ -27,22 +27,22 @@ def shown(changed: Transcript) -> list[tuple[str, float | None, float | None, in
 
 def test_segments_that_an_edit_touches_become_one():
     three = transcript("Call 555-", "1234 now.", "Bye.")
-    found = edited(three, [Edit(5, 14, "[n]")])
+    found = edited_transcript(three, [Edit(5, 14, "[n]")])
     assert shown(found) == [("Call [n] now.", 0, 2, 0), ("Bye.", 2, 3, 1)]
     assert (found.segments[0].speaker, found.segments[0].log_probability, found.language) == ("S0", None, "en")
-    assert shown(edited(three, [Edit(0, 4, "Ring"), Edit(20, 24, "So.")])) == [
+    assert shown(edited_transcript(three, [Edit(0, 4, "Ring"), Edit(20, 24, "So.")])) == [
         ("Ring 555-", 0, 1, 0),
         ("1234 now.", 1, 2, 1),
         ("So.", 2, 3, 0),
     ]
-    assert shown(edited(three, [Edit(9, 10, "")])) == [("Call 555-1234 now.", 0, 2, 0), ("Bye.", 2, 3, 1)]
-    assert shown(edited(three, [Edit(0, 10, "")])) == [("1234 now.", 0, 2, 0), ("Bye.", 2, 3, 1)]
-    assert shown(edited(three, [Edit(0, 24, " ")])) == []
+    assert shown(edited_transcript(three, [Edit(9, 10, "")])) == [("Call 555-1234 now.", 0, 2, 0), ("Bye.", 2, 3, 1)]
+    assert shown(edited_transcript(three, [Edit(0, 10, "")])) == [("1234 now.", 0, 2, 0), ("Bye.", 2, 3, 1)]
+    assert shown(edited_transcript(three, [Edit(0, 24, " ")])) == []
 
 
 def test_segments_without_times_stay_without():
     plain = Transcript((TranscriptSegment("a"), TranscriptSegment("b", 1.0, 2.0)))
-    assert shown(edited(plain, [Edit(0, 3, "c")])) == [("c", None, None, 0)]
+    assert shown(edited_transcript(plain, [Edit(0, 3, "c")])) == [("c", None, None, 0)]
 
 
 @st.composite
@@ -60,7 +60,7 @@ def test_text_is_that_of_the_edits(case: tuple[Transcript, list[Edit]]):
     expected = before.text
     for edit in reversed(edits):
         expected = expected[: edit.start] + edit.text + expected[edit.end :]
-    after = edited(before, edits)
+    after = edited_transcript(before, edits)
     assert after.text.split() == expected.split()
     times = [each.start for each in after.segments]
     assert times == sorted(time for time in times if time is not None)

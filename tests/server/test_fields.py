@@ -25,10 +25,10 @@ from abstractcore import create_llm
 from abstractcore.registry import Registry
 from abstractcore_server.configuration.settings import (
     GuardSettings,
-    Limits,
     MCPSettings,
     ModelSettings,
     ProviderSettings,
+    ServerLimits,
     ServerSettings,
 )
 from abstractcore_server.routes import ROUTES
@@ -46,7 +46,7 @@ def test_page_has_every_limit_with_its_default():
     named: dict[str, int] = {}
     for names, defaults in re.findall(r"^\| (`.+?`) \| ([\d, ]+) \|", section, re.MULTILINE):
         named |= zip(re.findall(r"`(\w+)`", names), map(int, defaults.split(", ")), strict=True)
-    assert named == asdict(Limits())
+    assert named == asdict(ServerLimits())
 
 
 @pytest.mark.parametrize("table", [ServerSettings, ProviderSettings, ModelSettings, GuardSettings, MCPSettings])

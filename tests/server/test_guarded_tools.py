@@ -21,7 +21,7 @@ from openai.types.responses.response_output_item import McpCall
 from abstractcore import ModelCall, ModelReply, TextPart, ToolResult
 from abstractcore.ports import Edit, GuardContext, Refusal, TextPiece, with_texts
 from abstractcore.testing import ScriptedReply
-from abstractcore_server import GuardSettings, Limits, ModelSettings, ServerSettings, Settings, server_services
+from abstractcore_server import GuardSettings, ModelSettings, ServerLimits, ServerSettings, Settings, server_services
 from abstractcore_server.configuration.settings import MCPSettings
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.leftovers import wait_until
@@ -60,7 +60,11 @@ def running(audit: Path) -> Iterator[Served]:
     shop = MCPSettings(command=sys.executable, args=(str(SHOP),), approval="never", attached=("*",))
     models = {name: ModelSettings(("scripted",)) for name in (*guards, "two")}
     settings = Settings(
-        ServerSettings(audit_log=str(audit)), Limits(tool_rounds=3), models=models, guards=guards, mcp={"shop": shop}
+        ServerSettings(audit_log=str(audit)),
+        ServerLimits(tool_rounds=3),
+        models=models,
+        guards=guards,
+        mcp={"shop": shop},
     )
     services = server_services(settings, environment={}, random=lambda: 0.0)
     for double in DOUBLES.values():

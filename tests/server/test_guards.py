@@ -37,8 +37,8 @@ from abstractcore.testing import ScriptedReply
 from abstractcore_server import (
     Application,
     GuardSettings,
-    Limits,
     ModelSettings,
+    ServerLimits,
     ServerSettings,
     Settings,
     read_settings,
@@ -118,7 +118,7 @@ def running(accounts: Accounts, audit: Path) -> Generator[Served]:
     shop = MCPSettings(command=sys.executable, args=(str(SHOP),), approval="never", attached=("tools",))
     settings = Settings(
         ServerSettings(audit_log=str(audit)),
-        Limits(heartbeat_seconds=30),
+        ServerLimits(heartbeat_seconds=30),
         models=models,
         guards=guards,
         mcp={"shop": shop},

@@ -15,7 +15,7 @@ from typing import Any
 import httpx2
 import pytest
 
-from abstractcore_server import Limits, ServerSettings, Settings
+from abstractcore_server import ServerLimits, ServerSettings, Settings
 from abstractcore_server.routes import ROUTES
 from tests.chaos_server import (
     HANG,
@@ -248,7 +248,7 @@ def test_lengths_of_lists_are_within_ranges(served: Served, http: httpx2.Client,
 
 
 def test_client_that_reads_nothing_ends_the_call_of_the_vendor():
-    with serving(Settings(limits=Limits(head_seconds=0.2))) as served:
+    with serving(Settings(limits=ServerLimits(head_seconds=0.2))) as served:
         served.vendor.script(stream_head(), *[chunk(delta("x" * 1_000_000))] * 200)
         body = json.dumps({**CHAT, "model": "openai-compatible/m", "stream": True}).encode()
         host, port = served.url.removeprefix("http://").split(":")
@@ -263,7 +263,7 @@ def test_client_that_reads_nothing_ends_the_call_of_the_vendor():
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_vendor_that_falls_silent_is_an_error_when_the_time_of_a_call_is_over(stream: bool):
-    with serving(Settings(limits=Limits(call_seconds=0.3))) as served, httpx2.Client(trust_env=False) as client:
+    with serving(Settings(limits=ServerLimits(call_seconds=0.3))) as served, httpx2.Client(trust_env=False) as client:
         begun = [stream_head(), chunk(delta("hello"))] if stream else []
         served.vendor.script(*begun, HANG)
         body = {**CHAT, "model": "openai-compatible/m", "stream": stream}

@@ -23,7 +23,7 @@ import abstractcore_providers.scripted.canonical_json as scripted_format
 from abstractcore_server import dialects
 from abstractcore_server.access.settlements import Spending
 from abstractcore_server.calls import moderations
-from abstractcore_server.dialects import Dialect
+from abstractcore_server.dialects import ClientDialect
 from abstractcore_server.responses import turns, websocket_turns
 from tests.chaos_server import PATIENCE_SECONDS, answer
 from tests.server.serving import Served
@@ -32,7 +32,7 @@ MANY = 1000
 MESSAGES = [{"role": "user", "content": f"message {number}"} for number in range(MANY)]
 GEMINI_CONTENTS = [{"role": each["role"], "parts": [{"text": each["content"]}]} for each in MESSAGES]
 PROMPT = "word " * 100 * MANY
-REQUESTS: Mapping[str, tuple[Dialect, str, Mapping[str, Any]]] = {
+REQUESTS: Mapping[str, tuple[ClientDialect, str, Mapping[str, Any]]] = {
     "chat": (dialects.OPENAI_CHAT, "/v1/chat/completions", {"messages": MESSAGES}),
     "completions": (dialects.OPENAI_COMPLETIONS, "/v1/completions", {"prompt": PROMPT}),
     "responses": (dialects.OPENAI_RESPONSES, "/v1/responses", {"input": MESSAGES}),
@@ -72,7 +72,7 @@ def _has_loop() -> bool:
     return True
 
 
-def _gate(step: str, dialect: Dialect, served: Served, monkeypatch: pytest.MonkeyPatch) -> Gate:
+def _gate(step: str, dialect: ClientDialect, served: Served, monkeypatch: pytest.MonkeyPatch) -> Gate:
     """Returns the gate in a step."""
     transpiler = type(served.application.state.format(dialect.format))
     owner, name = {
@@ -102,7 +102,7 @@ def _answer(name: str, served: Served, http: httpx2.Client) -> str:
 
 
 def test_every_api_is_asked():
-    own = {value.name for value in vars(dialects).values() if isinstance(value, Dialect)}
+    own = {value.name for value in vars(dialects).values() if isinstance(value, ClientDialect)}
     assert own == {dialect.name for dialect, _, _ in REQUESTS.values()}
 
 

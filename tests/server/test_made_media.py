@@ -17,7 +17,7 @@ from PIL import Image
 from abstractcore import create_llm
 from abstractcore.schema import Transcript, TranscriptSegment
 from abstractcore.stores.models import PACKAGED_MODELS, FileModelStore
-from abstractcore_server import Grant, Limits, Settings, server_services
+from abstractcore_server import Grant, ServerLimits, Settings, server_services
 from abstractcore_server.media.transcriptions import _WRITERS
 from abstractvoice.speakers.weights import packaged_models
 from tests.chaos_server import answer
@@ -38,7 +38,7 @@ def accounts() -> Accounts:
 
 @pytest.fixture(scope="module")
 def running(models: FileModelStore, accounts: Accounts) -> Iterator[Served]:
-    settings = Settings(limits=Limits(body_bytes=2_000_000))
+    settings = Settings(limits=ServerLimits(body_bytes=2_000_000))
     stored = FileModelStore(models.root, packaged=(*PACKAGED_MODELS, *packaged_models()))
     services = server_services(settings, environment={}, random=lambda: 0.0, models=stored)
     with serving(settings, services=services, access=accounts) as served:

@@ -38,10 +38,10 @@ from abstractcore.tools.signatures import SignatureReader
 from abstractcore_server import Settings, read_settings
 from abstractcore_server.access.admission import FixedKeys
 from abstractcore_server.calls.passthrough import Relay
-from abstractcore_server.configuration.settings import Limits, MCPSettings, ModelSettings, ServerSettings
+from abstractcore_server.configuration.settings import MCPSettings, ModelSettings, ServerLimits, ServerSettings
 from abstractcore_server.records import Receipt, ReceiptFolder
 from abstractcore_server.stored_state import StoredState
-from abstractcore_server.tools.servers import ApprovedCalls, Listing, MCPServers
+from abstractcore_server.tools.servers import ApprovedToolCalls, Listing, MCPServers
 from tests.chaos_server import (
     DONE,
     LAST_CHUNK,
@@ -100,7 +100,7 @@ def settings(audit: Path) -> Settings:
     groups = {name: ModelSettings(("scripted",)) for name in ("chatty", "hopeful")}
     return Settings(
         ServerSettings(audit_log=str(audit), receipts=str(receipts_of(audit))),
-        Limits(tool_rounds=3, tool_result_chars=1000),
+        ServerLimits(tool_rounds=3, tool_result_chars=1000),
         models=groups,
         mcp=servers,
     )
@@ -261,7 +261,7 @@ def test_result_of_an_approved_call_is_for_its_own_client_and_arguments(served: 
     stored = StoredState(None, 60)
 
     async def answers() -> list[ToolAnswer]:
-        approved = ApprovedCalls(stored)
+        approved = ApprovedToolCalls(stored)
         first = await approved.answers("ann", [("mcpr_1", pending)])
         for _ in range(2):  # the second call has not begun with the first one
             with pytest.raises(InvalidInputError, match="'mcpr_1' has begun before, and no result is known"):
@@ -719,7 +719,7 @@ def test_response_in_the_background_runs_tools(served: Served, client: Any):
 def test_tool_that_never_answers_is_timed_out_and_its_server_serves_on():
     servers = {"silent": python("hostile.py", "never_answer")}
     with (
-        serving(Settings(limits=Limits(tool_seconds=0.2), mcp=servers)) as served,
+        serving(Settings(limits=ServerLimits(tool_seconds=0.2), mcp=servers)) as served,
         openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0) as client,
     ):
         responses: Any = client.responses

@@ -14,7 +14,7 @@ from abstractcore import Usage
 from abstractcore.testing import ScriptedReply
 from abstractcore_server import FixedKeys
 from abstractcore_server.metrics import Metrics, SharedFolder
-from abstractcore_server.records import Entry
+from abstractcore_server.records import AuditEntry
 from tests.chaos_server import HANG, PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.server.serving import Served, serving
@@ -101,7 +101,9 @@ def test_counts_need_a_key(served: Served):
 def test_names_of_models_do_not_grow_without_limit():
     metrics = Metrics()
     for number in range(300):
-        metrics.count(Entry("0", "POST", "/v1/x", model=f'openai/"{number}\\\n', calls=1, input_tokens=1), 200, 0.5)
+        metrics.count(
+            AuditEntry("0", "POST", "/v1/x", model=f'openai/"{number}\\\n', calls=1, input_tokens=1), 200, 0.5
+        )
     found = samples(metrics.text())
     models = {key[1] for key in found if key[0] == "abstractcore_calls_total"}
     assert len(models) == 201

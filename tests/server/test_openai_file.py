@@ -15,9 +15,9 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from openai.types import moderation
 
 from abstractcore_server import ServerSettings, Settings
-from abstractcore_server.requests import Request
-from abstractcore_server.routes import Routes
-from tests.chaos_server import Request as Sent
+from abstractcore_server.requests import RequestHead
+from abstractcore_server.routes import RouteTable
+from tests.chaos_server import RequestHead as Sent
 from tests.chaos_server import Step, answer, completion
 from tests.documents import ROOT
 from tests.server.openai_file import PATH
@@ -32,7 +32,8 @@ OPERATIONS = [
     (path, method)
     for path, item in json.loads(PATH.read_bytes())["paths"].items()
     for method in item
-    if (found := Routes().find(Request(method.upper(), f"/v1{path}", "", {}))) is not None and found.handler is not None
+    if (found := RouteTable().find(RequestHead(method.upper(), f"/v1{path}", "", {}))) is not None
+    and found.handler is not None
 ]
 CATEGORIES = [field.alias or name for name, field in moderation.Categories.model_fields.items()]
 MODERATION: dict[str, Any] = {

@@ -13,7 +13,7 @@ from jsonschema import Draft202012Validator
 from abstractcore import InvalidInputError
 from abstractcore.registry import Registry
 from abstractcore_server import FixedKeys
-from abstractcore_server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES, Dialect
+from abstractcore_server.dialects import ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES, ClientDialect
 from abstractcore_server.files import stored_files
 from abstractcore_server.media import images, speech, transcriptions
 from abstractcore_server.pages import APIS, ERRORS, requests
@@ -86,7 +86,7 @@ def test_a_request_with_all_fields_is_as_described(document: Any, path: str):
 
 
 @pytest.mark.parametrize("dialect", [ANTHROPIC, COHERE, GEMINI, OLLAMA, OPENAI_CHAT, OPENAI_RESPONSES])
-def test_errors_are_as_described(dialect: Dialect):
+def test_errors_are_as_described(dialect: ClientDialect):
     format = Registry.from_entry_points().wire_format(dialect.format).transpiler()
     for error in (InvalidInputError("no", path="model"), InvalidInputError("no")):
         body = json.loads(dialect.failure(format, error).body)

@@ -19,7 +19,7 @@ from abstractcore.cli.app import app
 from abstractcore.schema import WireRequest
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_server import Settings
-from abstractcore_server.calls.passthrough import AsRead, Relay, changed_paths, with_text
+from abstractcore_server.calls.passthrough import ReadCall, Relay, changed_paths, with_text
 from abstractcore_server.configuration.settings import ServerSettings
 from abstractcore_server.records import ReceiptFolder
 from tests.chaos_server import CUT, DONE, LAST_CHUNK, USAGE, chunk, delta, raw_answer, stream_head
@@ -212,7 +212,7 @@ def test_request_with_a_model_is_rewritten_for_a_format_without_one(model: str, 
     sent = f'{{{model}"anthropic_version":"2026-10-21","messages":[],"max_tokens":5}}'.encode()
     call: Any = object()
     attempt: Any = SimpleNamespace(encoded=call, number=1, request=WireRequest("/", {}, sent))
-    relay = Relay(ours, json.loads(ours), AsRead(call, OpenAIChat()))
+    relay = Relay(ours, json.loads(ours), ReadCall(call, OpenAIChat()))
     assert relay.body_for(attempt) == (ours if untouched else sent)
     assert relay.is_untouched == untouched
 

@@ -14,12 +14,12 @@ import pytest
 from abstractcore import ModelCall, Usage
 from abstractcore.ports import GuardContext, Refusal
 from abstractcore_server import (
+    CallLease,
     Grant,
     GuardSettings,
-    Lease,
-    Limits,
     ModelSettings,
     OpenAccess,
+    ServerLimits,
     Settings,
     Settlement,
     server_services,
@@ -55,7 +55,7 @@ class Ledger(StoredKeys):
         super().__init__(store, now=lambda: NOW)
         self.leases: list[Entry] = []
 
-    async def begin(self, grant: Grant, call: ModelCall) -> Lease:
+    async def begin(self, grant: Grant, call: ModelCall) -> CallLease:
         """Lets a call in."""
         entry = Entry(await super().begin(grant, call))
         self.leases.append(entry)
@@ -65,7 +65,7 @@ class Ledger(StoredKeys):
 class Entry:
     """A lease, and its settlements."""
 
-    def __init__(self, lease: Lease) -> None:
+    def __init__(self, lease: CallLease) -> None:
         self._lease = lease
         self.settlements: list[Settlement] = []
 
@@ -93,7 +93,7 @@ def ledger(store: Store) -> Iterator[Ledger]:
 def running(ledger: Ledger) -> Iterator[Served]:
     guarded = {"guarded-calls": ("calls", "check_call"), "guarded-answers": ("texts", "check_text")}
     settings = Settings(
-        limits=Limits(heartbeat_seconds=PATIENCE_SECONDS),
+        limits=ServerLimits(heartbeat_seconds=PATIENCE_SECONDS),
         models={**{name: ModelSettings((MODEL,)) for name in guarded}, "either": ModelSettings((MODEL, MODEL))},
         guards={name: GuardSettings(guard, models=(name,)) for name, (guard, _) in guarded.items()},
         mcp={"shop": python("shop.py")},
@@ -191,7 +191,7 @@ class Slow(OpenAccess):
         self.begun, self.open, self.settled = threading.Event(), threading.Event(), threading.Event()
         self.settlements: list[Settlement] = []
 
-    async def begin(self, grant: Grant, call: ModelCall) -> Lease:
+    async def begin(self, grant: Grant, call: ModelCall) -> CallLease:
         """Lets a call in, in a thread, as access by a database does."""
         self.begun.set()
         await asyncio.to_thread(self.open.wait)
@@ -218,7 +218,7 @@ def test_client_that_leaves_while_its_call_is_let_in_holds_no_lease():
 @pytest.mark.parametrize("stream", [False, True])
 def test_calls_that_run_when_the_server_ends_are_settled(stream: bool):
     accounts = Accounts()
-    with ExitStack() as clients, serving(Settings(limits=Limits(drain_seconds=0.05)), access=accounts) as served:
+    with ExitStack() as clients, serving(Settings(limits=ServerLimits(drain_seconds=0.05)), access=accounts) as served:
         served.vendor.script(*(BEGUN if stream else ()), HANG)
         asking = Client(served, "none").asking("/v1/chat/completions", {**ASK, "stream": stream})
         clients.enter_context(asking)

@@ -15,7 +15,7 @@ import pytest
 
 from abstractcore import OverloadedError, StreamInterruptedError, Usage
 from abstractcore.testing import ScriptedReply
-from abstractcore_server import Limits, ModelSettings, Settings
+from abstractcore_server import ModelSettings, ServerLimits, Settings
 from tests.chaos_server import CUT, DONE, HANG, LAST_CHUNK, USAGE, chunk, delta, failure, stream_head, streamed
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts
@@ -44,7 +44,7 @@ def accounts() -> Accounts:
 
 @pytest.fixture(scope="module")
 def running(accounts: Accounts) -> Generator[Served]:
-    limits = Limits(heartbeat_seconds=QUICK, drain_seconds=QUICK, drains=1)
+    limits = ServerLimits(heartbeat_seconds=QUICK, drain_seconds=QUICK, drains=1)
     models = {"either": ModelSettings((MODEL, "scripted"))}
     with serving(Settings(limits=limits, models=models), access=accounts) as served:
         yield served
@@ -255,7 +255,7 @@ def test_usage_of_a_stream_is_sent_if_it_was_asked_for(served: Served, http: htt
 @pytest.fixture(scope="module")
 def draining() -> Generator[tuple[Served, Accounts]]:
     accounts = Accounts()
-    limits = Limits(drain_seconds=30, drains=1)
+    limits = ServerLimits(drain_seconds=30, drains=1)
     with serving(Settings(limits=limits), access=accounts) as served:
         drained = provider_at(served.vendor, "/v1", on_disconnect="drain")
         settings = served.application.state.settings

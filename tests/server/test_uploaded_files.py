@@ -13,7 +13,7 @@ import pytest
 
 from abstractcore_server import Settings
 from abstractcore_server.access.admission import FixedKeys
-from abstractcore_server.configuration.settings import Limits
+from abstractcore_server.configuration.settings import ServerLimits
 from tests.chaos_server import completion
 from tests.server.serving import Served, serving
 
@@ -201,7 +201,7 @@ def test_content_is_no_page_of_this_server(http: httpx2.Client):
 
 
 def test_each_key_has_its_own_files_and_so_many_bytes():
-    settings = Settings(limits=Limits(stored_bytes=10))
+    settings = Settings(limits=ServerLimits(stored_bytes=10))
     mine, other = ({"authorization": f"Bearer {key}"} for key in KEYS)
     with serving(settings, access=FixedKeys(KEYS)) as served, httpx2.Client(base_url=served.url) as http:
 
@@ -226,7 +226,7 @@ def test_each_key_has_its_own_files_and_so_many_bytes():
 
 def test_each_key_has_so_many_files_and_uploads():
     """Clients do not send a request again that is refused for good: without `x-should-retry` a 429 is."""
-    settings = Settings(limits=Limits(stored_files=1, uploads=2))
+    settings = Settings(limits=ServerLimits(stored_files=1, uploads=2))
     with serving(settings, access=FixedKeys(KEYS)) as served:
         mine, other = (openai.OpenAI(base_url=f"{served.url}/v1", api_key=key) for key in KEYS)
 

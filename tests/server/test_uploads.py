@@ -18,7 +18,7 @@ from sqlalchemy.engine import Engine
 
 from abstractcore_server import ServerSettings, Settings
 from abstractcore_server.access.admission import FixedKeys
-from abstractcore_server.configuration.settings import Limits
+from abstractcore_server.configuration.settings import ServerLimits
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.postgresql import running_postgresql
 from tests.server.multipart import form
@@ -117,7 +117,7 @@ def test_async_client_uploads_an_empty_file_without_parts(running: Served, tmp_p
 
 @pytest.mark.exhaustive
 def test_part_of_the_clients_default_size_has_room_in_a_body(client: openai.OpenAI, tmp_path: Path):
-    assert Limits().body_bytes == DEFAULT_PART_SIZE
+    assert ServerLimits().body_bytes == DEFAULT_PART_SIZE
     path = tmp_path / "large.bin"
     with path.open("wb") as file:
         file.truncate(DEFAULT_PART_SIZE + 1)
@@ -259,7 +259,7 @@ def test_parts_and_completions_at_once(http: httpx2.Client, pending: str):
 
 
 def test_each_key_has_its_own_uploads_and_so_many_bytes():
-    settings = Settings(limits=Limits(stored_bytes=10))
+    settings = Settings(limits=ServerLimits(stored_bytes=10))
     mine, other = ({"authorization": f"Bearer {key}"} for key in KEYS)
     with serving(settings, access=FixedKeys(KEYS)) as served, httpx2.Client(base_url=served.url) as http:
         path = f"/v1/uploads/{http.post('/v1/uploads', json=UPLOAD, headers=mine).json()['id']}"

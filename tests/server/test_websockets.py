@@ -32,8 +32,7 @@ from websockets.sync.client import ClientConnection, connect
 from abstractcore import AuthenticationError, CallRecord, OverloadedError, RateLimitError, Usage
 from abstractcore.concurrency import AsyncRuntime
 from abstractcore.testing import ScriptedReply
-from abstractcore_server import Grant, Limits, ServerSettings, Settings
-from abstractcore_server.client_connection import Connection
+from abstractcore_server import Grant, ServerLimits, ServerSettings, Settings, client_connection
 from abstractcore_server.connections import limited_websockets
 from abstractcore_server.records import ReceiptFolder
 from abstractcore_server.responses.websockets import Socket
@@ -103,7 +102,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="module")
 def running(accounts: Keyed, folder: Path) -> Iterator[Served]:
     server = ServerSettings(audit_log=str(folder / "audit.jsonl"), receipts=str(folder / "receipts"))
-    with serving(Settings(server, Limits(body_bytes=BODY_BYTES)), access=accounts) as served:
+    with serving(Settings(server, ServerLimits(body_bytes=BODY_BYTES)), access=accounts) as served:
         yield served
 
 
@@ -335,7 +334,7 @@ def test_connection_ends_after_the_responses_of_all_its_streams():
     """What waits behind them is not begun any more."""
     sent: list[Any] = []
 
-    async def answer(scope: Mapping[str, Any], connection: Connection) -> None:
+    async def answer(scope: Mapping[str, Any], connection: client_connection.ClientConnection) -> None:
         begun.append(json.loads((await connection.receive())["body"])["input"])
         if len(begun) == 2:
             sockets[0].end(stopping)
@@ -350,7 +349,7 @@ def test_connection_ends_after_the_responses_of_all_its_streams():
         sent.append(message)
 
     async def serve() -> None:
-        sockets.append(Socket({"headers": []}, receive, send, Limits(), AsyncRuntime(), answer))
+        sockets.append(Socket({"headers": []}, receive, send, ServerLimits(), AsyncRuntime(), answer))
         await sockets[0].serve()
 
     both = asyncio.Event()
@@ -667,7 +666,7 @@ def test_client_that_leaves_cancels_its_response(served: Served, accounts: Keyed
 
 @contextmanager
 def limited(**limits: Any) -> Generator[Served]:
-    with serving(Settings(limits=Limits(**limits))) as served:
+    with serving(Settings(limits=ServerLimits(**limits))) as served:
         yield served
 
 
@@ -725,7 +724,9 @@ def test_each_message_has_its_own_time():
         transport.get_extra_info.return_value = None
         config = uvicorn.Config(accept, log_config=None)
         config.load()
-        protocol: Any = limited_websockets(Limits(head_seconds=2 * PATIENCE_SECONDS, body_seconds=PATIENCE_SECONDS))
+        protocol: Any = limited_websockets(
+            ServerLimits(head_seconds=2 * PATIENCE_SECONDS, body_seconds=PATIENCE_SECONDS)
+        )
         protocol = protocol(config, ServerState(), {}, timers)
         protocol.connection_made(transport)
         protocol.data_received(
@@ -745,7 +746,7 @@ def test_each_message_has_its_own_time():
 def test_old_connection_ends_after_its_response():
     sent: list[Any] = []
 
-    async def answer(scope: Mapping[str, Any], connection: Connection) -> None:
+    async def answer(scope: Mapping[str, Any], connection: client_connection.ClientConnection) -> None:
         await is_old.wait()
         await connection.write(b'data: {"type":"response.completed"}\n\n', more=False)
 
@@ -761,7 +762,9 @@ def test_old_connection_ends_after_its_response():
             is_old.set()
 
     async def serve() -> None:
-        await Ageing({"headers": []}, receive, send, Limits(websocket_seconds=QUICK), AsyncRuntime(), answer).serve()
+        await Ageing(
+            {"headers": []}, receive, send, ServerLimits(websocket_seconds=QUICK), AsyncRuntime(), answer
+        ).serve()
 
     is_old = asyncio.Event()
     messages = [{"type": "websocket.receive", "text": json.dumps(ASK)}]

@@ -20,7 +20,7 @@ from abstractcore import ConfigurationError
 from abstractcore_server import ServerSettings, Settings
 from abstractcore_server.process import listening_socket
 from abstractcore_server.store import KeyLimits, Keys, Store
-from abstractcore_server.workers import Workers
+from abstractcore_server.workers import WorkerProcesses
 from tests.chaos_server import HANG, LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, chunk, completion, delta, stream_head
 from tests.postgresql import running_postgresql
 from tests.server.test_process import ASK, LAST_PIECE, Process, notified, started, wait_until_refused
@@ -359,4 +359,4 @@ def test_server_whose_workers_cannot_start_ends_with_an_error():
         listening_socket(settings.server, is_open=True) as listening,
         pytest.raises(ConfigurationError, match="no worker could start"),
     ):
-        Workers(settings, listening, sys.exit, lambda: settings).run()  # each worker ends with an error
+        WorkerProcesses(settings, listening, sys.exit, lambda: settings).run()  # each worker ends with an error

@@ -14,7 +14,7 @@ from abstractcore.errors import AccessDeniedError, AuthenticationError, InvalidI
 from abstractcore.schema import CostSource, ModelCall, Outcome, Usage
 
 from ..failures import RequestRefused
-from ..requests import Request
+from ..requests import RequestHead
 
 _SHORTEST_KEY = 16
 _HEADERS = ("x-api-key", "x-goog-api-key", "api-key")
@@ -59,7 +59,7 @@ class Settlement:
     estimated: bool = False
 
 
-class Lease(Protocol):
+class CallLease(Protocol):
     """A call that was let in. It holds what it reserved of its key's limits until it is settled."""
 
     async def settle(self, settlement: Settlement) -> None:
@@ -67,7 +67,7 @@ class Lease(Protocol):
         ...
 
 
-class Access(Protocol):
+class AccessControl(Protocol):
     """Decides which requests and calls are let in."""
 
     @property
@@ -75,19 +75,19 @@ class Access(Protocol):
         """Whether everyone who can connect has access: the server then listens on this machine only."""
         ...
 
-    async def admit(self, request: Request) -> Grant:
+    async def admit(self, request: RequestHead) -> Grant:
         """Returns what the sender of a request may do, before its body is read.
 
         Raises `AuthenticationError` without a valid key, and `RateLimitError` with `retry_after`.
         """
         ...
 
-    async def begin(self, grant: Grant, call: ModelCall) -> Lease:
+    async def begin(self, grant: Grant, call: ModelCall) -> CallLease:
         """Lets a call in, before it is sent to its provider; raises `RateLimitError` and `QuotaError`."""
         ...
 
 
-class NoLease:
+class NoCallLease:
     """A call without limits."""
 
     async def settle(self, settlement: Settlement) -> None:
@@ -99,14 +99,14 @@ class OpenAccess:
 
     is_open = True
 
-    async def admit(self, request: Request) -> Grant:
+    async def admit(self, request: RequestHead) -> Grant:
         """Returns a grant of everything; raises `AuthenticationError` for a key in the URL."""
         refuse_key_in_url(request)
         return Grant()
 
-    async def begin(self, grant: Grant, call: ModelCall) -> Lease:
+    async def begin(self, grant: Grant, call: ModelCall) -> CallLease:
         """Lets every call in."""
-        return NoLease()
+        return NoCallLease()
 
 
 class FixedKeys:
@@ -122,7 +122,7 @@ class FixedKeys:
             check_key(key)
         self._digests = [digest_of(key) for key in keys]
 
-    async def admit(self, request: Request) -> Grant:
+    async def admit(self, request: RequestHead) -> Grant:
         """Returns the grant of the key in a request; raises `AuthenticationError` without a valid one."""
         digest = digest_of(credential_of(request))
         matches = [hmac.compare_digest(digest, each) for each in self._digests]
@@ -130,9 +130,9 @@ class FixedKeys:
             raise AuthenticationError("this key is not valid here")
         return Grant(key_id=f"key{matches.index(True) + 1}", owner=f"sha256:{digest.hex()}")
 
-    async def begin(self, grant: Grant, call: ModelCall) -> Lease:
+    async def begin(self, grant: Grant, call: ModelCall) -> CallLease:
         """Lets every call in."""
-        return NoLease()
+        return NoCallLease()
 
 
 def digest_of(key: str) -> bytes:
@@ -152,7 +152,7 @@ def check_key(key: str, source: str = "keys") -> None:
         )
 
 
-def credential_of(request: Request) -> str:
+def credential_of(request: RequestHead) -> str:
     """Returns the key in a request's headers; raises `AuthenticationError` if there is none, if there are different
     ones, or if the URL has one.
     """
@@ -170,7 +170,7 @@ def credential_of(request: Request) -> str:
     return given.pop()
 
 
-def refuse_key_in_url(request: Request) -> None:
+def refuse_key_in_url(request: RequestHead) -> None:
     """Raises `AuthenticationError` for a key in the URL, which proxies and logs keep, even if it is valid."""
     if request.has_credential_in_url:
         raise AuthenticationError("a key in the URL is refused, since URLs are logged: send it as a header")
@@ -208,7 +208,7 @@ class Origins:
     def __init__(self, allowed: Sequence[str]) -> None:
         self._allowed = frozenset(map(str.lower, allowed))
 
-    def check(self, request: Request, *, is_page: bool) -> Mapping[str, str]:
+    def check(self, request: RequestHead, *, is_page: bool) -> Mapping[str, str]:
         """Returns the headers that let a page of an allowed origin read the response (CORS); none for others.
 
         Raises `RequestRefused` for other pages. A link to a page of the server (`is_page`) may be anywhere: browsers
@@ -227,12 +227,12 @@ class Origins:
         raise RequestRefused(403, AccessDeniedError(_refusal(origin)))
 
 
-def is_preflight(request: Request) -> bool:
+def is_preflight(request: RequestHead) -> bool:
     """Whether a browser asks which requests a page may send."""
     return request.method == "OPTIONS" and "access-control-request-method" in request.headers
 
 
-def _cors_headers(origin: str, request: Request) -> dict[str, str]:
+def _cors_headers(origin: str, request: RequestHead) -> dict[str, str]:
     headers = {"access-control-allow-origin": origin, "access-control-expose-headers": "*", "vary": "origin"}
     if is_preflight(request):
         headers["access-control-allow-methods"] = request.headers["access-control-request-method"]
@@ -240,7 +240,7 @@ def _cors_headers(origin: str, request: Request) -> dict[str, str]:
     return headers
 
 
-def _is_link(request: Request) -> bool:
+def _is_link(request: RequestHead) -> bool:
     """Whether a browser opens the response as a page of its own."""
     headers = request.headers
     kind = (request.method, headers.get("sec-fetch-mode"), headers.get("sec-fetch-dest"))

@@ -272,7 +272,7 @@ class _TextStep:
             self._out.append(self._marks.popleft()[0])
 
 
-def edited(transcript: Transcript, edits: Sequence[Edit]) -> Transcript:
+def edited_transcript(transcript: Transcript, edits: Sequence[Edit]) -> Transcript:
     """Returns a transcript with edits of `transcript.text`, which are in order.
 
     Segments that one edit touches become one, with the time of all of them and the first speaker. A changed segment has
@@ -358,7 +358,7 @@ async def _guarded_transcript(guarding: Guarding, transcript: Transcript) -> Tra
         if not transcript.text:
             break
         edits = await _edits(guarding, guard, guarding.decision(guard, "reply"), transcript.text)
-        transcript = edited(transcript, edits) if edits else transcript
+        transcript = edited_transcript(transcript, edits) if edits else transcript
     return transcript
 
 

@@ -28,7 +28,7 @@ from .guards import (
 )
 
 if TYPE_CHECKING:
-    from ..context import Exchange
+    from ..context import RequestContext
 
 T = TypeVar("T")
 _LONGEST_REASON = 500
@@ -39,32 +39,37 @@ _log = logging.getLogger("abstractcore.server")
 
 
 class Guarding:
-    """The guards of one call, and what they have decided. `context` is what they are told."""
+    """The guards of one call, and what they have decided. `guard_context` is what they are told."""
 
     def __init__(
-        self, guards: Sequence[ConnectedGuard], exchange: Exchange, call: ModelCall, asked: str, operation: str = CHAT
+        self,
+        guards: Sequence[ConnectedGuard],
+        context: RequestContext,
+        call: ModelCall,
+        asked: str,
+        operation: str = CHAT,
     ) -> None:
         self.guards = guards
         self.decisions: list[GuardDecision] = []
         self.warnings: list[CallWarning] = []
-        self.receipt = exchange.entry.receipt
-        request, model = exchange.request, f"{call.provider}/{call.model}"
-        self.context = GuardContext(request.trace_id, model, asked, exchange.grant.key_id, call, operation)
-        self._off_loop = partial(exchange.off_loop, is_large(exchange.entry.receipt.request))
-        self._entry = exchange.entry
+        self.receipt = context.entry.receipt
+        request, model = context.request, f"{call.provider}/{call.model}"
+        self.guard_context = GuardContext(request.trace_id, model, asked, context.grant.key_id, call, operation)
+        self._off_loop = partial(context.off_loop, is_large(context.entry.receipt.request))
+        self._entry = context.entry
 
     @classmethod
-    def of(cls, exchange: Exchange, call: ModelCall, asked: str, operation: str = CHAT) -> Guarding | None:
+    def of(cls, context: RequestContext, call: ModelCall, asked: str, operation: str = CHAT) -> Guarding | None:
         """Returns the guards of a call, whose model the client has `asked` for under that name; None if there are
         none.
         """
         models = (asked, f"{call.provider}/{call.model}")
-        guards = exchange.state.guards.of(models, exchange.grant.key_id)
-        return cls(guards, exchange, call, asked, operation) if guards else None
+        guards = context.state.guards.of(models, context.grant.key_id)
+        return cls(guards, context, call, asked, operation) if guards else None
 
     def decision(self, guard: ConnectedGuard, checked: Checked) -> GuardDecision:
         """Returns the decision of a guard that is about to look at something, recorded already."""
-        decision = GuardDecision(guard.name, checked, self.context.model)
+        decision = GuardDecision(guard.name, checked, self.guard_context.model)
         self.decisions.append(decision)
         self._entry.decisions.append(decision)
         return decision
@@ -80,7 +85,7 @@ class Guarding:
         """Returns the call that is to be sent, with the decisions as tags of its record; raises `RequestRefused`.
         `accept` returns a verdict that has changed the call, and raises `GuardFailure` for one that may not be given.
         """
-        self.context = replace(self.context, call=call)
+        self.guard_context = replace(self.guard_context, call=call)
         for guard in self.guards:
             if guard.check_call is None:
                 continue
@@ -92,7 +97,7 @@ class Guarding:
                 call = verdict
             tags = {**call.tags, f"guard.{guard.name}": decision.outcome}
             call = await self._off_loop(partial(call.with_, tags=tags))
-            self.context = replace(self.context, call=call)
+            self.guard_context = replace(self.guard_context, call=call)
         return call
 
     async def tool_call(self, call: ToolCall) -> ToolCall:
@@ -115,8 +120,8 @@ class Guarding:
         """Returns the result of a tool that the server ran as the model may read it: guards see the call that it would
         be sent with. Raises `ToolFailed`, which the model reads, for one that a guard refuses.
         """
-        conversation = (*self.context.call.messages, Message.assistant(tool_call), Message.tool(result))
-        call = self.context.call.with_(messages=conversation)
+        conversation = (*self.guard_context.call.messages, Message.assistant(tool_call), Message.tool(result))
+        call = self.guard_context.call.with_(messages=conversation)
         for guard in self.guards:
             if guard.check_call is None:
                 continue
@@ -208,7 +213,7 @@ class Guarding:
         loop = asyncio.get_running_loop()
         begun = loop.time()
         try:
-            answer = await guard.ask(check, subject, self.context)
+            answer = await guard.ask(check, subject, self.guard_context)
             if isinstance(answer, Refusal):
                 raise _refused(guard, decision, answer)
             accepted = None if answer is None else await self._off_loop(_accepted, accept, answer)
@@ -226,7 +231,7 @@ class Guarding:
 
     def _failed(self, guard: ConnectedGuard, decision: GuardDecision, failure: GuardFailure) -> None:
         """Warns of a guard that has failed; raises `RequestRefused` if the call may not go on without it."""
-        _log.warning("request %s: the guard %r failed: %s", self.context.trace_id, guard.name, failure)
+        _log.warning("request %s: the guard %r failed: %s", self.guard_context.trace_id, guard.name, failure)
         if guard.settings.on_failure == "closed":
             decision.outcome = "failed_closed"
             error = ServerError(f"the guard {guard.name!r} failed, and nothing is answered without it")

@@ -34,7 +34,7 @@ from abstractcore.schema import (
 )
 
 from ..client_connection import ClientGone
-from .admission import Lease, Settlement
+from .admission import CallLease, Settlement
 
 Result: TypeAlias = GenerateResponse[Any] | OperationResult[Any] | BackendFacts
 
@@ -200,7 +200,7 @@ Worker = Callable[..., Awaitable[Settlement]]
 
 
 @dataclass(slots=True, eq=False)
-class Account:
+class CallAccount:
     """A call that was let in. Without `spending`, it has sent nothing that a vendor charges for."""
 
     spending: Spending | None = None
@@ -210,7 +210,7 @@ class Account:
         return not_sent(error) if self.spending is None else self.spending.settlement(error)
 
 
-class Accounts:
+class CallAccounts:
     """The accounts of all requests that are open."""
 
     def __init__(self) -> None:
@@ -219,11 +219,13 @@ class Accounts:
         self._none_open.set()
 
     @asynccontextmanager
-    async def account(self, begin: Callable[[], Coroutine[Any, Any, Lease]], work: Worker) -> AsyncGenerator[Account]:
+    async def account(
+        self, begin: Callable[[], Coroutine[Any, Any, CallLease]], work: Worker
+    ) -> AsyncGenerator[CallAccount]:
         """Lets a call in by `begin`, and settles it at the end of `async with`. A task that is cancelled while one of
         them runs does not end it: what was reserved would never be released.
         """
-        account = Account()
+        account = CallAccount()
         self._enter(account)
         try:
             lease = await self._lease(begin)
@@ -244,7 +246,7 @@ class Accounts:
             async with asyncio.timeout(seconds):
                 await self._none_open.wait()
 
-    async def _lease(self, begin: Callable[[], Coroutine[Any, Any, Lease]]) -> Lease:
+    async def _lease(self, begin: Callable[[], Coroutine[Any, Any, CallLease]]) -> CallLease:
         lease = self._begun(begin())
         try:
             return await asyncio.shield(lease)
@@ -268,7 +270,7 @@ class Accounts:
             self._none_open.set()
 
 
-async def _settle(lease: Lease, account: Account, error: BaseException | None, work: Worker) -> None:
+async def _settle(lease: CallLease, account: CallAccount, error: BaseException | None, work: Worker) -> None:
     try:
         settlement = await work(account.settlement, error)
     except Exception:  # the lease would hold a place of its key
@@ -277,7 +279,7 @@ async def _settle(lease: Lease, account: Account, error: BaseException | None, w
     await lease.settle(settlement)
 
 
-async def _give_back(begun: asyncio.Task[Lease], error: BaseException) -> None:
+async def _give_back(begun: asyncio.Task[CallLease], error: BaseException) -> None:
     """Settles the lease of a call that was cancelled before it was let in, unless it was refused."""
     await asyncio.wait([begun])
     if not begun.cancelled() and begun.exception() is None:

@@ -19,9 +19,9 @@ from abstractcore.schema import ModelCall
 
 from ..configuration.settings import DatabaseDown, Settings
 from ..failures import RequestRefused
-from ..requests import Request
+from ..requests import RequestHead
 from ..store import CallLeases, Key, KeyLimits, Keys, Refusal, Store, default_file
-from .admission import FixedKeys, Grant, Lease, NoLease, Settlement, credential_of
+from .admission import CallLease, FixedKeys, Grant, NoCallLease, Settlement, credential_of
 
 KEY_SECONDS = 5.0
 """How long a process takes a key as valid without asking the database."""
@@ -69,7 +69,7 @@ class StoredKeys:
         self._now = now
         self._seen: OrderedDict[bytes, tuple[float, Key]] = OrderedDict()
 
-    async def admit(self, request: Request) -> Grant:
+    async def admit(self, request: RequestHead) -> Grant:
         """Returns the grant of the key in a request.
 
         Raises `AuthenticationError` without a valid one, and `RequestRefused` if it cannot be checked.
@@ -103,13 +103,13 @@ class StoredKeys:
             if len(self._seen) > _MOST_KEYS:
                 self._seen.popitem(last=False)
 
-    async def begin(self, grant: Grant, call: ModelCall) -> Lease:
+    async def begin(self, grant: Grant, call: ModelCall) -> CallLease:
         """Lets a call in.
 
         Raises `RateLimitError` at a limit of its key, and `RequestRefused` if it cannot be checked.
         """
         if not isinstance(grant, StoredGrant) or grant.key_id is None or not grant.limits.any:
-            return NoLease()
+            return NoCallLease()
         tokens = await asyncio.to_thread(abstractcore.Services.estimate_tokens, call)
         tokens += call.sampling.max_output_tokens or _ANSWER_TOKENS
         seconds = (grant.call_seconds or self._call_seconds) + _LATE_SECONDS
@@ -119,16 +119,16 @@ class StoredKeys:
         except DatabaseError as error:
             _log.error("limits cannot be checked, the database is down: %s", error)
             if self._down == "open":
-                return NoLease()
+                return NoCallLease()
             raise _unavailable() from None
         if isinstance(lease, Refusal):
             limit = lease.limit if lease.limit == "calls at once" else f"{lease.limit} per minute"
             message = f"this key's limit of {limit} is reached: {lease.most}"
             raise RateLimitError(message, retry_after=max(1, math.ceil(lease.retry_after)))
-        return StoredLease(self._leases, lease)
+        return StoredCallLease(self._leases, lease)
 
 
-class StoredLease:
+class StoredCallLease:
     """What a call reserved of its key's limits in the database."""
 
     def __init__(self, leases: CallLeases, lease: str) -> None:

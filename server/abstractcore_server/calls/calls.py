@@ -22,56 +22,55 @@ from abstractcore.schema import (
     to_data,
 )
 
-from ..context import Exchange, NoDownloads, Reply
-from ..dialects import ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, Dialect
+from ..context import NoDownloads, Reply, RequestContext
+from ..dialects import ANTHROPIC, OPENAI_CHAT, OPENAI_RESPONSES, ClientDialect
 from ..failures import refused
-from ..files.contents import with_contents
 from ..records import RECEIPT_HEADER
-from ..requests import Request, read_object
+from ..requests import RequestHead, read_object
 from ..responses.turns import turn_of
 from ..tools.requests import with_attached_tools, without_requested_tools
-from .jobs import Job, Planned, first_of
+from .jobs import AnswerJob, PlannedCall, first_of
 from .passthrough import changed_paths, digest_of
-from .reasoning import sealed_reply
+from .reasoning import with_opaque_signatures
 from .replies import MODEL_CHANGE, reply_fields, with_field, with_valid_arguments
 from .streaming import StreamedAnswer
 
 
-async def answer(exchange: Exchange) -> Reply:
+async def answer(context: RequestContext) -> Reply:
     """Calls a model; returns its reply, whole or as a stream."""
-    return await answer_of(await read(exchange))
+    return await answer_of(await read(context))
 
 
-async def answer_of(job: Job) -> Reply:
+async def answer_of(job: AnswerJob) -> Reply:
     """Calls a model for a job, with the tools that its model gets in every API."""
-    return await answered(await with_attached_tools(job))
+    return await answer_job(await with_attached_tools(job) if job.context.state.settings.mcp else job)
 
 
-async def read(exchange: Exchange) -> Job:
+async def read(context: RequestContext) -> AnswerJob:
     """Returns the job of a request for an answer."""
-    body = exchange.entry.receipt.request = await exchange.body()
-    asked = await exchange.off_loop(is_large(body), exchange.dialect.read, exchange.request, body)
-    return Job.of(exchange, asked)
+    body = context.entry.receipt.request = await context.body()
+    client_request = await context.off_loop(is_large(body), context.dialect.read, context.request, body)
+    return AnswerJob.of(context, client_request)
 
 
-async def answered(job: Job) -> Reply:
+async def answer_job(job: AnswerJob) -> Reply:
     """Does a job."""
-    job = await with_contents(job)
-    if job.asked.stream:
+    job = await job.with_file_contents()
+    if job.client_request.stream:
         return StreamedAnswer(job)
-    exchange = job.exchange
-    async with exchange.state.drains.watched(exchange.connection, job.served.on_disconnect):
+    context = job.context
+    async with context.state.drains.watched(context.connection, job.resolved.on_disconnect):
         answers = await all_answers(job)
-    return await whole(job, answers)
+    return await whole_response(job, answers)
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class CallAnswer:
     """One answer, and the call that it is of. `received` is the reply of all its rounds, `reply` what the guards
     have left of it.
     """
 
-    planned: Planned
+    planned: PlannedCall
     response: GenerateResponse[Any]
     received: ModelReply
     reply: ModelReply
@@ -86,33 +85,33 @@ class Answered:
         """Whether the client gets the provider's bytes."""
         return self.planned.relay.is_untouched and not self.is_changed
 
-    def sealed(self, reply: ModelReply) -> ModelReply:
+    def for_client(self, reply: ModelReply) -> ModelReply:
         """Returns a reply as the client may have it."""
         if self.planned.rounds is not None:
             reply = self.planned.rounds.shown(reply)
         reply = self.planned.tools.in_reply(reply)
         reply = with_valid_arguments(self.planned.head.in_reply(reply), self.planned.head.dialect)
-        return reply if self.planned.own_format else sealed_reply(reply, self.planned.origin)
+        return reply if self.planned.own_format else with_opaque_signatures(reply, self.planned.origin)
 
 
-async def all_answers(job: Job) -> list[Answered]:
+async def all_answers(job: AnswerJob) -> list[CallAnswer]:
     """Returns an answer for each choice. The first error cancels the other calls."""
-    if job.asked.choices == 1:
+    if job.client_request.choices == 1:
         return [await _one_answer(job)]
     try:
         async with asyncio.TaskGroup() as group:
-            tasks = [group.create_task(_one_answer(job)) for _ in range(job.asked.choices)]
+            tasks = [group.create_task(_one_answer(job)) for _ in range(job.client_request.choices)]
     except ExceptionGroup as group_error:
         raise group_error.exceptions[0] from None
     return [task.result() for task in tasks]
 
 
-async def _one_answer(job: Job) -> Answered:
+async def _one_answer(job: AnswerJob) -> CallAnswer:
     """Returns the answer of the first model that has one."""
-    return await first_of(job.exchange, job.served.llms, lambda llm: _called(job, llm))
+    return await first_of(job.context, job.resolved.llms, lambda llm: _called(job, llm))
 
 
-async def _called(job: Job, llm: abstractcore.LLM) -> Answered:
+async def _called(job: AnswerJob, llm: abstractcore.LLM) -> CallAnswer:
     async with job.begun(await job.planned(llm)) as (planned, spending):
         if planned.rounds is None:
             response = await planned.llm.arun(planned.call, timeout=job.timeout)
@@ -123,36 +122,36 @@ async def _called(job: Job, llm: abstractcore.LLM) -> Answered:
     reply = received
     if planned.guarding is not None:
         reply = await planned.guarding.reply(received)
-    return Answered(planned, response, received, reply)
+    return CallAnswer(planned, response, received, reply)
 
 
-def _rendered(job: Job, answers: list[Answered]) -> Rendered:
+def _rendered(job: AnswerJob, answers: list[CallAnswer]) -> Rendered:
     """Returns the body for the client: the provider's own, if the request was sent as the client wrote it."""
     first = answers[0]
     if first.is_untouched:
         return Rendered(_renamed(job, first.planned))
-    rendered = _written(job, first, [each.sealed(each.reply) for each in answers])
+    rendered = _written(job, first, [each.for_client(each.reply) for each in answers])
     if any(each.is_changed for each in answers):
-        received = _written(job, first, [each.sealed(each.received) for each in answers])
+        received = _written(job, first, [each.for_client(each.received) for each in answers])
         changes = changed_paths(jiter.from_json(received.body), jiter.from_json(rendered.body))
-        job.exchange.entry.receipt.add_reply_changes(changes)
+        job.context.entry.receipt.add_reply_changes(changes)
     return rendered
 
 
-def _renamed(job: Job, planned: Planned) -> bytes:
+def _renamed(job: AnswerJob, planned: PlannedCall) -> bytes:
     """Returns the provider's bytes, with the client's name of the model."""
     received = planned.relay.received
     body = planned.head.in_body(received)
     if body is not received:
-        job.exchange.entry.receipt.add_reply_changes((MODEL_CHANGE,))
+        job.context.entry.receipt.add_reply_changes((MODEL_CHANGE,))
     return body
 
 
-def _written(job: Job, first: Answered, replies: list[ModelReply]) -> Rendered:
-    return job.exchange.dialect.render(first.planned.transpiler, replies, job.asked, job.stamp)
+def _written(job: AnswerJob, first: CallAnswer, replies: list[ModelReply]) -> Rendered:
+    return job.context.dialect.render(first.planned.transpiler, replies, job.client_request, job.stamp)
 
 
-async def whole(job: Job, answers: list[Answered]) -> WireResponse:
+async def whole_response(job: AnswerJob, answers: list[CallAnswer]) -> WireResponse:
     """Returns the response to the client. Its headers are those of the first answer."""
     first = answers[0]
     rendered = _rendered(job, answers)
@@ -182,37 +181,37 @@ async def whole(job: Job, answers: list[Answered]) -> WireResponse:
         body = with_field(body, to_json(fields))
     if job.keep is not None:
         body = await job.keep(body)
-    headers[RECEIPT_HEADER] = await job.off_loop(job.exchange.entry.receipt.header, digest_of(body))
-    return WireResponse(200, job.exchange.headers(headers), body)
+    headers[RECEIPT_HEADER] = await job.off_loop(job.context.entry.receipt.header, digest_of(body))
+    return WireResponse(200, job.context.headers(headers), body)
 
 
 _FETCHED_HERE: Final = "us"
 
 
-async def decide(exchange: Exchange) -> WireResponse:
+async def decide(context: RequestContext) -> WireResponse:
     """Returns what a call would do with its files, its warnings and its models, without making it.
 
     The body is that of a call of Chat Completions, Responses or Messages. Raises the errors that the call would raise
     before it converts files.
     """
-    body = exchange.entry.receipt.request = await exchange.body()
+    body = context.entry.receipt.request = await context.body()
     large = is_large(body)
-    exchange = replace(exchange, dialect=await exchange.off_loop(large, _dialect_of, exchange.request, body))
-    job = Job.of(exchange, await exchange.off_loop(large, exchange.dialect.read, exchange.request, body))
+    context = replace(context, dialect=await context.off_loop(large, _dialect_of, context.request, body))
+    job = AnswerJob.of(context, await context.off_loop(large, context.dialect.read, context.request, body))
     job = await with_everything(job)
-    async with exchange.state.drains.watched(exchange.connection, "cancel"):
-        return exchange.answer(await _decisions(job))
+    async with context.state.drains.watched(context.connection, "cancel"):
+        return context.answer(await _decisions(job))
 
 
-async def with_everything(job: Job) -> Job:
+async def with_everything(job: AnswerJob) -> AnswerJob:
     """Returns the job of a request that is not made, with the items that it continues and the contents of files."""
-    if job.exchange.dialect is OPENAI_RESPONSES:
+    if job.context.dialect is OPENAI_RESPONSES:
         turn = await turn_of(job)
         job = without_requested_tools(job if turn is None else turn.job)
-    return await with_contents(job)
+    return await job.with_file_contents()
 
 
-def _dialect_of(request: Request, body: bytes) -> Dialect:
+def _dialect_of(request: RequestHead, body: bytes) -> ClientDialect:
     """Returns the API of a body: of those that have `messages`, Anthropic's clients send the version of theirs."""
     data = read_object(body, request.headers)
     if ("messages" in data) == ("input" in data):
@@ -223,13 +222,13 @@ def _dialect_of(request: Request, body: bytes) -> Dialect:
     return ANTHROPIC if "anthropic-version" in request.headers else OPENAI_CHAT
 
 
-async def _decisions(job: Job) -> Mapping[str, Any]:
+async def _decisions(job: AnswerJob) -> Mapping[str, Any]:
     """Returns what the first model's call would do. It counts as a request, and costs nothing."""
-    first, *others = job.served.llms
+    first, *others = job.resolved.llms
     planned = await job.planned(first)
-    async with job.exchange.account(planned.call):
+    async with job.context.account(planned.call):
         plan = await first.aplan_call(planned.call, timeout=job.timeout)
-    _check_downloads(job.exchange, plan.media)
+    _check_downloads(job.context, plan.media)
     return {
         "object": "decisions",
         "model": planned.origin,
@@ -239,31 +238,31 @@ async def _decisions(job: Job) -> Mapping[str, Any]:
         "tool_search": plan.tool_search,
         "estimated_input_tokens": plan.estimated_input_tokens,
         "estimated_cost": plan.estimated_cost and to_data(plan.estimated_cost),
-        "trace_id": job.exchange.request.trace_id,
+        "trace_id": job.context.request.trace_id,
     }
 
 
-def _check_downloads(exchange: Exchange, media: Sequence[MediaDecision]) -> None:
+def _check_downloads(context: RequestContext, media: Sequence[MediaDecision]) -> None:
     """Raises `MediaError` for a URL that this server would have to download, and does not."""
-    fetcher = exchange.state.services.fetcher
+    fetcher = context.state.services.fetcher
     for decision in media:
         if decision.fetch == _FETCHED_HERE and isinstance(fetcher, NoDownloads):
             fetcher.fetch(decision.source)
 
 
-async def count_tokens(exchange: Exchange) -> WireResponse:
+async def count_tokens(context: RequestContext) -> WireResponse:
     """Counts the tokens of a request, by its provider or as an estimate.
 
     Of a provider that cannot count it is an estimate, and the response has the header `x-abstractcore-estimate`.
     """
-    body = await exchange.body()
-    asked = await exchange.off_loop(is_large(body), exchange.dialect.read_count, exchange.request, body)
-    job = await with_everything(Job.of(exchange, asked))
-    planned = await job.planned(job.served.llms[0])
-    async with exchange.account(planned.call), exchange.state.drains.watched(exchange.connection, "cancel"):
+    body = await context.body()
+    client_request = await context.off_loop(is_large(body), context.dialect.read_count, context.request, body)
+    job = await with_everything(AnswerJob.of(context, client_request))
+    planned = await job.planned(job.resolved.llms[0])
+    async with context.account(planned.call), context.state.drains.watched(context.connection, "cancel"):
         planned = await job.guarded(planned)
         tokens = await planned.llm.acount_tokens_call(planned.call, timeout=job.timeout)
     headers = {"content-type": "application/json"}
     if tokens.estimated:
         headers["x-abstractcore-estimate"] = "true"
-    return WireResponse(200, exchange.headers(headers), exchange.dialect.render_count(int(tokens)))
+    return WireResponse(200, context.headers(headers), context.dialect.render_count(int(tokens)))

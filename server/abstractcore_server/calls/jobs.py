@@ -1,4 +1,4 @@
-"""`Job`: a request for an answer, as calls of the models that may answer it."""
+"""`AnswerJob`: a request for an answer, as calls of the models that may answer it."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from abstractcore.schema import CallWarning, ModelCall, Parsed, SchemaError, Too
 
 from ..access.guarding import Guarding
 from ..access.settlements import Spending
-from ..context import Exchange
-from ..dialects.base import Asked, Stamp
+from ..context import RequestContext
+from ..dialects.base import ClientRequest, ReplyStamp
 from ..failures import refused
-from ..files.contents import check_ids
-from ..models import Served
+from ..files.contents import check_ids, resolve_file_ids
+from ..models import ResolvedModel
 from ..tools.adapting import AdaptedCall, ClientTools, adapted_client_tools, adapted_hosted_tools
-from ..tools.items import ItemParts, Offer, names_of
+from ..tools.items import ItemParts, ToolOffer, names_of
 from ..tools.merging import NoParts
 from ..tools.repeated_results import without_repeated_results
 from ..tools.rounds import ToolRounds
-from .passthrough import AsRead, Relay
-from .reasoning import has_seals, owned, with_summaries
+from .passthrough import ReadCall, Relay
+from .reasoning import has_opaque, owned, with_summaries
 from .replies import Extension, ReplyHead
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ _TRACE_HEADERS = ("traceparent", "tracestate")
 
 
 @dataclass(frozen=True, slots=True)
-class Planned:
+class PlannedCall:
     """The call of one model. `transpiler` renders its reply: the model's own wire format, if the client speaks it
     (`own_format`), else the client's. `warnings` are those of reading the request. `relay` has the bytes of the call,
     `head` the id, model and time of its reply, `tools` the client's tools that are functions in the call, `guarding`
@@ -70,71 +70,77 @@ class Planned:
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class AnswerJob:
     """What one request asks for, of whom, and how. `keep` stores the answer, or the end of its stream, before it is
     sent; returns it as it is to be sent. `offer` are the tools that the server runs.
     """
 
-    exchange: Exchange
-    asked: Asked
+    context: RequestContext
+    client_request: ClientRequest
     extension: Extension
-    served: Served
+    resolved: ResolvedModel
     keep: Callable[[bytes], Awaitable[bytes]] | None = None
-    offer: Offer | None = None
+    offer: ToolOffer | None = None
 
     @classmethod
-    def of(cls, exchange: Exchange, asked: Asked) -> Job:
+    def of(cls, context: RequestContext, client_request: ClientRequest) -> AnswerJob:
         """Returns the job of a request.
 
         Raises `ModelNotFoundError`, `AccessDeniedError` for a model that the key may not use, and `RequestRefused` for
         too many choices.
         """
-        extension = Extension.of(asked.extension)
-        served = exchange.state.llms.find(asked.model, exchange.dialect.vendors)
-        exchange.grant.check_model(*served.names)
-        most = exchange.state.settings.limits.choices
-        if asked.choices > most:
+        extension = Extension.of(client_request.extension)
+        resolved = context.state.llms.find(client_request.model, context.dialect.vendors)
+        context.grant.check_model(*resolved.names)
+        most = context.state.settings.limits.choices
+        if client_request.choices > most:
             raise refused(400, f"at most {most} answers can be requested at once", path="n")
-        return cls(exchange, asked, extension, served)
+        return cls(context, client_request, extension, resolved)
 
     @property
     def timeout(self) -> float:
         """The time for a call, in seconds."""
-        most = self.exchange.grant.call_seconds or self.exchange.state.settings.limits.call_seconds
-        asked = self.extension.timeout
-        return most if asked is None else min(asked, most)
+        most = self.context.grant.call_seconds or self.context.state.settings.limits.call_seconds
+        given = self.extension.timeout
+        return most if given is None else min(given, most)
 
     @property
-    def stamp(self) -> Stamp:
+    def stamp(self) -> ReplyStamp:
         """What only the server knows of a reply."""
-        return Stamp(self.exchange.request.trace_id, self.exchange.time)
+        return ReplyStamp(self.context.request.trace_id, self.context.time)
 
     @property
     def has_own_format(self) -> bool:
         """Whether all models that may answer speak the client's API themselves."""
-        return all(map(self._speaks, self.served.llms))
+        return all(map(self._speaks, self.resolved.llms))
 
     def _speaks(self, llm: abstractcore.LLM) -> bool:
-        return type(llm.transpiler) is type(self.exchange.format)
+        return type(llm.transpiler) is type(self.context.format)
 
     async def off_loop(self, function: Callable[..., T], *arguments: object) -> T:
         """Returns what a function returns that works on the whole request; on a large one in a worker thread."""
-        return await self.exchange.off_loop(is_large(self.asked.wire.body), function, *arguments)
+        return await self.context.off_loop(is_large(self.client_request.wire.body), function, *arguments)
 
-    async def planned(self, llm: abstractcore.LLM) -> Planned:
+    async def with_file_contents(self) -> AnswerJob:
+        """Returns the job with the contents of files that its messages name by ids of this server."""
+        return await resolve_file_ids(self) if self.client_request.may_name_files else self
+
+    async def planned(self, llm: abstractcore.LLM) -> PlannedCall:
         """Returns the call of a model; raises `InvalidInputError` with the path, in the request, of what is wrong."""
         return await self.off_loop(self._planned, llm)
 
-    def _planned(self, llm: abstractcore.LLM) -> Planned:
+    def _planned(self, llm: abstractcore.LLM) -> PlannedCall:
         own_format = self._speaks(llm)
-        if not own_format:
-            check_ids(self.asked)
-        transpiler = llm.transpiler if own_format else self.exchange.format
-        wire, of_wire = (self.asked.wire, []) if own_format else self.exchange.dialect.for_others(self.asked)
+        if self.client_request.may_name_files and not own_format:
+            check_ids(self.client_request)
+        transpiler = llm.transpiler if own_format else self.context.format
+        wire, of_wire = (
+            (self.client_request.wire, []) if own_format else self.context.dialect.for_others(self.client_request)
+        )
         parsed, repeated = self._parsed(transpiler, wire)
         adapted = AdaptedCall(parsed.call, ClientTools())
         if not own_format:
-            adapted = adapted_client_tools(parsed.call, self.exchange.dialect)
+            adapted = adapted_client_tools(parsed.call, self.context.dialect)
         call = adapted.call
         options, left_out = self._options(call, llm.provider, own_format)
         origins = (f"{call.provider}/{call.model}", f"{llm.provider}/{llm.model}")
@@ -143,26 +149,28 @@ class Job:
             call,
             provider=llm.provider,
             model=llm.model,
-            stream=self.asked.stream,
+            stream=self.client_request.stream,
             messages=messages,
             provider_options=options,
-            tags=self.exchange.grant.tags,
+            tags=self.context.grant.tags,
             trace_context=self._trace_context(),
         )
         relay = Relay(
-            self.exchange.entry.receipt.request,
-            self.asked.data,
-            AsRead(call, transpiler) if own_format and self._is_plain_for(llm) and not repeated else None,
-            self.exchange.dialect.event_ends,
-            keeps_bodies=self.exchange.state.settings.server.receipts is not None,
+            self.context.entry.receipt.request,
+            self.client_request.data,
+            ReadCall(call, transpiler) if own_format and self._is_plain_for(llm) and not repeated else None,
+            self.context.dialect.event_ends,
+            keeps_bodies=self.context.state.settings.server.receipts is not None,
         )
         call, lacking = self.extension.apply(call), list[CallWarning]()
         if not own_format:
             must_call = any(warning.path == "tool_choice" for warning in left_out)
             call, lacking = adapted_hosted_tools(llm, call, adapted.others, must_call=must_call)
         warnings = (*of_wire, *repeated, *parsed.warnings, *adapted.warnings, *left_out, *lacking)
-        head = ReplyHead(self.exchange.dialect, self.asked.model, own_format, self.asked.model != llm.model)
-        planned = Planned(llm, call, transpiler, own_format, warnings, relay, head, adapted.tools)
+        head = ReplyHead(
+            self.context.dialect, self.client_request.model, own_format, self.client_request.model != llm.model
+        )
+        planned = PlannedCall(llm, call, transpiler, own_format, warnings, relay, head, adapted.tools)
         return planned if self.offer is None else self._with_tools(planned, self.offer, parsed.call)
 
     def _parsed(self, transpiler: Transpiler, wire: WireRequest) -> tuple[Parsed, Sequence[CallWarning]]:
@@ -170,12 +178,12 @@ class Job:
         try:
             return transpiler.parse(wire), ()
         except (InvalidInputError, SchemaError):
-            body, warnings = without_repeated_results(self.exchange.dialect.format, wire.body)
+            body, warnings = without_repeated_results(self.context.dialect.format, wire.body)
             if not warnings:
                 raise
             return transpiler.parse(replace(wire, body=body)), warnings
 
-    def _with_tools(self, planned: Planned, offer: Offer, parsed: ModelCall) -> Planned:
+    def _with_tools(self, planned: PlannedCall, offer: ToolOffer, parsed: ModelCall) -> PlannedCall:
         """Returns the call with the tools that the server runs."""
         if planned.own_format and _has_other_tools(parsed):
             if offer.is_shown:
@@ -188,9 +196,9 @@ class Job:
         parts = NoParts()
         if offer.is_shown:
             parts = ItemParts(parsed.provider, planned.origin, tools, offer.listings, offer.approvals)
-        exchange = self.exchange
-        limits, owner = exchange.state.settings.limits, exchange.grant.owner
-        rounds = ToolRounds(offer, tools, names_of(call), parts, limits, exchange.entry, owner)
+        context = self.context
+        limits, owner = context.state.settings.limits, context.grant.owner
+        rounds = ToolRounds(offer, tools, names_of(call), parts, limits, context.entry, owner)
         call = call.with_(tools=(*call.tools, *(each.tool.spec for each in tools.values())))
         return replace(planned, call=call, warnings=(*planned.warnings, *offer.warnings), rounds=rounds)
 
@@ -198,22 +206,22 @@ class Job:
         """Whether neither the request has, nor the answer needs, anything of the server's own, and the model's chat
         template, if there is one, knows the roles of its messages.
         """
-        asked = self.asked
-        has_own = self.extension.is_given or has_seals(asked.wire.body)
-        has_own |= llm.profile.one_system_message and _DEVELOPER in asked.wire.body
-        is_asked_once = asked.choices == 1 and not asked.is_list and self.offer is None
-        return is_asked_once and not asked.is_changed and not has_own
+        client_request = self.client_request
+        has_own = self.extension.is_given or has_opaque(client_request.wire.body)
+        has_own |= llm.profile.one_system_message and _DEVELOPER in client_request.wire.body
+        is_asked_once = client_request.choices == 1 and not client_request.is_list and self.offer is None
+        return is_asked_once and not client_request.is_changed and not has_own
 
     @asynccontextmanager
-    async def begun(self, planned: Planned) -> AsyncGenerator[tuple[Planned, Spending]]:
+    async def begun(self, planned: PlannedCall) -> AsyncGenerator[tuple[PlannedCall, Spending]]:
         """Lets a call in, which this task makes in the body of `async with`: as its guards have left it, with what it
         spends, for which it is settled at the end.
 
         Raises as `Access.begin` does, and `RequestRefused` for what a guard refuses.
         """
         planned.relay.begin()
-        self.exchange.entry.receipt.add(planned.origin, planned.relay)
-        async with self.exchange.account(planned.call, large=is_large(self.asked.wire.body)) as account:
+        self.context.entry.receipt.add(planned.origin, planned.relay)
+        async with self.context.account(planned.call, large=is_large(self.client_request.wire.body)) as account:
             planned = await self.guarded(planned)
             earlier = 0 if planned.rounds is None else planned.rounds.earlier
             account.spending = Spending(planned.call, planned.llm, earlier)
@@ -223,9 +231,11 @@ class Job:
                 planned.relay.fail()
                 raise
 
-    async def guarded(self, planned: Planned) -> Planned:
+    async def guarded(self, planned: PlannedCall) -> PlannedCall:
         """Returns a call as its guards have left it; raises `RequestRefused` for what one refuses."""
-        guarding = Guarding.of(self.exchange, planned.call, self.served.names[0])
+        if not self.context.state.settings.guards:
+            return planned
+        guarding = Guarding.of(self.context, planned.call, self.resolved.names[0])
         if guarding is None:
             return planned
         planned.relay.is_guarded = bool(guarding.of_calls)
@@ -240,19 +250,19 @@ class Job:
         that another provider has.
         """
         given = call.provider_options.get(call.provider, {})
-        rest = without(given, self.exchange.dialect.own_fields)
+        rest = without(given, self.context.dialect.own_fields)
         if own_format:
             return {call.provider: rest} if rest else {}, []
-        rest = without(rest, self.exchange.dialect.state_fields)
+        rest = without(rest, self.context.dialect.state_fields)
         for name in rest:
-            if name in self.exchange.dialect.needed_fields:
+            if name in self.context.dialect.needed_fields:
                 message = f"{provider} does not support it, and without it the request would mean something else"
                 raise InvalidInputError(message, path=name)
         message = f"{provider} has no such field"
         return {}, [CallWarning("field_left_out", name, message) for name in rest]
 
     def _trace_context(self) -> dict[str, str]:
-        headers = self.exchange.request.headers
+        headers = self.context.request.headers
         return {name: headers[name] for name in _TRACE_HEADERS if name in headers}
 
 
@@ -283,7 +293,7 @@ def without(options: Mapping[str, Any], names: frozenset[str]) -> dict[str, Any]
 
 
 async def first_of(
-    exchange: Exchange, llms: Sequence[abstractcore.LLM], call: Callable[[abstractcore.LLM], Awaitable[T]]
+    context: RequestContext, llms: Sequence[abstractcore.LLM], call: Callable[[abstractcore.LLM], Awaitable[T]]
 ) -> T:
     """Returns what `call` returns for the first model that does not fail in a way that lets the next one answer."""
     *others, last = llms
@@ -293,13 +303,13 @@ async def first_of(
         except AbstractCoreError as error:
             if not may_fall_back(error):
                 raise
-            log_fallback(exchange, llm, error)
+            log_fallback(context, llm, error)
     return await call(last)
 
 
-def log_fallback(exchange: Exchange, llm: abstractcore.LLM, error: AbstractCoreError) -> None:
+def log_fallback(context: RequestContext, llm: abstractcore.LLM, error: AbstractCoreError) -> None:
     """Logs why the next model is called: a client that gets an answer does not see it."""
-    trace_id, name = exchange.request.trace_id, f"{llm.provider}/{llm.model}"
+    trace_id, name = context.request.trace_id, f"{llm.provider}/{llm.model}"
     _log.warning("request %s: %s failed, the next model is called: %s", trace_id, name, error.message)
 
 

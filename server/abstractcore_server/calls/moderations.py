@@ -19,11 +19,11 @@ from abstractcore.schema import Encoded, Message, ModelCall, WireRequest, WireRe
 
 from ..access.guarding import Guarding, accepted_texts
 from ..access.settlements import Spending
-from ..context import Exchange
+from ..context import RequestContext
 from ..dialects.base import EXTENSION, text_at
 from ..failures import refused
 from ..media.backends import timeout_of
-from ..models import Served
+from ..models import ResolvedModel
 from ..records import RECEIPT_HEADER, Receipt
 from ..requests import read_object
 from .jobs import first_of
@@ -41,57 +41,61 @@ some have it, others answer with an error.
 """
 
 
-async def moderate(exchange: Exchange) -> WireResponse:
+async def moderate(context: RequestContext) -> WireResponse:
     """Moderates texts and images at a provider.
 
     Raises `ModelNotFoundError`, and `RequestRefused` for a model of a provider without the endpoint.
     """
-    body = exchange.entry.receipt.request = await exchange.body()
-    data = await exchange.off_loop(is_large(body), read_object, body, exchange.request.headers)
+    body = context.entry.receipt.request = await context.body()
+    data = await context.off_loop(is_large(body), read_object, body, context.request.headers)
     if EXTENSION in data:
         raise InvalidInputError("it has no effect on moderations: leave it out", path=EXTENSION)
-    given = await exchange.off_loop(is_large(body), ModerationInput.of, data.get("input"))
-    served = _served(exchange, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
-    exchange.grant.check_model(*served.names)
-    async with exchange.state.drains.watched(exchange.connection, served.on_disconnect):
-        return await first_of(exchange, served.llms, lambda llm: _moderated(exchange, served, llm, data, given))
+    given = await context.off_loop(is_large(body), ModerationInput.of, data.get("input"))
+    resolved = _resolved(context, text_at(data, _MODEL) if _MODEL in data else _DEFAULT)
+    context.grant.check_model(*resolved.names)
+    async with context.state.drains.watched(context.connection, resolved.on_disconnect):
+        return await first_of(context, resolved.llms, lambda llm: _moderated(context, resolved, llm, data, given))
 
 
-def _served(exchange: Exchange, name: str) -> Served:
-    llms = exchange.state.llms
+def _resolved(context: RequestContext, name: str) -> ResolvedModel:
+    llms = context.state.llms
     usable = ", ".join(each for each in _HAVE_IT if llms.usable(each)) or "none"
     hint = f"Providers with a moderation endpoint: {', '.join(_HAVE_IT)}; of these set up here: {usable}."
     try:
-        served = llms.find(name, _OPENAI)
+        resolved = llms.find(name, _OPENAI)
     except ModelNotFoundError as error:
         raise ModelNotFoundError(f"{error.message} {hint}") from None
-    for llm in served.llms:
+    for llm in resolved.llms:
         if llm.provider not in _HAVE_IT:
             raise refused(400, f"{llm.provider} has no moderation endpoint. {hint}", path=_MODEL)
-    return served
+    return resolved
 
 
 async def _moderated(
-    exchange: Exchange, served: Served, llm: abstractcore.LLM, data: Mapping[str, Any], given: ModerationInput
+    context: RequestContext,
+    resolved: ResolvedModel,
+    llm: abstractcore.LLM,
+    data: Mapping[str, Any],
+    given: ModerationInput,
 ) -> WireResponse:
     """Returns the response of one model."""
     messages = tuple(map(Message.user, given.texts or (_MODERATE,)))  # a call has a message; images have no text
-    call = ModelCall(llm.model, messages, llm.provider, tags=exchange.grant.tags)
-    receipt, name = exchange.entry.receipt, f"{llm.provider}/{llm.model}"
+    call = ModelCall(llm.model, messages, llm.provider, tags=context.grant.tags)
+    receipt, name = context.entry.receipt, f"{llm.provider}/{llm.model}"
     relay = Relay(receipt.request, data, operation=_MODERATE)
     relay.begin()
     receipt.add(name, relay)
     large = is_large(receipt.request)
-    async with exchange.account(call, large=large) as account:
-        guarding = Guarding.of(exchange, call, served.names[0], _MODERATE)
-        body = await exchange.off_loop(large, _request_of, receipt.request, data, llm.model)
+    async with context.account(call, large=large) as account:
+        guarding = Guarding.of(context, call, resolved.names[0], _MODERATE)
+        body = await context.off_loop(large, _request_of, receipt.request, data, llm.model)
         if guarding is not None and guarding.of_calls:
             call = await guarding.call(call, accepted_texts)
-            body = await exchange.off_loop(large, _shown, given, call, data, llm.model) or body
+            body = await context.off_loop(large, _shown, given, call, data, llm.model) or body
         spending = account.spending = Spending(call, llm)
         try:
             operation = _operation(body, is_free=llm.provider in _OPENAI)
-            result = spending.result = await llm.aoperate_call(operation, call, timeout=timeout_of(exchange))
+            result = spending.result = await llm.aoperate_call(operation, call, timeout=timeout_of(context))
         except Exception:
             relay.fail()
             raise
@@ -100,8 +104,8 @@ async def _moderated(
         headers["x-abstractcore-cost"] = f"{result.cost:f}"
     if guarding is not None and guarding.warnings:
         headers["x-abstractcore-warnings"] = str(len(guarding.warnings))
-    headers[RECEIPT_HEADER] = await exchange.off_loop(large, _receipt, receipt, result.value)
-    return WireResponse(200, exchange.headers(headers), result.value)
+    headers[RECEIPT_HEADER] = await context.off_loop(large, _receipt, receipt, result.value)
+    return WireResponse(200, context.headers(headers), result.value)
 
 
 def _receipt(receipt: Receipt, reply: bytes) -> str:

@@ -168,7 +168,7 @@ _current: ContextVar[Relay | None] = ContextVar("abstractcore_server_relay", def
 
 
 @dataclass(frozen=True, slots=True)
-class AsRead:
+class ReadCall:
     """A call as the wire format of its provider has read it from a request."""
 
     call: ModelCall
@@ -195,7 +195,7 @@ class Relay:
         self,
         request: bytes,
         data: Mapping[str, Any],
-        read: AsRead | None = None,
+        read: ReadCall | None = None,
         event_ends: Sequence[bytes] = SSE_ENDS,
         operation: str = CHAT,
         *,

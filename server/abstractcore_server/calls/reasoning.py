@@ -29,16 +29,16 @@ from ..responses.items import Item, new_id
 _MARK = b"abstractcore:1:"
 """A multiple of three bytes, so that its base64 is the beginning of that of the whole."""
 BEGINNING = base64.b64encode(_MARK).decode()
-"""How every seal begins."""
+"""How every opaque text of the server begins."""
 
 
-def sealed(content: Any) -> str:
-    """Returns a seal with JSON data."""
+def encode_opaque(content: Any) -> str:
+    """Returns JSON data as opaque text: base64 after a mark. It is not a secret, and not signed."""
     return base64.b64encode(_MARK + json.dumps(content).encode()).decode()
 
 
-def unsealed(value: object) -> Any:
-    """Returns the data in a seal; None for anything else."""
+def decode_opaque(value: object) -> Any:
+    """Returns the data of an opaque text; None for anything else."""
     if not isinstance(value, str) or not value.startswith(BEGINNING):
         return None
     try:
@@ -52,53 +52,53 @@ _ID_MARK = "_ac1_"
 _WITH_ORIGIN = (ReasoningPart, ToolCall, ToolResult)
 
 
-class Seal(NamedTuple):
-    """The contents of a sealed signature: the model that wrote the reasoning, and what it signed it with."""
+class OpaqueSignature(NamedTuple):
+    """The contents of an opaque signature: the model that wrote the reasoning, and what it signed it with."""
 
     origin: str
     signature: str | None
     redacted_data: str | None
 
 
-def opened(value: str | None) -> Seal | None:
-    """Returns what a signature was sealed with; None if it is not sealed."""
-    found = unsealed(value)
+def decode_signature(value: str | None) -> OpaqueSignature | None:
+    """Returns the contents of an opaque signature; None for any other."""
+    found = decode_opaque(value)
     if not isinstance(found, list):
         return None
     try:
-        seal = Seal(*cast("list[Any]", found))
+        decoded = OpaqueSignature(*cast("list[Any]", found))
     except TypeError:
         return None
-    are_texts = all(each is None or isinstance(each, str) for each in seal)  # pyright: ignore[reportUnnecessaryIsInstance]
-    return seal if are_texts and seal.origin else None
+    are_texts = all(each is None or isinstance(each, str) for each in decoded)  # pyright: ignore[reportUnnecessaryIsInstance]
+    return decoded if are_texts and decoded.origin else None
 
 
-def has_seals(body: bytes) -> bool:
-    """Whether a request has something sealed, which its provider must not get as it is."""
+def has_opaque(body: bytes) -> bool:
+    """Whether a request has opaque text of the server, which its provider must not get as it is."""
     return BEGINNING.encode() in body or _ID_MARK.encode() in body
 
 
-def sealed_reply(reply: ModelReply, origin: str) -> ModelReply:
-    """Returns a reply of the model `origin` whose signatures are sealed."""
+def with_opaque_signatures(reply: ModelReply, origin: str) -> ModelReply:
+    """Returns a reply of the model `origin` with opaque signatures."""
     if not any(isinstance(part, ReasoningPart | ToolCall) for part in reply.parts):
         return reply
-    return replace(reply, parts=tuple(_sealed_part(part, origin) for part in reply.parts))
+    return replace(reply, parts=tuple(_with_opaque_signature(part, origin) for part in reply.parts))
 
 
-def _sealed_part(part: Part, origin: str) -> Part:
+def _with_opaque_signature(part: Part, origin: str) -> Part:
     if isinstance(part, ToolCall) and part.signature is not None:
-        return replace(part, id=sealed_id(part.id, origin, part.signature), signature=None)
-    return _with_seal(part, part.origin) if isinstance(part, ReasoningPart) else part
+        return replace(part, id=encode_signed_id(part.id, origin, part.signature), signature=None)
+    return _encoded_signature(part, part.origin) if isinstance(part, ReasoningPart) else part
 
 
-def sealed_id(id: str, origin: str, signature: str) -> str:
+def encode_signed_id(id: str, origin: str, signature: str) -> str:
     """Returns the id of a tool call with its signature, in characters that every API allows in ids."""
     content = base64.urlsafe_b64encode(json.dumps([origin, signature]).encode()).decode().rstrip("=")
     return f"{id}{_ID_MARK}{content}"
 
 
-def opened_id(id: str) -> tuple[str, str | None, str | None]:
-    """Returns the id of a tool call, the model that made it and its signature; None for both if it is not sealed."""
+def decode_signed_id(id: str) -> tuple[str, str | None, str | None]:
+    """Returns the id of a tool call, the model that made it and its signature; None for both if it has none."""
     plain, mark, content = id.partition(_ID_MARK)
     if not mark:
         return id, None, None
@@ -109,23 +109,23 @@ def opened_id(id: str) -> tuple[str, str | None, str | None]:
     return (plain, origin, signature) if isinstance(origin, str) and isinstance(signature, str) else (id, None, None)
 
 
-def _with_seal(holder: T, origin: str | None) -> T:
+def _encoded_signature(holder: T, origin: str | None) -> T:
     """Returns reasoning with one signature, which holds all: few formats have more than one field."""
     if not origin or (holder.signature is None and holder.redacted_data is None):
         return holder
-    seal = sealed([origin, holder.signature, holder.redacted_data])
-    return replace(holder, signature=seal, redacted_data=None)
+    opaque = encode_opaque([origin, holder.signature, holder.redacted_data])
+    return replace(holder, signature=opaque, redacted_data=None)
 
 
-class StreamSealer:
-    """Seals the signatures of a stream of the model `origin`."""
+class StreamSignatureEncoder:
+    """Encodes the signatures of a stream of the model `origin`."""
 
     def __init__(self, origin: str) -> None:
         self._origin = origin
         self._origins: dict[int, str | None] = {}
 
-    def sealed(self, batch: Sequence[Delta]) -> list[Delta]:
-        """Returns the deltas of one network chunk with their signatures sealed. A tool call whose signature comes in a
+    def encoded(self, batch: Sequence[Delta]) -> list[Delta]:
+        """Returns the deltas of one network chunk with opaque signatures. A tool call whose signature comes in a
         later chunk than its id keeps none: vendors that sign calls send them whole.
         """
         ends = (delta for delta in batch if isinstance(delta, ToolCallEnd))
@@ -134,34 +134,36 @@ class StreamSealer:
 
     def _seal(self, delta: Delta, signatures: Mapping[int, str]) -> Delta:
         if isinstance(delta, ToolCallStart) and delta.block in signatures:
-            return replace(delta, id=sealed_id(delta.id, self._origin, signatures[delta.block]))
+            return replace(delta, id=encode_signed_id(delta.id, self._origin, signatures[delta.block]))
         if isinstance(delta, ReasoningStart):
             self._origins[delta.block] = delta.origin
         elif isinstance(delta, ReasoningEnd):
-            return _with_seal(delta, self._origins.get(delta.block))
+            return _encoded_signature(delta, self._origins.get(delta.block))
         return delta
 
 
 def owned(messages: tuple[Message, ...], parsed: str, actual: str, *, own_format: bool) -> tuple[Message, ...]:
     """Returns a conversation whose reasoning has the model that wrote it as its origin.
 
-    The format has parsed it with the origin `parsed`. What is sealed brings its origin; what is not is of the model
+    The format has parsed it with the origin `parsed`. An opaque signature brings its origin; what is not is of the model
     `actual`, if the client speaks that provider's own format (`own_format`), or has no signature.
     """
 
     def own(part: Part) -> Part:
         if isinstance(part, ToolCall):
-            id, origin, signature = opened_id(part.id)
+            id, origin, signature = decode_signed_id(part.id)
             return part if origin is None else replace(part, id=id, signature=signature if origin == actual else None)
         if isinstance(part, ToolResult):
-            id = opened_id(part.call_id)[0]
+            id = decode_signed_id(part.call_id)[0]
             return part if id == part.call_id else replace(part, call_id=id)
         return own_reasoning(part) if isinstance(part, ReasoningPart) else part
 
     def own_reasoning(part: ReasoningPart) -> ReasoningPart:
-        seal = opened(part.signature)
-        if seal is not None:
-            return replace(part, origin=seal.origin, signature=seal.signature, redacted_data=seal.redacted_data)
+        decoded = decode_signature(part.signature)
+        if decoded is not None:
+            return replace(
+                part, origin=decoded.origin, signature=decoded.signature, redacted_data=decoded.redacted_data
+            )
         return replace(part, origin=actual) if part.origin == parsed and (own_format or part.is_plain) else part
 
     if not any(isinstance(part, _WITH_ORIGIN) for message in messages for part in message.parts):
@@ -170,13 +172,13 @@ def owned(messages: tuple[Message, ...], parsed: str, actual: str, *, own_format
 
 
 def _whole(given: Sequence[Part], owned_parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Returns parts in which a seal without a text is that of the reasoning before it: streams of some APIs send the
+    """Returns parts in which an opaque signature without a text is that of the reasoning before it: streams of some APIs send the
     signature after the text, and their clients return both as they came.
     """
     whole: list[Part] = []
     for part, own in zip(given, owned_parts, strict=True):
         before = whole[-1] if whole else None
-        is_end = isinstance(part, ReasoningPart) and not part.text and opened(part.signature) is not None
+        is_end = isinstance(part, ReasoningPart) and not part.text and decode_signature(part.signature) is not None
         if is_end and isinstance(own, ReasoningPart) and isinstance(before, ReasoningPart) and before.is_plain:
             whole[-1] = replace(own, text=before.text)
         else:
@@ -190,7 +192,7 @@ _WORDS = "This is a summary of the conversation until here:\n\n"
 
 def compaction(summary: str) -> Item:
     """Returns the item of a summary, which any model can continue from."""
-    return {"id": new_id("cmp_"), "type": _KIND, _CONTENT: sealed({_SUMMARY: summary})}
+    return {"id": new_id("cmp_"), "type": _KIND, _CONTENT: encode_opaque({_SUMMARY: summary})}
 
 
 def with_summaries(messages: tuple[Message, ...], *, own_format: bool) -> tuple[Message, ...]:
@@ -230,6 +232,6 @@ def _content(part: Part) -> object:
 
 
 def _summary(content: object) -> str | None:
-    found = unsealed(content)
+    found = decode_opaque(content)
     summary = cast("Mapping[str, Any]", found).get(_SUMMARY) if isinstance(found, dict) else None
     return summary if isinstance(summary, str) else None

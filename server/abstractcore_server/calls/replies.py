@@ -28,7 +28,7 @@ from abstractcore.schema import (
 )
 
 from ..access.guards import GuardDecision
-from ..dialects.base import Dialect
+from ..dialects.base import ClientDialect
 from .passthrough import with_text, with_text_in_lines
 
 if TYPE_CHECKING:
@@ -46,11 +46,11 @@ class ReplyHead:
 
     `model` is the name that the client has sent: some clients keep reasoning only if it comes back. Without
     `own_format`, the reply is of another API than the client's: an id of that API is left out, and so is each field
-    that the client's API has under the same name (`Dialect.reply_fields`), since it means something else there.
+    that the client's API has under the same name (`ClientDialect.reply_fields`), since it means something else there.
     `is_renamed` says that the vendor has another name for the model.
     """
 
-    dialect: Dialect
+    dialect: ClientDialect
     model: str
     own_format: bool
     is_renamed: bool
@@ -107,7 +107,7 @@ _INVALID = "INVALID_JSON"
 """
 
 
-def with_valid_arguments(reply: ModelReply, dialect: Dialect) -> ModelReply:
+def with_valid_arguments(reply: ModelReply, dialect: ClientDialect) -> ModelReply:
     """Returns a reply with its arguments as the client's API can write them."""
     if dialect.arguments == "text" or not any(call.arguments is None for call in reply.tool_calls):
         return reply
@@ -120,7 +120,7 @@ class StreamedArguments:
     clients expect of arguments that are not complete.
     """
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: ClientDialect) -> None:
         self._form = dialect.arguments
         self._calls: dict[int, tuple[ToolCallStart, list[str]]] = {}
         self._damaged: ToolCall | None = None

@@ -17,15 +17,15 @@ from abstractcore.ports import StreamRenderer
 from abstractcore.schema import Delta, ReplyEnd, StreamEvent, UsageDelta
 
 from ..access.guarded_replies import GuardedStream
-from ..client_connection import ClientGone, Connection, Sink
+from ..client_connection import ClientConnection, ClientGone, Sink
 from ..configuration.settings import OnDisconnect
-from ..context import Exchange
+from ..context import RequestContext
 from ..failures import shown_error
 from ..records import RECEIPT_HEADER
 from ..tools.adapting import StreamedClientTools
 from ..tools.rounds import RoundsStream
-from .jobs import Job, Planned, log_fallback, may_fall_back
-from .reasoning import StreamSealer
+from .jobs import AnswerJob, PlannedCall, log_fallback, may_fall_back
+from .reasoning import StreamSignatureEncoder
 from .replies import MODEL_CHANGE, StreamedArguments, reply_fields, with_field
 
 
@@ -36,7 +36,7 @@ class Heartbeats:
     One timer for each stream, which chunks do not touch.
     """
 
-    def __init__(self, connection: Connection, seconds: float, beat: Callable[[], Awaitable[None]]) -> None:
+    def __init__(self, connection: ClientConnection, seconds: float, beat: Callable[[], Awaitable[None]]) -> None:
         self._connection = connection
         self._seconds = seconds
         self._beat = beat
@@ -72,15 +72,15 @@ class EventStream(ABC):
     then, an error becomes a response with a status of its own.
     """
 
-    def __init__(self, exchange: Exchange, on_disconnect: OnDisconnect) -> None:
-        self._exchange = exchange
+    def __init__(self, context: RequestContext, on_disconnect: OnDisconnect) -> None:
+        self._context = context
         self._on_disconnect: OnDisconnect = on_disconnect
         self._has_events = False
 
-    async def send_to(self, connection: Connection) -> None:
+    async def send_to(self, connection: ClientConnection) -> None:
         """Sends the stream; raises the error of one that has not begun."""
-        exchange, state = self._exchange, self._exchange.state
-        connection.stream_head = exchange.headers(
+        context, state = self._context, self._context.state
+        connection.stream_head = context.headers(
             {"cache-control": "no-cache", "x-accel-buffering": "no", **self._head()}
         )
         beat = partial(self._beat, connection)
@@ -93,10 +93,10 @@ class EventStream(ABC):
         except Exception as error:
             if not connection.started:
                 raise
-            shown = shown_error(error, exchange.request.trace_id, state.hidden)
+            shown = shown_error(error, context.request.trace_id, state.hidden)
             await connection.write(self._error(shown), more=False)
 
-    async def _beat(self, connection: Connection) -> None:
+    async def _beat(self, connection: ClientConnection) -> None:
         await connection.write(self._heartbeat())
 
     @abstractmethod
@@ -122,24 +122,24 @@ _Stream: TypeAlias = "abstractcore.AsyncStream[None] | RoundsStream"
 class StreamedAnswer(EventStream):
     """The stream of all choices."""
 
-    def __init__(self, job: Job) -> None:
-        super().__init__(job.exchange, job.served.on_disconnect)
+    def __init__(self, job: AnswerJob) -> None:
+        super().__init__(job.context, job.resolved.on_disconnect)
         self._job = job
-        self._dialect = job.exchange.dialect
+        self._dialect = job.context.dialect
         self._renderers: dict[int, StreamRenderer] = {}
         self._tail = b""
         self._is_complete = False
 
     def _head(self) -> Mapping[str, str]:
-        stream_type = self._dialect.stream_type(self._job.asked)
-        return {"content-type": stream_type, "x-abstractcore-model": self._job.served.name}
+        stream_type = self._dialect.stream_type(self._job.client_request)
+        return {"content-type": stream_type, "x-abstractcore-model": self._job.resolved.name}
 
     def _heartbeat(self) -> bytes:
-        return self._dialect.heartbeat(self._job.asked, self._job.stamp, begun=self._has_events)
+        return self._dialect.heartbeat(self._job.client_request, self._job.stamp, begun=self._has_events)
 
     async def play(self, sink: Sink) -> None:
         """Writes the stream of the first model that answers; raises its error."""
-        choices = self._job.asked.choices
+        choices = self._job.client_request.choices
         if choices == 1:
             await self._choice(0, sink)
         else:
@@ -158,24 +158,24 @@ class StreamedAnswer(EventStream):
     def _error(self, error: AbstractCoreError) -> bytes:
         renderer = next(iter(self._renderers.values()), None)
         if renderer is None:
-            renderer = self._dialect.renderer(self._exchange.format, self._job.asked, self._job.stamp)
+            renderer = self._dialect.renderer(self._context.format, self._job.client_request, self._job.stamp)
         return renderer.error(error)
 
     async def _choice(self, number: int, sink: Sink) -> None:
         """Streams one choice, of the first model that begins to answer."""
-        *others, last = self._job.served.llms
+        *others, last = self._job.resolved.llms
         for llm in others:
             try:
                 await self._stream(await self._job.planned(llm), number, sink)
             except AbstractCoreError as error:
                 if number in self._renderers or not may_fall_back(error):
                     raise
-                log_fallback(self._exchange, llm, error)
+                log_fallback(self._context, llm, error)
             else:
                 return
         await self._stream(await self._job.planned(last), number, sink)
 
-    async def _stream(self, planned: Planned, number: int, sink: Sink) -> None:
+    async def _stream(self, planned: PlannedCall, number: int, sink: Sink) -> None:
         """Streams a call, and settles it however it ends."""
         async with self._job.begun(planned) as (begun, spending):
             stream = _opened(begun, self._job.timeout)
@@ -184,30 +184,30 @@ class StreamedAnswer(EventStream):
                 await self._pump(stream, begun, number, sink)
             spending.result = stream.response
 
-    async def _pump(self, stream: _Stream, planned: Planned, number: int, sink: Sink) -> None:
+    async def _pump(self, stream: _Stream, planned: PlannedCall, number: int, sink: Sink) -> None:
         """Sends the events of each network chunk together, as soon as they arrive."""
         guarded = None if planned.guarding is None else GuardedStream(stream, planned.relay, planned.guarding)
         source = stream if guarded is None else guarded
         batch = await source.read()
         job = self._job
         is_untouched = planned.relay.is_untouched and (guarded is None or guarded.is_read_only)
-        receipt = job.exchange.entry.receipt
+        receipt = job.context.entry.receipt
         if is_untouched and planned.head.is_renamed:
             receipt.add_reply_changes((MODEL_CHANGE,))
         sink.stream_head = {**sink.stream_head, RECEIPT_HEADER: await job.off_loop(receipt.header)}
         stamp = job.stamp
         if self._dialect.counts_first:
             stamp = replace(stamp, input_tokens=await job.off_loop(_input_tokens, batch, planned))
-        renderer = self._dialect.renderer(planned.transpiler, job.asked, stamp, number)
+        renderer = self._dialect.renderer(planned.transpiler, job.client_request, stamp, number)
         self._renderers[number] = renderer
-        sealer = None if planned.own_format else StreamSealer(planned.origin)
+        encoder = None if planned.own_format else StreamSignatureEncoder(planned.origin)
         tools, arguments = StreamedClientTools(planned.tools), StreamedArguments(self._dialect)
         relay = planned.relay if guarded is None else guarded
         while batch:
             data = (
                 planned.head.in_events(relay.take_events())
                 if is_untouched
-                else _rendered(batch, renderer, sealer, planned, tools, arguments)
+                else _rendered(batch, renderer, encoder, planned, tools, arguments)
             )
             if job.extension.is_given and isinstance(batch[-1], ReplyEnd):
                 self._tail += data
@@ -218,10 +218,10 @@ class StreamedAnswer(EventStream):
         if is_untouched:
             self._tail = planned.head.in_events(relay.take_rest())
             self._is_complete = True
-        elif job.extension.is_given and job.asked.choices == 1:
+        elif job.extension.is_given and job.client_request.choices == 1:
             self._add_fields(stream, planned, renderer)
 
-    def _add_fields(self, stream: _Stream, planned: Planned, renderer: StreamRenderer) -> None:
+    def _add_fields(self, stream: _Stream, planned: PlannedCall, renderer: StreamRenderer) -> None:
         """Puts the field `abstractcore` into the last object of the stream."""
         response = stream.response
         name = f"{response.provider}/{response.model}"
@@ -234,7 +234,7 @@ class StreamedAnswer(EventStream):
         self._is_complete = True
 
 
-def _input_tokens(batch: Sequence[StreamEvent], planned: Planned) -> int:
+def _input_tokens(batch: Sequence[StreamEvent], planned: PlannedCall) -> int:
     """Returns the tokens of the input beside cached ones, as far as the first deltas have them, else an estimate."""
     for delta in batch:
         if isinstance(delta, UsageDelta) and delta.usage.input is not None:
@@ -243,7 +243,7 @@ def _input_tokens(batch: Sequence[StreamEvent], planned: Planned) -> int:
     return int(planned.llm.estimate_tokens(planned.call))
 
 
-def _opened(planned: Planned, timeout: float) -> _Stream:
+def _opened(planned: PlannedCall, timeout: float) -> _Stream:
     """Returns the stream of a call, or of all its rounds."""
     if planned.rounds is None:
         return planned.llm.astream_call(planned.call, timeout=timeout)
@@ -253,8 +253,8 @@ def _opened(planned: Planned, timeout: float) -> _Stream:
 def _rendered(
     batch: Sequence[StreamEvent],
     renderer: StreamRenderer,
-    sealer: StreamSealer | None,
-    planned: Planned,
+    encoder: StreamSignatureEncoder | None,
+    planned: PlannedCall,
     tools: StreamedClientTools,
     arguments: StreamedArguments,
 ) -> bytes:
@@ -263,4 +263,4 @@ def _rendered(
     if rounds is not None:
         deltas = [*map(rounds.shown_delta, deltas)]
     deltas = [*map(planned.head.in_delta, arguments.checked(tools.in_deltas(deltas)))]
-    return b"".join(map(renderer.feed, deltas if sealer is None else sealer.sealed(deltas)))
+    return b"".join(map(renderer.feed, deltas if encoder is None else encoder.encoded(deltas)))

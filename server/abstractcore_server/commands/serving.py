@@ -51,7 +51,7 @@ def serve(options: ServeOptions) -> None:
         from ..application import Application
         from ..configuration.reading import unknown_variables
         from ..process import check_address, listening_socket, run, url_of
-        from ..workers import Workers
+        from ..workers import WorkerProcesses
 
         settings = _settings(options)
         for name in unknown_variables(os.environ, settings):
@@ -76,7 +76,7 @@ def serve(options: ServeOptions) -> None:
                     run(application, listening, lambda: _reload(application, options))
                 else:
                     work = partial(_work, quiet=options.quiet)
-                    Workers(settings, listening, work, lambda: _settings(options)).run()
+                    WorkerProcesses(settings, listening, work, lambda: _settings(options)).run()
 
 
 def _work(start: WorkerStart, *, quiet: bool) -> None:

@@ -26,7 +26,15 @@ from abstractcore.scrubbing import shown_url
 
 from ..access.admission import check_key
 from ..models import DEFAULT, HIDDEN, LONGEST_NAME, LLMs
-from .settings import GuardSettings, Limits, MCPSettings, ModelSettings, ProviderSettings, ServerSettings, Settings
+from .settings import (
+    GuardSettings,
+    MCPSettings,
+    ModelSettings,
+    ProviderSettings,
+    ServerLimits,
+    ServerSettings,
+    Settings,
+)
 from .tables import Problems, Table, from_environment
 
 CONFIG_VARIABLE = "ABSTRACTCORE_SERVER_CONFIG"
@@ -56,7 +64,7 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
         _check_tables(root)
     server = _overridden(root, "server", ServerSettings, _SERVER_PREFIX, environment, problems)
     server = replace(server, **(given or {}))
-    limits = _overridden(root, "limits", Limits, _LIMITS_PREFIX, environment, problems)
+    limits = _overridden(root, "limits", ServerLimits, _LIMITS_PREFIX, environment, problems)
     providers = _read_all(root, "providers", _provider, problems)
     models = _read_all(root, "models", _model, problems)
     guards = _read_all(root, "guards", _guard, problems)
@@ -80,7 +88,7 @@ def read_settings(file: str | None, environment: Mapping[str, str], given: Mappi
 
 def unknown_variables(environment: Mapping[str, str], settings: Settings) -> list[str]:
     """Returns the variables that have the prefix of settings but are not settings, so that they change nothing."""
-    limits = {f"{_LIMITS_PREFIX}_{each.name.upper()}" for each in fields(Limits)}
+    limits = {f"{_LIMITS_PREFIX}_{each.name.upper()}" for each in fields(ServerLimits)}
     known = {f"{_SERVER_PREFIX}_{each.name.upper()}" for each in fields(ServerSettings)} | limits
     known |= {CONFIG_VARIABLE, *ServerSettings().keys_env, *settings.server.keys_env}
     return sorted(name for name in environment if name.startswith(f"{_SERVER_PREFIX}_") and name not in known)

@@ -20,7 +20,7 @@ def _least(least: float, default: float) -> Any:
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class ServerLimits:
     """The table `[limits]` of the configuration. Sizes are in bytes, times in seconds."""
 
     body_bytes: int = _least(1, 64 * 1024 * 1024)
@@ -81,7 +81,7 @@ ApprovalRule = Literal["never", "always", "deny"]
 _NOTHING: Any = EMPTY
 
 
-class Problem(NamedTuple):
+class SettingProblem(NamedTuple):
     """What is wrong with a server: the value at `names` in its table."""
 
     message: str
@@ -138,27 +138,29 @@ class MCPSettings:
         """Whether a client with a key, None without keys, may use it with a model, which has several names."""
         return matches(models, self.models or ("*",)) and (not self.keys or matches((key or "",), self.keys))
 
-    def problem(self) -> Problem | None:
+    def problem(self) -> SettingProblem | None:
         """Returns what is wrong, if anything."""
         if (self.command is None) == (self.url is None):
-            return Problem(
+            return SettingProblem(
                 "expected either command or url", hint='For example: command = "uvx", args = ["mcp-server-time"].'
             )
         wrong = ("args", "env", "cwd") if self.command is None else ("headers",)
         for name in wrong:
             if getattr(self, name):
-                return Problem(f"it is for servers with {'url' if name == 'headers' else 'command'} only", (name,))
+                return SettingProblem(
+                    f"it is for servers with {'url' if name == 'headers' else 'command'} only", (name,)
+                )
         for name in ("env", "headers"):
             for key, value in getattr(self, name).items():
                 if not isinstance(value, str):
-                    return Problem("expected a string", (name, key))
+                    return SettingProblem("expected a string", (name, key))
                 if is_sensitive(key) and "${" not in value:
                     hint = f'Name a variable of the environment: {key} = "${{NAME}}".'
-                    return Problem("secrets are not allowed in this file", (name, key), hint)
+                    return SettingProblem("secrets are not allowed in this file", (name, key), hint)
         if not isinstance(self.approval, str):
             for pattern, rule in self.approval.items():
                 if rule not in get_args(ApprovalRule):
-                    return Problem("expected 'never', 'always' or 'deny'", ("approval", pattern))
+                    return SettingProblem("expected 'never', 'always' or 'deny'", ("approval", pattern))
         return None
 
 
@@ -271,7 +273,7 @@ class Settings:
     """
 
     server: ServerSettings = field(default_factory=ServerSettings)
-    limits: Limits = field(default_factory=Limits)
+    limits: ServerLimits = field(default_factory=ServerLimits)
     providers: Mapping[str, ProviderSettings] = _NOTHING
     models: Mapping[str, ModelSettings] = _NOTHING
     guards: Mapping[str, GuardSettings] = _NOTHING

@@ -1,7 +1,7 @@
 """The client APIs, one module each, and what they share."""
 
 from .anthropic import AnthropicDialect
-from .base import Asked, Dialect, Stamp
+from .base import ClientDialect, ClientRequest, ReplyStamp
 from .cohere import CohereDialect
 from .gemini import GeminiDialect
 from .ollama import OllamaDialect, OllamaGenerateDialect
@@ -26,7 +26,7 @@ __all__ = [
     "OPENAI_CHAT",
     "OPENAI_COMPLETIONS",
     "OPENAI_RESPONSES",
-    "Asked",
-    "Dialect",
-    "Stamp",
+    "ClientDialect",
+    "ClientRequest",
+    "ReplyStamp",
 ]

@@ -17,9 +17,9 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import CallWarning, Delta, ReplyStart, WireRequest, WireResponse
 
-from ..requests import Request
-from .base import Asked, Dialect, Stamp, StampedRenderer
-from .client_tools import ClientTool, client_function, refuse_client_tool, schema
+from ..requests import RequestHead
+from .base import ClientDialect, ClientRequest, ReplyStamp, StampedRenderer
+from .client_tools import ClientToolFunction, client_function, refuse_client_tool, schema
 
 _TEXT, _NUMBER = {"type": "string"}, {"type": "integer"}
 _POINT = {"type": "array", "items": _NUMBER, "minItems": 2, "maxItems": 2, "description": "x and y in pixels"}
@@ -90,7 +90,7 @@ _REFUSED = ("computer_toolset_", "browser_toolset_")
 _DISPLAY = ("display_width_px", "display_height_px")
 
 
-def anthropic_tools(definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+def anthropic_tools(definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...] | None:
     """Returns the functions for a tool; None for one that the provider runs. Raises `InvalidInputError` for wrong
     values, and `UnsupportedContentError` for a toolset, whose tools the request does not describe.
     """
@@ -104,7 +104,7 @@ def anthropic_tools(definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | N
     if all(isinstance(definition.get(name), int) for name in _DISPLAY):
         description += f" The screen has {definition[_DISPLAY[0]]} x {definition[_DISPLAY[1]]} pixels."
     spec = client_function(definition.get("name"), description, parameters)
-    return (ClientTool(spec, spec.name),)
+    return (ClientToolFunction(spec, spec.name),)
 
 
 _ATTRIBUTION = "x-anthropic-billing-header:"
@@ -115,7 +115,7 @@ _TOO_LARGE = 413
 _NO_TOKENS = b'"usage":{"input_tokens":0,'
 
 
-class AnthropicDialect(Dialect):
+class AnthropicDialect(ClientDialect):
     """Anthropic's Messages. Betas come in a header only: a field of that name would become one at the provider."""
 
     name = "anthropic"
@@ -146,27 +146,27 @@ class AnthropicDialect(Dialect):
         }
     )
 
-    def read(self, request: Request, body: bytes) -> Asked:
+    def read(self, request: RequestHead, body: bytes) -> ClientRequest:
         """Returns what a request asks for; raises `InvalidInputError` for betas in the body."""
-        asked = super().read(request, body)
-        if "betas" in asked.data:
+        client_request = super().read(request, body)
+        if "betas" in client_request.data:
             raise InvalidInputError("betas are named in the header anthropic-beta", path="betas")
-        return asked
+        return client_request
 
-    def for_others(self, asked: Asked) -> tuple[WireRequest, list[CallWarning]]:
+    def for_others(self, client_request: ClientRequest) -> tuple[WireRequest, list[CallWarning]]:
         """Returns a request without the line for Anthropic's accounts."""
-        if _ATTRIBUTION.encode() not in asked.wire.body:
-            return asked.wire, []
-        data: dict[str, Any] = json.loads(asked.wire.body)
+        if _ATTRIBUTION.encode() not in client_request.wire.body:
+            return client_request.wire, []
+        data: dict[str, Any] = json.loads(client_request.wire.body)
         given = data.get("system")
         left = _without_attribution(given)
         if left == given:
-            return asked.wire, []
+            return client_request.wire, []
         data["system"] = left
         message = "the line for Anthropic's accounts is sent to Anthropic alone"
-        return replace(asked.wire, body=to_json(data)), [CallWarning("text_left_out", "system", message)]
+        return replace(client_request.wire, body=to_json(data)), [CallWarning("text_left_out", "system", message)]
 
-    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...] | None:
         """Returns the function for a shell, an editor, the memory or a computer."""
         return anthropic_tools(definition)
 
@@ -174,11 +174,13 @@ class AnthropicDialect(Dialect):
         """Returns a count of tokens."""
         return to_json({"input_tokens": tokens})
 
-    def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
+    def heartbeat(self, client_request: ClientRequest, stamp: ReplyStamp, *, begun: bool) -> bytes:
         """Returns Anthropic's own event for it."""
         return b'event: ping\ndata: {"type":"ping"}\n\n'
 
-    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+    def renderer(
+        self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
+    ) -> StreamRenderer:
         """Returns what writes the events."""
         return CountedRenderer(transpiler.renderer(), self.new_id(stamp), stamp.input_tokens)
 

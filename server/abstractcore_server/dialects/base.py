@@ -11,8 +11,8 @@ from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import EMPTY, CallWarning, Delta, ModelReply, Rendered, ReplyStart, WireRequest, WireResponse
 
 from ..calls.passthrough import SSE_ENDS
-from ..requests import Request, read_object
-from .client_tools import ClientTool
+from ..requests import RequestHead, read_object
+from .client_tools import ClientToolFunction
 
 
 def summed(one: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
@@ -33,7 +33,7 @@ EXTENSION = "abstractcore"
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class ClientRequest:
     """A request for an answer, as far as the server reads it itself: `wire` is for the wire format's `parse`.
 
     `choices` is the number of answers, `extension` the value of the field `abstractcore`. With `is_list`, a stream is
@@ -51,9 +51,14 @@ class Asked:
     is_changed: bool = False
     own: Mapping[str, Any] = EMPTY
 
+    @property
+    def may_name_files(self) -> bool:
+        """Whether it has the field with the id of a file, somewhere."""
+        return b'"file_id"' in self.wire.body
+
 
 @dataclass(frozen=True, slots=True)
-class Stamp:
+class ReplyStamp:
     """What a reply has that only the server knows: the id of the request, the time in seconds since the epoch, and the
     tokens of the input, or an estimate of them, when a stream begins.
     """
@@ -63,7 +68,7 @@ class Stamp:
     input_tokens: int = 0
 
 
-class Dialect:
+class ClientDialect:
     """One client API. Its wire format parses and renders; a subclass says where the model's name is, how streams are
     framed, and what errors look like.
 
@@ -92,22 +97,22 @@ class Dialect:
     counts_first: ClassVar[bool] = False
     model_paths: ClassVar[tuple[tuple[str, ...], ...]] = (("model",),)
 
-    def read(self, request: Request, body: bytes) -> Asked:
+    def read(self, request: RequestHead, body: bytes) -> ClientRequest:
         """Returns what a request asks for; raises `InvalidInputError` with the path of a wrong value."""
-        return self.asked(request, body, read_object(body, request.headers))
+        return self.client_request(request, body, read_object(body, request.headers))
 
-    def asked(self, request: Request, body: bytes, data: Mapping[str, Any]) -> Asked:
+    def client_request(self, request: RequestHead, body: bytes, data: Mapping[str, Any]) -> ClientRequest:
         """Returns what a request asks for, whose body is `data` in JSON; raises as `read` does."""
         wire = WireRequest(request.target, self.headers_of(request), body)
-        return Asked(text_at(data, "model"), flag_at(data, "stream"), wire, data, extension=data.get(EXTENSION))
+        return ClientRequest(text_at(data, "model"), flag_at(data, "stream"), wire, data, extension=data.get(EXTENSION))
 
-    def for_others(self, asked: Asked) -> tuple[WireRequest, list[CallWarning]]:
+    def for_others(self, client_request: ClientRequest) -> tuple[WireRequest, list[CallWarning]]:
         """Returns a request as models of other APIs get it, without what is meant for the API's own vendor alone, with
         a warning for that.
         """
-        return asked.wire, []
+        return client_request.wire, []
 
-    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...] | None:
         """Returns the functions for a tool of the API's own types that clients run; None for one that its vendor runs.
 
         Raises `InvalidInputError` for wrong values, and `UnsupportedContentError` for one that clients run and that no
@@ -115,7 +120,7 @@ class Dialect:
         """
         return None
 
-    def read_count(self, request: Request, body: bytes) -> Asked:
+    def read_count(self, request: RequestHead, body: bytes) -> ClientRequest:
         """Returns what a request for a count of tokens asks for."""
         return self.read(request, body)
 
@@ -123,31 +128,35 @@ class Dialect:
         """Returns the body of a count of tokens; for APIs that have such a request."""
         raise NotImplementedError
 
-    def headers_of(self, request: Request) -> dict[str, str]:
+    def headers_of(self, request: RequestHead) -> dict[str, str]:
         """Returns the headers that the wire format reads."""
         return {name: request.headers[name] for name in self.kept_headers if name in request.headers}
 
-    def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
+    def render(
+        self, transpiler: Transpiler, replies: Sequence[ModelReply], client_request: ClientRequest, stamp: ReplyStamp
+    ) -> Rendered:
         """Returns the body of a whole answer: one reply for each choice."""
         return transpiler.render(self.stamped(replies[0], stamp))
 
-    def stamped(self, reply: ModelReply, stamp: Stamp) -> ModelReply:
+    def stamped(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
         """Returns a reply with an id."""
         return reply if reply.id else replace(reply, id=self.new_id(stamp))
 
-    def new_id(self, stamp: Stamp) -> str:
+    def new_id(self, stamp: ReplyStamp) -> str:
         """Returns the id of a reply whose provider gave it none."""
         return f"{self.id_prefix}{stamp.trace_id}"
 
-    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+    def renderer(
+        self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
+    ) -> StreamRenderer:
         """Returns what writes the stream of one choice."""
         return StampedRenderer(transpiler.renderer(), self.new_id(stamp))
 
-    def stream_type(self, asked: Asked) -> str:
+    def stream_type(self, client_request: ClientRequest) -> str:
         """Returns the content type of a stream."""
         return "text/event-stream; charset=utf-8"
 
-    def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
+    def heartbeat(self, client_request: ClientRequest, stamp: ReplyStamp, *, begun: bool) -> bytes:
         """Returns what keeps a quiet stream alive, between its events, or before the first one (not `begun`).
 
         A comment with one line break: openai 3.54 makes an empty event of one that an empty line follows.

@@ -15,7 +15,7 @@ _TEXT_PARAMETERS = {"type": "object", "properties": {TEXT: {"type": "string"}}, 
 
 
 @dataclass(frozen=True, slots=True)
-class ClientTool:
+class ClientToolFunction:
     """A tool as the function `spec`.
 
     The client gets its calls with the name `name` and the `options`, fields that tell them from calls of functions, and
@@ -131,20 +131,20 @@ _APPLY_PATCH = schema(
     },
     ["type", "path"],
 )
-_BUILT_IN: dict[str, ClientTool] = {
-    "local_shell": ClientTool(
+_BUILT_IN: dict[str, ClientToolFunction] = {
+    "local_shell": ClientToolFunction(
         client_function("local_shell", "Runs a program on the user's machine.", _LOCAL_SHELL),
         "local_shell",
         {"type": "local_shell_call"},
         {"type": "exec", "env": {}},
         id_prefix="lsh_",
     ),
-    "shell": ClientTool(
+    "shell": ClientToolFunction(
         client_function("shell", "Runs command lines in a shell on the user's machine.", _SHELL),
         "shell",
         {"type": "shell_call", "environment": {"type": "local"}},
     ),
-    "apply_patch": ClientTool(
+    "apply_patch": ClientToolFunction(
         client_function("apply_patch", "Creates, updates or deletes a file.", _APPLY_PATCH),
         "apply_patch",
         {"type": "apply_patch_call"},
@@ -153,7 +153,7 @@ _BUILT_IN: dict[str, ClientTool] = {
 _REFUSED = ("computer", "computer_use_preview")
 
 
-def chat_tools(definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+def chat_tools(definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...] | None:
     """Returns the functions for a tool of chat completions; None for one that the provider runs. Raises
     `InvalidInputError` for wrong values.
     """
@@ -165,7 +165,7 @@ def chat_tools(definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
     return (_custom(cast("Mapping[str, Any]", custom), {"type": "custom"}),)
 
 
-def responses_tools(definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+def responses_tools(definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...] | None:
     """Returns the functions for a tool of responses; None for one that the provider runs. Raises `InvalidInputError`
     for wrong values, and `UnsupportedContentError` for a computer.
     """
@@ -184,24 +184,24 @@ def _is_hosted(environment: object) -> bool:
     return isinstance(environment, Mapping) and cast("Mapping[str, Any]", environment).get("type") != "local"
 
 
-def _custom_tools(definition: Mapping[str, Any]) -> tuple[ClientTool, ...]:
+def _custom_tools(definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...]:
     return (_custom(definition, {"type": "custom_tool_call"}),)
 
 
-def _custom(definition: Mapping[str, Any], options: Mapping[str, Any]) -> ClientTool:
+def _custom(definition: Mapping[str, Any], options: Mapping[str, Any]) -> ClientToolFunction:
     spec, loss = text_function(definition.get("name"), definition.get("description"), definition.get("format"))
-    return ClientTool(spec, spec.name, options, is_text=True, loss=loss)
+    return ClientToolFunction(spec, spec.name, options, is_text=True, loss=loss)
 
 
-def _searches(definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+def _searches(definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...] | None:
     """Returns the function for a tool search that the client runs."""
     if definition.get("execution") != "client":
         return None
     spec = client_function("tool_search", definition.get("description"), definition.get("parameters"))
-    return (ClientTool(spec, "tool_search", {"type": "tool_search_call", "execution": "client"}),)
+    return (ClientToolFunction(spec, "tool_search", {"type": "tool_search_call", "execution": "client"}),)
 
 
-def _namespace(definition: Mapping[str, Any]) -> tuple[ClientTool, ...]:
+def _namespace(definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...]:
     """Returns the functions of a namespace, whose names begin with its own."""
     tools: Any = definition.get("tools")
     name = definition.get("name")
@@ -210,7 +210,7 @@ def _namespace(definition: Mapping[str, Any]) -> tuple[ClientTool, ...]:
     return tuple(_in_namespace(name, tool) for tool in cast("list[Any]", tools))
 
 
-def _in_namespace(namespace: str, definition: Any) -> ClientTool:
+def _in_namespace(namespace: str, definition: Any) -> ClientToolFunction:
     if not isinstance(definition, Mapping):
         raise InvalidInputError("expected an object", path="tools.tools")
     given = cast("Mapping[str, Any]", definition)
@@ -219,9 +219,9 @@ def _in_namespace(namespace: str, definition: Any) -> ClientTool:
     return replace(tool, spec=spec, options={**tool.options, "namespace": namespace})
 
 
-def _function(definition: Mapping[str, Any]) -> ClientTool:
+def _function(definition: Mapping[str, Any]) -> ClientToolFunction:
     spec = client_function(*(definition.get(name) for name in ("name", "description", "parameters", "strict")))
-    return ClientTool(spec, spec.name)
+    return ClientToolFunction(spec, spec.name)
 
 
 def name_in_namespace(namespace: str, name: str) -> str:
@@ -229,7 +229,7 @@ def name_in_namespace(namespace: str, name: str) -> str:
     return f"{namespace}{'' if namespace.endswith('_') else '__'}{name}"
 
 
-_READ: dict[str, Callable[[Mapping[str, Any]], tuple[ClientTool, ...] | None]] = {
+_READ: dict[str, Callable[[Mapping[str, Any]], tuple[ClientToolFunction, ...] | None]] = {
     "custom": _custom_tools,
     "function": lambda definition: (_function(definition),),
     "namespace": _namespace,

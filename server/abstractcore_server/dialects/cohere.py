@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .base import Dialect
+from .base import ClientDialect
 
 
-class CohereDialect(Dialect):
+class CohereDialect(ClientDialect):
     """Cohere's chat."""
 
     name = "cohere"

@@ -13,8 +13,8 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import Delta, ModelReply, Rendered, WireRequest, WireResponse
 
-from ..requests import Request, read_object
-from .base import EXTENSION, Asked, Dialect, Stamp, count_at, object_at, summed
+from ..requests import RequestHead, read_object
+from .base import EXTENSION, ClientDialect, ClientRequest, ReplyStamp, count_at, object_at, summed
 
 _STREAM = ":streamGenerateContent"
 _CONFIGS = ("generationConfig", "generation_config")
@@ -24,7 +24,7 @@ _DATA = b"data: "
 _NOT_IMPLEMENTED = 501
 
 
-class GeminiDialect(Dialect):
+class GeminiDialect(ClientDialect):
     """Google's generateContent: the model and the kind of answer are in the path. Candidates are as many calls."""
 
     name = "gemini"
@@ -57,7 +57,7 @@ class GeminiDialect(Dialect):
     )
     own_fields = frozenset({EXTENSION, *(f"{config}.{count}" for config in _CONFIGS for count in _COUNTS)})
 
-    def read(self, request: Request, body: bytes) -> Asked:
+    def read(self, request: RequestHead, body: bytes) -> ClientRequest:
         """Returns what a request asks for."""
         data = read_object(body, request.headers)
         stream = request.path.endswith(_STREAM)
@@ -67,9 +67,9 @@ class GeminiDialect(Dialect):
         wire = WireRequest(request.target, {}, body)
         model = request.parameters["model"].removeprefix("models/")
         is_list = stream and request.query_values().get("alt") != "sse"
-        return Asked(model, stream, wire, data, choices, data.get(EXTENSION), is_list)
+        return ClientRequest(model, stream, wire, data, choices, data.get(EXTENSION), is_list)
 
-    def read_count(self, request: Request, body: bytes) -> Asked:
+    def read_count(self, request: RequestHead, body: bytes) -> ClientRequest:
         """Returns what a request for a count asks for: its contents, or a whole request in it."""
         data = read_object(body, request.headers)
         wrapped = data.get("generateContentRequest") or data.get("generate_content_request")
@@ -80,15 +80,17 @@ class GeminiDialect(Dialect):
         """Returns a count of tokens."""
         return to_json({"totalTokens": tokens})
 
-    def stream_type(self, asked: Asked) -> str:
+    def stream_type(self, client_request: ClientRequest) -> str:
         """Returns the content type of a stream: events, or one JSON list."""
-        return "application/json" if asked.is_list else super().stream_type(asked)
+        return "application/json" if client_request.is_list else super().stream_type(client_request)
 
-    def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
+    def heartbeat(self, client_request: ClientRequest, stamp: ReplyStamp, *, begun: bool) -> bytes:
         """Returns a comment; in a JSON list, white space."""
-        return b"\n" if asked.is_list else super().heartbeat(asked, stamp, begun=begun)
+        return b"\n" if client_request.is_list else super().heartbeat(client_request, stamp, begun=begun)
 
-    def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
+    def render(
+        self, transpiler: Transpiler, replies: Sequence[ModelReply], client_request: ClientRequest, stamp: ReplyStamp
+    ) -> Rendered:
         """Returns a response with a candidate for each reply, and the sum of their tokens."""
         rendered = [transpiler.render(self.stamped(reply, stamp)) for reply in replies]
         if len(rendered) == 1:
@@ -100,10 +102,12 @@ class GeminiDialect(Dialect):
         warnings = tuple(warning for each in rendered for warning in each.warnings)
         return Rendered(json.dumps(first, ensure_ascii=False).encode(), warnings)
 
-    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+    def renderer(
+        self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
+    ) -> StreamRenderer:
         """Returns what writes the stream."""
-        renderer = super().renderer(transpiler, asked, stamp, choice)
-        return ListRenderer(renderer) if asked.is_list else renderer
+        renderer = super().renderer(transpiler, client_request, stamp, choice)
+        return ListRenderer(renderer) if client_request.is_list else renderer
 
     def failure(self, transpiler: Transpiler, error: AbstractCoreError, status: int | None = None) -> WireResponse:
         """Returns the response for an error, whose body has the status too."""

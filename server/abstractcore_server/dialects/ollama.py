@@ -14,15 +14,15 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import Delta, ModelReply, Rendered, WireRequest
 
-from ..requests import Request, read_object
-from .base import EXTENSION, Asked, Dialect, Stamp, flag_at, text_at
+from ..requests import RequestHead, read_object
+from .base import EXTENSION, ClientDialect, ClientRequest, ReplyStamp, flag_at, text_at
 
 _BEFORE = b'"message":'
 _UNLOADS = (0, "0", "0s", "0m", "0h")
 """Values of `keep_alive` with which a model is unloaded."""
 
 
-class OllamaDialect(Dialect):
+class OllamaDialect(ClientDialect):
     """Ollama's chat: a stream is lines of JSON, and the default."""
 
     name = "ollama"
@@ -50,49 +50,53 @@ class OllamaDialect(Dialect):
         }
     )
 
-    def read(self, request: Request, body: bytes) -> Asked:
+    def read(self, request: RequestHead, body: bytes) -> ClientRequest:
         """Returns what a request asks for."""
         data = read_object(body, request.headers)
         wire = WireRequest(request.target, {}, body)
-        return Asked(text_at(data, "model"), flag_at(data, "stream", True), wire, data, extension=data.get(EXTENSION))
+        return ClientRequest(
+            text_at(data, "model"), flag_at(data, "stream", True), wire, data, extension=data.get(EXTENSION)
+        )
 
-    def stream_type(self, asked: Asked) -> str:
+    def stream_type(self, client_request: ClientRequest) -> str:
         """Returns the content type of lines of JSON."""
         return "application/x-ndjson"
 
-    def stamped(self, reply: ModelReply, stamp: Stamp) -> ModelReply:
+    def stamped(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
         """Returns a reply with a time: the format has no ids."""
         if "created_at" in reply.provider_metadata:
             return reply
         return replace(reply, provider_metadata={**reply.provider_metadata, "created_at": written(stamp)})
 
-    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+    def renderer(
+        self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
+    ) -> StreamRenderer:
         """Returns what writes the lines."""
         return LineRenderer(transpiler.renderer(), stamp)
 
-    def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
+    def heartbeat(self, client_request: ClientRequest, stamp: ReplyStamp, *, begun: bool) -> bytes:
         """Returns a line with an empty text: clients parse every line."""
-        return self._without_text(asked, stamp, done=False) + b"\n"
+        return self._without_text(client_request, stamp, done=False) + b"\n"
 
-    def loaded(self, asked: Asked, stamp: Stamp) -> bytes | None:
+    def loaded(self, client_request: ClientRequest, stamp: ReplyStamp) -> bytes | None:
         """Returns the answer to a request that only loads a model, or unloads it; None for one that asks something."""
-        if self._asks_something(asked.data):
+        if self._asks_something(client_request.data):
             return None
-        reason = "unload" if asked.data.get("keep_alive") in _UNLOADS else "load"
-        return self._without_text(asked, stamp, done=True, done_reason=reason)
+        reason = "unload" if client_request.data.get("keep_alive") in _UNLOADS else "load"
+        return self._without_text(client_request, stamp, done=True, done_reason=reason)
 
     def _asks_something(self, data: Mapping[str, Any]) -> bool:
         return data.get("messages", []) != []
 
-    def _without_text(self, asked: Asked, stamp: Stamp, **more: Any) -> bytes:
+    def _without_text(self, client_request: ClientRequest, stamp: ReplyStamp, **more: Any) -> bytes:
         message = {"role": "assistant", "content": ""}
-        return to_json({"model": asked.model, "created_at": written(stamp), "message": message, **more})
+        return to_json({"model": client_request.model, "created_at": written(stamp), "message": message, **more})
 
 
 class LineRenderer:
     """Writes the lines of a stream, with the time that clients expect in each."""
 
-    def __init__(self, inner: StreamRenderer, stamp: Stamp) -> None:
+    def __init__(self, inner: StreamRenderer, stamp: ReplyStamp) -> None:
         self._inner = inner
         self._time = b'"created_at":"' + written(stamp).encode() + b'",' + _BEFORE
 
@@ -118,26 +122,30 @@ class OllamaGenerateDialect(OllamaDialect):
 
     name = "ollama_generate"
 
-    def read(self, request: Request, body: bytes) -> Asked:
+    def read(self, request: RequestHead, body: bytes) -> ClientRequest:
         """Returns what a request asks for; raises `InvalidInputError` for a template or a suffix."""
-        asked = super().read(request, body)
-        chat = to_json(_as_chat(asked.data))
-        return replace(asked, wire=WireRequest(request.target, {}, chat))
+        client_request = super().read(request, body)
+        chat = to_json(_as_chat(client_request.data))
+        return replace(client_request, wire=WireRequest(request.target, {}, chat))
 
-    def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
+    def render(
+        self, transpiler: Transpiler, replies: Sequence[ModelReply], client_request: ClientRequest, stamp: ReplyStamp
+    ) -> Rendered:
         """Returns the answer with its text in `response`."""
-        rendered = super().render(transpiler, replies, asked, stamp)
+        rendered = super().render(transpiler, replies, client_request, stamp)
         return Rendered(_as_generated(rendered.body), rendered.warnings)
 
-    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+    def renderer(
+        self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
+    ) -> StreamRenderer:
         """Returns what writes the lines."""
-        return GeneratedLineRenderer(super().renderer(transpiler, asked, stamp, choice))
+        return GeneratedLineRenderer(super().renderer(transpiler, client_request, stamp, choice))
 
     def _asks_something(self, data: Mapping[str, Any]) -> bool:
         return any(data.get(name) for name in ("prompt", "images", "system"))
 
-    def _without_text(self, asked: Asked, stamp: Stamp, **more: Any) -> bytes:
-        return _as_generated(super()._without_text(asked, stamp, **more))
+    def _without_text(self, client_request: ClientRequest, stamp: ReplyStamp, **more: Any) -> bytes:
+        return _as_generated(super()._without_text(client_request, stamp, **more))
 
 
 class GeneratedLineRenderer:
@@ -190,6 +198,6 @@ def _as_generated(body: bytes) -> bytes:
     return to_json({**data, "response": message.get("content", ""), **thinking})
 
 
-def written(stamp: Stamp) -> str:
+def written(stamp: ReplyStamp) -> str:
     """Returns a time as Ollama writes it."""
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(stamp.time))

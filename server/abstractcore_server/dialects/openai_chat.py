@@ -14,9 +14,19 @@ from abstractcore.errors import AbstractCoreError, InvalidInputError
 from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import Delta, ImagePart, ModelReply, Part, PartDelta, Rendered, ReplyStart, WireRequest
 
-from ..requests import Request
-from .base import EXTENSION, Asked, Dialect, Stamp, StampedRenderer, count_at, flag_at, object_at, summed
-from .client_tools import ClientTool, chat_tools
+from ..requests import RequestHead
+from .base import (
+    EXTENSION,
+    ClientDialect,
+    ClientRequest,
+    ReplyStamp,
+    StampedRenderer,
+    count_at,
+    flag_at,
+    object_at,
+    summed,
+)
+from .client_tools import ClientToolFunction, chat_tools
 
 
 def rendered_with_images(transpiler: Transpiler, reply: ModelReply) -> Rendered:
@@ -56,7 +66,7 @@ _NO_TIME = b'"created":0,"model"'
 _FIRST = b'"choices":[{"index":0,'
 
 
-class OpenAIChatDialect(Dialect):
+class OpenAIChatDialect(ClientDialect):
     """OpenAI's chat completions. `n` answers are `n` calls."""
 
     name = "openai_chat"
@@ -81,16 +91,18 @@ class OpenAIChatDialect(Dialect):
         }
     )
 
-    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...] | None:
         """Returns the function for a custom tool."""
         return chat_tools(definition)
 
-    def read(self, request: Request, body: bytes) -> Asked:
+    def read(self, request: RequestHead, body: bytes) -> ClientRequest:
         """Returns what a request asks for."""
-        asked = super().read(request, body)
-        return replace(asked, choices=count_at(asked.data, "n"))
+        client_request = super().read(request, body)
+        return replace(client_request, choices=count_at(client_request.data, "n"))
 
-    def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
+    def render(
+        self, transpiler: Transpiler, replies: Sequence[ModelReply], client_request: ClientRequest, stamp: ReplyStamp
+    ) -> Rendered:
         """Returns a `chat.completion`, with a choice for each reply and the sum of their tokens."""
         rendered = [rendered_with_images(transpiler, self.stamped(reply, stamp)) for reply in replies]
         if len(rendered) == 1:
@@ -98,16 +110,18 @@ class OpenAIChatDialect(Dialect):
         warnings = tuple(warning for each in rendered for warning in each.warnings)
         return Rendered(joined([each.body for each in rendered]), warnings)
 
-    def stamped(self, reply: ModelReply, stamp: Stamp) -> ModelReply:
+    def stamped(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
         """Returns a reply with an id and a time."""
         reply = super().stamped(reply, stamp)
         if "created" in reply.provider_metadata:
             return reply
         return replace(reply, provider_metadata={**reply.provider_metadata, "created": int(stamp.time)})
 
-    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+    def renderer(
+        self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
+    ) -> StreamRenderer:
         """Returns what writes the chunks of one choice."""
-        wants_usage = flag_at(object_at(asked.data, "stream_options"), "include_usage")
+        wants_usage = flag_at(object_at(client_request.data, "stream_options"), "include_usage")
         return ChoiceRenderer(transpiler.renderer(), self.new_id(stamp), int(stamp.time), choice, wants_usage)
 
     def finish(self, renderers: Sequence[StreamRenderer]) -> bytes:
@@ -188,21 +202,25 @@ class OpenAICompletionsDialect(OpenAIChatDialect):
     name = "openai_completions"
     id_prefix = "cmpl-"
 
-    def read(self, request: Request, body: bytes) -> Asked:
+    def read(self, request: RequestHead, body: bytes) -> ClientRequest:
         """Returns what a request asks for; raises `InvalidInputError` for several prompts, and for what a chat has
         nothing like.
         """
-        asked = super().read(request, body)
-        return replace(asked, wire=WireRequest(request.target, {}, to_json(_as_chat(asked.data))))
+        client_request = super().read(request, body)
+        return replace(client_request, wire=WireRequest(request.target, {}, to_json(_as_chat(client_request.data))))
 
-    def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
+    def render(
+        self, transpiler: Transpiler, replies: Sequence[ModelReply], client_request: ClientRequest, stamp: ReplyStamp
+    ) -> Rendered:
         """Returns a `text_completion`."""
-        rendered = super().render(transpiler, replies, asked, stamp)
+        rendered = super().render(transpiler, replies, client_request, stamp)
         return Rendered(_as_completion(rendered.body), rendered.warnings)
 
-    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+    def renderer(
+        self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
+    ) -> StreamRenderer:
         """Returns what writes the chunks of one choice."""
-        return CompletionRenderer(super().renderer(transpiler, asked, stamp, choice))
+        return CompletionRenderer(super().renderer(transpiler, client_request, stamp, choice))
 
 
 class CompletionRenderer:

@@ -11,13 +11,13 @@ from abstractcore.ports import StreamRenderer, Transpiler
 from abstractcore.schema import Delta, ModelReply, Rendered, ReplyStart
 
 from ..models import DEFAULT
-from ..requests import Request, read_object
+from ..requests import RequestHead, read_object
 from ..responses.items import RESPONSE_FIELDS, ResponseFields, compact
-from .base import EXTENSION, Asked, Dialect, Stamp, StampedRenderer
-from .client_tools import ClientTool, responses_tools
+from .base import EXTENSION, ClientDialect, ClientRequest, ReplyStamp, StampedRenderer
+from .client_tools import ClientToolFunction, responses_tools
 
 
-class OpenAIResponsesDialect(Dialect):
+class OpenAIResponsesDialect(ClientDialect):
     """OpenAI's responses. An id of another API is replaced: clients expect "resp_"."""
 
     name = "openai_responses"
@@ -30,15 +30,15 @@ class OpenAIResponsesDialect(Dialect):
     model_paths = (("model",), ("response", "model"))
     reply_fields = RESPONSE_FIELDS
 
-    def read(self, request: Request, body: bytes) -> Asked:
+    def read(self, request: RequestHead, body: bytes) -> ClientRequest:
         """Returns what a request asks for. It need not name a model: then it is for the default one."""
         data = read_object(body, request.headers)
         if data.get("model") is not None:
-            return self.asked(request, body, data)
+            return self.client_request(request, body, data)
         data["model"] = DEFAULT
-        return replace(self.asked(request, compact(data), data), is_changed=True)
+        return replace(self.client_request(request, compact(data), data), is_changed=True)
 
-    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientTool, ...] | None:
+    def client_tools(self, definition: Mapping[str, Any]) -> tuple[ClientToolFunction, ...] | None:
         """Returns the functions for a custom tool, a namespace, a shell, patches, or a search of the client."""
         return responses_tools(definition)
 
@@ -46,23 +46,29 @@ class OpenAIResponsesDialect(Dialect):
         """Returns a count of tokens."""
         return compact({"object": "response.input_tokens", "input_tokens": tokens})
 
-    def stamped(self, reply: ModelReply, stamp: Stamp) -> ModelReply:
+    def stamped(self, reply: ModelReply, stamp: ReplyStamp) -> ModelReply:
         """Returns a reply with an id of this API."""
         return reply if (reply.id or "").startswith(self.id_prefix) else replace(reply, id=self.new_id(stamp))
 
-    def render(self, transpiler: Transpiler, replies: Sequence[ModelReply], asked: Asked, stamp: Stamp) -> Rendered:
+    def render(
+        self, transpiler: Transpiler, replies: Sequence[ModelReply], client_request: ClientRequest, stamp: ReplyStamp
+    ) -> Rendered:
         """Returns the response, with what it repeats of the request."""
-        rendered = super().render(transpiler, replies, asked, stamp)
-        fields = ResponseFields({**asked.data, **asked.own}, int(stamp.time))
+        rendered = super().render(transpiler, replies, client_request, stamp)
+        fields = ResponseFields({**client_request.data, **client_request.own}, int(stamp.time))
         return replace(rendered, body=compact(fields.completed(json.loads(rendered.body))))
 
-    def renderer(self, transpiler: Transpiler, asked: Asked, stamp: Stamp, choice: int = 0) -> StreamRenderer:
+    def renderer(
+        self, transpiler: Transpiler, client_request: ClientRequest, stamp: ReplyStamp, choice: int = 0
+    ) -> StreamRenderer:
         """Returns what writes the events."""
         return DescribedRenderer(
-            transpiler.renderer(), self.new_id(stamp), ResponseFields({**asked.data, **asked.own}, int(stamp.time))
+            transpiler.renderer(),
+            self.new_id(stamp),
+            ResponseFields({**client_request.data, **client_request.own}, int(stamp.time)),
         )
 
-    def heartbeat(self, asked: Asked, stamp: Stamp, *, begun: bool) -> bytes:
+    def heartbeat(self, client_request: ClientRequest, stamp: ReplyStamp, *, begun: bool) -> bytes:
         """Returns an event that clients do not know, and ignore: the timer of some does not count comments.
 
         Before the first event it is a comment, since clients expect `response.created` first.

@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar, cast
 
 from abstractcore.errors import InvalidInputError, NotFoundError, RateLimitError
 
-from ..context import Exchange
-from ..dialects.base import Asked
+from ..context import RequestContext
+from ..dialects.base import ClientRequest
 from ..failures import RequestRefused, refused
 from ..responses.items import compact, new_id
 
 if TYPE_CHECKING:
-    from ..calls.jobs import Job
+    from ..calls.jobs import AnswerJob
     from ..store.files import StoredFile
     from ..store.room import Limit, Room
     from ..store.uploads import StoredUpload
@@ -27,28 +27,28 @@ T = TypeVar("T")
 
 
 async def create_upload(
-    exchange: Exchange, *, name: str, purpose: str, media_type: str, size: int, seconds: float | None
+    context: RequestContext, *, name: str, purpose: str, media_type: str, size: int, seconds: float | None
 ) -> StoredUpload:
     """Makes an upload, whose file will last for `seconds`; raises `RequestRefused` if there is no room for it."""
-    owner, id = exchange.grant.owner, new_id("upload_")
+    owner, id = context.grant.owner, new_id("upload_")
     facts: dict[str, Any] = {"name": name, "purpose": purpose, "media_type": media_type, "size": size}
     return await _within_limits(
-        exchange, lambda tables, room: tables.uploads.create(owner, id, room=room, seconds=seconds, **facts)
+        context, lambda tables, room: tables.uploads.create(owner, id, room=room, seconds=seconds, **facts)
     )
 
 
-async def write_part(exchange: Exchange, upload: str, content: bytearray) -> str:
+async def write_part(context: RequestContext, upload: str, content: bytearray) -> str:
     """Writes a part of an upload; returns its id. What cannot be written whole is dropped.
 
     Raises `InvalidInputError` for an empty part, `RequestRefused` if there is no room for it, and as `Uploads` does.
     """
     from ..store.uploads import PIECE_BYTES
 
-    stored, owner = exchange.state.stored, exchange.grant.owner
+    stored, owner = context.state.stored, context.grant.owner
     if not content:
         raise InvalidInputError("the part is empty", path="data")
     part, size = new_id("part_"), len(content)
-    await _within_limits(exchange, lambda tables, room: tables.uploads.begin_part(owner, upload, part, size, room))
+    await _within_limits(context, lambda tables, room: tables.uploads.begin_part(owner, upload, part, size, room))
     try:
         for position, start in enumerate(range(0, size, PIECE_BYTES)):
             piece = bytes(memoryview(content)[start : start + PIECE_BYTES])
@@ -64,36 +64,36 @@ async def write_part(exchange: Exchange, upload: str, content: bytearray) -> str
     return part
 
 
-async def complete_upload(exchange: Exchange, upload: str, parts: Sequence[str], media_type: str) -> StoredFile:
+async def complete_upload(context: RequestContext, upload: str, parts: Sequence[str], media_type: str) -> StoredFile:
     """Makes a file of the parts of an upload; raises `RequestRefused` for one too many, and as `Uploads` does."""
-    owner, id = exchange.grant.owner, new_id("file-")
+    owner, id = context.grant.owner, new_id("file-")
     return await _within_limits(
-        exchange, lambda tables, room: tables.uploads.complete(owner, upload, parts, id, media_type, room)
+        context, lambda tables, room: tables.uploads.complete(owner, upload, parts, id, media_type, room)
     )
 
 
-async def free_pieces(exchange: Exchange) -> None:
+async def free_pieces(context: RequestContext) -> None:
     """Removes the contents that are not needed any more, in short transactions: others write in between."""
     with suppress(RequestRefused):  # of a database that is down: the next pieces take their place
-        while await exchange.state.stored.run(lambda tables: tables.uploads.free()):
+        while await context.state.stored.run(lambda tables: tables.uploads.free()):
             pass
 
 
-async def pieces_of_file(exchange: Exchange, id: str) -> AsyncGenerator[bytes]:
+async def pieces_of_file(context: RequestContext, id: str) -> AsyncGenerator[bytes]:
     """Yields the content of a file; less than its size if the file is deleted meanwhile."""
-    owner = exchange.grant.owner
-    content, parts = await exchange.state.stored.run(lambda tables: tables.files.content(owner, id))
+    owner = context.grant.owner
+    content, parts = await context.state.stored.run(lambda tables: tables.files.content(owner, id))
     if content:
         yield content
-    async for piece in pieces_of_parts(exchange, parts):
+    async for piece in pieces_of_parts(context, parts):
         yield piece
 
 
-async def pieces_of_parts(exchange: Exchange, parts: list[str]) -> AsyncGenerator[bytes]:
+async def pieces_of_parts(context: RequestContext, parts: list[str]) -> AsyncGenerator[bytes]:
     """Yields the content of parts, one after the other."""
     for part in parts:
         position = 0
-        while piece := await exchange.state.stored.run(
+        while piece := await context.state.stored.run(
             lambda tables, part=part, position=position: tables.files.piece(part, position)
         ):
             yield piece
@@ -105,14 +105,14 @@ def unknown_file(id: str) -> NotFoundError:
     return NotFoundError(f"there is no file {id[:100]!r} here: it was not uploaded, has expired, or was deleted")
 
 
-async def _within_limits(exchange: Exchange, work: Callable[[StoredTables, Room], T]) -> T:
+async def _within_limits(context: RequestContext, work: Callable[[StoredTables, Room], T]) -> T:
     """Returns what `work` does with the tables; raises `RequestRefused` for what the client has no room for."""
     from ..store.room import NoRoom, Room
 
-    limits = exchange.state.settings.limits
+    limits = context.state.settings.limits
     room = Room(limits.stored_bytes, limits.stored_files, limits.uploads)
     try:
-        return await exchange.state.stored.run(lambda tables: work(tables, room))
+        return await context.state.stored.run(lambda tables: work(tables, room))
     except NoRoom as error:
         raise _no_room(error.limit, room) from None
 
@@ -138,41 +138,39 @@ _PARTS: Final = ("input_file", *_IMAGES)
 _CONTINUED: Final = ("previous_response_id", "conversation")
 
 
-async def with_contents(job: Job) -> Job:
+async def resolve_file_ids(job: AnswerJob) -> AnswerJob:
     """Returns the job with the content of each file that its messages name by an id of this server; others may be the
     vendor's.
     """
-    if job.exchange.dialect.format not in _FORMATS or not _has_ids(job.asked):
+    if job.context.dialect.format not in _FORMATS:
         return job
-    data, parts = await job.off_loop(_with_parts, job.asked.wire.body)
+    data, parts = await job.off_loop(_with_parts, job.client_request.wire.body)
     ids = {id for id in (str(part[_ID]) for part in parts) if id.isprintable()}
-    owner = job.exchange.grant.owner
-    files = await job.exchange.state.stored.run(lambda tables: tables.files.find_all(owner, ids))
+    owner = job.context.grant.owner
+    files = await job.context.state.stored.run(lambda tables: tables.files.find_all(owner, ids))
     if not files:
         return job
     named = [part for part in parts if part[_ID] in files]
-    most = job.exchange.state.settings.limits.body_bytes
+    most = job.context.state.settings.limits.body_bytes
     if sum(files[part[_ID]].size for part in named) > most:
         raise refused(413, f"the files that one request names may have {most} bytes together", path=_ID)
-    contents = {id: await _read(job.exchange, files[id]) for id in files}
+    contents = {id: await _read(job.context, files[id]) for id in files}
     for part in named:
         id = part.pop(_ID)
         _fill(part, files[id], contents[id])
-    wire = replace(job.asked.wire, body=await job.off_loop(compact, data))
-    return replace(job, asked=replace(job.asked, wire=wire, is_changed=True))
+    wire = replace(job.client_request.wire, body=await job.off_loop(compact, data))
+    return replace(job, client_request=replace(job.client_request, wire=wire, is_changed=True))
 
 
-def check_ids(asked: Asked) -> None:
+def check_ids(client_request: ClientRequest) -> None:
     """Raises `InvalidInputError`, with the path in the client's request, for a file that is named by an id of another
     store than this server's: only models that speak the client's own API may have such a store.
     """
-    if not _has_ids(asked):
-        return
-    id: str | None = next((part[_ID] for _, part in _named(json.loads(asked.wire.body))), None)
+    id: str | None = next((part[_ID] for _, part in _named(json.loads(client_request.wire.body))), None)
     if id is None:
         return
-    of_continued = next((name for name in _CONTINUED if name in asked.data), "")
-    path = next((f"{path}.{_ID}" for path, part in _named(asked.data) if part[_ID] == id), of_continued)
+    of_continued = next((name for name in _CONTINUED if name in client_request.data), "")
+    path = next((f"{path}.{_ID}" for path, part in _named(client_request.data) if part[_ID] == id), of_continued)
     problem = f"there is no file {id[:100]!r} among those of /v1/files of this key, the only ones for this model"
     hint = "It was not uploaded, has expired, or was deleted: upload it, or send its content."
     raise InvalidInputError(problem, path=path, hint=hint)
@@ -182,10 +180,6 @@ def _with_parts(body: bytes) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Returns the data of a body, and the objects in its messages that have the id of a file."""
     data = json.loads(body)
     return data, [part for _, part in _named(data)]
-
-
-def _has_ids(asked: Asked) -> bool:
-    return f'"{_ID}"'.encode() in asked.wire.body
 
 
 def _named(data: Mapping[str, Any]) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -222,9 +216,9 @@ def _fill(part: dict[str, Any], file: StoredFile, content: str) -> None:
         part["filename"] = file.name
 
 
-async def _read(exchange: Exchange, file: StoredFile) -> str:
+async def _read(context: RequestContext, file: StoredFile) -> str:
     """Returns the content of a file in base64; raises `NotFoundError` if it is deleted meanwhile."""
-    content = b"".join([piece async for piece in pieces_of_file(exchange, file.id)])
+    content = b"".join([piece async for piece in pieces_of_file(context, file.id)])
     if len(content) != file.size:
         raise unknown_file(file.id)
     return base64.b64encode(content).decode()

@@ -12,11 +12,11 @@ from abstractcore import File
 from abstractcore.errors import InvalidInputError, MediaError
 from abstractcore.schema import WireResponse
 
-from ..client_connection import Connection
-from ..context import Exchange, Reply
+from ..client_connection import ClientConnection
+from ..context import Reply, RequestContext
 from ..dialects.base import text_at
 from ..failures import refused
-from ..requests import Form
+from ..requests import MultipartForm
 from ..responses.items import page
 from .contents import (
     complete_upload,
@@ -42,48 +42,48 @@ _HEAD_BYTES: Final = 8192
 """How much of a content decides its type."""
 
 
-async def create(exchange: Exchange) -> WireResponse:
+async def create(context: RequestContext) -> WireResponse:
     """Stores a file; raises `InvalidInputError` for an unknown purpose, and `RequestRefused` for too much."""
-    form = await exchange.form()
+    form = await context.form()
     upload, purpose = form.upload("file"), checked_purpose(form.text("purpose"))
     name = checked_name(upload.name, "file")
-    media_type = media_type_of(exchange, name, bytes(upload.content[:_HEAD_BYTES]))
+    media_type = media_type_of(context, name, bytes(upload.content[:_HEAD_BYTES]))
     size, seconds = len(upload.content), _seconds(form)
-    made = await create_upload(exchange, name=name, purpose=purpose, media_type=media_type, size=size, seconds=seconds)
-    parts = [await write_part(exchange, made.id, upload.content)] if size else []
-    file = await complete_upload(exchange, made.id, parts, media_type)
-    return exchange.answer(shown_file(file), warnings=len(form.others(_FIELDS)))
+    made = await create_upload(context, name=name, purpose=purpose, media_type=media_type, size=size, seconds=seconds)
+    parts = [await write_part(context, made.id, upload.content)] if size else []
+    file = await complete_upload(context, made.id, parts, media_type)
+    return context.answer(shown_file(file), warnings=len(form.others(_FIELDS)))
 
 
-async def list_all(exchange: Exchange) -> WireResponse:
+async def list_all(context: RequestContext) -> WireResponse:
     """Lists the files of the client."""
-    owner, purpose = exchange.grant.owner, exchange.request.query_values().get("purpose")
-    found = await exchange.state.stored.run(lambda tables: tables.files.all(owner))
+    owner, purpose = context.grant.owner, context.request.query_values().get("purpose")
+    found = await context.state.stored.run(lambda tables: tables.files.all(owner))
     shown = [shown_file(file) for file in found if purpose in (None, file.purpose)]
-    return exchange.answer(page(shown, exchange.request, most=10_000, usual=10_000))
+    return context.answer(page(shown, context.request, most=10_000, usual=10_000))
 
 
-async def read(exchange: Exchange) -> WireResponse:
+async def read(context: RequestContext) -> WireResponse:
     """Returns a file without its content."""
-    return exchange.answer(shown_file(await _found(exchange)))
+    return context.answer(shown_file(await _found(context)))
 
 
-async def content(exchange: Exchange) -> Reply:
+async def content(context: RequestContext) -> Reply:
     """Returns the content of a file. No browser takes it for a page of this server."""
-    return _Content(exchange, await _found(exchange))
+    return _Content(context, await _found(context))
 
 
 class _Content:
     """The content of a file, which is sent as it is read."""
 
-    def __init__(self, exchange: Exchange, file: StoredFile) -> None:
-        self._exchange = exchange
+    def __init__(self, context: RequestContext, file: StoredFile) -> None:
+        self._context = context
         self._file = file
 
-    async def send_to(self, connection: Connection) -> None:
+    async def send_to(self, connection: ClientConnection) -> None:
         """Sends the content; raises `NotFoundError`, which cuts the response off, if the file is deleted meanwhile."""
         left = self._file.size
-        connection.stream_head = self._exchange.headers(
+        connection.stream_head = self._context.headers(
             {
                 "content-type": _UNKNOWN_TYPE,
                 "content-length": str(left),
@@ -92,8 +92,8 @@ class _Content:
                 "x-content-type-options": "nosniff",
             }
         )
-        async with self._exchange.state.drains.watched(connection, "cancel"):
-            async for piece in pieces_of_file(self._exchange, self._file.id):
+        async with self._context.state.drains.watched(connection, "cancel"):
+            async for piece in pieces_of_file(self._context, self._file.id):
                 left -= len(piece)
                 await connection.write(piece)
         if left:
@@ -101,26 +101,26 @@ class _Content:
         await connection.write(b"", more=False)
 
 
-async def _found(exchange: Exchange) -> StoredFile:
-    owner, id = exchange.grant.owner, exchange.request.parameters["id"]
-    found = await exchange.state.stored.run(lambda tables: tables.files.find(owner, id))
+async def _found(context: RequestContext) -> StoredFile:
+    owner, id = context.grant.owner, context.request.parameters["id"]
+    found = await context.state.stored.run(lambda tables: tables.files.find(owner, id))
     if found is None:
         raise unknown_file(id)
     return found
 
 
-async def delete(exchange: Exchange) -> WireResponse:
+async def delete(context: RequestContext) -> WireResponse:
     """Deletes a file."""
-    owner, id = exchange.grant.owner, exchange.request.parameters["id"]
-    if not await exchange.state.stored.run(lambda tables: tables.files.delete(owner, id)):
+    owner, id = context.grant.owner, context.request.parameters["id"]
+    if not await context.state.stored.run(lambda tables: tables.files.delete(owner, id)):
         raise unknown_file(id)
-    await free_pieces(exchange)
-    return exchange.answer({"id": id, "object": "file", "deleted": True})
+    await free_pieces(context)
+    return context.answer({"id": id, "object": "file", "deleted": True})
 
 
-def media_type_of(exchange: Exchange, name: str, content: bytes, declared: str | None = None) -> str:
+def media_type_of(context: RequestContext, name: str, content: bytes, declared: str | None = None) -> str:
     """Returns the type of a file by the begin of its content and by its name, if they say nothing the declared one."""
-    services = exchange.state.services
+    services = context.state.services
     for file in (File(content, name=name), File(content, media_type=declared)):
         try:
             return services.media_type(file)
@@ -154,7 +154,7 @@ def checked_seconds(anchor: object, seconds: object) -> float:
     return float(seconds)
 
 
-def _seconds(form: Form) -> float | None:
+def _seconds(form: MultipartForm) -> float | None:
     anchor, text = form.text("expires_after[anchor]"), form.text("expires_after[seconds]")
     if anchor is None and text is None:
         return None
@@ -185,33 +185,33 @@ _UPLOAD_FIELDS: Final = frozenset({"bytes", "filename", "mime_type", "purpose", 
 _FIELDS_OF_COMPLETION: Final = frozenset({"part_ids", "md5"})
 
 
-async def begin_upload(exchange: Exchange) -> WireResponse:
+async def begin_upload(context: RequestContext) -> WireResponse:
     """Creates an upload, to which parts are added."""
-    data = await _object(exchange, _UPLOAD_FIELDS)
+    data = await _object(context, _UPLOAD_FIELDS)
     name, purpose = checked_name(text_at(data, "filename"), "filename"), checked_purpose(data.get("purpose"))
     size, media_type, seconds = _size(data), _media_type(data), _seconds_of_upload(data)
-    made = await create_upload(exchange, name=name, purpose=purpose, media_type=media_type, size=size, seconds=seconds)
-    return exchange.answer(_shown(made, "pending"))
+    made = await create_upload(context, name=name, purpose=purpose, media_type=media_type, size=size, seconds=seconds)
+    return context.answer(_shown(made, "pending"))
 
 
-async def add_part(exchange: Exchange) -> WireResponse:
+async def add_part(context: RequestContext) -> WireResponse:
     """Adds a part to an upload."""
-    form = await exchange.form()
-    id = exchange.request.parameters["id"]
-    part = await write_part(exchange, id, form.upload("data").content)
-    shown = {"id": part, "object": "upload.part", "created_at": int(exchange.time), "upload_id": id}
-    return exchange.answer(shown, warnings=len(form.others(("data",))))
+    form = await context.form()
+    id = context.request.parameters["id"]
+    part = await write_part(context, id, form.upload("data").content)
+    shown = {"id": part, "object": "upload.part", "created_at": int(context.time), "upload_id": id}
+    return context.answer(shown, warnings=len(form.others(("data",))))
 
 
-async def complete(exchange: Exchange) -> WireResponse:
+async def complete(context: RequestContext) -> WireResponse:
     """Makes a file of the parts of an upload."""
-    data = await _object(exchange, _FIELDS_OF_COMPLETION)
+    data = await _object(context, _FIELDS_OF_COMPLETION)
     parts, expected = _part_ids(data), _md5(data)
-    owner, id = exchange.grant.owner, exchange.request.parameters["id"]
-    upload = await exchange.state.stored.run(lambda tables: tables.uploads.check(owner, id, parts))
+    owner, id = context.grant.owner, context.request.parameters["id"]
+    upload = await context.state.stored.run(lambda tables: tables.uploads.check(owner, id, parts))
 
     head, digest = b"", hashlib.md5(usedforsecurity=False)
-    async for piece in pieces_of_parts(exchange, parts):
+    async for piece in pieces_of_parts(context, parts):
         head = head or piece
         if expected is None:
             break
@@ -219,22 +219,22 @@ async def complete(exchange: Exchange) -> WireResponse:
     if expected is not None and digest.hexdigest() != expected:
         raise InvalidInputError(f"the content has the MD5 {digest.hexdigest()}", path="md5")
 
-    media_type = media_type_of(exchange, upload.name, head, upload.media_type)
-    file = await complete_upload(exchange, id, parts, media_type)
-    return exchange.answer(_shown(upload, "completed", file))
+    media_type = media_type_of(context, upload.name, head, upload.media_type)
+    file = await complete_upload(context, id, parts, media_type)
+    return context.answer(_shown(upload, "completed", file))
 
 
-async def cancel(exchange: Exchange) -> WireResponse:
+async def cancel(context: RequestContext) -> WireResponse:
     """Cancels an upload and deletes its parts."""
-    owner, id = exchange.grant.owner, exchange.request.parameters["id"]
-    cancelled = await exchange.state.stored.run(lambda tables: tables.uploads.cancel(owner, id))
-    await free_pieces(exchange)
-    return exchange.answer(_shown(cancelled, "cancelled"))
+    owner, id = context.grant.owner, context.request.parameters["id"]
+    cancelled = await context.state.stored.run(lambda tables: tables.uploads.cancel(owner, id))
+    await free_pieces(context)
+    return context.answer(_shown(cancelled, "cancelled"))
 
 
-async def _object(exchange: Exchange, known: frozenset[str]) -> Mapping[str, Any]:
+async def _object(context: RequestContext, known: frozenset[str]) -> Mapping[str, Any]:
     """Returns the body; raises `InvalidInputError` for fields that OpenAI's API does not have."""
-    data = await exchange.read_object()
+    data = await context.read_object()
     for name in data.keys() - known:
         raise InvalidInputError(f"there is no such field: use {', '.join(sorted(known))}", path=name[:100])
     return data

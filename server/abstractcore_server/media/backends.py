@@ -20,7 +20,7 @@ from ..access.guarded_replies import guarded_result
 from ..access.guarding import Guarding, accepted_texts
 from ..access.settlements import Spending
 from ..configuration.settings import Settings
-from ..context import Exchange
+from ..context import RequestContext
 from ..models import DEFAULT, LLMs, is_plain
 
 _VENDOR = "openai"
@@ -28,7 +28,7 @@ _VENDOR = "openai"
 
 
 @dataclass(frozen=True, slots=True)
-class Maker:
+class BackendModel:
     """What a client's name for a model stands for: an LLM with the capability, the backend's model, None for its own
     choice, and the name to show.
     """
@@ -39,7 +39,7 @@ class Maker:
     name: str
 
 
-class Makers:
+class BackendModels:
     """Finds backends by the names that clients use: "default", "BACKEND", "BACKEND/MODEL", or the bare name of a model
     of OpenAI, if that is set up.
     """
@@ -50,34 +50,34 @@ class Makers:
         self._llms = llms
         self._made: dict[tuple[str, str], abstractcore.LLM] = {}
 
-    def find(self, capability: CapabilityName, name: str) -> Maker:
+    def find(self, capability: CapabilityName, name: str) -> BackendModel:
         """Returns the maker with a name; raises `ModelNotFoundError` with the nearest names."""
         if name == DEFAULT:
-            return Maker(capability, self._llms.default, None, DEFAULT)
+            return BackendModel(capability, self._llms.default, None, DEFAULT)
         backend, _, model = name.partition("/")
         known = self.names(capability)
         if backend in known and is_plain(name):
-            return Maker(capability, self._with(capability, backend), model or None, name)
+            return BackendModel(capability, self._with(capability, backend), model or None, name)
         if _VENDOR in known and "/" not in name and is_plain(name) and self._llms.usable(_VENDOR):
-            return Maker(capability, self._with(capability, _VENDOR), name, f"{_VENDOR}/{name}")
+            return BackendModel(capability, self._with(capability, _VENDOR), name, f"{_VENDOR}/{name}")
         near = nearest_names(name[:200], [DEFAULT, *known])
         hint = did_you_mean(near) if near else f"There are: {', '.join([DEFAULT, *known])}."
         raise ModelNotFoundError(f"the model {name[:200]!r} does not exist here. {hint}")
 
-    def listener(self, name: str) -> Maker:
+    def listener(self, name: str) -> BackendModel:
         """Returns who transcribes, by a name: "default", a transcriber of this machine, or "PROVIDER/MODEL"; raises
         `ModelNotFoundError`.
         """
         if name == DEFAULT:
-            return Maker("audio", self._llms.default, None, DEFAULT)
+            return BackendModel("audio", self._llms.default, None, DEFAULT)
         local = [each.name for each in PACKAGED_MODELS if each.name.startswith("whisper-")]
         provider = name.partition("/")[0] if "/" in name else _VENDOR
         full = name if "/" in name else f"{_VENDOR}/{name}"
         if name in local:
-            return Maker("audio", self._llms.default, name, name)
+            return BackendModel("audio", self._llms.default, name, name)
         if name.isprintable() and self._llms.usable(provider):
             (transcriber, *_) = self._llms.find(full).llms
-            return Maker("audio", self._llms.default_with(transcription_model=transcriber), None, full)
+            return BackendModel("audio", self._llms.default_with(transcription_model=transcriber), None, full)
         near = nearest_names(name[:200], [DEFAULT, *local])
         hint = did_you_mean(near) if near else f"There are: {', '.join([DEFAULT, *local])}, and PROVIDER/MODEL."
         raise ModelNotFoundError(f"the model {name[:200]!r} does not exist here. {hint}")
@@ -111,11 +111,11 @@ F = TypeVar("F", bound=BackendFacts)
 
 @dataclass(frozen=True, slots=True)
 class MediaRequest:
-    """A request to `maker`: an operation of its capability, the texts of the request by the names of their fields, and
-    the contents of its files.
+    """A request to `backend_model`: an operation of its capability, the texts of the request by the names of their
+    fields, and the contents of its files.
     """
 
-    maker: Maker
+    backend_model: BackendModel
     operation: str
     texts: Mapping[str, str]
     files: Sequence[bytes] = ()
@@ -125,13 +125,13 @@ class MediaRequest:
         see it.
         """
         messages = tuple(map(Message.user, self.texts.values() or (self.operation,)))
-        return ModelCall(self.maker.name, messages, self.maker.capability, tags=tags)
+        return ModelCall(self.backend_model.name, messages, self.backend_model.capability, tags=tags)
 
     async def with_files(self, call: ModelCall) -> ModelCall:
         """Returns its call with the files in the first message; raises `MediaError` for one of an unknown type."""
         if not self.files:
             return call
-        built = await asyncio.to_thread(self.maker.llm.build, self.operation, media=self.files)
+        built = await asyncio.to_thread(self.backend_model.llm.build, self.operation, media=self.files)
         files = tuple(part for part in built.messages[-1].parts if not isinstance(part, TextPart))
         first, *others = call.messages
         first = Message("user", (*first.parts, *files) if self.texts else files)
@@ -155,32 +155,32 @@ class BegunMedia:
 
 
 @asynccontextmanager
-async def begun_media(exchange: Exchange, request: MediaRequest) -> AsyncGenerator[BegunMedia]:
+async def begun_media(context: RequestContext, request: MediaRequest) -> AsyncGenerator[BegunMedia]:
     """Lets a call in, which is made in the body of `async with`, and shows it to its guards; settles it at the end.
 
     Raises `AccessDeniedError` for a model that the key may not use, as `Access.begin` does, `RequestRefused` for what a
     guard refuses, and `MediaError` for a file that it cannot be shown.
     """
-    exchange.grant.check_model(request.maker.name)
-    call = request.call(exchange.grant.tags)
-    async with exchange.account(call, large=any(map(is_large, request.texts.values()))) as account:
-        guarding = Guarding.of(exchange, call, request.maker.name, request.operation)
+    context.grant.check_model(request.backend_model.name)
+    call = request.call(context.grant.tags)
+    async with context.account(call, large=any(map(is_large, request.texts.values()))) as account:
+        guarding = Guarding.of(context, call, request.backend_model.name, request.operation)
         if guarding is not None:
             call = await guarding.call(await request.with_files(call), accepted_texts)
         account.spending = Spending(call)
         yield BegunMedia(request.texts_of(call), call.tags, guarding, account.spending)
 
 
-async def made(exchange: Exchange, request: MediaRequest, make: Callable[[BegunMedia], Awaitable[F]]) -> F:
+async def run_backend(context: RequestContext, request: MediaRequest, make: Callable[[BegunMedia], Awaitable[F]]) -> F:
     """Returns what `make` makes as its guards leave it; raises as `begun_media` does. A client that leaves ends it."""
-    async with exchange.state.drains.watched(exchange.connection, "cancel"):
-        async with begun_media(exchange, request) as begun:
+    async with context.state.drains.watched(context.connection, "cancel"):
+        async with begun_media(context, request) as begun:
             result = begun.spending.result = await make(begun)
         return result if begun.guarding is None else await guarded_result(begun.guarding, result)
 
 
 def headers_of(
-    exchange: Exchange, content_type: str, result: BackendFacts, warnings: Sequence[CallWarning] = ()
+    context: RequestContext, content_type: str, result: BackendFacts, warnings: Sequence[CallWarning] = ()
 ) -> dict[str, str]:
     """Returns the headers of a response with what was made."""
     given = {"content-type": content_type, "x-abstractcore-model": f"{result.backend}/{result.model or ''}".rstrip("/")}
@@ -189,9 +189,9 @@ def headers_of(
     count = len(result.warnings) + len(warnings)
     if count:
         given["x-abstractcore-warnings"] = str(count)
-    return exchange.headers(given)
+    return context.headers(given)
 
 
-def timeout_of(exchange: Exchange) -> float:
+def timeout_of(context: RequestContext) -> float:
     """Returns the time for a call, in seconds."""
-    return exchange.state.settings.limits.call_seconds
+    return context.state.settings.limits.call_seconds

@@ -11,10 +11,10 @@ from pydantic_core import to_json
 from abstractcore.errors import InvalidInputError, UnsupportedOptionError
 from abstractcore.schema import CallWarning, Transcript, TranscriptResult, TranscriptSegment, WireResponse
 
-from ..client_connection import Connection
-from ..context import Exchange, Reply
-from ..requests import Form, Upload
-from .backends import BegunMedia, Maker, MediaRequest, headers_of, made, timeout_of
+from ..client_connection import ClientConnection
+from ..context import Reply, RequestContext
+from ..requests import MultipartForm, Upload
+from .backends import BackendModel, BegunMedia, MediaRequest, headers_of, run_backend, timeout_of
 
 _JSON = "application/json"
 _FIELDS = frozenset(
@@ -23,23 +23,27 @@ _FIELDS = frozenset(
 _FORMATS = ("json", "text", "srt", "verbose_json", "vtt", "diarized_json")
 
 
-async def transcribe(exchange: Exchange) -> Reply:
+async def transcribe(context: RequestContext) -> Reply:
     """Transcribes a recording."""
-    form = await exchange.form()
-    asked = _Asked.of(form)
-    maker = exchange.state.makers.listener(asked.model)
-    texts = {} if asked.prompt is None else {"prompt": asked.prompt}
-    content = bytes(asked.upload.content)
-    request = MediaRequest(maker, "transcribe", texts, [content])
-    result = await made(exchange, request, lambda begun: _heard(exchange, maker, asked, content, begun))
-    left_out = [CallWarning("field_left_out", name, "no transcriber has such a field") for name in asked.left_out]
-    if asked.is_stream:
-        return _TranscriptEvents(exchange, result, left_out)
-    content_type, body = _WRITERS[asked.format](result.transcript, asked)
-    return WireResponse(200, headers_of(exchange, content_type, result, left_out), body)
+    form = await context.form()
+    client_request = _TranscriptionRequest.of(form)
+    backend_model = context.state.backend_models.listener(client_request.model)
+    texts = {} if client_request.prompt is None else {"prompt": client_request.prompt}
+    content = bytes(client_request.upload.content)
+    request = MediaRequest(backend_model, "transcribe", texts, [content])
+    result = await run_backend(
+        context, request, lambda begun: _heard(context, backend_model, client_request, content, begun)
+    )
+    left_out = [
+        CallWarning("field_left_out", name, "no transcriber has such a field") for name in client_request.left_out
+    ]
+    if client_request.is_stream:
+        return _TranscriptEvents(context, result, left_out)
+    content_type, body = _WRITERS[client_request.format](result.transcript, client_request)
+    return WireResponse(200, headers_of(context, content_type, result, left_out), body)
 
 
-async def translate(exchange: Exchange) -> Reply:
+async def translate(context: RequestContext) -> Reply:
     """Refuses the request: no transcriber translates."""
     raise UnsupportedOptionError(
         "no transcriber of this server translates: transcribe the recording, and let a model translate the text"
@@ -47,7 +51,7 @@ async def translate(exchange: Exchange) -> Reply:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _TranscriptionRequest:
     """A request for a transcript."""
 
     model: str
@@ -60,7 +64,7 @@ class _Asked:
     left_out: tuple[str, ...]
 
     @classmethod
-    def of(cls, form: Form) -> _Asked:
+    def of(cls, form: MultipartForm) -> _TranscriptionRequest:
         model = form.text("model")
         if not model:
             raise InvalidInputError("expected a text, got nothing", path="model")
@@ -85,16 +89,24 @@ class _Asked:
 
 
 async def _heard(
-    exchange: Exchange, maker: Maker, asked: _Asked, content: bytes, begun: BegunMedia
+    context: RequestContext,
+    backend_model: BackendModel,
+    client_request: _TranscriptionRequest,
+    content: bytes,
+    begun: BegunMedia,
 ) -> TranscriptResult:
     terms = tuple(each.strip() for each in begun.texts.get("prompt", "").split(",") if each.strip())
-    options: dict[str, Any] = {"language": asked.language, "terms": terms or None, "model": maker.model}
-    speakers = True if asked.format == "diarized_json" else None
-    return await maker.llm.audio.atranscribe(
+    options: dict[str, Any] = {
+        "language": client_request.language,
+        "terms": terms or None,
+        "model": backend_model.model,
+    }
+    speakers = True if client_request.format == "diarized_json" else None
+    return await backend_model.llm.audio.atranscribe(
         content,
-        words=asked.words or None,
+        words=client_request.words or None,
         speakers=speakers,
-        timeout=timeout_of(exchange),
+        timeout=timeout_of(context),
         tags=begun.tags,
         **options,
     )
@@ -103,15 +115,15 @@ async def _heard(
 class _TranscriptEvents:
     """A transcript as events, a sentence each: transcribers hear a recording as a whole."""
 
-    def __init__(self, exchange: Exchange, result: TranscriptResult, warnings: Sequence[CallWarning]) -> None:
-        self._exchange = exchange
+    def __init__(self, context: RequestContext, result: TranscriptResult, warnings: Sequence[CallWarning]) -> None:
+        self._context = context
         self._result = result
         self._warnings = warnings
 
-    async def send_to(self, connection: Connection) -> None:
+    async def send_to(self, connection: ClientConnection) -> None:
         """Sends the events."""
         kind = "text/event-stream; charset=utf-8"
-        connection.stream_head = headers_of(self._exchange, kind, self._result, self._warnings)
+        connection.stream_head = headers_of(self._context, kind, self._result, self._warnings)
         transcript = self._result.transcript
         for index, segment in enumerate(transcript.segments):
             delta = f" {segment.text}" if index else segment.text
@@ -130,11 +142,11 @@ def _usage(transcript: Transcript) -> dict[str, Any] | None:
     return {"type": "duration", "seconds": transcript.seconds}
 
 
-def _json(transcript: Transcript, asked: _Asked) -> tuple[str, bytes]:
+def _json(transcript: Transcript, client_request: _TranscriptionRequest) -> tuple[str, bytes]:
     return _JSON, to_json({"text": transcript.text, "usage": _usage(transcript)})
 
 
-def _verbose(transcript: Transcript, asked: _Asked) -> tuple[str, bytes]:
+def _verbose(transcript: Transcript, client_request: _TranscriptionRequest) -> tuple[str, bytes]:
     words = [
         {"word": word.text, "start": word.start, "end": word.end}
         for segment in transcript.segments
@@ -146,7 +158,7 @@ def _verbose(transcript: Transcript, asked: _Asked) -> tuple[str, bytes]:
         "duration": transcript.seconds,
         "text": transcript.text,
         "segments": [_segment(index, segment) for index, segment in enumerate(transcript.segments)],
-        **({"words": words} if asked.words else {}),
+        **({"words": words} if client_request.words else {}),
         "usage": _usage(transcript),
     }
     return _JSON, to_json(data)
@@ -167,7 +179,7 @@ def _segment(index: int, segment: TranscriptSegment) -> dict[str, Any]:
     }
 
 
-def _diarized(transcript: Transcript, asked: _Asked) -> tuple[str, bytes]:
+def _diarized(transcript: Transcript, client_request: _TranscriptionRequest) -> tuple[str, bytes]:
     segments = [
         {
             "id": f"seg_{index}",
@@ -190,11 +202,11 @@ def _diarized(transcript: Transcript, asked: _Asked) -> tuple[str, bytes]:
 
 
 _TEXT = "text/plain; charset=utf-8"
-_WRITERS: dict[str, Callable[[Transcript, _Asked], tuple[str, bytes]]] = {
+_WRITERS: dict[str, Callable[[Transcript, _TranscriptionRequest], tuple[str, bytes]]] = {
     "json": _json,
     "verbose_json": _verbose,
     "diarized_json": _diarized,
-    "text": lambda transcript, asked: (_TEXT, transcript.text.encode() + b"\n"),
-    "srt": lambda transcript, asked: (_TEXT, transcript.as_srt().encode()),
-    "vtt": lambda transcript, asked: ("text/vtt; charset=utf-8", transcript.as_vtt().encode()),
+    "text": lambda transcript, client_request: (_TEXT, transcript.text.encode() + b"\n"),
+    "srt": lambda transcript, client_request: (_TEXT, transcript.as_srt().encode()),
+    "vtt": lambda transcript, client_request: ("text/vtt; charset=utf-8", transcript.as_vtt().encode()),
 }

@@ -20,22 +20,21 @@ from abstractcore.errors import (
 )
 from abstractcore.schema import ModelCall
 
-from ..access.admission import Lease
+from ..access.admission import CallLease
 from ..calls import calls
 from ..calls.passthrough import digest_of
 from ..calls.streaming import EventStream, StreamedAnswer
 from ..client_connection import Sink
-from ..context import Exchange, Reply
+from ..context import Reply, RequestContext
 from ..dialects.openai_responses import keepalive
 from ..failures import RequestRefused, refused, shown_error
-from ..files.contents import with_contents
-from ..records import AuditLog, Entry, Receipt, save_receipt
+from ..records import AuditEntry, AuditLog, Receipt, save_receipt
 from .items import ResponseFields, compact, event_bytes, events_of
-from .running import Running
-from .turns import Turn
+from .running import RunningResponse
+from .turns import ResponseTurn
 
 if TYPE_CHECKING:
-    from ..calls.jobs import Job
+    from ..calls.jobs import AnswerJob
     from ..store.background import Key
     from ..stored_state import StoredTables
 
@@ -47,30 +46,30 @@ _BEGINS = ("response.created", "response.queued", "response.in_progress")
 _log = logging.getLogger("abstractcore.server")
 
 
-async def made_in_background(turn: Turn) -> Reply:
+async def made_in_background(turn: ResponseTurn) -> Reply:
     """Answers with a response that has been begun, or with its events as they come.
 
     Raises `RateLimitError` if as many as may be are being made, and for a key that may not call a model now.
     """
-    job = await with_contents(turn.job)
-    exchange = job.exchange
+    job = await turn.job.with_file_contents()
+    context = job.context
     response = BackgroundResponse(turn, job)
     await response.begin()
-    if job.asked.stream:
-        return FollowedResponse(exchange, response.key)
-    return exchange.answer(response.body)
+    if job.client_request.stream:
+        return FollowedResponse(context, response.key)
+    return context.answer(response.body)
 
 
 @dataclass(slots=True)
-class _OwnExchange(Exchange):
+class _OwnContext(RequestContext):
     """The exchange of a response in the background, which goes on after that of its request."""
 
     response: BackgroundResponse
 
-    async def begin(self, call: ModelCall) -> Lease:
+    async def begin(self, call: ModelCall) -> CallLease:
         """Lets a call in; the first one begins the response."""
         await self.response.call_begins()
-        lease = await Exchange.begin(self, call)
+        lease = await RequestContext.begin(self, call)
         self.response.call_begun()
         return lease
 
@@ -81,29 +80,31 @@ class BackgroundResponse:
     It is the sink of the model's stream: the events get the id and the numbers of this response.
     """
 
-    def __init__(self, turn: Turn, job: Job) -> None:
-        exchange = job.exchange
-        entry = Entry(exchange.entry.trace_id, exchange.entry.method, exchange.entry.route, exchange.entry.key)
-        entry.receipt = Receipt(exchange.entry.receipt.request)
-        grant = replace(exchange.grant, call_seconds=exchange.state.settings.limits.background_seconds)
-        parts = (exchange.request, exchange.connection, exchange.state, exchange.dialect, grant, exchange.time, entry)
+    def __init__(self, turn: ResponseTurn, job: AnswerJob) -> None:
+        context = job.context
+        entry = AuditEntry(context.entry.trace_id, context.entry.method, context.entry.route, context.entry.key)
+        entry.receipt = Receipt(context.entry.receipt.request)
+        grant = replace(context.grant, call_seconds=context.state.settings.limits.background_seconds)
+        parts = (context.request, context.connection, context.state, context.dialect, grant, context.time, entry)
         self._turn = turn
-        self._job = replace(job, exchange=_OwnExchange(*parts, self), asked=_asked(job))
-        self._state = exchange.state
+        self._job = replace(job, context=_OwnContext(*parts, self), client_request=_client_request(job))
+        self._state = context.state
         self._entry = entry
-        self._stored = exchange.state.stored
-        id = exchange.dialect.new_id(job.stamp)
-        self.key: Key = (exchange.grant.owner, id)
+        self._stored = context.state.stored
+        id = context.dialect.new_id(job.stamp)
+        self.key: Key = (context.grant.owner, id)
         queued: Mapping[str, Any] = {
             "id": id,
             "object": "response",
             "status": "queued",
-            "model": job.asked.model,
+            "model": job.client_request.model,
             "output": [],
             "error": None,
             "incomplete_details": None,
         }
-        self.body = ResponseFields({**job.asked.data, **job.asked.own}, int(exchange.time)).completed(queued)
+        self.body = ResponseFields({**job.client_request.data, **job.client_request.own}, int(context.time)).completed(
+            queued
+        )
         self.stream_head: Mapping[str, str] = {}
         self._final: Mapping[str, Any] | None = None
         self._is_in_progress = False
@@ -151,7 +152,7 @@ class BackgroundResponse:
                 raise asyncio.CancelledError  # it was cancelled or deleted: the call ends as a cancelled one
             self._running.tell()
 
-    async def _run(self, running: Running) -> None:
+    async def _run(self, running: RunningResponse) -> None:
         self._running = running
         status = "cancelled"
         try:
@@ -172,10 +173,10 @@ class BackgroundResponse:
 
     async def _made(self) -> str:
         """Makes the response; returns its status."""
-        if self._job.asked.stream:
+        if self._job.client_request.stream:
             await StreamedAnswer(self._job).play(self)
         else:
-            answer = await calls.whole(self._job, await calls.all_answers(self._job))
+            answer = await calls.whole_response(self._job, await calls.all_answers(self._job))
             self._final = json.loads(answer.body)
         if self._final is None:
             raise ServerError("the model's answer was cut off")
@@ -232,16 +233,16 @@ class BackgroundResponse:
             await save_receipt(settings.receipts, entry.trace_id, entry.receipt, body)
 
 
-def _asked(job: Job) -> Any:
+def _client_request(job: AnswerJob) -> Any:
     """Returns what the model is asked; raises `RequestRefused` for a time of day that only a vendor can promise."""
-    data = cast("dict[str, Any]", json.loads(job.asked.wire.body))
+    data = cast("dict[str, Any]", json.loads(job.client_request.wire.body))
     options = data.get(_OPTIONS)
     window = cast("Mapping[str, Any]", options).get("completion_window") if isinstance(options, dict) else None
     if window not in (None, "soonest"):
         message = "responses in the background are made at once: expected soonest"
         raise refused(400, message, path=f"{_OPTIONS}.completion_window")
     body = compact({name: value for name, value in data.items() if name not in _NOT_SENT})
-    return replace(job.asked, wire=replace(job.asked.wire, body=body), is_changed=True)
+    return replace(job.client_request, wire=replace(job.client_request.wire, body=body), is_changed=True)
 
 
 def _code(error: AbstractCoreError) -> str:
@@ -261,14 +262,14 @@ class FollowedResponse(EventStream):
     nothing.
     """
 
-    def __init__(self, exchange: Exchange, key: Key, after: int = -1) -> None:
-        super().__init__(exchange, "cancel")
+    def __init__(self, context: RequestContext, key: Key, after: int = -1) -> None:
+        super().__init__(context, "cancel")
         self._key = key
         self._after = after
 
     async def play(self, sink: Sink) -> None:
         """Writes the events, until the response has ended or was deleted."""
-        state = self._exchange.state
+        state = self._context.state
         has_begun = has_ended = False
         while not has_ended:
             running = state.backgrounds.find(self._key)
@@ -293,7 +294,7 @@ class FollowedResponse(EventStream):
                 await news.wait()
                 return
         if not is_made_here:
-            await self._exchange.state.stored.run(lambda tables: tables.background.free_expired(self._key))
+            await self._context.state.stored.run(lambda tables: tables.background.free_expired(self._key))
 
     def _head(self) -> Mapping[str, str]:
         return {"content-type": "text/event-stream; charset=utf-8"}
@@ -302,4 +303,4 @@ class FollowedResponse(EventStream):
         return keepalive(begun=self._has_events)
 
     def _error(self, error: AbstractCoreError) -> bytes:
-        return self._exchange.format.renderer().error(error)
+        return self._context.format.renderer().error(error)

@@ -9,7 +9,7 @@ from abstractcore.concurrency import is_large
 from abstractcore.errors import InvalidInputError, NotFoundError
 from abstractcore.schema import WireResponse
 
-from ..context import Exchange
+from ..context import RequestContext
 from ..requests import read_object
 from ..stored_state import StoredTables
 from .items import Item, new_id, page, stored_items
@@ -22,90 +22,90 @@ _MOST_AT_ONCE: Final = 20
 _MOST_PAIRS, _LONGEST_KEY, _LONGEST_VALUE = 16, 64, 512
 
 
-async def create(exchange: Exchange) -> WireResponse:
+async def create(context: RequestContext) -> WireResponse:
     """Creates a conversation, optionally with items."""
-    data = await _object(exchange)
+    data = await _object(context)
     metadata, items = _metadata(data), _items(data)
-    id, owner = new_id("conv_"), exchange.grant.owner
-    made = await exchange.state.stored.run(lambda tables: tables.conversations.create(owner, id, metadata, items))
-    return exchange.answer(_shown(made))
+    id, owner = new_id("conv_"), context.grant.owner
+    made = await context.state.stored.run(lambda tables: tables.conversations.create(owner, id, metadata, items))
+    return context.answer(_shown(made))
 
 
-async def read(exchange: Exchange) -> WireResponse:
+async def read(context: RequestContext) -> WireResponse:
     """Returns a conversation without its items."""
-    id, owner = _id(exchange), exchange.grant.owner
-    return exchange.answer(_shown(await _of(exchange, lambda tables: tables.conversations.find(owner, id))))
+    id, owner = _id(context), context.grant.owner
+    return context.answer(_shown(await _of(context, lambda tables: tables.conversations.find(owner, id))))
 
 
-async def change(exchange: Exchange) -> WireResponse:
+async def change(context: RequestContext) -> WireResponse:
     """Replaces the metadata of a conversation."""
-    metadata = _metadata(await _object(exchange))
-    id, owner = _id(exchange), exchange.grant.owner
-    changed = await _of(exchange, lambda tables: tables.conversations.change(owner, id, metadata))
-    return exchange.answer(_shown(changed))
+    metadata = _metadata(await _object(context))
+    id, owner = _id(context), context.grant.owner
+    changed = await _of(context, lambda tables: tables.conversations.change(owner, id, metadata))
+    return context.answer(_shown(changed))
 
 
-async def delete(exchange: Exchange) -> WireResponse:
+async def delete(context: RequestContext) -> WireResponse:
     """Deletes a conversation and its items."""
-    id, owner = _id(exchange), exchange.grant.owner
-    await _of(exchange, lambda tables: tables.conversations.delete(owner, id) or None)
-    return exchange.answer({"id": id, "object": "conversation.deleted", "deleted": True})
+    id, owner = _id(context), context.grant.owner
+    await _of(context, lambda tables: tables.conversations.delete(owner, id) or None)
+    return context.answer({"id": id, "object": "conversation.deleted", "deleted": True})
 
 
-async def items(exchange: Exchange) -> WireResponse:
+async def items(context: RequestContext) -> WireResponse:
     """Lists the items of a conversation."""
-    return exchange.answer(page(await _all_items(exchange), exchange.request))
+    return context.answer(page(await _all_items(context), context.request))
 
 
-async def add_items(exchange: Exchange) -> WireResponse:
+async def add_items(context: RequestContext) -> WireResponse:
     """Adds items to a conversation; answers with them."""
-    data = await _object(exchange)
+    data = await _object(context)
     if "items" not in data:
         raise InvalidInputError("expected a list of items, got nothing", path="items")
     added = _items(data)
-    id, owner = _id(exchange), exchange.grant.owner
-    await _of(exchange, lambda tables: tables.conversations.append(owner, id, added) or None)
-    return exchange.answer({**_ends(added), "object": "list", "data": added, "has_more": False})
+    id, owner = _id(context), context.grant.owner
+    await _of(context, lambda tables: tables.conversations.append(owner, id, added) or None)
+    return context.answer({**_ends(added), "object": "list", "data": added, "has_more": False})
 
 
-async def item(exchange: Exchange) -> WireResponse:
+async def item(context: RequestContext) -> WireResponse:
     """Returns an item of a conversation."""
-    wanted = exchange.request.parameters["item"]
-    for found in await _all_items(exchange):
+    wanted = context.request.parameters["item"]
+    for found in await _all_items(context):
         if found["id"] == wanted:
-            return exchange.answer(found)
+            return context.answer(found)
     raise NotFoundError(f"the conversation has no item {wanted[:100]!r}")
 
 
-async def delete_item(exchange: Exchange) -> WireResponse:
+async def delete_item(context: RequestContext) -> WireResponse:
     """Deletes an item of a conversation; answers with the conversation."""
-    id, owner, removed = _id(exchange), exchange.grant.owner, exchange.request.parameters["item"]
-    left = await _of(exchange, lambda tables: tables.conversations.delete_item(owner, id, removed))
-    return exchange.answer(_shown(left))
+    id, owner, removed = _id(context), context.grant.owner, context.request.parameters["item"]
+    left = await _of(context, lambda tables: tables.conversations.delete_item(owner, id, removed))
+    return context.answer(_shown(left))
 
 
-async def _all_items(exchange: Exchange) -> Sequence[Item]:
-    id, owner = _id(exchange), exchange.grant.owner
-    return await _of(exchange, lambda tables: tables.conversations.items(owner, id))
+async def _all_items(context: RequestContext) -> Sequence[Item]:
+    id, owner = _id(context), context.grant.owner
+    return await _of(context, lambda tables: tables.conversations.items(owner, id))
 
 
-async def _of(exchange: Exchange, work: Callable[[StoredTables], T | None]) -> T:
+async def _of(context: RequestContext, work: Callable[[StoredTables], T | None]) -> T:
     """Returns what `work` does with a conversation; raises `NotFoundError` if that is None."""
-    found = await exchange.state.stored.run(work)
+    found = await context.state.stored.run(work)
     if found is None:
-        raise NotFoundError(f"there is no such conversation or item here: {exchange.request.path[:200]}")
+        raise NotFoundError(f"there is no such conversation or item here: {context.request.path[:200]}")
     return found
 
 
-async def _object(exchange: Exchange) -> Mapping[str, Any]:
-    body = await exchange.body()
+async def _object(context: RequestContext) -> Mapping[str, Any]:
+    body = await context.body()
     if not body.strip():
         return {}
-    return await exchange.off_loop(is_large(body), read_object, body, exchange.request.headers)
+    return await context.off_loop(is_large(body), read_object, body, context.request.headers)
 
 
-def _id(exchange: Exchange) -> str:
-    return exchange.request.parameters["id"]
+def _id(context: RequestContext) -> str:
+    return context.request.parameters["id"]
 
 
 def _shown(conversation: Conversation) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from abstractcore.errors import InvalidInputError
 
-from ..requests import Request
+from ..requests import RequestHead
 
 DEFAULTS: Final[Mapping[str, Any]] = {
     "completed_at": None,
@@ -197,7 +197,7 @@ def _text_at(item: Item, name: str, path: str) -> str | None:
     return value
 
 
-def page(items: Sequence[Item], request: Request, *, most: int = _MOST, usual: int = _USUAL) -> dict[str, Any]:
+def page(items: Sequence[Item], request: RequestHead, *, most: int = _MOST, usual: int = _USUAL) -> dict[str, Any]:
     """Returns a page of a list of items, by the parameters `order`, `after` and `limit` of the request.
 
     Raises `InvalidInputError` for invalid ones.

@@ -25,13 +25,12 @@ from abstractcore.schema import (
 )
 
 from ..calls import calls
-from ..calls.jobs import Job
+from ..calls.jobs import AnswerJob
 from ..calls.passthrough import digest_of
 from ..calls.reasoning import compaction, with_summaries
-from ..client_connection import Connection
-from ..context import Exchange, Reply
+from ..client_connection import ClientConnection
+from ..context import Reply, RequestContext
 from ..failures import refused
-from ..files.contents import with_contents
 from ..records import RECEIPT_HEADER
 from ..tools.requests import with_requested_tools
 from .background import FollowedResponse, made_in_background
@@ -42,9 +41,9 @@ if TYPE_CHECKING:
     from ..store.responses import StoredResponse
 
 
-async def create(exchange: Exchange) -> Reply:
+async def create(context: RequestContext) -> Reply:
     """Creates a response, which is stored unless the request has `"store": false`."""
-    job = await calls.read(exchange)
+    job = await calls.read(context)
     turn = await turn_of(job)
     if turn is None:
         job = await with_requested_tools(job)
@@ -53,63 +52,63 @@ async def create(exchange: Exchange) -> Reply:
         if turn.in_background:
             return await made_in_background(turn)
         job = turn.kept_job
-    return await calls.answered(job) if exchange.connection.generates else WarmUp(job)
+    return await calls.answer_job(job) if context.connection.generates else WarmUp(job)
 
 
-async def read(exchange: Exchange) -> Reply:
+async def read(context: RequestContext) -> Reply:
     """Returns a stored response, or the events of one in the background.
 
     Of one that is still being made, they are sent as they come.
     """
-    query = exchange.request.query_values()
-    found = await _found(exchange)
+    query = context.request.query_values()
+    found = await _found(context)
     after = _number(query.get("starting_after", "-1"))
     if query.get("stream") != "true":
-        return exchange.answer(found.body)
+        return context.answer(found.body)
     if not found.body.get("background"):
         raise refused(400, "a response that was not made in the background cannot be streamed again", path="stream")
-    key = _key(exchange)
-    if await exchange.state.stored.run(lambda tables: tables.background.events(key, after)) is None:
+    key = _key(context)
+    if await context.state.stored.run(lambda tables: tables.background.events(key, after)) is None:
         raise refused(400, "the events of this response are not kept any more: leave out stream", path="stream")
-    return FollowedResponse(exchange, key, after)
+    return FollowedResponse(context, key, after)
 
 
-async def delete(exchange: Exchange) -> WireResponse:
+async def delete(context: RequestContext) -> WireResponse:
     """Deletes a stored response. Responses that continue it can no longer be continued."""
-    key = _key(exchange)
-    if not await exchange.state.stored.run(lambda tables: tables.responses.delete(*key)):
+    key = _key(context)
+    if not await context.state.stored.run(lambda tables: tables.responses.delete(*key)):
         raise _unknown(key[1])
-    exchange.state.backgrounds.cancel(key)
-    return exchange.answer({"id": key[1], "object": "response", "deleted": True})
+    context.state.backgrounds.cancel(key)
+    return context.answer({"id": key[1], "object": "response", "deleted": True})
 
 
-async def input_items(exchange: Exchange) -> WireResponse:
+async def input_items(context: RequestContext) -> WireResponse:
     """Lists the input items of a response."""
-    return exchange.answer(page((await _found(exchange)).input, exchange.request))
+    return context.answer(page((await _found(context)).input, context.request))
 
 
-async def cancel(exchange: Exchange) -> WireResponse:
+async def cancel(context: RequestContext) -> WireResponse:
     """Cancels a response that is made in the background; answers with it, also if it has ended before."""
-    if not (await _found(exchange)).body.get("background"):
+    if not (await _found(context)).body.get("background"):
         raise refused(400, "only responses that are made in the background can be cancelled")
-    key, changes = _key(exchange), {"status": "cancelled"}
+    key, changes = _key(context), {"status": "cancelled"}
     # Clients know no event of a cancelled response: this one ends their streams, and its response has the status.
     type = "response.incomplete"
-    await exchange.state.stored.run(lambda tables: tables.background.end(key, changes, type))
-    exchange.state.backgrounds.cancel(key)
-    return exchange.answer((await _found(exchange)).body)
+    await context.state.stored.run(lambda tables: tables.background.end(key, changes, type))
+    context.state.backgrounds.cancel(key)
+    return context.answer((await _found(context)).body)
 
 
-async def _found(exchange: Exchange) -> StoredResponse:
-    id = exchange.request.parameters["id"]
-    found = await found_response(exchange, id)
+async def _found(context: RequestContext) -> StoredResponse:
+    id = context.request.parameters["id"]
+    found = await found_response(context, id)
     if found is None:
         raise _unknown(id)
     return found
 
 
-def _key(exchange: Exchange) -> tuple[str, str]:
-    return exchange.grant.owner, exchange.request.parameters["id"]
+def _key(context: RequestContext) -> tuple[str, str]:
+    return context.grant.owner, context.request.parameters["id"]
 
 
 def _number(text: str) -> int:
@@ -126,14 +125,14 @@ def _unknown(id: str) -> NotFoundError:
 class WarmUp:
     """A response without output, which its id continues. No model is called: most providers have nothing like it."""
 
-    def __init__(self, job: Job) -> None:
+    def __init__(self, job: AnswerJob) -> None:
         self._job = job
 
-    async def send_to(self, connection: Connection) -> None:
+    async def send_to(self, connection: ClientConnection) -> None:
         """Sends the events of the response; raises what is wrong with the request."""
-        job, llm = await with_contents(self._job), self._job.served.llms[0]
+        job, llm = await self._job.with_file_contents(), self._job.resolved.llms[0]
         await job.planned(llm)
-        renderer = job.exchange.dialect.renderer(job.exchange.format, job.asked, job.stamp)
+        renderer = job.context.dialect.renderer(job.context.format, job.client_request, job.stamp)
         deltas = (ReplyStart(0, llm.model, llm.provider), UsageDelta(1, Usage(0, 0)), ReplyEnd(2, "stop"))
         events = b"".join(map(renderer.feed, deltas)) + renderer.finish()
         await connection.write(events if job.keep is None else await job.keep(events), more=False)
@@ -165,44 +164,44 @@ _REPLACED = frozenset(
 """Fields about the conversation and its answers, which those of the summary take the place of."""
 
 
-async def compact_conversation(exchange: Exchange) -> WireResponse:
+async def compact_conversation(context: RequestContext) -> WireResponse:
     """Replaces a conversation by its user messages and a summary, which a model writes.
 
     Raises what is wrong with the request.
     """
-    job = await calls.read(exchange)
-    if job.asked.data.get("conversation") is not None:
+    job = await calls.read(context)
+    if job.client_request.data.get("conversation") is not None:
         raise InvalidInputError("a conversation cannot be compacted: send its items as input", path="conversation")
     job = await continued(job)
-    items = await job.off_loop(_items_of, job.asked.wire.body)
+    items = await job.off_loop(_items_of, job.client_request.wire.body)
     if not items:
         raise InvalidInputError("expected at least one item", path="input")
-    answer = await calls.answered(await _summarizing(await with_contents(job)))
+    answer = await calls.answer_job(await _summarizing(await job.with_file_contents()))
     assert isinstance(answer, WireResponse)
     response = json.loads(answer.body)
     body = compact(_shown(response, [*filter(_is_of_user, items), compaction(_text(response))]))
-    return replace(answer, body=body, headers={**answer.headers, RECEIPT_HEADER: _receipt(exchange, body)})
+    return replace(answer, body=body, headers={**answer.headers, RECEIPT_HEADER: _receipt(context, body)})
 
 
 def _items_of(body: bytes) -> list[Item]:
     return stored_items(json.loads(body).get("input"), "input")
 
 
-async def _summarizing(job: Job) -> Job:
+async def _summarizing(job: AnswerJob) -> AnswerJob:
     """Returns the job of summarizing a conversation."""
-    planned = await job.planned(job.served.llms[0])
+    planned = await job.planned(job.resolved.llms[0])
     return await job.off_loop(_with_transcript, job, planned.call.messages)
 
 
-def _with_transcript(job: Job, messages: tuple[Message, ...]) -> Job:
+def _with_transcript(job: AnswerJob, messages: tuple[Message, ...]) -> AnswerJob:
     """Returns the job with one text in place of its conversation."""
-    data = cast("dict[str, Any]", json.loads(job.asked.wire.body))
+    data = cast("dict[str, Any]", json.loads(job.client_request.wire.body))
     # A vendor's compaction cannot be written as text, also for the vendor's own models.
     messages = with_summaries(messages, own_format=False)
     kept = {name: value for name, value in data.items() if name not in _REPLACED}
     body = compact({**kept, "instructions": _TASK, "input": _transcript(messages)})
-    wire = replace(job.asked.wire, body=body)
-    return replace(job, asked=replace(job.asked, wire=wire, stream=False, is_changed=True))
+    wire = replace(job.client_request.wire, body=body)
+    return replace(job, client_request=replace(job.client_request, wire=wire, stream=False, is_changed=True))
 
 
 def _transcript(messages: Iterable[Message]) -> str:
@@ -244,5 +243,5 @@ def _shown(response: Mapping[str, Any], output: list[Item]) -> dict[str, Any]:
     return {**fields, "object": "response.compaction", "output": output}
 
 
-def _receipt(exchange: Exchange, body: bytes) -> str:
-    return exchange.entry.receipt.header(digest_of(body))
+def _receipt(context: RequestContext, body: bytes) -> str:
+    return context.entry.receipt.header(digest_of(body))

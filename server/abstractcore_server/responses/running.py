@@ -1,4 +1,4 @@
-"""`Backgrounds`: the responses that this process makes in the background, and its signs of life."""
+"""`RunningResponses`: the responses that this process makes in the background, and its signs of life."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ _LOOK_SECONDS = 1.0
 """How often the store is told that this process goes on, and asked which responses others have ended."""
 
 
-class Running:
+class RunningResponse:
     """A response that this process makes. Once it `is_ending`, it is not cancelled any more."""
 
-    def __init__(self, work: Callable[[Running], Coroutine[Any, Any, None]]) -> None:
+    def __init__(self, work: Callable[[RunningResponse], Coroutine[Any, Any, None]]) -> None:
         self.news = asyncio.Event()
         """Set when there are more events in the store, and then replaced."""
         self.is_ending = False
@@ -42,7 +42,7 @@ class Running:
             self.task.cancel()
 
 
-class Backgrounds:
+class RunningResponses:
     """The responses in the background of one process. `shared` is the folder of all that answer together.
 
     A response whose process has ended fails: at once, if the process ends in order or is replaced, else when it has
@@ -53,7 +53,7 @@ class Backgrounds:
         self._stored = stored
         self._shared = shared
         self.process = uuid4().hex[:12] if shared is None else shared.process
-        self._running: dict[Key, Running] = {}
+        self._running: dict[Key, RunningResponse] = {}
         self._beginning = 0
         self._watch: asyncio.Task[None] | None = None
         self._stops_at: float | None = None
@@ -82,14 +82,14 @@ class Backgrounds:
             with suppress(RequestRefused):  # which was logged, and they will expire
                 await self._stored.run(lambda tables: tables.background.free(died))
 
-    def add(self, key: Key, work: Callable[[Running], Coroutine[Any, Any, None]]) -> None:
+    def add(self, key: Key, work: Callable[[RunningResponse], Coroutine[Any, Any, None]]) -> None:
         """Begins to make a response, which is in the store."""
-        running = self._running[key] = Running(work)
+        running = self._running[key] = RunningResponse(work)
         running.task.add_done_callback(lambda _: self._running.pop(key))
         if self._watch is None or self._watch.done():
             self._watch = asyncio.create_task(self._look())
 
-    def find(self, key: Key) -> Running | None:
+    def find(self, key: Key) -> RunningResponse | None:
         """Returns a response that this process makes."""
         return self._running.get(key)
 

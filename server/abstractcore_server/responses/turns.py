@@ -1,4 +1,4 @@
-"""`Turn`: a response that continues what is stored, and is stored itself."""
+"""`ResponseTurn`: a response that continues what is stored, and is stored itself."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Any, cast
 from abstractcore.concurrency import is_large
 from abstractcore.errors import InvalidInputError
 
-from ..calls.jobs import Job
-from ..dialects.base import Asked, flag_at
+from ..calls.jobs import AnswerJob
+from ..dialects.base import ClientRequest, flag_at
 from ..failures import RequestRefused, refused
 from ..stored_state import StoredTables
 from ..tools.requests import uses_tools
 from .items import Item, compact, stored_items
 
 if TYPE_CHECKING:
-    from ..context import Exchange
+    from ..context import RequestContext
     from ..store.responses import StoredResponse
 
 UNENDED = ("queued", "in_progress")
@@ -30,7 +30,7 @@ _LINE = b"data: "
 _log = logging.getLogger("abstractcore.server")
 
 
-async def turn_of(job: Job) -> Turn | None:
+async def turn_of(job: AnswerJob) -> ResponseTurn | None:
     """Returns the turn of a request for a response; None for one that is the vendor's own affair.
 
     Models of OpenAI's own API have a store of their own. Ids that are not stored here are sent to it, and it keeps
@@ -39,7 +39,7 @@ async def turn_of(job: Job) -> Turn | None:
 
     Raises `RequestRefused` for an id that nobody knows, and for a response that cannot be continued.
     """
-    data = job.asked.data
+    data = job.client_request.data
     own_format = job.has_own_format and not uses_tools(data)
     previous, conversation = _id_at(data, _PREVIOUS), _id_at(data, _CONVERSATION)
     if previous is not None and conversation is not None:
@@ -48,42 +48,42 @@ async def turn_of(job: Job) -> Turn | None:
     if in_background and not flag_at(data, _STORE, True):
         raise refused(400, "a response in the background has to be stored", path=_BACKGROUND)
     keeps = in_background or (flag_at(data, _STORE, True) and not (own_format and _STORE in data))
-    kept = None if previous is None else job.exchange.connection.kept_items(previous)
-    context = kept if kept is not None else await _context(job, previous, conversation)
-    if context is None and (previous is not None or conversation is not None):
+    kept = None if previous is None else job.context.connection.kept_items(previous)
+    earlier = kept if kept is not None else await _earlier_items(job, previous, conversation)
+    if earlier is None and (previous is not None or conversation is not None):
         if own_format and not in_background:
             return None
         raise _unknown(previous, conversation)
-    is_vendors = own_format and context is None and not keeps
+    is_vendors = own_format and earlier is None and not keeps
     if not is_vendors:
-        job = await _continuing(job, context, keeps=keeps)
-    given, size = data.get("input", []), len(job.asked.wire.body)
-    await job.off_loop(job.exchange.connection.keep_items, context or (), given, size)
+        job = await _continuing(job, earlier, keeps=keeps)
+    given, size = data.get("input", []), len(job.client_request.wire.body)
+    await job.off_loop(job.context.connection.keep_items, earlier or (), given, size)
     if is_vendors:
         return None
     items = await job.off_loop(stored_items, given, "input")
-    return Turn(job, keeps, previous, conversation, items, kept or (), in_background)
+    return ResponseTurn(job, keeps, previous, conversation, items, kept or (), in_background)
 
 
-async def continued(job: Job) -> Job:
+async def continued(job: AnswerJob) -> AnswerJob:
     """Returns the job of a request that stores nothing, which has the items that it continues.
 
     Raises `RequestRefused` for an id that is not stored here, and for a response that cannot be continued.
     """
-    previous = _id_at(job.asked.data, _PREVIOUS)
-    context = await _context(job, previous, None)
-    if context is None and previous is not None:
+    previous = _id_at(job.client_request.data, _PREVIOUS)
+    earlier = await _earlier_items(job, previous, None)
+    if earlier is None and previous is not None:
         raise _unknown(previous, None)
-    return await _continuing(job, context, keeps=False)
+    return await _continuing(job, earlier, keeps=False)
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ResponseTurn:
     """What is stored of one response: itself, with the `items` of its input, if it `keeps`, and in its conversation.
     `job` has the items that it continues, `kept` are those of them that its connection has kept.
     """
 
-    job: Job
+    job: AnswerJob
     keeps: bool
     previous: str | None
     conversation: str | None
@@ -92,7 +92,7 @@ class Turn:
     in_background: bool = False
 
     @property
-    def kept_job(self) -> Job:
+    def kept_job(self) -> AnswerJob:
         """The job, whose answer is stored before it is sent."""
         return replace(self.job, keep=self.keep)
 
@@ -101,12 +101,12 @@ class Turn:
 
         If it cannot be stored, the answer says so in its field `store`.
         """
-        read = _last_response if self.job.asked.stream else json.loads
-        response: Mapping[str, Any] | None = await self.job.exchange.off_loop(is_large(body), read, body)
+        read = _last_response if self.job.client_request.stream else json.loads
+        response: Mapping[str, Any] | None = await self.job.context.off_loop(is_large(body), read, body)
         if response is None or not (self.keeps or self.conversation):
             return body
         try:
-            await self.job.exchange.state.stored.run(lambda tables: self._store(tables, response))
+            await self.job.context.state.stored.run(lambda tables: self._store(tables, response))
         except RequestRefused as error:
             _log.error("a response was not stored: %s", error)
             return body.replace(b'"store":true', b'"store":false')
@@ -115,7 +115,7 @@ class Turn:
     def _store(self, tables: StoredTables, response: Mapping[str, Any]) -> None:
         from ..store.responses import StoredResponse
 
-        owner = self.job.exchange.grant.owner
+        owner = self.job.context.grant.owner
         if self.keeps:
             items, previous = self.items, self.previous
             if previous is not None and self.kept and tables.responses.find(owner, previous) is None:
@@ -125,9 +125,9 @@ class Turn:
             tables.conversations.append(owner, self.conversation, [*self.items, *response["output"]])
 
 
-async def _context(job: Job, previous: str | None, conversation: str | None) -> Sequence[Item] | None:
+async def _earlier_items(job: AnswerJob, previous: str | None, conversation: str | None) -> Sequence[Item] | None:
     """Returns the items that a request continues; None for none, and if they are not stored here."""
-    stored, owner = job.exchange.state.stored, job.exchange.grant.owner
+    stored, owner = job.context.state.stored, job.context.grant.owner
     if previous is not None:
         await _check_ended(job, previous)
         return await stored.run(lambda tables: tables.responses.context(owner, previous))
@@ -136,18 +136,18 @@ async def _context(job: Job, previous: str | None, conversation: str | None) -> 
     return None
 
 
-async def _check_ended(job: Job, previous: str) -> None:
+async def _check_ended(job: AnswerJob, previous: str) -> None:
     """Raises `RequestRefused` for a response that has no answer to continue."""
-    found = await found_response(job.exchange, previous)
+    found = await found_response(job.context, previous)
     status = None if found is None else found.body.get("status")
     if status not in (None, "completed", "incomplete"):
         raise refused(400, f"the response {previous[:100]!r} cannot be continued: it is {status}", path=_PREVIOUS)
 
 
-async def found_response(exchange: Exchange, id: str) -> StoredResponse | None:
+async def found_response(context: RequestContext, id: str) -> StoredResponse | None:
     """Returns a stored response; None if the client has none with this id. One whose process has ended has failed."""
-    key = (exchange.grant.owner, id)
-    is_made_here = exchange.state.backgrounds.find(key) is not None
+    key = (context.grant.owner, id)
+    is_made_here = context.state.backgrounds.find(key) is not None
 
     def find(tables: StoredTables) -> StoredResponse | None:
         found = tables.responses.find(*key)
@@ -156,27 +156,27 @@ async def found_response(exchange: Exchange, id: str) -> StoredResponse | None:
         tables.background.free_expired(key)
         return tables.responses.find(*key)
 
-    return await exchange.state.stored.run(find)
+    return await context.state.stored.run(find)
 
 
-async def _continuing(job: Job, context: Sequence[Item] | None, *, keeps: bool) -> Job:
+async def _continuing(job: AnswerJob, earlier: Sequence[Item] | None, *, keeps: bool) -> AnswerJob:
     """Returns the job with the items that it continues."""
-    large = is_large(job.asked.wire.body) or is_large(context or ())
-    return replace(job, asked=await job.exchange.off_loop(large, _asked, job, context, keeps))
+    large = is_large(job.client_request.wire.body) or is_large(earlier or ())
+    return replace(job, client_request=await job.context.off_loop(large, _client_request, job, earlier, keeps))
 
 
-def _asked(job: Job, context: Sequence[Item] | None, keeps: bool) -> Asked:
-    """Returns what the model is asked: the items of the context, and those of the request."""
-    asked = replace(job.asked, own={_STORE: keeps})
-    if context is None:
-        return asked
-    rest = {name: value for name, value in job.asked.data.items() if name not in (_PREVIOUS, _CONVERSATION)}
+def _client_request(job: AnswerJob, earlier: Sequence[Item] | None, keeps: bool) -> ClientRequest:
+    """Returns what the model is asked: the earlier items, and those of the request."""
+    client_request = replace(job.client_request, own={_STORE: keeps})
+    if earlier is None:
+        return client_request
+    rest = {name: value for name, value in job.client_request.data.items() if name not in (_PREVIOUS, _CONVERSATION)}
     given = rest.get("input", [])
     own = [{"role": "user", "content": given}] if isinstance(given, str) else given
     if not isinstance(own, list):
-        return asked  # the wire format says what is wrong with it
-    rest["input"] = [*context, *cast("list[Any]", own)]
-    return replace(asked, wire=replace(asked.wire, body=compact(rest)), is_changed=True)
+        return client_request  # the wire format says what is wrong with it
+    rest["input"] = [*earlier, *cast("list[Any]", own)]
+    return replace(client_request, wire=replace(client_request.wire, body=compact(rest)), is_changed=True)
 
 
 def _id_at(data: Mapping[str, Any], name: str) -> str | None:

@@ -14,7 +14,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.ports import Runtime
 
-from ..client_connection import Connection, Message
+from ..client_connection import ClientConnection, Message
 from ..dialects.base import flag_at
 from ..failures import RequestRefused, refused
 from ..requests import read_object
@@ -101,7 +101,7 @@ def _stream_id(value: object) -> str | None:
     raise refused(400, message, path="stream_id", code="invalid_stream_id")
 
 
-class TurnConnection(Connection):
+class TurnConnection(ClientConnection):
     """Sends the answer to one message: each event as a text message, and an error, at any time, as an event with a
     status.
 
@@ -125,7 +125,7 @@ class TurnConnection(Connection):
         self._runtime = runtime
         self._framer = ServerSentEventFramer()
         self._is_read = False
-        self._context: Sequence[Item] | None = None
+        self._earlier: Sequence[Item] | None = None
         self._size = 0
         self.generates = request.generates
 
@@ -151,9 +151,9 @@ class TurnConnection(Connection):
         """Returns the items that a response which continues this one begins with; None if it is not kept here."""
         return self._recent.items(id)
 
-    def keep_items(self, context: Sequence[Item], given: object, size: int) -> None:
+    def keep_items(self, earlier: Sequence[Item], given: object, size: int) -> None:
         """Keeps what the request continues, and its `input`, together with the response."""
-        self._context = [*context, *stored_items(given, "input")]
+        self._earlier = [*earlier, *stored_items(given, "input")]
         self._size = size
 
     async def send(self, status: int, headers: Mapping[str, str], body: bytes) -> None:
@@ -181,10 +181,10 @@ class TurnConnection(Connection):
         self.last_sent = asyncio.get_running_loop().time()
 
     async def _keep(self, event: bytes) -> None:
-        if self._context is not None:
+        if self._earlier is not None:
             data = await off_loop(self._runtime, is_large(event), json.loads, event)
             response = data["response"]
-            items = [*self._context, *response["output"]]
+            items = [*self._earlier, *response["output"]]
             recent = RecentResponse(response["id"], items, self._size + len(event))
             self._recent.add(self._request.stream_id, recent)
 

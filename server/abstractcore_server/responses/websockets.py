@@ -12,14 +12,14 @@ from abstractcore.concurrency import is_large, off_loop
 from abstractcore.errors import OverloadedError, RateLimitError
 from abstractcore.ports import Runtime
 
-from ..client_connection import Connection, Message, Receive, Send
-from ..configuration.settings import Limits
-from ..context import Exchange, Reply
+from ..client_connection import ClientConnection, Message, Receive, Send
+from ..configuration.settings import ServerLimits
+from ..context import Reply, RequestContext
 from ..failures import refused
 from .items import compact
 from .websocket_turns import RecentResponses, TurnConnection, TurnRequest
 
-Answer: TypeAlias = Callable[[Mapping[str, Any], Connection], Awaitable[None]]
+Answer: TypeAlias = Callable[[Mapping[str, Any], ClientConnection], Awaitable[None]]
 
 _MOST_WAITING = 16
 """How many messages may wait for the responses to others."""
@@ -78,7 +78,7 @@ class WebSockets:
             finally:
                 self._open.discard(socket)
 
-    def make_room(self, limits: Limits) -> None:
+    def make_room(self, limits: ServerLimits) -> None:
         """Makes room for one more connection: at the limit, the one that has been idle longest is closed.
 
         Raises `RateLimitError` if responses are made over all of them, and `OverloadedError` while the server is being
@@ -104,7 +104,7 @@ class WebSockets:
             socket.end(_STOPPING)
 
 
-class Handshake(Connection):
+class Handshake(ClientConnection):
     """Answers the handshake of a connection: with a response if it is refused. `accepted` are the limits of one that
     was accepted, and the runtime that its messages are read with.
     """
@@ -119,37 +119,37 @@ class Handshake(Connection):
         super().__init__(receive_http, send_http)
         self._accept = send
         self._sockets = sockets
-        self.accepted: tuple[Limits, Runtime] | None = None
+        self.accepted: tuple[ServerLimits, Runtime] | None = None
 
-    async def accept(self, exchange: Exchange) -> None:
+    async def accept(self, context: RequestContext) -> None:
         """Accepts the connection; raises as `WebSockets.make_room`."""
-        limits = exchange.state.settings.limits
+        limits = context.state.settings.limits
         self._sockets.make_room(limits)
         self.started, self.status = True, 101
         self._ends()
-        raw = [(name.encode(), value.encode()) for name, value in exchange.headers().items()]
+        raw = [(name.encode(), value.encode()) for name, value in context.headers().items()]
         await self._accept({"type": "websocket.accept", "headers": raw})
-        self.accepted = limits, exchange.state.services.async_runtime
+        self.accepted = limits, context.state.services.async_runtime
 
 
-async def open_websocket(exchange: Exchange) -> Reply:
+async def open_websocket(context: RequestContext) -> Reply:
     """Opens a WebSocket connection for responses. Raises `RequestRefused` for another request than its handshake."""
-    if not isinstance(exchange.connection, Handshake):
+    if not isinstance(context.connection, Handshake):
         message = "GET is for WebSocket connections, with a whole handshake; a request for a response is a POST"
         raise refused(426, message, upgrade="websocket")
-    return _Accepted(exchange)
+    return _Accepted(context)
 
 
 class _Accepted:
     """The answer to a handshake."""
 
-    def __init__(self, exchange: Exchange) -> None:
-        self._exchange = exchange
+    def __init__(self, context: RequestContext) -> None:
+        self._context = context
 
-    async def send_to(self, connection: Connection) -> None:
+    async def send_to(self, connection: ClientConnection) -> None:
         """Accepts the connection."""
         assert isinstance(connection, Handshake)
-        await connection.accept(self._exchange)
+        await connection.accept(self._context)
 
 
 class Socket:
@@ -162,7 +162,7 @@ class Socket:
         scope: Mapping[str, Any],
         receive: Receive,
         send: Send,
-        limits: Limits,
+        limits: ServerLimits,
         runtime: Runtime,
         answer: Answer,
     ) -> None:

@@ -28,8 +28,8 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ..dialects.base import Dialect
-from ..dialects.client_tools import TEXT, ClientTool, name_in_namespace, refuse_client_tool
+from ..dialects.base import ClientDialect
+from ..dialects.client_tools import TEXT, ClientToolFunction, name_in_namespace, refuse_client_tool
 
 _COMPUTER = "computer_use"
 _KIND, _NAMESPACE = "type", "namespace"
@@ -55,7 +55,7 @@ class ClientTools:
     """The tools of a client, by the names of their functions. `provider` has the options of its calls."""
 
     provider: str = ""
-    tools: Mapping[str, ClientTool] = field(default_factory=dict[str, ClientTool])
+    tools: Mapping[str, ClientToolFunction] = field(default_factory=dict[str, ClientToolFunction])
 
     def in_reply(self, reply: ModelReply) -> ModelReply:
         """Returns a reply with calls as the client knows them."""
@@ -111,7 +111,7 @@ class StreamedClientTools:
             yield delta
 
 
-def adapted_client_tools(call: ModelCall, dialect: Dialect) -> AdaptedCall:
+def adapted_client_tools(call: ModelCall, dialect: ClientDialect) -> AdaptedCall:
     """Returns a call of a client of another API than its model's, as a wire format has parsed it.
 
     Raises `InvalidInputError` for a tool that is not well-formed, and `UnsupportedContentError` for one that the client
@@ -144,13 +144,13 @@ def adapted_client_tools(call: ModelCall, dialect: Dialect) -> AdaptedCall:
 class _Reader:
     """Collects the client tools of one call."""
 
-    def __init__(self, call: ModelCall, dialect: Dialect) -> None:
+    def __init__(self, call: ModelCall, dialect: ClientDialect) -> None:
         self._call = call
         self._dialect = dialect
         self._functions = {tool.name for tool in call.tools}
         self._names: dict[tuple[Any, Any, str], str] = {}
         """The names of functions, by what tells calls of their tools from others."""
-        self.tools: dict[str, ClientTool] = {}
+        self.tools: dict[str, ClientToolFunction] = {}
         self.others: list[str] = []
 
     def add(self, definition: Mapping[str, Any]) -> None:
@@ -161,7 +161,7 @@ class _Reader:
         for tool in found or ():
             self._add(tool)
 
-    def _add(self, tool: ClientTool) -> None:
+    def _add(self, tool: ClientToolFunction) -> None:
         name, number = tool.spec.name, 2
         while name in self._functions or name in self.tools:
             name, number = f"{tool.spec.name}_{number}", number + 1

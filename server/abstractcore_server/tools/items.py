@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
-from abstractcore import Allow, Decision, Deny, Suspend
+from abstractcore import Allow, Deny, Suspend
 from abstractcore.errors import InvalidInputError
 from abstractcore.ports import json_text
 from abstractcore.schema import (
@@ -27,9 +27,9 @@ from abstractcore.schema import (
 )
 from abstractcore.toolservers import nearest_name
 
-from ..calls.reasoning import opened_id, sealed_id
+from ..calls.reasoning import decode_signed_id, encode_signed_id
 from ..responses.items import Item, new_id
-from .servers import Listing, MCPServers, ServedTool
+from .servers import Listing, MCPServers, ServerTool
 
 _NOTHING: Any = EMPTY
 
@@ -44,7 +44,7 @@ class Approval:
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class ToolOffer:
     """The tools of one request. With `is_shown`, the client's API has items for their calls, and for the approval of
     calls; else it does not learn of them, and only tools are offered whose calls need none.
 
@@ -53,19 +53,19 @@ class Offer:
     """
 
     servers: MCPServers
-    tools: tuple[ServedTool, ...]
+    tools: tuple[ServerTool, ...]
     is_shown: bool
     warnings: tuple[CallWarning, ...] = ()
     listings: tuple[Listing, ...] = ()
     approvals: Mapping[str, Approval] = field(default=_NOTHING)
     most_calls: int | None = None
 
-    def named(self, taken: Collection[str]) -> dict[str, ServedTool]:
+    def named(self, taken: Collection[str]) -> dict[str, ServerTool]:
         """Returns the tools by the names that the model is given: one whose name is `taken`, or that two servers have,
         gets that of its server before it.
         """
         uses = Counter([*taken, *(each.tool.name for each in self.tools)])
-        named: dict[str, ServedTool] = {}
+        named: dict[str, ServerTool] = {}
         for each in self.tools:
             name = each.tool.name
             if uses[name] > 1:
@@ -75,7 +75,7 @@ class Offer:
             named[each.tool.name] = each
         return named
 
-    def decide(self, pending: PendingCall, tools: Mapping[str, ServedTool]) -> Decision:
+    def decide(self, pending: PendingCall, tools: Mapping[str, ServerTool]) -> Allow | Deny | Suspend:
         """Returns what happens to a call of one of the tools."""
         if pending.input is not None:
             return Deny("the tool asks the user a question, which clients of this server cannot be asked")
@@ -84,7 +84,7 @@ class Offer:
         return Suspend() if self.is_shown else Deny("it needs an approval, for which this client has no words")
 
 
-def hidden_offer(servers: MCPServers, listings: Iterable[Listing], most: int) -> Offer:
+def hidden_offer(servers: MCPServers, listings: Iterable[Listing], most: int) -> ToolOffer:
     """Returns the offer for a client whose API has no words for calls that the server runs, of `most` tools."""
     found = list(listings)
     tools = [each for listing in found for each in listing.tools if each.rule == "never"]
@@ -92,7 +92,7 @@ def hidden_offer(servers: MCPServers, listings: Iterable[Listing], most: int) ->
     if len(tools) > most:
         message = f"{len(tools) - most:,} tools of MCP servers are left out: the limit is {most} (limits.tools)"
         warnings.append(CallWarning("tool_left_out", "tools", message))
-    return Offer(servers, tuple(tools[:most]), False, tuple(warnings))
+    return ToolOffer(servers, tuple(tools[:most]), False, tuple(warnings))
 
 
 def names_of(call: ModelCall) -> frozenset[str]:
@@ -114,7 +114,7 @@ class ItemParts:
         self,
         provider: str,
         origin: str,
-        tools: Mapping[str, ServedTool],
+        tools: Mapping[str, ServerTool],
         listings: Sequence[Listing],
         approvals: Mapping[str, Approval],
     ) -> None:
@@ -179,7 +179,7 @@ class ItemParts:
 
     def _new_id(self, prefix: str, call: ToolCall) -> str:
         id = new_id(prefix)
-        return id if call.signature is None else sealed_id(id, self._origin, call.signature)
+        return id if call.signature is None else encode_signed_id(id, self._origin, call.signature)
 
 
 def _plain(arguments: str) -> str:
@@ -219,7 +219,7 @@ _TEXTS = dict.fromkeys(_KINDS, ("id", "server_label")) | {RESPONSE: ("approval_r
 """The fields by which items of these types are known again."""
 
 
-class Conversation:
+class ToolConversation:
     """The items of a request, of which those of the servers `labels` are this server's own.
 
     Raises `InvalidInputError` for items without the texts by which they are known again and, with `is_strict`, for an
@@ -274,7 +274,7 @@ class Conversation:
         """What was decided about calls that wait, by the ids of these: answers after which the model said nothing."""
         last = max((index for index, item in enumerate(self._items) if _is_of_model(item)), default=-1)
         return {
-            opened_id(id)[0]: approval
+            decode_signed_id(id)[0]: approval
             for id, (index, approval) in self._answers.items()
             if index > last and id not in self._done
         }
@@ -296,7 +296,7 @@ class Conversation:
             elif kind == MCP_CALL:
                 found += _pair(item, names, _output(item))
             elif kind == REQUEST and item["id"] not in self._done:
-                if opened_id(item["id"])[0] in waiting:
+                if decode_signed_id(item["id"])[0] in waiting:
                     _check_offered(item, names, index)
                     found.append(_function_call(item, names))
                 else:
@@ -353,6 +353,6 @@ def _output(item: Item) -> str:
     return "".join(text for text in texts if isinstance(text, str)) or "the call failed"
 
 
-def names_by_tool(tools: Mapping[str, ServedTool]) -> dict[tuple[str, str], str]:
+def names_by_tool(tools: Mapping[str, ServerTool]) -> dict[tuple[str, str], str]:
     """Returns the names that the model has for tools, by server and tool."""
     return {(each.server, each.name): name for name, each in tools.items()}

@@ -12,12 +12,12 @@ import jiter
 from abstractcore.errors import AccessDeniedError, InvalidInputError
 from abstractcore.registry import did_you_mean, nearest_names
 
-from ..calls.jobs import Job
+from ..calls.jobs import AnswerJob
 from ..dialects.base import count_at
 from ..failures import refused
 from ..responses.items import Item, compact
-from .items import Conversation, Offer, hidden_offer, names_by_tool
-from .servers import Listing, MCPServers, ServedTool
+from .items import ToolConversation, ToolOffer, hidden_offer, names_by_tool
+from .servers import Listing, MCPServers, ServerTool
 
 _ELSEWHERE = ("server_url", "connector_id", "tunnel_id")
 """Fields of servers that the vendor connects to."""
@@ -27,12 +27,12 @@ _KNOWN = frozenset({"type", "server_label", "allowed_tools", "require_approval",
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestedServer:
     """The tools of one server that a request asks for. `allows` and `needs_approval` take a tool."""
 
     label: str
-    allows: Callable[[ServedTool], bool]
-    needs_approval: Callable[[ServedTool], bool]
+    allows: Callable[[ServerTool], bool]
+    needs_approval: Callable[[ServerTool], bool]
 
     def chosen(self, listing: Listing) -> Listing:
         """Returns the tools that are wanted, with the stricter of both rules."""
@@ -73,12 +73,12 @@ def _is_mcp(tool: object) -> bool:
     return isinstance(tool, dict) and cast("Item", tool).get("type") == "mcp"
 
 
-def read_wanted(tools: Sequence[Any], known: Collection[str]) -> list[Wanted]:
+def read_wanted(tools: Sequence[Any], known: Collection[str]) -> list[RequestedServer]:
     """Returns what the tools of a request want of servers that the client may use, `known`.
 
     Raises `InvalidInputError` with the path of what is wrong, `AccessDeniedError` for another server.
     """
-    wanted: dict[str, Wanted] = {}
+    wanted: dict[str, RequestedServer] = {}
     for index, tool in enumerate(tools):
         if is_ours(tool):
             path = f"tools[{index}]"
@@ -86,7 +86,9 @@ def read_wanted(tools: Sequence[Any], known: Collection[str]) -> list[Wanted]:
             if label in wanted:
                 raise InvalidInputError("another tool has the same server_label", path=f"{path}.server_label")
             allows = _filter(tool.get("allowed_tools"), f"{path}.allowed_tools")
-            wanted[label] = Wanted(label, allows, _approval(tool.get("require_approval"), f"{path}.require_approval"))
+            wanted[label] = RequestedServer(
+                label, allows, _approval(tool.get("require_approval"), f"{path}.require_approval")
+            )
     return list(wanted.values())
 
 
@@ -107,7 +109,7 @@ def _label(tool: Item, known: Collection[str], path: str) -> str:
     return label
 
 
-def _filter(value: object, path: str) -> Callable[[ServedTool], bool]:
+def _filter(value: object, path: str) -> Callable[[ServerTool], bool]:
     """Returns whether a tool is among those of a list of names, or of an object with `tool_names` and `read_only`."""
     if value is None:
         return lambda tool: True
@@ -130,7 +132,7 @@ def _names(value: object, path: str) -> Sequence[object] | None:
     raise InvalidInputError("expected a list of names of tools", path=path)
 
 
-def _approval(value: object, path: str) -> Callable[[ServedTool], bool]:
+def _approval(value: object, path: str) -> Callable[[ServerTool], bool]:
     """Returns whether calls of a tool need approval, as the client says: beside the rules of the configuration, which
     it cannot relax.
     """
@@ -157,8 +159,12 @@ def _object(value: object, path: str, names: Collection[str]) -> Item:
 
 
 async def shown_offer(
-    servers: MCPServers, wanted: Sequence[Wanted], conversation: Conversation, most: int, most_calls: int | None
-) -> Offer:
+    servers: MCPServers,
+    wanted: Sequence[RequestedServer],
+    conversation: ToolConversation,
+    most: int,
+    most_calls: int | None,
+) -> ToolOffer:
     """Returns the offer for what a request wants, of at most `most` tools. Raises `RequestRefused` for more, and for a
     server that cannot be reached.
     """
@@ -170,7 +176,7 @@ async def shown_offer(
         raise refused(400, message, path="tools.allowed_tools")
     new = tuple(listing for listing in chosen if listing.server not in conversation.has_listing)
     warnings = tuple(warning for listing in chosen for warning in listing.warnings)
-    return Offer(servers, tools, True, warnings, new, conversation.approvals, most_calls)
+    return ToolOffer(servers, tools, True, warnings, new, conversation.approvals, most_calls)
 
 
 _MOST = "max_tool_calls"
@@ -178,28 +184,28 @@ _MARK = b'"mcp'
 """Is in the items of MCP servers, as they were stored."""
 
 
-async def with_attached_tools(job: Job) -> Job:
+async def with_attached_tools(job: AnswerJob) -> AnswerJob:
     """Returns the job with the tools that its model gets in every API."""
-    state = job.exchange.state
-    names = state.mcp.attached_to(job.exchange.grant, job.served.names)
+    state = job.context.state
+    names = state.mcp.attached_to(job.context.grant, job.resolved.names)
     if not names:
         return job
     offer = hidden_offer(state.mcp, await state.mcp.listings(names), state.settings.limits.tools)
     return replace(job, offer=offer)
 
 
-async def with_requested_tools(job: Job) -> Job:
+async def with_requested_tools(job: AnswerJob) -> AnswerJob:
     """Returns the job of a request of the Responses API with the tools that it asks for, and without the items of their
     calls, which no provider has.
     """
-    asked, servers = job.asked, job.exchange.state.settings.mcp
-    if _MARK not in asked.wire.body and not uses_tools(asked.data):
+    client_request, servers = job.client_request, job.context.state.settings.mcp
+    if _MARK not in client_request.wire.body and not uses_tools(client_request.data):
         return job
-    body: dict[str, Any] = await job.off_loop(jiter.from_json, asked.wire.body)
+    body: dict[str, Any] = await job.off_loop(jiter.from_json, client_request.wire.body)
     tools, items = _list_at(body, "tools"), _list_at(body, "input")
     refuse_addresses(tools, servers, are_allowed=job.has_own_format)
     is_used = uses_tools(body)
-    conversation = await job.off_loop(partial(Conversation, items, servers, is_strict=is_used))
+    conversation = await job.off_loop(partial(ToolConversation, items, servers, is_strict=is_used))
     offer = await _offer(job, conversation, tools) if is_used else None
     names = {} if offer is None else names_by_tool(offer.named(_names_of_functions(tools)))
     if items:
@@ -207,24 +213,27 @@ async def with_requested_tools(job: Job) -> Job:
     if offer is not None:
         body = _without_ours(body)
         body |= {"store": False, "tool_choice": _tool_choice(body.get("tool_choice"), names)}
-    wire = replace(asked.wire, body=await job.off_loop(compact, body))
-    return replace(job, asked=replace(asked, wire=wire, is_changed=True), offer=offer)
+    wire = replace(client_request.wire, body=await job.off_loop(compact, body))
+    return replace(job, client_request=replace(client_request, wire=wire, is_changed=True), offer=offer)
 
 
-def without_requested_tools(job: Job) -> Job:
+def without_requested_tools(job: AnswerJob) -> AnswerJob:
     """Returns the job of a request of the Responses API without the MCP servers that it asks for, which are not asked
     for their tools. Raises as `with_requested_tools` does for a server that the client may not use.
     """
-    asked, exchange = job.asked, job.exchange
-    tools = _list_at(asked.data, "tools")
-    refuse_addresses(tools, exchange.state.settings.mcp, are_allowed=job.has_own_format)
-    if not uses_tools(asked.data):
+    client_request, context = job.client_request, job.context
+    tools = _list_at(client_request.data, "tools")
+    refuse_addresses(tools, context.state.settings.mcp, are_allowed=job.has_own_format)
+    if not uses_tools(client_request.data):
         return job
-    read_wanted(tools, exchange.state.mcp.names_for(exchange.grant, job.served.names))
-    body: dict[str, Any] = jiter.from_json(asked.wire.body)
+    read_wanted(tools, context.state.mcp.names_for(context.grant, job.resolved.names))
+    body: dict[str, Any] = jiter.from_json(client_request.wire.body)
     body = _without_ours(body)
     body.pop("tool_choice", None)
-    return replace(job, asked=replace(asked, wire=replace(asked.wire, body=compact(body)), is_changed=True))
+    return replace(
+        job,
+        client_request=replace(client_request, wire=replace(client_request.wire, body=compact(body)), is_changed=True),
+    )
 
 
 def _without_ours(body: Mapping[str, Any]) -> dict[str, Any]:
@@ -234,10 +243,10 @@ def _without_ours(body: Mapping[str, Any]) -> dict[str, Any]:
     return {**rest, "tools": tools} if tools else rest
 
 
-async def _offer(job: Job, conversation: Conversation, tools: list[Any]) -> Offer:
-    exchange, data = job.exchange, job.asked.data
-    servers, most = exchange.state.mcp, exchange.state.settings.limits.tools
-    wanted = read_wanted(tools, servers.names_for(exchange.grant, job.served.names))
+async def _offer(job: AnswerJob, conversation: ToolConversation, tools: list[Any]) -> ToolOffer:
+    context, data = job.context, job.client_request.data
+    servers, most = context.state.mcp, context.state.settings.limits.tools
+    wanted = read_wanted(tools, servers.names_for(context.grant, job.resolved.names))
     calls = None if data.get(_MOST) is None else count_at(data, _MOST)
     return await shown_offer(servers, wanted, conversation, most, calls)
 

@@ -33,12 +33,12 @@ from abstractcore.schema import (
 )
 from abstractcore.tools import Tool
 
-from ..configuration.settings import Limits
-from ..records import Entry, ToolRun
+from ..configuration.settings import ServerLimits
+from ..records import AuditEntry, ToolRun
 from ..requests import next_trace_id
-from .items import Approval, Offer
+from .items import Approval, ToolOffer
 from .merging import CallParts, MergedReply
-from .servers import ServedTool
+from .servers import ServerTool
 
 if TYPE_CHECKING:
     from ..access.guarding import Guarding
@@ -119,12 +119,12 @@ class ToolRounds:
     `own_tools` the names of the client's. `parts` are what the client, `owner`, is shown of its calls.
     """
 
-    offer: Offer
-    tools: Mapping[str, ServedTool]
+    offer: ToolOffer
+    tools: Mapping[str, ServerTool]
     own_tools: frozenset[str]
     parts: CallParts
-    limits: Limits
-    entry: Entry
+    limits: ServerLimits
+    entry: AuditEntry
     owner: str
 
     async def response(

@@ -1,4 +1,4 @@
-"""`ApprovedCalls`: the results of calls that a client has approved, each of which runs once."""
+"""`ApprovedToolCalls`: the results of calls that a client has approved, each of which runs once."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from ..store.approved_calls import BegunCall
 
 
-class ApprovedCalls:
+class ApprovedToolCalls:
     """The calls of all processes with the same store. A client that retries sends its answer again: the call is not run
     again, and has the result of the first time. `owner` is whose call it is: clients choose the ids of items that they
     send.
@@ -88,7 +88,7 @@ _log = logging.getLogger("abstractcore.server")
 
 
 @dataclass(frozen=True, slots=True)
-class ServedTool:
+class ServerTool:
     """A tool of the server `server`, with the `name` that the server gives it, and the rule for its calls."""
 
     server: str
@@ -102,7 +102,7 @@ class Listing:
     """The tools of one server that may be called, with warnings; `error` says why there are none."""
 
     server: str
-    tools: tuple[ServedTool, ...] = ()
+    tools: tuple[ServerTool, ...] = ()
     warnings: tuple[CallWarning, ...] = ()
     error: str | None = None
 
@@ -113,9 +113,9 @@ class MCPServers:
     """
 
     def __init__(
-        self, settings: Settings, environment: Mapping[str, str], approved: ApprovedCalls | None = None
+        self, settings: Settings, environment: Mapping[str, str], approved: ApprovedToolCalls | None = None
     ) -> None:
-        self.approved = approved or ApprovedCalls(StoredState(None, settings.limits.stored_seconds))
+        self.approved = approved or ApprovedToolCalls(StoredState(None, settings.limits.stored_seconds))
         self._settings = settings
         self._environment = environment
         self._made: dict[str, MCPTools] = {}
@@ -201,7 +201,7 @@ class MCPServers:
 
     def _listed(self, name: str, settings: MCPSettings, served: ServedTools) -> Listing:
         offered = (tool for tool in served.tools if _rule(settings, tool) != "deny")
-        tools = (ServedTool(name, tool.name, self._bounded(name, tool), _rule(settings, tool)) for tool in offered)
+        tools = (ServerTool(name, tool.name, self._bounded(name, tool), _rule(settings, tool)) for tool in offered)
         return Listing(name, tuple(tools), served.warnings)
 
     @asynccontextmanager

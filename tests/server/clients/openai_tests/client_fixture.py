@@ -14,12 +14,12 @@ import openai
 import pytest
 from openai._models import FinalRequestOptions
 
-from abstractcore_server.requests import Request
-from abstractcore_server.routes import Routes
+from abstractcore_server.requests import RequestHead
+from abstractcore_server.routes import RouteTable
 
 _URL = os.environ["TEST_API_BASE_URL"]
 _MEDIA = Path(os.environ["TEST_MEDIA"])
-_ROUTES = Routes()
+_ROUTES = RouteTable()
 _FILES: dict[str, Any] = {
     "/audio/transcriptions": [("file", ("a.wav", (_MEDIA / "meeting.wav").read_bytes()))],
     "/images/edits": [("image", ("a.jpg", (_MEDIA / "receipt.jpg").read_bytes()))],
@@ -83,7 +83,7 @@ class ExampleClient(openai.OpenAI):
 
     def _prepare_options(self, options: FinalRequestOptions) -> FinalRequestOptions:
         path = options.url
-        found = _ROUTES.find(Request(options.method.upper(), f"/v1{path}", "", {}))
+        found = _ROUTES.find(RequestHead(options.method.upper(), f"/v1{path}", "", {}))
         if found is None or found.handler is None:
             pytest.skip(f"no route: {options.method.upper()} {path}")
         print(f"route: {found.route.path}")  # noqa: T201 - for the report
