@@ -145,8 +145,8 @@ class StreamSignatureEncoder:
 def owned(messages: tuple[Message, ...], parsed: str, actual: str, *, own_format: bool) -> tuple[Message, ...]:
     """Returns a conversation whose reasoning has the model that wrote it as its origin.
 
-    The format has parsed it with the origin `parsed`. An opaque signature brings its origin; what is not is of the model
-    `actual`, if the client speaks that provider's own format (`own_format`), or has no signature.
+    The format has parsed it with the origin `parsed`. An opaque signature brings its origin; other reasoning is of the
+    model `actual`, if the client speaks that provider's own format (`own_format`), or has no signature.
     """
 
     def own(part: Part) -> Part:
@@ -172,8 +172,8 @@ def owned(messages: tuple[Message, ...], parsed: str, actual: str, *, own_format
 
 
 def _whole(given: Sequence[Part], owned_parts: Iterable[Part]) -> tuple[Part, ...]:
-    """Returns parts in which an opaque signature without a text is that of the reasoning before it: streams of some APIs send the
-    signature after the text, and their clients return both as they came.
+    """Returns parts in which an opaque signature without a text is that of the reasoning before it: streams of some
+    APIs send the signature after the text, and their clients return both as they came.
     """
     whole: list[Part] = []
     for part, own in zip(given, owned_parts, strict=True):

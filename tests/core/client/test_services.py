@@ -1,4 +1,4 @@
-"""Services that are created on first use: by several threads at once, too."""
+"""`Services`: what is created on first use, by several threads at once, too; types of files, estimates of tokens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import threading
 
 import pytest
 
-from abstractcore import Services
+from abstractcore import File, InvalidInputError, Message, ModelCall, Services
 from abstractcore.concurrency import process_pool
 from abstractcore.concurrency.process_pool import ProcessPool
 
@@ -45,3 +45,18 @@ def test_trace_ids_do_not_follow_from_random_numbers():
     random.setstate(before)
     assert ids[0] != ids[1]
     assert all(len(bytes.fromhex(id)) == 16 for id in ids)
+
+
+def test_type_of_a_file_is_found_in_its_content_its_name_or_as_declared():
+    services = Services(environment={})
+    assert services.media_type(File(b"%PDF-1.7", name="a.bin")) == "application/pdf"
+    assert services.media_type(File(b"a,b", name="a.csv")) == "text/csv"
+    assert services.media_type(File(b"?", media_type="image/webp")) == "image/webp"
+    with pytest.raises(InvalidInputError):
+        services.media_type(1)  # pyright: ignore[reportArgumentType]
+
+
+def test_tokens_are_estimated_without_a_model():
+    estimate = Services.estimate_tokens(ModelCall("any", (Message.user("How are you?"),)))
+    assert estimate.estimated
+    assert estimate > 0
