@@ -266,7 +266,7 @@ RUN = (
     ("models.md", "runs a model on this machine, without a key, and without a network after the download", _EMBEDDED),
     ("music.md", "which needs no key and no network", _MUSIC),
     ("music.md", "elevenlabs: no key for elevenlabs", _BLOCKS),
-    ("server.md", "with or without a key. `origins`", "tests/server/test_origins.py"
+    ("server.md", "with or without a key. `origins`", "tests/server/access/test_origins.py"
      "::test_foreign_pages_are_refused_on_every_route"),
     ("server.md", "no content, no key", "tests/server/test_no_key_shows.py"
      "::test_failures_of_each_provider_show_no_key_anywhere"),

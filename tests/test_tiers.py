@@ -104,7 +104,8 @@ def test_each_process_collects_the_same_tests():
 def test_changed_files_have_the_tests_of_their_mirrored_folder():
     assert {path: quick.tests_of(path) for path in MIRRORED} == MIRRORED
     assert "tests/core/test_errors.py" in quick.tests_of("abstractcore/errors.py")
-    assert "tests/server/test_access.py" in quick.tests_of("server/abstractcore_server/access/admission.py")
+    assert "tests/server/test_routes.py" in quick.tests_of("server/abstractcore_server/routes.py")
+    assert quick.tests_of("server/abstractcore_server/access/admission.py") == ["tests/server/access"]
     assert "tests/plugins/voice/test_local.py" in quick.tests_of("plugins/abstractvoice/pyproject.toml")
 
 

@@ -51,8 +51,8 @@ from tests.server.accounts import Accounts
 from tests.server.guard_doubles import FAILURES, UNSET, Double, always, reset
 from tests.server.serving import Served, serving
 
-EXAMPLE = Path(__file__).parents[2] / "examples" / "plugin_guards" / "plugin_guards.py"
-SHOP = Path(__file__).parents[1] / "core" / "mcp" / "shop.py"
+EXAMPLE = Path(__file__).parents[3] / "examples" / "plugin_guards" / "plugin_guards.py"
+SHOP = Path(__file__).parents[2] / "core" / "mcp" / "shop.py"
 ANN = "ann@example.org"
 SAID = [{"role": "user", "content": f"Write to {ANN}"}]
 REQUESTS: dict[str, dict[str, Any]] = {

@@ -199,7 +199,7 @@ def test_speech_by_a_vendor_has_its_key_and_not_the_clients(client: openai.OpenA
 @pytest.mark.weights
 def test_images_are_drawn(client: openai.OpenAI, served: Served):
     rules = create_llm("scripted", replies=[], services=served.application.state.services, vision_scene="rules")
-    served.application.state.makers._made["vision", "drawing"] = rules  # the embedded model takes half a minute
+    served.application.state.backend_models._made["vision", "drawing"] = rules  # the embedded model takes half a minute
     prompt = "a red house by the sea"
     drawn = client.images.generate(model="drawing", prompt=prompt, size="128x64", n=1, output_format="png")
     assert drawn.data

@@ -28,7 +28,7 @@ from tests.leftovers import wait_until
 from tests.server.guard_doubles import FAILURES, Double, leaving, reset
 from tests.server.serving import Served, serving
 
-SHOP = Path(__file__).parents[1] / "core" / "mcp" / "shop.py"
+SHOP = Path(__file__).parents[2] / "core" / "mcp" / "shop.py"
 DOUBLES = {
     "calls": Double("calls", ("check_call",)),
     "replies": Double("replies", ("check_reply",)),

@@ -19,7 +19,7 @@ from tests.server.serving import Served, serving
 
 KEYS = ("first-key-0123456789", "other-key-0123456789")
 TABLE = ("table.csv", b"a,b\n1,2\n")
-PAGE = Path(__file__).parents[1] / "media/files/scanned_page.png"
+PAGE = Path(__file__).parents[2] / "media/files/scanned_page.png"
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from abstractcore import Blob, ImagePart, ModelReply, RateLimitError, TextPart, 
 from abstractcore.testing import ScriptedReply
 from tests.server.serving import Served
 
-PNG = (Path(__file__).parents[1] / "media/files/small.png").read_bytes()
+PNG = (Path(__file__).parents[2] / "media/files/small.png").read_bytes()
 
 
 @pytest.fixture

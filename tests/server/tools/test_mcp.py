@@ -60,7 +60,7 @@ from tests.chaos_server import (
 from tests.leftovers import wait_until
 from tests.server.serving import Served, serving
 
-SERVERS = Path(__file__).parents[1] / "core" / "mcp"
+SERVERS = Path(__file__).parents[2] / "core" / "mcp"
 RULES = {"pri*": "never", "fail": "never", "die": "never", "large": "never", "wait": "deny", "order": "never"}
 TOOLS: Any = [{"type": "mcp", "server_label": "shop"}]
 PRICE = ScriptedReply.tool_call("price", {"item": "tea"})

@@ -40,7 +40,7 @@ def client(served: Served) -> Iterator[openai.OpenAI]:
     services = served.application.state.services
     options: dict[str, Any] = {"replies": [], "services": services, "vision_scene": "rules"}
     rules = create_llm("scripted", **options)
-    vars(served.application.state.makers)["_made"]["vision", "drawing"] = rules  # the embedded model takes long
+    vars(served.application.state.backend_models)["_made"]["vision", "drawing"] = rules  # the embedded model takes long
     with openai.OpenAI(base_url=f"{served.url}/v1", api_key="none", max_retries=0) as client:
         yield client
 

@@ -34,7 +34,7 @@ from tests.server.accounts import Accounts
 from tests.server.endings import ASK, ASKED_TOKENS, BEGUN, ENDINGS, MODEL, ROUNDS, Client, Ending
 from tests.server.guard_doubles import Double, leaving
 from tests.server.serving import Served, serving
-from tests.server.test_mcp import python
+from tests.server.tools.test_mcp import python
 
 TOKENS = 10_000
 NOW = 1_800_000_000.0
