@@ -26,7 +26,7 @@ MADE_BY_OTHERS = {"LLM", "Stream", "AsyncStream", "SpokenReply", "AsyncSpokenRep
 OF_PLUGGY = {"hookimpl"}
 STAND_INS = {"ScrubbedError"}
 """Never raised: they replace an exception in a chain whose text contains a credential."""
-WITHIN_THE_SERVER = {"ClientGone", "GuardFailure", "NoRoom", "RequestRefused"}
+WITHIN_THE_SERVER = {"ClientGone", "GuardFailure", "QuotaExceeded", "RequestRefused"}
 """Signals between modules of the server, which answers its clients with errors of their APIs."""
 DICTS = {"CallOptions", "CallRequest", "LLMOptions"}
 """Typed dicts: calling one makes a plain dict."""

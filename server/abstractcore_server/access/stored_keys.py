@@ -20,7 +20,7 @@ from abstractcore.schema import ModelCall
 from ..configuration.settings import DatabaseDown, Settings
 from ..failures import RequestRefused
 from ..requests import RequestHead
-from ..store import CallLeases, Key, KeyLimits, Keys, Refusal, Store, default_file
+from ..store import CallLeases, Key, KeyLimits, Keys, LimitReached, Store, default_file
 from .admission import CallLease, FixedKeys, Grant, NoCallLease, Settlement, credential_of
 
 KEY_SECONDS = 5.0
@@ -121,7 +121,7 @@ class StoredKeys:
             if self._down == "open":
                 return NoCallLease()
             raise _unavailable() from None
-        if isinstance(lease, Refusal):
+        if isinstance(lease, LimitReached):
             limit = lease.limit if lease.limit == "calls at once" else f"{lease.limit} per minute"
             message = f"this key's limit of {limit} is reached: {lease.most}"
             raise RateLimitError(message, retry_after=max(1, math.ceil(lease.retry_after)))

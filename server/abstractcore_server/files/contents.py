@@ -18,8 +18,7 @@ from ..responses.items import compact, new_id
 
 if TYPE_CHECKING:
     from ..calls.jobs import AnswerJob
-    from ..store.files import StoredFile
-    from ..store.room import Limit, Room
+    from ..store.files import ClientFile, Limit, Quota
     from ..store.uploads import StoredUpload
     from ..stored_state import StoredTables
 
@@ -33,7 +32,7 @@ async def create_upload(
     owner, id = context.grant.owner, new_id("upload_")
     facts: dict[str, Any] = {"name": name, "purpose": purpose, "media_type": media_type, "size": size}
     return await _within_limits(
-        context, lambda tables, room: tables.uploads.create(owner, id, room=room, seconds=seconds, **facts)
+        context, lambda tables, quota: tables.uploads.create(owner, id, quota=quota, seconds=seconds, **facts)
     )
 
 
@@ -48,7 +47,7 @@ async def write_part(context: RequestContext, upload: str, content: bytearray) -
     if not content:
         raise InvalidInputError("the part is empty", path="data")
     part, size = new_id("part_"), len(content)
-    await _within_limits(context, lambda tables, room: tables.uploads.begin_part(owner, upload, part, size, room))
+    await _within_limits(context, lambda tables, quota: tables.uploads.begin_part(owner, upload, part, size, quota))
     try:
         for position, start in enumerate(range(0, size, PIECE_BYTES)):
             piece = bytes(memoryview(content)[start : start + PIECE_BYTES])
@@ -64,11 +63,11 @@ async def write_part(context: RequestContext, upload: str, content: bytearray) -
     return part
 
 
-async def complete_upload(context: RequestContext, upload: str, parts: Sequence[str], media_type: str) -> StoredFile:
+async def complete_upload(context: RequestContext, upload: str, parts: Sequence[str], media_type: str) -> ClientFile:
     """Makes a file of the parts of an upload; raises `RequestRefused` for one too many, and as `Uploads` does."""
     owner, id = context.grant.owner, new_id("file-")
     return await _within_limits(
-        context, lambda tables, room: tables.uploads.complete(owner, upload, parts, id, media_type, room)
+        context, lambda tables, quota: tables.uploads.complete(owner, upload, parts, id, media_type, quota)
     )
 
 
@@ -105,25 +104,25 @@ def unknown_file(id: str) -> NotFoundError:
     return NotFoundError(f"there is no file {id[:100]!r} here: it was not uploaded, has expired, or was deleted")
 
 
-async def _within_limits(context: RequestContext, work: Callable[[StoredTables, Room], T]) -> T:
+async def _within_limits(context: RequestContext, work: Callable[[StoredTables, Quota], T]) -> T:
     """Returns what `work` does with the tables; raises `RequestRefused` for what the client has no room for."""
-    from ..store.room import NoRoom, Room
+    from ..store.files import Quota, QuotaExceeded
 
     limits = context.state.settings.limits
-    room = Room(limits.stored_bytes, limits.stored_files, limits.uploads)
+    quota = Quota(limits.stored_bytes, limits.stored_files, limits.uploads)
     try:
-        return await context.state.stored.run(lambda tables: work(tables, room))
-    except NoRoom as error:
-        raise _no_room(error.limit, room) from None
+        return await context.state.stored.run(lambda tables: work(tables, quota))
+    except QuotaExceeded as error:
+        raise _quota_exceeded(error.limit, quota) from None
 
 
-def _no_room(limit: Limit, room: Room) -> RequestRefused:
+def _quota_exceeded(limit: Limit, quota: Quota) -> RequestRefused:
     if limit == "bytes":
-        message = f"the files of one key may have {room.bytes} bytes together, with pending uploads: delete some first"
+        message = f"the files of one key may have {quota.bytes} bytes together, with pending uploads: delete some first"
         return refused(413, message)
     if limit == "files":
-        return refused(400, f"a key may have {room.files} files: delete some first")
-    message = f"a key may have {room.uploads} uploads that are not completed: complete some, others expire in an hour"
+        return refused(400, f"a key may have {quota.files} files: delete some first")
+    message = f"a key may have {quota.uploads} uploads that are not completed: complete some, others expire in an hour"
     return RequestRefused(429, RateLimitError(message), x_should_retry="false")
 
 
@@ -204,7 +203,7 @@ def _named_in(value: object, path: str) -> Iterator[tuple[str, dict[str, Any]]]:
             yield from _named_in(item, f"{path}.{name}")
 
 
-def _fill(part: dict[str, Any], file: StoredFile, content: str) -> None:
+def _fill(part: dict[str, Any], file: ClientFile, content: str) -> None:
     """Puts the content of a file, in base64, into a part of a message: an image or a screenshot of the Responses API,
     or a file of both APIs.
     """
@@ -216,7 +215,7 @@ def _fill(part: dict[str, Any], file: StoredFile, content: str) -> None:
         part["filename"] = file.name
 
 
-async def _read(context: RequestContext, file: StoredFile) -> str:
+async def _read(context: RequestContext, file: ClientFile) -> str:
     """Returns the content of a file in base64; raises `NotFoundError` if it is deleted meanwhile."""
     content = b"".join([piece async for piece in pieces_of_file(context, file.id)])
     if len(content) != file.size:

@@ -29,7 +29,7 @@ from .contents import (
 )
 
 if TYPE_CHECKING:
-    from ..store.files import StoredFile
+    from ..store.files import ClientFile
     from ..store.uploads import StoredUpload
 
 _PURPOSES: Final = ("assistants", "batch", "evals", "fine-tune", "user_data", "vision")
@@ -76,7 +76,7 @@ async def content(context: RequestContext) -> Reply:
 class _Content:
     """The content of a file, which is sent as it is read."""
 
-    def __init__(self, context: RequestContext, file: StoredFile) -> None:
+    def __init__(self, context: RequestContext, file: ClientFile) -> None:
         self._context = context
         self._file = file
 
@@ -101,7 +101,7 @@ class _Content:
         await connection.write(b"", more=False)
 
 
-async def _found(context: RequestContext) -> StoredFile:
+async def _found(context: RequestContext) -> ClientFile:
     owner, id = context.grant.owner, context.request.parameters["id"]
     found = await context.state.stored.run(lambda tables: tables.files.find(owner, id))
     if found is None:
@@ -163,7 +163,7 @@ def _seconds(form: MultipartForm) -> float | None:
     return checked_seconds(anchor, int(text))
 
 
-def shown_file(file: StoredFile) -> Mapping[str, Any]:
+def shown_file(file: ClientFile) -> Mapping[str, Any]:
     """Returns a file as OpenAI's API shows it."""
     return {
         "id": file.id,
@@ -282,7 +282,7 @@ def _md5(data: Mapping[str, Any]) -> str | None:
     return given.lower()
 
 
-def _shown(upload: StoredUpload, status: str, file: StoredFile | None = None) -> Mapping[str, Any]:
+def _shown(upload: StoredUpload, status: str, file: ClientFile | None = None) -> Mapping[str, Any]:
     return {
         "id": upload.id,
         "object": "upload",

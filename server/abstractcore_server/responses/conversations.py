@@ -15,7 +15,7 @@ from ..stored_state import StoredTables
 from .items import Item, new_id, page, stored_items
 
 if TYPE_CHECKING:
-    from ..store.conversations import Conversation
+    from ..store.conversations import StoredConversation
 
 T = TypeVar("T")
 _MOST_AT_ONCE: Final = 20
@@ -108,7 +108,7 @@ def _id(context: RequestContext) -> str:
     return context.request.parameters["id"]
 
 
-def _shown(conversation: Conversation) -> dict[str, Any]:
+def _shown(conversation: StoredConversation) -> dict[str, Any]:
     created = int(conversation.created)
     return {"id": conversation.id, "object": "conversation", "created_at": created, "metadata": conversation.metadata}
 

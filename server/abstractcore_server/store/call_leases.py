@@ -22,7 +22,7 @@ _MOST_TOKENS = 10**12
 
 
 @dataclass(frozen=True, slots=True)
-class Refusal:
+class LimitReached:
     """Why a call was not let in: `limit` is reached, and may have room in `retry_after` seconds."""
 
     limit: Literal["requests", "tokens", "calls at once"]
@@ -43,7 +43,9 @@ class CallLeases:
         self._process = process
 
     @writes
-    def begin(self, connection: Connection, name: str, limits: KeyLimits, tokens: int, seconds: float) -> str | Refusal:
+    def begin(
+        self, connection: Connection, name: str, limits: KeyLimits, tokens: int, seconds: float
+    ) -> str | LimitReached:
         """Reserves `tokens` for a call that takes at most `seconds`; returns its lease's id, or why it may not run.
 
         A call that needs more tokens than the limit is let in while no others count.
@@ -54,7 +56,7 @@ class CallLeases:
         now = self._now()
         window = {"name": name, "now": now, "since": now - WINDOW_SECONDS}
         _DELETE_PAST.run(connection, **window)
-        refusal = _refusal(_USED.first(connection, **window), limits, reserved, now)
+        refusal = _limit_reached(_USED.first(connection, **window), limits, reserved, now)
         if refusal is not None:
             return refusal
         lease = self._process + uuid.uuid4().hex[len(self._process) :]
@@ -108,12 +110,12 @@ _SETTLE = Statement(
 )
 
 
-def _refusal(used: Any, limits: KeyLimits, tokens: int, now: float) -> Refusal | None:
+def _limit_reached(used: Any, limits: KeyLimits, tokens: int, now: float) -> LimitReached | None:
     if limits.parallel is not None and used.running >= limits.parallel:
-        return Refusal("calls at once", limits.parallel, 1.0)
+        return LimitReached("calls at once", limits.parallel, 1.0)
     if limits.requests_per_minute is not None and used.requests >= limits.requests_per_minute:
-        return Refusal("requests", limits.requests_per_minute, used.first_begun + WINDOW_SECONDS - now)
+        return LimitReached("requests", limits.requests_per_minute, used.first_begun + WINDOW_SECONDS - now)
     if limits.tokens_per_minute is not None and used.tokens + tokens > limits.tokens_per_minute:
         wait = 1.0 if used.first_settled is None else used.first_settled + WINDOW_SECONDS - now
-        return Refusal("tokens", limits.tokens_per_minute, wait)
+        return LimitReached("tokens", limits.tokens_per_minute, wait)
     return None

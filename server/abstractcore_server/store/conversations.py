@@ -16,7 +16,7 @@ from .tables import Store, conversation_items, conversations
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class StoredConversation:
     """A conversation without its items. `created` is in seconds since the epoch."""
 
     id: str
@@ -38,29 +38,31 @@ class Conversations:
     @writes
     def create(
         self, connection: Connection, owner: str, id: str, metadata: Mapping[str, str], items: Sequence[Item] = ()
-    ) -> Conversation:
+    ) -> StoredConversation:
         """Makes a conversation, and removes those that have expired. Each item has its id."""
         now = self._now()
         row = {"id": id, "owner": owner, "created": now, "expires": now + self._seconds, "metadata": dict(metadata)}
         connection.execute(delete(conversations).where(conversations.c.expires <= now))
         connection.execute(insert(conversations).values(row))
         _append(connection, id, items)
-        return Conversation(id, now, metadata)
+        return StoredConversation(id, now, metadata)
 
     @reads
-    def find(self, connection: Connection, owner: str, id: str) -> Conversation | None:
+    def find(self, connection: Connection, owner: str, id: str) -> StoredConversation | None:
         """Returns a conversation; None if the owner has none with this id."""
         return _read(connection, owner, id, self._now())
 
     @writes
-    def change(self, connection: Connection, owner: str, id: str, metadata: Mapping[str, str]) -> Conversation | None:
+    def change(
+        self, connection: Connection, owner: str, id: str, metadata: Mapping[str, str]
+    ) -> StoredConversation | None:
         """Replaces the metadata of a conversation; returns None if there is none."""
         found = _read(connection, owner, id, self._now())
         if found is None:
             return None
         changed = update(conversations).where(conversations.c.id == id)
         connection.execute(changed.values(metadata=dict(metadata), expires=self._now() + self._seconds))
-        return Conversation(id, found.created, metadata)
+        return StoredConversation(id, found.created, metadata)
 
     @writes
     def delete(self, connection: Connection, owner: str, id: str) -> bool:
@@ -84,7 +86,7 @@ class Conversations:
         return append_items(connection, (owner, id), items, self._now(), self._seconds)
 
     @writes
-    def delete_item(self, connection: Connection, owner: str, id: str, item: str) -> Conversation | None:
+    def delete_item(self, connection: Connection, owner: str, id: str, item: str) -> StoredConversation | None:
         """Removes an item; returns its conversation, None if there is no such item."""
         found = _read(connection, owner, id, self._now())
         named = (conversation_items.c.conversation == id) & (conversation_items.c.id == item)
@@ -109,11 +111,11 @@ def append_items(
     return True
 
 
-def _read(connection: Connection, owner: str, id: str, now: float) -> Conversation | None:
+def _read(connection: Connection, owner: str, id: str, now: float) -> StoredConversation | None:
     table = conversations.c
     asked = (table.id == id) & (table.owner == owner) & (table.expires > now)
     row: Any = connection.execute(select(conversations).where(asked)).first()
-    return None if row is None else Conversation(row.id, row.created, row.metadata)
+    return None if row is None else StoredConversation(row.id, row.created, row.metadata)
 
 
 def _append(connection: Connection, id: str, items: Sequence[Item]) -> None:

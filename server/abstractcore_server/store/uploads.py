@@ -12,8 +12,7 @@ from sqlalchemy import ColumnElement, Connection, Update, delete, func, insert, 
 from abstractcore.database import writes
 from abstractcore.errors import InvalidInputError, NotFoundError
 
-from .files import StoredFile, begin, check_bytes, check_files, insert_file
-from .room import NoRoom, Room
+from .files import ClientFile, Quota, QuotaExceeded, begin, check_bytes, check_files, insert_file
 from .tables import Store, upload_parts, upload_pieces, uploads
 
 PIECE_BYTES: Final = 1024 * 1024
@@ -69,30 +68,30 @@ class Uploads:
         purpose: str,
         media_type: str,
         size: int,
-        room: Room,
+        quota: Quota,
         seconds: float | None = None,
     ) -> StoredUpload:
         """Makes an upload. Its file will last for `seconds`.
 
-        Raises `NoRoom` if the owner has no room for it and its file; it reserves no bytes.
+        Raises `QuotaExceeded` if the owner has no room for it and its file; it reserves no bytes.
         """
         now = self._now()
         made = StoredUpload(id, name, purpose, media_type, size, now, now + min(_SECONDS, self._seconds), seconds)
         facts: dict[str, Any] = {column.name: getattr(made, column.name) for column in _FACTS}
         begin(connection, owner, now)
-        check_bytes(connection, owner, size, room)
-        check_files(connection, owner, room)
-        _check_uploads(connection, owner, room)
+        check_bytes(connection, owner, size, quota)
+        check_files(connection, owner, quota)
+        _check_uploads(connection, owner, quota)
         connection.execute(insert(uploads).values(owner=owner, cancelled=False, **facts))
         return made
 
     @writes
-    def begin_part(self, connection: Connection, owner: str, id: str, part: str, size: int, room: Room) -> None:
-        """Makes room for a part of `size` bytes, of which the pieces come next; raises `NoRoom` if there is none."""
+    def begin_part(self, connection: Connection, owner: str, id: str, part: str, size: int, quota: Quota) -> None:
+        """Begins a part of `size` bytes, of which the pieces come next; raises `QuotaExceeded` if it is too much."""
         self._pending(connection, owner, id)
         if len(_part_ids(connection, id)) >= MOST_PARTS:
             raise InvalidInputError(f"the upload {id} has {MOST_PARTS} parts, which is the most: send larger ones")
-        check_bytes(connection, owner, size, room)
+        check_bytes(connection, owner, size, quota)
         connection.execute(insert(upload_parts).values(id=part, upload=id, size=size, whole=False))
 
     @writes
@@ -131,16 +130,23 @@ class Uploads:
 
     @writes
     def complete(
-        self, connection: Connection, owner: str, id: str, parts: Sequence[str], file: str, media_type: str, room: Room
-    ) -> StoredFile:
+        self,
+        connection: Connection,
+        owner: str,
+        id: str,
+        parts: Sequence[str],
+        file: str,
+        media_type: str,
+        quota: Quota,
+    ) -> ClientFile:
         """Makes the parts, in this order, the content of a file; raises `InvalidInputError` if they do not complete the
-        upload, and `NoRoom` for a file too many. Its other parts are dropped.
+        upload, and `QuotaExceeded` for a file too many. Its other parts are dropped.
         """
         now = self._now()
         upload = self._checked(connection, owner, id, parts)
-        check_files(connection, owner, room)
+        check_files(connection, owner, quota)
         seconds = self._seconds if upload.file_seconds is None else min(upload.file_seconds, self._seconds)
-        made = StoredFile(file, upload.name, upload.purpose, media_type, upload.size, now, now + seconds)
+        made = ClientFile(file, upload.name, upload.purpose, media_type, upload.size, now, now + seconds)
         insert_file(connection, owner, made)
         completed = update(uploads).where(uploads.c.id == id)
         connection.execute(completed.values(file=file, parts=list(parts)))
@@ -185,13 +191,13 @@ class Uploads:
         return upload
 
 
-def _check_uploads(connection: Connection, owner: str, room: Room) -> None:
-    """Raises `NoRoom` for one more upload than an owner may have. Cancelled ones count until they expire: their rows
-    stay.
+def _check_uploads(connection: Connection, owner: str, quota: Quota) -> None:
+    """Raises `QuotaExceeded` for one more upload than an owner may have. Cancelled ones count until they expire: their
+    rows stay.
     """
     counted = select(func.count()).where(uploads.c.owner == owner, uploads.c.file.is_(None))
-    if connection.execute(counted).scalar_one() >= room.uploads:
-        raise NoRoom("uploads")
+    if connection.execute(counted).scalar_one() >= quota.uploads:
+        raise QuotaExceeded("uploads")
 
 
 def _dropped(which: ColumnElement[bool]) -> Update:

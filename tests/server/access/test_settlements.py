@@ -26,8 +26,7 @@ from abstractcore_server import (
 )
 from abstractcore_server.access.settlements import Spending
 from abstractcore_server.access.stored_keys import StoredKeys
-from abstractcore_server.store import CallLeases, KeyLimits, Keys, Store
-from abstractcore_server.store import Refusal as LimitReached
+from abstractcore_server.store import CallLeases, KeyLimits, Keys, LimitReached, Store
 from tests.chaos_server import HANG, PATIENCE_SECONDS
 from tests.leftovers import wait_until
 from tests.server.accounts import Accounts

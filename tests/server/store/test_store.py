@@ -14,7 +14,7 @@ from sqlalchemy import inspect, text
 from abstractcore import ConfigurationError, InvalidInputError
 from abstractcore.database import DatabaseError
 from abstractcore_server import store as store_package
-from abstractcore_server.store import CallLeases, KeyLimits, Keys, Refusal, Store
+from abstractcore_server.store import CallLeases, KeyLimits, Keys, LimitReached, Store
 from abstractcore_server.store import responses as response_rows
 from abstractcore_server.store.background import ALIVE_SECONDS, EVENT_SECONDS, BackgroundResponses, Key
 from abstractcore_server.store.conversations import Conversations
@@ -100,7 +100,7 @@ def test_requests_of_any_minute_are_limited(leases: CallLeases, clock: Clock):
     assert isinstance(leases.begin("alice", limits, 0, 30), str)
     clock.time += 20
     assert isinstance(leases.begin("alice", limits, 0, 30), str)
-    assert leases.begin("alice", limits, 0, 30) == Refusal("requests", 2, 40.0)
+    assert leases.begin("alice", limits, 0, 30) == LimitReached("requests", 2, 40.0)
     assert isinstance(leases.begin("bob", limits, 0, 30), str)
     clock.time += 40
     assert isinstance(leases.begin("alice", limits, 0, 30), str)
@@ -111,10 +111,10 @@ def test_tokens_count_as_reserved_then_as_used_for_a_minute_after_the_end(leases
     lease = leases.begin("alice", limits, 60, 600)
     assert isinstance(lease, str)
     clock.time += 120
-    assert leases.begin("alice", limits, 60, 600) == Refusal("tokens", 100, 1.0)
+    assert leases.begin("alice", limits, 60, 600) == LimitReached("tokens", 100, 1.0)
     leases.settle(lease, 250)
     clock.time += 59
-    assert leases.begin("alice", limits, 1, 600) == Refusal("tokens", 100, 1.0)
+    assert leases.begin("alice", limits, 1, 600) == LimitReached("tokens", 100, 1.0)
     clock.time += 1
     assert isinstance(leases.begin("alice", limits, 60, 600), str)
 
@@ -122,7 +122,7 @@ def test_tokens_count_as_reserved_then_as_used_for_a_minute_after_the_end(leases
 def test_call_above_the_limit_of_tokens_is_let_in_alone(leases: CallLeases):
     limits = KeyLimits(tokens_per_minute=100)
     assert isinstance(leases.begin("alice", limits, 5000, 600), str)
-    assert isinstance(leases.begin("alice", limits, 1, 600), Refusal)
+    assert isinstance(leases.begin("alice", limits, 1, 600), LimitReached)
 
 
 @pytest.mark.process
@@ -137,7 +137,7 @@ os.kill(os.getpid(), signal.SIGKILL)
 """
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == -9
     clock.time += 299
-    assert leases.begin("alice", limits, 10, 300) == Refusal("calls at once", 1, 1.0)
+    assert leases.begin("alice", limits, 10, 300) == LimitReached("calls at once", 1, 1.0)
     clock.time += 1
     assert isinstance(leases.begin("alice", limits, 10, 300), str)
 
@@ -150,9 +150,9 @@ def test_leases_of_a_process_are_freed_by_its_name_and_count_as_reserved(store: 
     killed.settle(settled, 5)
     assert isinstance(killed.begin("alice", limits, 60, 600), str)
     assert isinstance(other.begin("alice", limits, 20, 600), str)
-    assert other.begin("alice", limits, 1, 600) == Refusal("calls at once", 2, 1.0)
+    assert other.begin("alice", limits, 1, 600) == LimitReached("calls at once", 2, 1.0)
     other.free("0a" * 6)
-    assert other.begin("alice", limits, 16, 600) == Refusal("tokens", 100, 60.0)
+    assert other.begin("alice", limits, 16, 600) == LimitReached("tokens", 100, 60.0)
     assert isinstance(other.begin("alice", limits, 15, 600), str)
 
 
@@ -161,12 +161,12 @@ def test_tokens_exceed_their_limit_by_what_running_calls_use_beyond_what_they_re
     each = [CallLeases(store, clock, f"{number:012}") for number in range(processes)]
     begun = [leases.begin("alice", limits, reserved, 600) for leases in each]
     assert all(isinstance(lease, str) for lease in begun)
-    assert each[0].begin("alice", limits, 1, 600) == Refusal("tokens", 100, 1.0)
+    assert each[0].begin("alice", limits, 1, 600) == LimitReached("tokens", 100, 1.0)
     for leases, lease in zip(each, begun, strict=True):
         leases.settle(str(lease), used)
     overshoot = processes * (used - reserved)
     most = 100 + overshoot
-    assert each[0].begin("alice", KeyLimits(tokens_per_minute=most), 1, 600) == Refusal("tokens", most, 60.0)
+    assert each[0].begin("alice", KeyLimits(tokens_per_minute=most), 1, 600) == LimitReached("tokens", most, 60.0)
     assert isinstance(each[0].begin("alice", KeyLimits(tokens_per_minute=most + 1), 1, 600), str)
 
 

@@ -12,14 +12,13 @@ from sqlalchemy import text
 from abstractcore import InvalidInputError, NotFoundError
 from abstractcore_server.store import Store
 from abstractcore_server.store import uploads as upload_rows
-from abstractcore_server.store.files import Files
-from abstractcore_server.store.room import NoRoom, Room
+from abstractcore_server.store.files import Files, Quota, QuotaExceeded
 from abstractcore_server.store.tables import files as file_rows
 from abstractcore_server.store.uploads import StoredUpload, Uploads
 from tests.server.store.databases import Clock
 
 MOST = 100
-ROOM = Room(MOST, files=1000, uploads=1000)
+ROOM = Quota(MOST, files=1000, uploads=1000)
 FACTS: Any = {"name": "a.bin", "purpose": "user_data", "media_type": "text/plain"}
 
 
@@ -50,15 +49,15 @@ def create(
     uploads: Uploads, size: int, id: str = "u1", owner: str = "me", seconds: float | None = None
 ) -> StoredUpload | None:
     try:
-        return uploads.create(owner, id, size=size, room=ROOM, seconds=seconds, **FACTS)
-    except NoRoom:
+        return uploads.create(owner, id, size=size, quota=ROOM, seconds=seconds, **FACTS)
+    except QuotaExceeded:
         return None
 
 
 def begin_part(uploads: Uploads, part: str, size: int, id: str = "u1", owner: str = "me") -> bool:
     try:
         uploads.begin_part(owner, id, part, size, ROOM)
-    except NoRoom:
+    except QuotaExceeded:
         return False
     return True
 
@@ -146,15 +145,15 @@ def test_parts_count_until_they_are_cancelled_or_expire(
 
 
 def test_files_and_uploads_of_an_owner_are_limited(uploads: Uploads, files: Files, clock: Clock):
-    room = Room(MOST, files=2, uploads=3)
+    quota = Quota(MOST, files=2, uploads=3)
 
     def begun(id: str, owner: str = "me") -> StoredUpload:
-        return uploads.create(owner, id, size=0, room=room, **FACTS)
+        return uploads.create(owner, id, size=0, quota=quota, **FACTS)
 
     for id in ("u1", "u2", "u3"):
         begun(id)
     uploads.cancel("me", "u3")  # its row stays until it expires
-    with pytest.raises(NoRoom) as full:
+    with pytest.raises(QuotaExceeded) as full:
         begun("u4")
     assert full.value.limit == "uploads"
     assert begun("u5", "other")
@@ -163,13 +162,13 @@ def test_files_and_uploads_of_an_owner_are_limited(uploads: Uploads, files: File
     for id in ("u6", "u7", "u8"):
         begun(id)
     for id in ("u6", "u7"):
-        uploads.complete("me", id, [], f"{id}-file", "text/plain", room)
-    for refused in (lambda: begun("u9"), lambda: uploads.complete("me", "u8", [], "f", "text/plain", room)):
-        with pytest.raises(NoRoom) as full:
+        uploads.complete("me", id, [], f"{id}-file", "text/plain", quota)
+    for refused in (lambda: begun("u9"), lambda: uploads.complete("me", "u8", [], "f", "text/plain", quota)):
+        with pytest.raises(QuotaExceeded) as full:
             refused()
         assert full.value.limit == "files"
     files.delete("me", "u6-file")
-    assert uploads.complete("me", "u8", [], "f", "text/plain", room).size == 0
+    assert uploads.complete("me", "u8", [], "f", "text/plain", quota).size == 0
 
 
 def test_files_count_with_parts(uploads: Uploads, files: Files):
