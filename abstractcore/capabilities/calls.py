@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import json
 import mimetypes
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any
 
 from ..engine import Pipeline, Prepared
-from ..ports import Operation, Runtime
-from ..ports.capabilities import MediaBytes
-from ..schema import CallWarning, GenerateResponse, MediaPart, Message, ModelCall, ModelReply
+from ..ports import Runtime
+from ..schema import CallWarning, GenerateResponse, ModelReply
 from .arguments import FileArgument, TextPieces, accepted_arguments, recognised_part
 from .backends import Backend, BackendPricing, CapabilityBackends
-from .invocation import Invocation
+from .invocation import BackendInput, Invocation
 from .options import CALL_NAMES
 from .results import ResultKind, ResultReader
 
@@ -94,14 +92,12 @@ class BackendCalls:
         progress = options.get("on_progress")
         invocation = Invocation(backend.id, request.method, method, reader, without_key, on_progress=progress)
         clock = self._caller.services.clock
-        operation: Operation[ModelReply] = Operation(request.method, cast(Any, None), cast(Any, None), may_repeat=False)
         served = pipeline.answered_by(
-            operation,
+            invocation.operation,
             BackendPricing(backend.id, backend.is_local, self._caller.pricing),
-            invocation.request,
             partial(invocation.answer, pipeline, clock.time_of_day),
         )
-        prepare = partial(self._prepared, request, backend, invocation, keywords, warnings, strict)
+        prepare = partial(self._prepared, request, backend, keywords, warnings, strict)
         timeout = options["timeout"] if "timeout" in options else defaults.get("timeout", DEFAULT_TIMEOUT_SECONDS)
         return _BackendCall(backend, served, prepare, timeout)
 
@@ -109,52 +105,40 @@ class BackendCalls:
         self,
         request: BackendRequest,
         backend: Backend,
-        invocation: Invocation,
         keywords: dict[str, Any],
         warnings: list[CallWarning],
         strict: bool,
         runtime: Runtime,
     ) -> Prepared:
-        """Reads the files, sets the arguments of the invocation, and returns its call, for records."""
-        content: list[str | MediaPart] = []
+        """Reads the files, and returns the input of the call."""
 
         async def read(value: object) -> object:
             if isinstance(value, FileArgument):
                 read_file = value.part if backend.takes_parts else value.read
-                found = await runtime.call(read_file, self._caller, kind="files")
-                content.append(found.part if isinstance(found, MediaBytes) else found)
-                return found
+                return await runtime.call(read_file, self._caller, kind="files")
             if isinstance(value, TextPieces):
                 if backend.streams_text:
                     return value.pieces(runtime)
-                value = await value.whole(runtime)
-            if isinstance(value, str) and value.strip():
-                content.append(value)
+                return await value.whole(runtime)
             return value
 
-        invocation.arguments = tuple([await read(value) for value in request.positional])
-        invocation.keywords = {
+        arguments = tuple([await read(value) for value in request.positional])
+        keywords = {
             name: await read(value) if isinstance(value, FileArgument) else value for name, value in keywords.items()
         }
         defaults, options = self._caller.defaults(), request.options
         tags: dict[str, str] = {**defaults.get("tags", {}), **(options.get("tags") or {})}
-        call = ModelCall(
+        given = BackendInput(
+            arguments,
+            keywords,
+            request.stream,
             model=str(keywords.get("model") or ""),
-            messages=(Message.user(*(content or [request.method])),),
             provider=backend.id,
-            stream=request.stream,
             strict=strict,
-            provider_options={backend.id: _as_json(invocation)},
             tags=tags,
             parent_id=_chosen(options.get("parent_id"), defaults.get("parent_id")),
         )
-        return Prepared(call, tuple(warnings))
-
-
-def _as_json(invocation: Invocation) -> dict[str, Any]:
-    """Returns the named arguments as JSON."""
-    body = json.loads(invocation.request().body)
-    return {name: value for name, value in body.items() if name not in ("arguments", "backend")}
+        return Prepared(given, tuple(warnings))
 
 
 def _media_type(format: object) -> str | None:

@@ -14,7 +14,7 @@ from ..engine.exchange import Exchange, whole_content
 from ..errors import AbstractCoreError, ConnectionFailedError, ProviderError
 from ..middleware import Deadline, Retry
 from ..ports import Address, Attempt, Body, CallContext, Operation, Runtime, interruptible
-from ..schema import EMPTY, WireRequest, WireResponse
+from ..schema import EMPTY, Encoded, WireRequest, WireResponse
 from .http_errors import error_of, with_response
 from .invocation import current_call
 
@@ -91,7 +91,7 @@ class CallHttp:
         current = current_call("owner.http")
         # The user's headers are for the provider; the usage of a backend is what it reports.
         context = replace(current.context, headers={}, responses=[])
-        operation: Operation[Any] = Operation("http", _not_encoded, _not_decoded, may_repeat=may_repeat)
+        operation = Operation("http", WireRequest, Encoded, lambda response, sent: response, may_repeat=may_repeat)
         pipeline = current.pipeline
         endpoint = AbsoluteUrls(credentials)
         exchange: Exchange[Any] = Exchange(endpoint, pipeline.transport, pipeline.clock, read, whole)
@@ -107,14 +107,6 @@ def _successful(response: WireResponse, error: ErrorReader | None) -> WireRespon
     if 200 <= response.status < 300:
         return response
     raise with_response((error or error_of)(response), response)
-
-
-def _not_encoded(call: object) -> Any:
-    raise NotImplementedError
-
-
-def _not_decoded(response: WireResponse) -> Any:
-    raise NotImplementedError
 
 
 @dataclass(frozen=True, slots=True)

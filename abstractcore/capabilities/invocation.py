@@ -10,9 +10,9 @@ import threading
 from collections.abc import AsyncIterator, Awaitable, Callable, Generator, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Protocol, cast
 
 from ..concurrency.functions import is_async
 from ..engine import out_of_time, overdue, remaining, time_given
@@ -21,16 +21,21 @@ from ..errors import (
     AuthenticationError,
     BackendError,
     ConfigurationError,
+    ServerError,
     StreamInterruptedError,
 )
-from ..ports import Answer, Attempt, BilledResponse, CallContext, Feed, Interruption, Runtime
+from ..ports import Answer, Attempt, BilledResponse, CallContext, Feed, Interruption, Operation, Runtime
 from ..ports.capabilities import Made, MediaBytes
 from ..registry import failure_text
 from ..schema import (
+    EMPTY,
     MEDIA_PARTS,
     AttemptRecord,
     Delta,
+    Encoded,
     JSONValue,
+    ModelReply,
+    OperationInput,
     PartDelta,
     ReplyEnd,
     ReplyStart,
@@ -38,6 +43,7 @@ from ..schema import (
     Usage,
     UsageDelta,
     WireRequest,
+    WireResponse,
     freeze,
 )
 from .results import MODEL, ResultReader
@@ -76,9 +82,23 @@ def current_call(what: str) -> CurrentCall:
     return call
 
 
-@dataclass(slots=True)
+@dataclass(frozen=True, slots=True)
+class BackendInput(OperationInput):
+    """The arguments of a method of a backend, the provider: texts, files, and any other values of Python code."""
+
+    arguments: tuple[object, ...] = ()
+    keywords: Mapping[str, object] = EMPTY
+    stream: bool = False
+
+    def for_record(self) -> BackendInput:
+        """Returns the input with files as parts, and with the types of values that JSON cannot represent."""
+        arguments = tuple(map(_recorded, self.arguments))
+        return self.with_(arguments=arguments, keywords={name: _recorded(v) for name, v in self.keywords.items()})
+
+
+@dataclass(frozen=True, slots=True)
 class Invocation:
-    """A call of `method`, a method of the backend `backend_id`. The arguments are set when its files have been read.
+    """A call of `method`, a method of the backend `backend_id`.
 
     `without_key` returns the error to raise where the backend has no key.
     """
@@ -88,15 +108,19 @@ class Invocation:
     method: Callable[..., object]
     reader: ResultReader
     without_key: Callable[[AuthenticationError], AbstractCoreError]
-    arguments: tuple[object, ...] = ()
-    keywords: dict[str, Any] = field(default_factory=dict[str, Any])
     on_progress: Callable[[CallProgress], object] | None = None
 
-    def request(self) -> WireRequest:
-        """Returns the call as a request, for records and cassettes, with the hash of each file."""
-        shown = {"arguments": [*map(_shown, self.arguments)], **{name: _shown(v) for name, v in self.keywords.items()}}
-        body = json.dumps({"backend": self.backend_id, **shown}, ensure_ascii=False, sort_keys=True).encode()
-        return WireRequest(f"/{self.name}", {"content-type": "application/json"}, body)
+    @property
+    def operation(self) -> Operation[BackendInput, ModelReply]:
+        """The operation that is answered by the backend."""
+        return Operation(self.name, BackendInput, self.encode, _no_response, may_repeat=False)
+
+    def encode(self, given: BackendInput) -> Encoded:
+        """Returns the call as a request, for attempts and cassettes, with the hash of each file."""
+        named = {name: _shown(value) for name, value in given.keywords.items()}
+        shown = {"backend": self.backend_id, "arguments": [*map(_shown, given.arguments)], **named}
+        body = json.dumps(shown, ensure_ascii=False, sort_keys=True).encode()
+        return Encoded(WireRequest(f"/{self.name}", {"content-type": "application/json"}, body))
 
     async def answer(self, pipeline: Pipeline, now: Callable[[], float], attempt: Attempt) -> Answer:
         """Calls the method and returns its result as a reply, or as a stream of parts.
@@ -104,14 +128,14 @@ class Invocation:
         Raises `BackendError` for exceptions that are none of this package, and `PluginError` for an invalid result.
         `now` returns seconds since the epoch.
         """
-        context = attempt.context
+        context, given = attempt.context, cast(BackendInput, attempt.encoded)
         began, started_at, before = context.runtime.now(), now(), len(context.attempts)
         current = CurrentCall(context, pipeline, self.on_progress)
         failure: BaseException | None = None
         try:
             with current.running():
-                value = await self._called(context)
-                if context.call.stream:
+                value = await self._called(given, context)
+                if given.stream:
                     stream = PieceStream(value, self, current, started_at)
                     await stream.begin()
                     context.streams.append(stream)
@@ -130,9 +154,9 @@ class Invocation:
                 name = None if failure is None else type(failure).__name__
                 context.attempts.append(AttemptRecord(before + 1, started_at, seconds, error=name))
 
-    async def _called(self, context: CallContext) -> object:
-        call = partial(self.method, *self.arguments, **self.keywords)
-        if context.call.stream:
+    async def _called(self, given: BackendInput, context: CallContext) -> object:
+        call = partial(self.method, *given.arguments, **given.keywords)
+        if given.stream:
             value = call()  # a generator has not begun yet
             return await cast("Awaitable[object]", value) if isinstance(value, Awaitable) else value
         if is_async(self.method):
@@ -151,6 +175,17 @@ class Invocation:
         if isinstance(error, AbstractCoreError) and not isinstance(error, SchemaError):
             return error
         return BackendError(f"{self.name} failed: {failure_text(error)}", provider=self.backend_id)
+
+
+def _no_response(response: WireResponse, given: BackendInput) -> ModelReply:
+    raise ServerError("a backend answers without a response")
+
+
+def _recorded(value: object) -> object:
+    """Returns an argument as records have it: a file as its part."""
+    if isinstance(value, MediaBytes):
+        return value.part
+    return value if isinstance(value, MEDIA_PARTS) else _shown(value)
 
 
 def _shown(value: object) -> JSONValue:

@@ -130,7 +130,7 @@ class Owner:
     @property
     def strict(self) -> bool:
         """Whether the current call is strict."""
-        return current_call("owner.strict").context.call.strict
+        return current_call("owner.strict").context.input.strict
 
     @property
     def llm(self) -> Any:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, TypeVar, cast
 
+from .. import schema
 from ..errors import InvalidInputError
 from ..schema import ModelCall
+
+T = TypeVar("T", ModelCall, "schema.OperationInput")
 
 
 class CallScope(NamedTuple):
@@ -30,12 +33,12 @@ def scoped(defaults: Mapping[str, Any]) -> Mapping[str, Any]:
     return {**defaults, "tags": {**defaults.get("tags", {}), **scope.tags}, **parent}
 
 
-def scoped_call(call: ModelCall) -> ModelCall:
-    """Returns `call` with tags and parent of the enclosing block, where it sets none."""
+def scoped_call(given: T) -> T:
+    """Returns a call, or an input without one, with tags and parent of the enclosing block, where it sets none."""
     scope = _scope.get()
     if scope is None:
-        return call
-    return call.with_(tags={**scope.tags, **call.tags}, parent_id=call.parent_id or scope.parent_id)
+        return given
+    return given.with_(tags={**scope.tags, **given.tags}, parent_id=given.parent_id or scope.parent_id)
 
 
 @contextmanager

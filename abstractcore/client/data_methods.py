@@ -14,9 +14,8 @@ from ..errors import InvalidInputError
 from ..lazy_modules import LazyModule
 from ..option_signatures import takes
 from ..outputs import ResponseModel
-from ..ports import Operation, OperationResult
+from ..ports import AnyInput, Operation, OperationResult
 from ..schema import EMPTY, GenerateResponse, ModelCall
-from .operations import find_operation, prompt_for
 from .options import CallRequest
 from .pipelines import Pipelines
 from .prepared_requests import DEFAULT_TIMEOUT_SECONDS, PreparedRequest
@@ -104,14 +103,15 @@ class DataMethods:
         arguments: Mapping[str, Any] = EMPTY,
         **request: Unpack[CallRequest],
     ) -> OperationResult[Any]:
-        """Makes a request of an operation other than chat, such as "count_tokens", for what `generate` would send.
+        """Makes a request of an operation other than chat: on what `generate` would send, as "count_tokens" does, or on
+        something else, as "retrieve_reply" does.
 
-        `arguments` are further arguments of the operation; some, such as "retrieve_reply", need no prompt. Timeouts,
-        retries, records and cassettes work as for chats. Raises `UnsupportedOptionError` for an operation that the
-        provider does not have, and errors as `generate` does.
+        `arguments` are those of the operation, which are the fields of its input. Of one without a call, they are all
+        that it takes, beside `timeout`, `headers`, `strict` and what is for records. Timeouts, retries, records and
+        cassettes work as for chats. Raises `UnsupportedOptionError` for an operation that the provider does not have,
+        `InvalidInputError` for what the operation does not take, and errors as `generate` does.
         """
-        wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
-        prepared = self._preparer.request(prompt_for(wanted, prompt, request), None, request, self)
+        wanted, prepared = self._preparer.operation(operation, prompt, arguments, request, self)
         return drive(self._pipelines.sync.operate(wanted, prepared.prepare, prepared.timeout))
 
     @takes(CallRequest)
@@ -124,8 +124,7 @@ class DataMethods:
         **request: Unpack[CallRequest],
     ) -> OperationResult[Any]:
         """The async version of `operate`."""
-        wanted = find_operation(self._pipelines.session.transpiler, operation, arguments)
-        prepared = self._preparer.request(prompt_for(wanted, prompt, request), None, request, self)
+        wanted, prepared = self._preparer.operation(operation, prompt, arguments, request, self)
         return await self._pipelines.asynchronous.operate(wanted, prepared.prepare, prepared.timeout)
 
     @takes(CallRequest)
@@ -206,33 +205,26 @@ class DataMethods:
 
     def operate_call(
         self,
-        operation: str | Operation[Any],
-        call: ModelCall,
+        operation: str | Operation[Any, Any],
+        call: AnyInput,
         *,
         timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
     ) -> OperationResult[Any]:
         """Makes a request of an operation other than chat, such as "count_tokens" or one of your own, for a call given
-        as data.
+        as data, or for another input of the operation.
 
         Raises `UnsupportedOptionError` for an operation that the provider does not have, and as `run` does.
         """
-        wanted = self._operation(operation)
-        request = self._preparer.given(call, timeout, stream=False)
+        wanted, request = self._preparer.given_operation(operation, call, timeout)
         return drive(self._pipelines.sync.operate(wanted, request.prepare, request.timeout))
 
     async def aoperate_call(
         self,
-        operation: str | Operation[Any],
-        call: ModelCall,
+        operation: str | Operation[Any, Any],
+        call: AnyInput,
         *,
         timeout: float | None = DEFAULT_TIMEOUT_SECONDS,
     ) -> OperationResult[Any]:
         """The async version of `operate_call`."""
-        wanted = self._operation(operation)
-        request = self._preparer.given(call, timeout, stream=False)
+        wanted, request = self._preparer.given_operation(operation, call, timeout)
         return await self._pipelines.asynchronous.operate(wanted, request.prepare, request.timeout)
-
-    def _operation(self, given: str | Operation[Any]) -> Operation[Any]:
-        return (
-            given if isinstance(given, Operation) else find_operation(self._pipelines.session.transpiler, given, EMPTY)
-        )

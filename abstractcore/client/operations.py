@@ -1,49 +1,115 @@
-"""Operations of a provider's wire format, by name."""
+"""Operations of a provider's wire format by name, and their inputs, from the arguments of `LLM.operate`."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import fields, replace
 from types import MappingProxyType
 from typing import Any
 
+from ..engine import Prepare, Prepared
 from ..errors import InvalidInputError, UnsupportedOptionError
-from ..ports import CHAT, HasOperations, Operation, Operations, Transpiler
+from ..ports import CHAT, AnyInput, HasOperations, Operation, Operations, Runtime, Transpiler
 from ..registry import did_you_mean, nearest_names
+from ..schema import ModelCall, OperationInput, SchemaError
 from ..schema.quoting import shown
-from .options import CallRequest
 
 _NONE: Operations = MappingProxyType({})
+_OF_ALL = frozenset(field.name for field in fields(OperationInput)) | {"call"}
+"""Fields of inputs that are none of the arguments of an operation."""
+_OF_REQUESTS = frozenset({"options", "timeout", "headers", "strict", "tags", "parent_id", "trace_context"})
+"""What may be given beside the arguments of an operation without a call."""
 
 
-def find_operation(transpiler: Transpiler, name: str, arguments: Mapping[str, Any]) -> Operation[Any]:
-    """Returns the operation `name` with its arguments.
+def find_operation(transpiler: Transpiler, name: str) -> Operation[Any, Any]:
+    """Returns the operation `name`.
 
-    Raises `UnsupportedOptionError` for one that the provider does not have, `InvalidInputError` for chat, which has
-    methods of its own, and for arguments that the operation does not take.
+    Raises `UnsupportedOptionError` for one that the provider does not have, and `InvalidInputError` for chat, which has
+    methods of its own.
     """
     if not isinstance(name, str):  # pyright: ignore[reportUnnecessaryIsInstance]
         raise InvalidInputError(f"expected an operation's name, got {type(name).__name__}", path="operation")
-    if not isinstance(arguments, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInputError(f"expected a mapping, got {type(arguments).__name__}", path="arguments")
     if name == CHAT:
         raise InvalidInputError("chat is not available here", path="operation", hint="Use llm.generate(...).")
     operations: Operations = transpiler.operations if isinstance(transpiler, HasOperations) else _NONE
-    factory = operations.get(name)
-    if factory is None:
+    operation = operations.get(name)
+    if operation is None:
         raise UnsupportedOptionError(f"this provider has no operation {shown(name)}.", hint=_hint(name, operations))
+    return operation
+
+
+def check_arguments(operation: Operation[Any, Any], arguments: Mapping[str, Any]) -> None:
+    """Raises `InvalidInputError` for arguments that the operation does not take, and for missing ones."""
+    if not isinstance(arguments, Mapping):  # pyright: ignore[reportUnnecessaryIsInstance]
+        raise InvalidInputError(f"expected a mapping, got {type(arguments).__name__}", path="arguments")
+    parameters = inspect.signature(operation.input).parameters
+    own = [parameters[name].replace(kind=inspect.Parameter.KEYWORD_ONLY) for name in _names(operation)]
     try:
-        inspect.signature(factory).bind(**arguments)
+        inspect.Signature(own).bind(**arguments)
     except TypeError as error:
-        raise InvalidInputError(f"the operation {name!r}: {error}", path="arguments") from None
-    return factory(**arguments)
+        raise InvalidInputError(f"the operation {operation.name!r}: {error}", path="arguments") from None
 
 
-def prompt_for(operation: Operation[Any], prompt: str | None, request: CallRequest) -> str | None:
-    """Returns the prompt of an operation: its name if none is given and none is sent, since a call has a message."""
-    return (
-        prompt if operation.has_input or request.get("messages") or request.get("media") else prompt or operation.name
-    )
+def with_input(prepare: Prepare, input_of: Callable[[ModelCall], AnyInput]) -> Prepare:
+    """Returns what prepares the input that `input_of` makes of the call that `prepare` prepares."""
+
+    async def prepare_input(runtime: Runtime) -> Prepared:
+        prepared = await prepare(runtime)
+        return replace(prepared, input=input_of(prepared.call))
+
+    return prepare_input
+
+
+def input_on_call(operation: Operation[Any, Any], arguments: Mapping[str, Any], call: ModelCall) -> AnyInput:
+    """Returns the input of an operation that takes a call; raises `InvalidInputError` with the path of an invalid
+    argument.
+    """
+    return call if operation.input is ModelCall else _made(operation, {"call": call, **arguments}, arguments)
+
+
+def input_without_call(
+    operation: Operation[Any, Any],
+    arguments: Mapping[str, Any],
+    request: Mapping[str, Any],
+    options: Mapping[str, Any],
+) -> OperationInput:
+    """Returns the input of an operation without a call: its arguments, with fields that are among the `options`.
+
+    Raises `InvalidInputError` with the path of an invalid value, and for anything in a `request` that it has not.
+    """
+    taken = {name for name in _names(operation) if name not in arguments}
+    values = {name: value for name, value in options.items() if name in taken or name in _OF_ALL}
+    made = _made(operation, {**values, **arguments}, arguments)
+    others = [name for name, value in request.items() if value is not None and name not in taken | _OF_REQUESTS]
+    if others:
+        hint = "Leave it out: what the operation takes is in `arguments`."
+        raise InvalidInputError(f"the operation {operation.name!r} does not take it", path=others[0], hint=hint)
+    return made
+
+
+def check_input(operation: Operation[Any, Any], given: AnyInput) -> None:
+    """Raises `InvalidInputError` for an input of another class than that of the operation."""
+    if not isinstance(given, operation.input):
+        expected, name = operation.input.__name__, type(given).__name__
+        raise InvalidInputError(f"the operation {operation.name!r} expects a {expected}, got {name}", path="call")
+
+
+def _made(operation: Operation[Any, Any], values: Mapping[str, Any], arguments: Mapping[str, Any]) -> Any:
+    """Returns an input; raises `InvalidInputError` with the path of an invalid value."""
+    try:
+        return operation.input(**values)
+    except SchemaError as error:
+        name = error.path.partition(".")[0].partition("[")[0]
+        path = f"arguments.{error.path}" if name in arguments else error.path
+        raise InvalidInputError(error.message, path=path, hint=error.hint) from None
+
+
+def _names(operation: Operation[Any, Any]) -> list[str]:
+    """Returns the names of the arguments of an operation: fields of its input."""
+    if operation.input is ModelCall:
+        return []
+    return [field.name for field in fields(operation.input) if field.init and field.name not in _OF_ALL]
 
 
 def _hint(name: str, operations: Operations) -> str:

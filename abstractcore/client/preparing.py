@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from ..engine import InTime, OutputReader, Prepared, refuse_losses
 from ..errors import ConfigurationError, InvalidInputError
 from ..outputs import OutputType, ResponseModel, no_output, output_type
-from ..ports import MessageReader, Runtime
+from ..ports import AnyInput, MessageReader, Operation, Runtime
 from ..schema import (
     CallWarning,
     GenerateResponse,
@@ -44,7 +45,7 @@ from .prepared_requests import (
 if TYPE_CHECKING:
     from ..files.loading import MediaInput
     from ..registry import Registry
-    from ..schema import HostedTool, ToolAnswer, ToolLoop, ToolSpec
+    from ..schema import HostedTool, OperationInput, ToolAnswer, ToolLoop, ToolSpec
     from ..tools.tool import Tool
     from ..tools.toolset import ToolSet
     from ..verification.quoted_output import QuotedOutput
@@ -248,21 +249,72 @@ class RequestPreparer:
         self.check_open()
         if not isinstance(call, ModelCall):  # pyright: ignore[reportUnnecessaryIsInstance]
             raise InvalidInputError(f"expected a ModelCall, got {type(call).__name__}", path="call")
-        hint = f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here."
-        self._check_model(call, "call", hint)
+        self._check_model(call, "call", self._hint_of_model)
         prepared = _prepared_call(
             scoped_call(call if call.stream == stream else call.with_(stream=stream)), self._unused, self.headers
         )
+        return _request_of(prepared, seconds(timeout, "timeout"))
 
-        async def prepare(runtime: Runtime) -> Prepared:
-            return prepared
+    def operation(
+        self, name: str, prompt: str | None, arguments: Mapping[str, Any], request: CallRequest, llm: object
+    ) -> tuple[Operation[Any, Any], PreparedRequest]:
+        """Returns an operation, and the request for it; raises `UnsupportedOptionError` and as `request` does."""
+        from .operations import check_arguments, find_operation, input_on_call, input_without_call, with_input
 
-        return PreparedRequest(prepare, seconds(timeout, "timeout"), no_output)
+        self.check_open()
+        operation = find_operation(self._pipelines.session.transpiler, name)
+        check_arguments(operation, arguments)
+        if operation.takes_call:
+            prepared = self.request(prompt, None, request, llm)
+            prepare = with_input(prepared.prepare, partial(input_on_call, operation, arguments))
+            return operation, prepared._replace(prepare=prepare)
+        options, warnings = self._options(request)
+        messages = self._messages(request.get("messages"))
+        values = {**options, "messages": messages, "model": self._model, "provider": self._provider}
+        content = {"prompt": prompt, **(request.get("options") or {}), **request}
+        given = input_without_call(operation, arguments, content, values)
+        headers = _headers(self.headers, options.get("headers"))
+        timeout = seconds(options.get("timeout", DEFAULT_TIMEOUT_SECONDS), "timeout")
+        return operation, _request_of(_prepared_call(given, warnings, headers), timeout)
 
-    def _check_model(self, call: ModelCall, path: str, hint: str) -> None:
-        if (call.provider, call.model) != (self._provider, self._model):
+    def given_operation(
+        self, operation: str | Operation[Any, Any], given: AnyInput, timeout: float | None
+    ) -> tuple[Operation[Any, Any], PreparedRequest]:
+        """Returns an operation, and the request for a given input; raises `InvalidInputError` for one of another class,
+        provider or model.
+        """
+        from ..ports.operations import with_call
+        from ..schema import CallInput
+        from .operations import check_arguments, check_input, find_operation, input_on_call, with_input
+
+        self.check_open()
+        if isinstance(operation, str):
+            operation = find_operation(self._pipelines.session.transpiler, operation)
+        if operation.takes_call and isinstance(given, ModelCall):
+            check_arguments(operation, {})
+            call, input_of = given, partial(input_on_call, operation, {})
+        else:
+            check_input(operation, given)
+            if not isinstance(given, CallInput):
+                return operation, self._given_input(cast("OperationInput", given), timeout)
+            call, input_of = given.call, partial(with_call, given)
+        prepared = self.given(call, timeout, stream=False)
+        return operation, prepared._replace(prepare=with_input(prepared.prepare, input_of))
+
+    def _given_input(self, given: OperationInput, timeout: float | None) -> PreparedRequest:
+        self._check_model(given, "call", self._hint_of_model)
+        prepared = _prepared_call(scoped_call(given), self._unused, self.headers)
+        return _request_of(prepared, seconds(timeout, "timeout"))
+
+    @property
+    def _hint_of_model(self) -> str:
+        return f"Use call.with_(provider={self._provider!r}, model={self._model!r}) to run it here."
+
+    def _check_model(self, given: AnyInput, path: str, hint: str) -> None:
+        if (given.provider, given.model) != (self._provider, self._model):
+            what = "call" if isinstance(given, ModelCall) else "input"
             raise InvalidInputError(
-                f"the call is for {call.provider}/{call.model}, this LLM is {self._provider}/{self._model}",
+                f"the {what} is for {given.provider}/{given.model}, this LLM is {self._provider}/{self._model}",
                 path=f"{path}.model",
                 hint=hint,
             )
@@ -321,16 +373,27 @@ class _RequestedCall(NamedTuple):
 
 
 def _prepared_call(
-    call: ModelCall,
+    given: AnyInput,
     warnings: tuple[CallWarning, ...],
     headers: Mapping[str, str],
     tools: Mapping[str, Tool[..., Any]] | None = None,
     on_media_progress: Callable[[MediaProgress], object] | None = None,
 ) -> Prepared:
-    """Returns a call that can be made; raises `UnsupportedOptionError` for warnings of losses if it is strict."""
-    if call.strict:
-        refuse_losses(warnings, call)
-    return Prepared(call, warnings, headers, tools=tools, on_media_progress=on_media_progress)
+    """Returns a call, or another input, that can be sent; raises `UnsupportedOptionError` for warnings of losses if it
+    is strict.
+    """
+    if given.strict:
+        refuse_losses(warnings, given)
+    return Prepared(given, warnings, headers, tools=tools, on_media_progress=on_media_progress)
+
+
+def _request_of(prepared: Prepared, timeout: float | None) -> PreparedRequest:
+    """Returns the request of an input that is built."""
+
+    async def prepare(runtime: Runtime) -> Prepared:
+        return prepared
+
+    return PreparedRequest(prepare, timeout, no_output)
 
 
 def _check_stream(stream: object) -> None:

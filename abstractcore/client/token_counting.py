@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Final
 from ..engine import InTime, Pipeline, Prepared
 from ..errors import BadRequestError, ModelNotFoundError, NotFoundError, ProviderError
 from ..ports import HasOperations, Runtime
-from ..schema import EMPTY
 from ..schema.token_counts import TokenCount
 from .operations import find_operation
 from .pipelines import Pipelines
@@ -30,7 +29,7 @@ async def count_tokens(pipelines: Pipelines, pipeline: Pipeline, request: Prepar
     """
     transpiler, prepare = pipelines.session.transpiler, _once(request.prepare)
     if isinstance(transpiler, HasOperations) and _COUNT_TOKENS in transpiler.operations:
-        operation = find_operation(transpiler, _COUNT_TOKENS, EMPTY)
+        operation = find_operation(transpiler, _COUNT_TOKENS)
         try:
             return TokenCount((await pipeline.operate(operation, prepare, request.timeout)).value)
         except ProviderError as error:

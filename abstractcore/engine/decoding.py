@@ -60,7 +60,8 @@ class DecodedStream:
         self._started_at = started_at
         self._decoder = session.transpiler.decoder()
         self._context = context
-        self._ids = StreamedIds(context.call)
+        self._call = context.call
+        self._ids = StreamedIds(self._call)
         self._first: list[Delta] = []
         self._failure: AbstractCoreError | None = None
         self._ended = False
@@ -151,7 +152,7 @@ class DecodedStream:
                 if not data:
                     await self.close()
                     break
-        set_origin(new, self._context.call)
+        set_origin(new, self._call)
         self._ids.set_in(new)
         self.deltas += new
         if self._failure is not None and not any(map(_is_content, new)):

@@ -9,8 +9,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from ..ports import CallContext, CallEnd, DeltaStream, OperationResult, Pricing
-from ..schema import GenerateResponse, ModelCall, ModelReply, ReasoningPart
+from ..ports import AnyInput, CallContext, CallEnd, DeltaStream, OperationResult, Pricing
+from ..schema import GenerateResponse, ModelReply, ReasoningPart
 from ..schema.deferred_costs import defer_cost
 from ..telemetry.costs import Bill
 
@@ -119,8 +119,8 @@ def as_response(
         usage=bill.usage,
         warnings=context.secrets.value((*context.warnings, *reply.warnings)),
         media=context.decisions,
-        provider=context.call.provider,
-        model=reply.model or context.call.model,
+        provider=context.input.provider,
+        model=reply.model or context.input.model,
         cost=None,
         trace_id=context.trace_id,
         seconds=seconds,
@@ -129,21 +129,21 @@ def as_response(
     return response
 
 
-def with_origin(reply: ModelReply, call: ModelCall) -> ModelReply:
-    """Returns `reply` with the model of `call` as the origin of its reasoning."""
+def with_origin(reply: ModelReply, given: AnyInput) -> ModelReply:
+    """Returns `reply` with the model of `given` as the origin of its reasoning."""
     if not any(isinstance(part, ReasoningPart) for part in reply.parts):
         return reply
-    parts = (owned(part, call) if isinstance(part, ReasoningPart) else part for part in reply.parts)
+    parts = (owned(part, given) if isinstance(part, ReasoningPart) else part for part in reply.parts)
     return replace(reply, parts=tuple(parts))
 
 
-def owned(part: ReasoningPart, call: ModelCall) -> ReasoningPart:
-    """Returns `part` with the model of `call` as its origin."""
-    return replace(part, origin=origin_of(part.origin, call))
+def owned(part: ReasoningPart, given: AnyInput) -> ReasoningPart:
+    """Returns `part` with the model of `given` as its origin."""
+    return replace(part, origin=origin_of(part.origin, given))
 
 
-def origin_of(named: str | None, call: ModelCall) -> str | None:
-    """Returns the model of the call, unless the origin is another provider's."""
-    if named is not None and not named.startswith(f"{call.provider}/"):
+def origin_of(named: str | None, given: AnyInput) -> str | None:
+    """Returns the model of a request, unless the origin is another provider's."""
+    if named is not None and not named.startswith(f"{given.provider}/"):
         return named
-    return f"{call.provider}/{call.model}" if call.provider and call.model else named
+    return f"{given.provider}/{given.model}" if given.provider and given.model else named

@@ -142,7 +142,7 @@ class ReplyReader:
         alarm_off = None if left is None else context.runtime.alarm(left, body.abort)
         try:
             start = b""
-            if context.call.stream and 200 <= body.status < 300:
+            if attempt.operation.is_chat and context.call.stream and 200 <= body.status < 300:
                 framer = self._session.transpiler.framer()
                 start, is_stream = await read_start(body, framer, context)
                 if is_stream:
@@ -175,7 +175,7 @@ class ReplyReader:
         if attempt.operation.is_chat:
             return decode_whole(transpiler, response, request)
         try:
-            return attempt.operation.read(response)
+            return attempt.read(response)
         except UnexpectedResponseError as error:
             name_request(error, request)
             raise
@@ -189,8 +189,8 @@ def _obey(body: Body | None, error: AbstractCoreError) -> None:
 
 def located(error: AbstractCoreError, context: CallContext, body: Body | None = None) -> AbstractCoreError:
     """Returns `error` with the provider, the model, the attempts and the last request id, if not set yet."""
-    error.provider = error.provider or context.call.provider or None
-    error.model = error.model or context.call.model or None
+    error.provider = error.provider or context.input.provider or None
+    error.model = error.model or context.input.model or None
     error.attempts = error.attempts or tuple(context.attempts)
     if error.request_id is None and body is not None:
         error.request_id = _request_id(body)

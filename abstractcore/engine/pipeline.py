@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping, Sequence
 from copy import copy
 from dataclasses import replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..concurrency import is_large, off_loop
 from ..concurrency.deadlines import InTime, last_moment, remaining, time_given
@@ -14,6 +14,7 @@ from ..errors import AbstractCoreError, ConfigurationError, OutputValidationErro
 from ..ports import (
     CHAT,
     Answer,
+    AnyInput,
     Attempt,
     CallContext,
     Clock,
@@ -26,7 +27,8 @@ from ..ports import (
     Runtime,
     Transport,
 )
-from ..schema import Encoded, GenerateResponse, Lowered, ModelCall, ModelReply, Part, TextPart, WireRequest
+from ..ports.operations import call_in, with_call
+from ..schema import CallWarning, Encoded, GenerateResponse, Lowered, ModelCall, ModelReply, Part, TextPart
 from ..schema.call_ids import with_unique_ids
 from ..schema.deferred_costs import defer_cost
 from ..scrubbing import Secrets
@@ -42,10 +44,10 @@ if TYPE_CHECKING:
     from ..files.contents import MadeFiles
     from ..files.facts import FactsByFile
     from ..files.uploads import FileUploads
-    from ..schema import Delta
+    from ..schema import Delta, OperationInput
 
 
-T = TypeVar("T")
+Output = TypeVar("Output")
 R = TypeVar("R")
 In = TypeVar("In")
 Out = TypeVar("Out")
@@ -77,7 +79,9 @@ class Pipeline:
         self.transport = transport
         self._middleware = middleware
         exchange = Exchange(session.endpoint, transport, clock, ReplyReader(session))
-        self.operation: Operation[Any] = Operation(CHAT, session.transpiler.encode, session.transpiler.decode)
+        self.operation: Operation[Any, Any] = Operation(
+            CHAT, ModelCall, session.transpiler.encode, lambda response, call: session.transpiler.decode(response)
+        )
         self._around_call = _compose(middleware, "around_call", self._perform)
         self._around_attempt = _compose(middleware, "around_attempt", exchange)
 
@@ -91,19 +95,19 @@ class Pipeline:
 
     def answered_by(
         self,
-        operation: Operation[Any],
+        operation: Operation[Any, Any],
         pricing: Pricing,
-        request: Callable[[], WireRequest],
         answer: Callable[[Attempt], Awaitable[Answer]],
     ) -> Pipeline:
         """Returns a pipeline through the same middleware whose calls are of `operation`, and answered by `answer` in
-        place of the provider. `request` returns what stands for the request, in attempts and cassettes.
+        place of the provider. What the operation encodes stands for the request, in attempts and cassettes.
         """
         around_attempt = _compose(self._middleware, "around_attempt", answer)
 
         async def perform(context: CallContext) -> Answer:
             context.pricing = pricing
-            return await around_attempt(Attempt(context, request(), operation))
+            given = context.input
+            return await around_attempt(Attempt(context, operation.encode(given).request, operation, encoded=given))
 
         other = copy(self)
         other.operation, other.pricing = operation, pricing
@@ -119,24 +123,24 @@ class Pipeline:
         return output_plan(call, self._session.profile, self._session.transpiler).strategy == "separate"
 
     def operate(
-        self, operation: Operation[T], prepare: Prepare, timeout: float | None
-    ) -> Coroutine[Any, Any, OperationResult[T]]:
-        """Returns the result of an operation other than chat, for the call that `prepare` makes."""
+        self, operation: Operation[Any, Output], prepare: Prepare, timeout: float | None
+    ) -> Coroutine[Any, Any, OperationResult[Output]]:
+        """Returns the result of an operation other than chat, for the input that `prepare` makes."""
         return self._run(operation, prepare, timeout, self._result)
 
     def operate_on(
-        self, operation: Operation[T], call: ModelCall, headers: Mapping[str, str], timeout: float | None
-    ) -> Coroutine[Any, Any, OperationResult[T]]:
-        """Returns the result of an operation for a call that is built, with the user's headers."""
+        self, operation: Operation[Any, Output], given: AnyInput, headers: Mapping[str, str], timeout: float | None
+    ) -> Coroutine[Any, Any, OperationResult[Output]]:
+        """Returns the result of an operation for an input that is built, with the user's headers."""
 
         async def prepare(runtime: Runtime) -> Prepared:
-            return Prepared(call, headers=headers)
+            return Prepared(given, headers=headers)
 
         return self.operate(operation, prepare, timeout)
 
     async def _run(
         self,
-        operation: Operation[Any],
+        operation: Operation[Any, Any],
         prepare: Prepare,
         timeout: float | None,
         finish: Callable[[Answer, CallContext], R],
@@ -160,17 +164,19 @@ class Pipeline:
         end_call(context, "done", answer=answer)
         return result
 
-    async def begin(self, operation: Operation[Any], prepare: Prepare, timeout: float | None) -> CallContext:
+    async def begin(self, operation: Operation[Any, Any], prepare: Prepare, timeout: float | None) -> CallContext:
         """Begins the call that `prepare` builds. Errors before that are not recorded."""
         start, started_at = self.runtime.now(), self.clock.time_of_day()
         deadline = None if timeout is None else start + timeout
         prepared, trace_id, secrets = await prepare(self.runtime), self.new_id(), self._secrets
         if prepared.headers:
             secrets = secrets.and_those_in(prepared.headers)
-        call = prepared.call
+        context = CallContext(
+            prepared.input, self.runtime, start, started_at, deadline, trace_id, operation, secrets=secrets
+        )
         if operation.natively:
-            call = call.with_(media_policy={**call.media_policy, **dict.fromkeys(operation.natively, "native")})
-        context = CallContext(call, self.runtime, start, started_at, deadline, trace_id, operation, secrets=secrets)
+            policy = {**context.call.media_policy, **dict.fromkeys(operation.natively, "native")}
+            context.call = context.call.with_(media_policy=policy)
         context.warnings += prepared.warnings
         context.headers = prepared.headers
         context.on_media_progress = prepared.on_media_progress
@@ -198,14 +204,14 @@ class Pipeline:
 
     async def _perform(self, context: CallContext) -> Answer:
         """The innermost function of the outer ring: lowers, converts files, encodes, and makes attempts."""
+        if not isinstance(context.input, context.operation.input):
+            raise _wrong_input(context)
+        if not context.operation.takes_call:
+            return await self._perform_without_call(context, cast("OperationInput", context.input))
         lowered, encoded = await self._encoded(context)
         context.terms = self._session.terms(context.call)
-        if context.call.strict:
-            refuse_losses((*lowered.warnings, *encoded.warnings), context.call)
+        _add_warnings(context, (*lowered.warnings, *encoded.warnings))
         context.decisions = lowered.decisions
-        # A middleware may call this twice: warnings are not repeated.
-        known = tuple(context.warnings)
-        context.warnings += (each for each in (*lowered.warnings, *encoded.warnings) if each not in known)
         answer = await self._attempted(context, lowered, encoded)
         if encoded.names is not None:
             from .delta_reading import restore_names
@@ -216,6 +222,21 @@ class Pipeline:
         from .reply_reading import read_answer
 
         return read_answer(answer, lowered.reading, context)
+
+    async def _perform_without_call(self, context: CallContext, given: OperationInput) -> Answer:
+        """Encodes an input without a call, in which there is nothing to lower or to convert, and makes attempts."""
+        encode = context.operation.encode
+        if given.files:
+            from ..files.execution import encoded_with_files
+
+            encoded = await self.runtime.call(encoded_with_files, encode, given, kind="files")
+        else:
+            from ..schema import size_of
+
+            encoded = await off_loop(self.runtime, size_of(given) > _MOST_TEXT, encode, given)
+        context.terms = self._session.terms(given)
+        _add_warnings(context, encoded.warnings)
+        return await self._around_attempt(Attempt(context, encoded.request, context.operation, encoded=given))
 
     async def _attempted(self, context: CallContext, lowered: Lowered, encoded: Encoded) -> Answer:
         """Makes attempts. If the provider has lost files that were uploaded for the request, they are uploaded again,
@@ -239,7 +260,7 @@ class Pipeline:
 
         Raises `UnsupportedOptionError` for what a strict call would lose before any file is converted.
         """
-        encode = context.operation.encode
+        encode = _encoder(context)
         profile, files = self._session.profile, self.files
         facts = await self._facts(context) if files.need_facts(context.call) else None
 
@@ -305,9 +326,10 @@ class Pipeline:
     def _result(self, answer: Answer, context: CallContext) -> OperationResult[Any]:
         if not isinstance(answer, OperationResult):
             raise _wrong_answer(answer, context)
-        value, call = answer.value, context.call
+        value, call = answer.value, call_in(context.input)
         if isinstance(value, ModelReply):
-            value = with_unique_ids(with_origin(value, call), call)
+            value = with_origin(value, context.input)
+            value = value if call is None else with_unique_ids(value, call)
         result = replace(answer, value=value, warnings=tuple(context.warnings))
         defer_cost(result, partial(Bill(context).cost, self.pricing))
         return result
@@ -330,8 +352,25 @@ _MOST_TEXT = 256 * 1024
 """Characters that are written in less than a millisecond."""
 
 
+def _encoder(context: CallContext) -> Callable[[ModelCall], Encoded]:
+    """Returns what encodes the input of a context with its lowered call."""
+    encode, given = context.operation.encode, context.input
+    return encode if isinstance(given, ModelCall) else lambda call: encode(with_call(given, call))
+
+
 def _attempt(context: CallContext, lowered: Lowered, encoded: Encoded) -> Attempt:
-    return Attempt(context, encoded.request, context.operation, encoded=lowered.call)
+    given = with_call(context.input, lowered.call)
+    return Attempt(context, encoded.request, context.operation, encoded=given)
+
+
+def _add_warnings(context: CallContext, warnings: Sequence[CallWarning]) -> None:
+    """Adds new warnings, since a middleware may make a call twice. Raises `UnsupportedOptionError` for losses of a
+    strict one.
+    """
+    if context.input.strict:
+        refuse_losses(warnings, context.input)
+    known = tuple(context.warnings)
+    context.warnings += (each for each in warnings if each not in known)
 
 
 def _is_large(call: ModelCall) -> bool:
@@ -342,6 +381,14 @@ def _is_large(call: ModelCall) -> bool:
 
 def _length(part: Part) -> int:
     return len(part.text) if isinstance(part, TextPart) else 0
+
+
+def _wrong_input(context: CallContext) -> ConfigurationError:
+    expected, given = context.operation.input.__name__, type(context.input).__name__
+    return ConfigurationError(
+        f"a middleware set the input of the operation {context.operation.name!r} to a {given}: expected a {expected}.",
+        hint="Set it to `context.input.with_(...)`.",
+    )
 
 
 def _wrong_answer(answer: Answer, context: CallContext) -> ConfigurationError:

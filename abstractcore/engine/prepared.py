@@ -6,7 +6,8 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
-from ..ports import Runtime
+from ..ports import AnyInput, Runtime
+from ..ports.operations import call_in
 from ..schema import CallWarning, ModelCall, ModelReply
 
 if TYPE_CHECKING:
@@ -25,14 +26,14 @@ class OutputReader(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A call to make, warnings for what it could not include, and the user's headers, which are not part of it since
-    they may be secret. `converted` and `downloads` have the files that earlier rounds of the call have converted and
-    downloaded; the rounds have added the last `added_messages`. `tools` can be run here, by name. `begun` is given the
-    context of the call when it begins, `on_media_progress` the progress of its conversions. `hold_end` is that of
-    `CallContext`.
+    """The input of an operation, warnings for what it could not include, and the user's headers, which are not part of
+    it since they may be secret. `converted` and `downloads` have the files that earlier rounds of the call have
+    converted and downloaded; the rounds have added the last `added_messages`. `tools` can be run here, by name. `begun`
+    is given the context of the call when it begins, `on_media_progress` the progress of its conversions. `hold_end` is
+    that of `CallContext`.
     """
 
-    call: ModelCall
+    input: AnyInput
     warnings: tuple[CallWarning, ...] = ()
     headers: Mapping[str, str] = field(default_factory=dict[str, str], repr=False)
     converted: ConvertedFiles | None = field(default=None, repr=False)
@@ -43,6 +44,13 @@ class Prepared:
     on_media_progress: Callable[[MediaProgress], object] | None = field(default=None, repr=False)
     hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
 
+    @property
+    def call(self) -> ModelCall:
+        """The call that the input is, or has: of operations that take one."""
+        call = call_in(self.input)
+        assert call is not None
+        return call
+
 
 Prepare: TypeAlias = Callable[[Runtime], Awaitable[Prepared]]
-"""Builds the call, which includes reading the user's files."""
+"""Builds the input, which includes reading the user's files."""

@@ -159,7 +159,7 @@ class Rounds:
         async def prepare(runtime: Runtime) -> Prepared:
             return replace(
                 first,
-                call=call,
+                input=call,
                 warnings=warnings,
                 converted=self._converted,
                 downloads=self._downloads,

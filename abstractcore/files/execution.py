@@ -8,7 +8,7 @@ import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from ..concurrency.deadlines import remaining
 from ..errors import MediaError
@@ -43,6 +43,7 @@ from .parts import media_parts, message_index, turn_start, with_parts
 if TYPE_CHECKING:
     from .uploads import StoredBlobs
 
+T = TypeVar("T")
 Store: TypeAlias = Callable[[Sequence[Blob]], "Awaitable[StoredBlobs]"]
 """Uploads content to the provider's file store, unless it is there."""
 
@@ -222,12 +223,12 @@ async def execute_decisions(
     return ExecutedCall(replace(lowered, call=call, decisions=tuple(decisions), warnings=tuple(warnings)), files)
 
 
-def encoded_with_files(encode: Callable[[ModelCall], Encoded], call: ModelCall) -> Encoded:
-    """Returns the request of a call, whose files are read for it; raises `MediaError` for one that has changed or is
-    gone since it was checked.
+def encoded_with_files(encode: Callable[[T], Encoded], given: T) -> Encoded:
+    """Returns the request of a call or another input, whose files are read for it; raises `MediaError` for one that has
+    changed or is gone since it was checked.
     """
     try:
-        return encode(call)
+        return encode(given)
     except ChangedFileError as error:
         raise MediaError(f"a file of the call cannot be read: {error.message}.") from error
     except OSError as error:

@@ -10,11 +10,23 @@ from collections.abc import Callable, Coroutine, Mapping
 from typing import Any, Protocol, TypeVar
 
 from ..errors import MediaError, ProviderError
-from ..ports import FileStore, FileToUpload, FileUpload, Operation, OperationResult, ProviderFile, Runtime
-from ..schema import Blob, Message, ModelCall
+from ..ports import (
+    AnyInput,
+    FileChunk,
+    FileId,
+    FileStore,
+    FileToUpload,
+    FileUpload,
+    Operation,
+    OperationResult,
+    ProviderFile,
+    Runtime,
+)
+from ..schema import Blob
 from ..schema.file_hashes import Stamp, known_hash, stamp_of
 
-T = TypeVar("T")
+Input = TypeVar("Input", FileChunk, FileId)
+Output = TypeVar("Output")
 _MOST_FAILURES = 4
 """So often an upload is continued without progress in between."""
 _FIRST_PAUSE_SECONDS = 0.5
@@ -26,20 +38,21 @@ class Operate(Protocol):
     """Makes requests through both middleware rings: `Pipeline.operate_on`."""
 
     def __call__(
-        self, operation: Operation[T], call: ModelCall, headers: Mapping[str, str], timeout: float | None
-    ) -> Coroutine[Any, Any, OperationResult[T]]:
+        self, operation: Operation[Any, Output], given: AnyInput, headers: Mapping[str, str], timeout: float | None
+    ) -> Coroutine[Any, Any, OperationResult[Output]]:
         """Makes a request with the user's headers, in `timeout` seconds."""
         ...
 
 
 class FileStoreRequests:
-    """Makes requests for `provider`, with the user's `headers` and the fields `given` of their calls.
+    """Makes requests to `store` for `provider`, with the user's `headers` and the fields `given` of their inputs.
 
     `time_left` returns the seconds to the deadline; it raises `RequestTimeoutError` past it.
     """
 
     def __init__(
         self,
+        store: FileStore,
         operate: Operate,
         runtime: Runtime,
         model: str,
@@ -48,52 +61,57 @@ class FileStoreRequests:
         headers: Mapping[str, str],
         given: Mapping[str, Any],
     ) -> None:
+        self._store = store
         self._operate = operate
         self._runtime = runtime
-        self._model = model
-        self._provider = provider
         self._time_left = time_left
         self._headers = headers
-        self._given = given
+        self._fields: dict[str, Any] = {"model": model, "provider": provider, **given}
 
-    async def run(self, operation: Operation[T]) -> T:
-        """Returns the result of an operation; raises the errors of requests."""
-        message = Message.user(operation.name)
-        call = ModelCall(model=self._model, messages=(message,), provider=self._provider, **self._given)
-        return (await self._operate(operation, call, self._headers, self._time_left())).value
+    async def read(self, id: str) -> ProviderFile:
+        """Returns a file as the store reports it; raises the errors of requests."""
+        return await self._run(self._store.read, FileId(id, **self._fields))
 
-    async def upload(self, store: FileStore, file: FileToUpload, content: UploadContent) -> ProviderFile:
+    async def delete(self, id: str) -> None:
+        """Deletes a file; raises the errors of requests."""
+        await self._run(self._store.delete, FileId(id, **self._fields))
+
+    async def upload(self, file: FileToUpload, content: UploadContent) -> ProviderFile:
         """Uploads a file, in one request or several. One that failed on the way is continued where the server is.
 
         Raises `MediaError` for a file that cannot be read, and the errors of requests.
         """
-        upload, failures = store.begin(file), 0
+        upload, failures = self._store.begin(file), 0
         while upload.file is None:
             data = b""
             if upload.wants:
                 data = await self._runtime.call(content.read, upload.offset, upload.wants, kind="files")
             try:
-                following = await self.run(store.send(file, upload, data))
+                following = await self._run(self._store.send(file, upload), self._chunk(file, upload, data))
             except ProviderError as error:
                 failures += 1
-                following = await self._resumed(store, file, upload, error, failures)
+                following = await self._resumed(file, upload, error, failures)
             if following.offset > upload.offset:
                 failures = 0
             upload = following
         return upload.file
 
-    async def _resumed(
-        self, store: FileStore, file: FileToUpload, upload: FileUpload, error: ProviderError, failures: int
-    ) -> FileUpload:
+    async def _resumed(self, file: FileToUpload, upload: FileUpload, error: ProviderError, failures: int) -> FileUpload:
         """Returns where the server is after a request failed; raises `error` if it is final."""
-        resume = store.resume(file, upload)
+        resume = self._store.resume(file, upload)
         pause = error.retry_after
         if pause is None:
             pause = _FIRST_PAUSE_SECONDS * 2.0 ** (failures - 1)
         if resume is None or not error.retryable or failures > _MOST_FAILURES or pause > _LONGEST_WAIT_SECONDS:
             raise error
         await self._runtime.sleep(pause)
-        return await self.run(resume)
+        return await self._run(resume, self._chunk(file, upload))
+
+    def _chunk(self, file: FileToUpload, upload: FileUpload, data: bytes = b"") -> FileChunk:
+        return FileChunk(file, upload, data, **self._fields)
+
+    async def _run(self, operation: Operation[Input, Output], given: Input) -> Output:
+        return (await self._operate(operation, given, self._headers, self._time_left())).value
 
 
 class UploadContent:

@@ -117,7 +117,7 @@ class FileUploads:
     async def delete(self, file: StoredFile, requests: FileStoreRequests) -> None:
         """Deletes an upload at the provider, and forgets it; one that is gone already is forgotten."""
         try:
-            await requests.run(self._store.delete(file.id))
+            await requests.delete(file.id)
         except _GONE:
             _log.info("the uploaded file %s is gone already", file.id)
         await self._runtime.call(self._index.remove, file, kind="files")
@@ -126,7 +126,9 @@ class FileUploads:
         self, provider: str, headers: Mapping[str, str], time_left: Callable[[], float | None], **given: Any
     ) -> FileStoreRequests:
         """Returns what makes requests to the store, with these headers of the user."""
-        return FileStoreRequests(self._operate, self._runtime, self._session.model, provider, time_left, headers, given)
+        return FileStoreRequests(
+            self._store, self._operate, self._runtime, self._session.model, provider, time_left, headers, given
+        )
 
     @property
     def _store(self) -> FileStore:
@@ -186,7 +188,7 @@ class FileUploads:
         content, requests = UploadContent(blob, blob.name or blob.media_type), self._requests(context)
         while True:
             try:
-                at_provider = await requests.upload(self._store, file, content)
+                at_provider = await requests.upload(file, content)
                 break
             except StorageFullError:
                 if not await self._make_room(file.size, account, context, requests):
@@ -241,11 +243,11 @@ class FileUploads:
     async def _until_ready(self, file: StoredFile, blob: Blob, context: CallContext) -> None:
         """Waits until the provider has processed a file; raises `MediaError` if it cannot."""
         requests, pause = self._requests(context), _FIRST_PAUSE_SECONDS
-        found = await requests.run(self._store.read(file.id))
+        found = await requests.read(file.id)
         while found.state == "processing":
             await self._runtime.sleep(pause)
             pause = min(2 * pause, _LONGEST_PAUSE_SECONDS)
-            found = await requests.run(self._store.read(file.id))
+            found = await requests.read(file.id)
         if found.state == "failed":
             await self._runtime.call(self._index.remove, file, kind="files")
             del context.stored[file.id]
@@ -254,14 +256,14 @@ class FileUploads:
 
     async def _exists(self, file: StoredFile, context: CallContext) -> bool:
         try:
-            return (await self._requests(context).run(self._store.read(file.id))).state != "failed"
+            return (await self._requests(context).read(file.id)).state != "failed"
         except _GONE:
             return False
 
     async def _discard(self, id: str, requests: FileStoreRequests) -> None:
         """Deletes a file that cannot be used; a failure is ignored, since the file expires at the provider."""
         try:
-            await requests.run(self._store.delete(id))
+            await requests.delete(id)
         except ProviderError as error:
             _log.warning("an uploaded file cannot be deleted: %s", error)
 

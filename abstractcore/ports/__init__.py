@@ -25,6 +25,7 @@ from .middleware import (
 from .operations import (
     CHAT,
     TRANSCRIBE,
+    AnyInput,
     HasOperations,
     Operation,
     OperationResult,
@@ -87,7 +88,16 @@ if TYPE_CHECKING:
     )
     from .excerpts import Excerpt, chosen_pages
     from .fetching import FetchedFile, Fetcher
-    from .file_stores import FileStore, FileToUpload, FileUpload, HasFileStore, ProviderFile, StoredFileIndex
+    from .file_stores import (
+        FileChunk,
+        FileId,
+        FileStore,
+        FileToUpload,
+        FileUpload,
+        HasFileStore,
+        ProviderFile,
+        StoredFileIndex,
+    )
     from .guarded_texts import json_text, part_with_texts, with_texts
     from .guards import (
         CallVerdict,
@@ -110,7 +120,7 @@ if TYPE_CHECKING:
     from .scripts import Piece, Script, ScriptedAnswer, ScriptedReply, ScriptFunction
     from .stores import ArtifactStore, ModelStore, StoredModel
     from .tools import ToolContext
-    from .transcribers import RecordingLimits, Transcriber, Transcription, VoiceSample
+    from .transcribers import RecordingLimits, Transcriber, Transcription, TranscriptionInput, VoiceSample
     from .weights import FilePart, ModelFile, NpmFile, PackagedModel, WheelFile
 
 _LATER = {
@@ -135,6 +145,8 @@ _LATER = {
     "FetchedFile": "fetching",
     "Fetcher": "fetching",
     "FilePart": "weights",
+    "FileChunk": "file_stores",
+    "FileId": "file_stores",
     "FileStore": "file_stores",
     "FileToUpload": "file_stores",
     "FileUpload": "file_stores",
@@ -179,6 +191,7 @@ _LATER = {
     "RecordingLimits": "transcribers",
     "Transcriber": "transcribers",
     "Transcription": "transcribers",
+    "TranscriptionInput": "transcribers",
     "VoiceSample": "transcribers",
     "chosen_pages": "excerpts",
     "native_call": "native_calls",
@@ -194,6 +207,7 @@ __all__ = [
     "TRANSCRIBE",
     "Address",
     "Answer",
+    "AnyInput",
     "ArtifactStore",
     "Attempt",
     "AttemptMiddleware",
@@ -238,6 +252,8 @@ __all__ = [
     "Feed",
     "FetchedFile",
     "Fetcher",
+    "FileChunk",
+    "FileId",
     "FilePart",
     "FileStore",
     "FileToUpload",
@@ -313,6 +329,7 @@ __all__ = [
     "TraceSubscriber",
     "Transcriber",
     "Transcription",
+    "TranscriptionInput",
     "TranscriptionRules",
     "Transpiler",
     "Transport",

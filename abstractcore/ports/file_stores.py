@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, Protocol, runtime_checkable
 
-from ..schema import StoredFile
+from ..schema import OperationInput, StoredFile
+from ..schema.json_values import check_text
 from .operations import Operation
 
 
@@ -50,29 +51,55 @@ class FileUpload:
     file: ProviderFile | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class FileChunk(OperationInput):
+    """A file to store: its next bytes, `data` from `upload.offset` on; none to ask how far the upload is."""
+
+    file: FileToUpload
+    upload: FileUpload
+    data: bytes = field(default=b"", repr=False)
+
+    def for_record(self) -> FileChunk:
+        """Returns the input without the bytes, which the hash of the file and the offset identify."""
+        return self.with_(data=b"")
+
+
+@dataclass(frozen=True, slots=True)
+class FileId(OperationInput):
+    """A file in a provider's store, by its `id`."""
+
+    id: str
+
+    def __post_init__(self) -> None:
+        OperationInput.__post_init__(self)
+        check_text(self.id, "id")
+
+
 class FileStore(Protocol):
-    """The file store of a provider, as pure functions. The engine makes the requests and reads the content."""
+    """The file store of a provider, as operations. The engine makes the requests and reads the content."""
 
     def begin(self, file: FileToUpload) -> FileUpload:
         """Returns the beginning of an upload."""
         ...
 
-    def send(self, file: FileToUpload, upload: FileUpload, data: bytes) -> Operation[FileUpload]:
-        """Returns the next request, with `upload.wants` bytes from `upload.offset` on."""
+    def send(self, file: FileToUpload, upload: FileUpload) -> Operation[FileChunk, FileUpload]:
+        """Returns the operation that sends the next `upload.wants` bytes from `upload.offset` on."""
         ...
 
-    def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileUpload] | None:
-        """Returns the request that asks what the provider has after a request failed; None if that one can only be
+    def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileChunk, FileUpload] | None:
+        """Returns the operation that asks what the provider has after a request failed; None if that one can only be
         repeated.
         """
         ...
 
-    def read(self, id: str) -> Operation[ProviderFile]:
-        """Returns the request for the state of a file."""
+    @property
+    def read(self) -> Operation[FileId, ProviderFile]:
+        """The operation that reads the state of a file."""
         ...
 
-    def delete(self, id: str) -> Operation[None]:
-        """Returns the request that deletes a file."""
+    @property
+    def delete(self) -> Operation[FileId, None]:
+        """The operation that deletes a file."""
         ...
 
 

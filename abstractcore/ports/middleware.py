@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol, TypeAlias, runtime_checkable
 
 from .. import ports, schema
-from ..schema import AttemptRecord, CallWarning, ModelCall, ModelReply, WireRequest
+from ..errors import ConfigurationError
+from ..schema import AttemptRecord, CallWarning, ModelCall, ModelReply, WireRequest, WireResponse
 from ..scrubbing import Secrets
-from .operations import Operation, OperationResult
+from .operations import AnyInput, Operation, OperationResult, call_in, with_call
 from .pricing import NO_TERMS, BilledResponse, Pricing, Terms
 from .runtimes import Runtime
 from .transports import Body
@@ -65,9 +66,12 @@ class CallEnd:
 
 @dataclass(slots=True)
 class CallContext:
-    """One logical call on its way through the middleware. A middleware may set `call` to another one.
+    """One request on its way through the middleware. A middleware may set `input` to another one of the same class.
 
     `operation` is the requested operation: `operation.is_chat`, or a name such as "count_tokens" in `operation.name`.
+    `input` is what it is requested for. That of a chat is its call: `call`, which a middleware may set too; texts to
+    embed, and other inputs without a call, have none. Every input has `model`, `provider`, `strict`, `tags` and
+    `parent_id`.
 
     `monotonic_start` and `deadline` are on the runtime's clock, `started_at` in seconds since the epoch. `attempts` and
     `warnings` grow during the call. The functions in `at_end` are called once, however the call ends; for a stream that
@@ -85,13 +89,13 @@ class CallContext:
     have the functions in `at_end` called itself. `verification` is then the result of the check.
     """
 
-    call: ModelCall
+    input: AnyInput
     runtime: Runtime
     monotonic_start: float
     started_at: float
     deadline: float | None
     trace_id: str
-    operation: Operation[Any]
+    operation: Operation[Any, Any]
     attempts: list[AttemptRecord] = field(default_factory=list[AttemptRecord])
     decisions: tuple[schema.MediaDecision, ...] = ()
     warnings: list[CallWarning] = field(default_factory=list[CallWarning])
@@ -111,22 +115,48 @@ class CallContext:
     hold_end: Callable[[CallContext, CallEnd], bool] | None = field(default=None, repr=False)
     verification: schema.Verification | None = None
 
+    @property
+    def call(self) -> ModelCall:
+        """The call that the input is, or has. Raises `ConfigurationError` for an input without one, such as that of
+        an embedding: see `operation.takes_call`.
+        """
+        call = call_in(self.input)
+        if call is None:
+            raise self._without_call()
+        return call
+
+    @call.setter
+    def call(self, call: ModelCall) -> None:
+        if call_in(self.input) is None:
+            raise self._without_call()
+        self.input = with_call(self.input, call)
+
+    def _without_call(self) -> ConfigurationError:
+        return ConfigurationError(
+            f"the operation {self.operation.name!r} has no call: its input is a {type(self.input).__name__}.",
+            hint="Use context.input, or context.call only if context.operation.takes_call.",
+        )
+
 
 @dataclass(slots=True)
 class Attempt:
     """One attempt: a request to the provider. `operation` decodes its response.
 
-    `encoded` is the call that the request was encoded from: that of the context, unless the model or its files made
-    changes necessary; None for a request that a backend answers. `listen`, if set, gets the response before its body is
-    read, and returns the one that is read instead of it.
+    `encoded` is the input that the request was encoded from: that of the context, unless the model or the files of its
+    call made changes necessary; None for a request that a backend sends. `listen`, if set, gets the response before its
+    body is read, and returns the one that is read instead of it.
     """
 
     context: CallContext
     request: WireRequest
-    operation: Operation[Any]
+    operation: Operation[Any, Any]
     number: int = 1
     listen: Callable[[Body], Body] | None = None
-    encoded: ModelCall | None = None
+    encoded: AnyInput | None = None
+
+    def read(self, response: WireResponse) -> ModelReply | OperationResult[Any]:
+        """Returns the result of a successful response; raises `ServerError` for an invalid one."""
+        return self.operation.read(response, self.encoded)
 
 
 class CallMiddleware(Protocol):
@@ -148,7 +178,7 @@ class AttemptMiddleware(Protocol):
     """Code around every attempt. It may retry.
 
     One that answers every request without sending it may set an attribute `offline` to True: its LLM needs no API key.
-    `attempt.operation.read(response)` decodes a response.
+    `attempt.read(response)` decodes a response.
     """
 
     def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Awaitable[Answer]:

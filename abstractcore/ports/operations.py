@@ -1,16 +1,20 @@
-"""`Operation`: a kind of request to a provider: chat, counting tokens, cached contents."""
+"""`Operation`: a kind of request to a provider: what is requested, how it is sent, and what the response says."""
 
 from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar, runtime_checkable
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar, Union, cast, runtime_checkable
 
+from .. import schema
 from ..schema import CallWarning, CostSource, Encoded, JSONValue, MediaKind, ModelCall, ModelReply, Usage, WireResponse
 from ..schema.deferred_costs import HasDeferredCost
 
-T = TypeVar("T")
+AnyInput: TypeAlias = Union[ModelCall, "schema.CallInput", "schema.OperationInput"]
+"""The input of an operation."""
+Input = TypeVar("Input")
+Output = TypeVar("Output")
 
 
 def _unknown_usage(value: object) -> Usage:
@@ -22,25 +26,27 @@ def _nothing(value: object) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class Operation(Generic[T]):
+class Operation(Generic[Input, Output]):
     """One operation of a wire format, as pure functions. The engine sends, limits, retries and records it.
 
-    `encode` returns the request for a lowered call; it raises `UnsupportedContentError` for content that the request
-    cannot express. `decode` reads a successful response; it raises `ServerError` for an invalid one. `usage` returns
-    the tokens that the provider reports in the result, and `to_record` its JSON for records with full content. One that
-    `is_free` costs nothing, whatever it reports. Without `has_input`, the request has nothing of the call's messages.
-    `reads_headers` are the headers of the response that `decode` reads. A failed request that `may_repeat` is sent
-    again as it is; another one is continued by whoever makes it. Files of the kinds `natively` are its input: they are
-    sent as they are, whatever the media policy says.
+    `input` is the class of its inputs: `ModelCall` for a chat or a token count, a `CallInput` for a call with
+    arguments, an `OperationInput` for all others, such as texts to embed. A call is lowered before it is encoded.
+    `encode` returns the request for an input; it raises `UnsupportedContentError` for content that the request cannot
+    express. `decode` reads a successful response to an input; it raises `ServerError` for an invalid one.
+
+    `usage` returns the tokens that the provider reports in the result, and `to_record` its JSON for records with full
+    content. One that `is_free` costs nothing, whatever it reports. `reads_headers` are the headers of the response that
+    `decode` reads. A failed request that `may_repeat` is sent again as it is; another one is continued by whoever makes
+    it. Files of the kinds `natively` in a call are sent as they are, whatever the media policy says.
     """
 
     name: str
-    encode: Callable[[ModelCall], Encoded]
-    decode: Callable[[WireResponse], T]
-    usage: Callable[[T], Usage] = _unknown_usage
+    input: type[Input]
+    encode: Callable[[Input], Encoded]
+    decode: Callable[[WireResponse, Input], Output]
+    usage: Callable[[Output], Usage] = _unknown_usage
     is_free: bool = False
-    to_record: Callable[[T], JSONValue] = _nothing
-    has_input: bool = True
+    to_record: Callable[[Output], JSONValue] = _nothing
     reads_headers: frozenset[str] = frozenset()
     may_repeat: bool = True
     natively: frozenset[MediaKind] = frozenset()
@@ -50,30 +56,46 @@ class Operation(Generic[T]):
         """Whether the result is a reply, which may be streamed."""
         return self.name == CHAT
 
-    def read(self, response: WireResponse) -> ModelReply | OperationResult[T]:
-        """Returns the result of a successful response. Raises as `decode` does."""
-        value = self.decode(response)
+    @property
+    def takes_call(self) -> bool:
+        """Whether the input is a call, or has one: the `call` of a context."""
+        return self.input is ModelCall or issubclass(self.input, schema.CallInput)
+
+    def read(self, response: WireResponse, given: Input) -> ModelReply | OperationResult[Output]:
+        """Returns the result of a successful response to an input. Raises as `decode` does."""
+        value = self.decode(response, given)
         if self.is_chat and isinstance(value, ModelReply):
             return value
         return OperationResult(value, self.usage(value))
 
 
 CHAT = "chat"
-"""The operation whose result is a `ModelReply`. Every transpiler has it."""
+"""The operation on a `ModelCall` whose result is a `ModelReply`. Every transpiler has it."""
 TRANSCRIBE = "transcribe"
-"""The operation whose result is a `Transcription` of the recording in a call. Its arguments are those of a
-`Transcriber`, and `seconds`, the length of the recording."""
+"""The operation on a `TranscriptionInput` whose result is a `Transcription`."""
+
+
+def call_in(given: AnyInput) -> ModelCall | None:
+    """Returns the call that an input is, or has; None for one without a call."""
+    if isinstance(given, ModelCall):
+        return given
+    return given.call if isinstance(given, schema.CallInput) else None
+
+
+def with_call(given: AnyInput, call: ModelCall) -> ModelCall | schema.CallInput:
+    """Returns an input that is a call, or has one, with another call."""
+    return call if isinstance(given, ModelCall) else cast("schema.CallInput", given).with_(call=call)
 
 
 @dataclass(frozen=True, slots=True)
-class OperationResult(HasDeferredCost, Generic[T]):
+class OperationResult(HasDeferredCost, Generic[Output]):
     """The result of an operation other than chat. `warnings` name what the request could not express.
 
     `cost` is in US dollars, with what `GenerateResponse` has beside it; it is computed when it is first read. Results
     that middleware and transpilers make have none.
     """
 
-    value: T
+    value: Output
     usage: Usage = field(default_factory=Usage)
     warnings: tuple[CallWarning, ...] = ()
     cost: Decimal | None = None
@@ -87,8 +109,8 @@ class OperationResult(HasDeferredCost, Generic[T]):
         return self.value.model if isinstance(self.value, ModelReply) else None
 
 
-Operations: TypeAlias = Mapping[str, Callable[..., Operation[Any]]]
-"""Operations other than chat by name. Each takes its arguments besides the call by keyword."""
+Operations: TypeAlias = Mapping[str, Operation[Any, Any]]
+"""Operations other than chat by name."""
 
 
 class Operator(Protocol):
@@ -96,7 +118,7 @@ class Operator(Protocol):
 
     @property
     def operate(self) -> Callable[..., OperationResult[Any]]:
-        """The method `LLM.operate`: takes the operation's name, then the arguments of `generate`."""
+        """The method `LLM.operate`: takes the operation's name, then the arguments of its input."""
         ...
 
     @property

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol, runtime_checkable
 
-from .. import ports
+from .. import ports, schema
 from ..schema import EMPTY, ModelCall
 from .pricing import NO_TERMS, Terms
 from .profiles import ModelCatalogue, ModelProfile
@@ -53,7 +53,7 @@ class ProviderServices(Protocol):
         ...
 
 
-def _usual_terms(call: ModelCall) -> Terms:
+def _usual_terms(given: object) -> Terms:
     return NO_TERMS
 
 
@@ -65,8 +65,8 @@ class ProviderSession:
     transpiler: Transpiler
     endpoint: Endpoint
     profile: ModelProfile
-    terms: Callable[[ModelCall], Terms] = _usual_terms
-    """Returns what a call asks for that changes its price: the service tier, the region. Pure."""
+    terms: Callable[[ModelCall | schema.OperationInput], Terms] = _usual_terms
+    """Returns what a call, or an input without one, asks for that changes its price: the tier, the region. Pure."""
     price: ports.Price | None = None
     """A price that only the provider knows, such as 0 for a model on this machine; None for those of the catalogue."""
     calls: Sequence[ModelCall] | None = None

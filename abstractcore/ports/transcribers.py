@@ -6,7 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-from ..schema import AudioPart, CallWarning, Transcript, Usage
+from ..schema import AudioPart, CallInput, CallWarning, SchemaError, Transcript, Usage
+from ..schema.json_values import check_items
+from ..schema.quoting import shown
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +17,32 @@ class VoiceSample:
 
     speaker: str
     recording: AudioPart
+
+
+@dataclass(frozen=True, slots=True)
+class TranscriptionInput(CallInput):
+    """A call with one recording to transcribe.
+
+    `language` is a code such as "en"; `terms` are names and terms as they are spelled. `words` asks for the time of
+    each word, `speakers` for who speaks; `voices` are samples of some of them. `seconds` is the length of the
+    recording, for the usage of a response that reports none.
+    """
+
+    language: str | None = None
+    terms: tuple[str, ...] = ()
+    words: bool = False
+    speakers: bool = False
+    voices: tuple[VoiceSample, ...] = ()
+    seconds: float | None = None
+
+    def __post_init__(self) -> None:
+        CallInput.__post_init__(self)
+        if self.language is not None and not isinstance(self.language, str):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise SchemaError(f"expected a language code, got {shown(self.language)}", "language")
+        if isinstance(self.terms, str) or not all(isinstance(each, str) for each in self.terms):  # pyright: ignore[reportUnnecessaryIsInstance]
+            raise SchemaError(f"expected a list of texts, got {shown(self.terms)}", "terms")
+        object.__setattr__(self, "terms", tuple(self.terms))
+        object.__setattr__(self, "voices", check_items(self.voices, VoiceSample, "voices"))
 
 
 @dataclass(frozen=True, slots=True)

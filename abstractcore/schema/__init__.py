@@ -96,6 +96,7 @@ if TYPE_CHECKING:
     from .media_texts import MediaText
     from .media_verifications import MediaVerification, WordDifference
     from .model_lists import ModelList
+    from .operation_inputs import CallInput, ModelListInput, OperationInput, StoredReplyInput
     from .output_attempts import OutputAttempt
     from .partial_replies import partial_reply, usage_so_far
     from .pending_calls import AllowedCall, AnswerKind, PendingCall, PendingReason, ToolAnswer, call_digest
@@ -103,7 +104,7 @@ if TYPE_CHECKING:
     from .quoting import shown
     from .reading import from_data
     from .records import CallRecord, Capture, Outcome
-    from .redaction import redacted_call, redacted_reply
+    from .redaction import redacted_call, redacted_data, redacted_reply
     from .reply_readings import ReplyReading
     from .sent_names import SentNames
     from .server_side import Parsed, Rendered
@@ -164,6 +165,10 @@ _LATER = {
     "MediaProgress": "media_progress",
     "MediaText": "media_texts",
     "ModelList": "model_lists",
+    "CallInput": "operation_inputs",
+    "ModelListInput": "operation_inputs",
+    "OperationInput": "operation_inputs",
+    "StoredReplyInput": "operation_inputs",
     "Outcome": "records",
     "OutputAttempt": "output_attempts",
     "Parsed": "server_side",
@@ -217,6 +222,7 @@ _LATER = {
     "install_hint": "install_hints",
     "partial_reply": "partial_replies",
     "redacted_call": "redaction",
+    "redacted_data": "redaction",
     "redacted_reply": "redaction",
     "response_message": "error_messages",
     "size_of": "sizes",
@@ -248,6 +254,7 @@ __all__ = [
     "BlobForm",
     "CachePoint",
     "CachedContent",
+    "CallInput",
     "CallProgress",
     "CallRecord",
     "CallWarning",
@@ -311,8 +318,10 @@ __all__ = [
     "Modality",
     "ModelCall",
     "ModelList",
+    "ModelListInput",
     "ModelReply",
     "OpaquePart",
+    "OperationInput",
     "Outcome",
     "OutputAttempt",
     "OutputMode",
@@ -344,6 +353,7 @@ __all__ = [
     "SpokenPiece",
     "SpokenWord",
     "StoredFile",
+    "StoredReplyInput",
     "StreamEvent",
     "TextDelta",
     "TextEnd",
@@ -397,6 +407,7 @@ __all__ = [
     "media_kind_of",
     "partial_reply",
     "redacted_call",
+    "redacted_data",
     "redacted_reply",
     "response_message",
     "shown",

@@ -203,7 +203,7 @@ class ModelCall(Immutable):
         for name in ("media_policy", "media_history", "tags", "trace_context"):
             value = getattr(self, name)
             if value is not EMPTY:
-                object.__setattr__(self, name, _labels(value, name))
+                object.__setattr__(self, name, labels(value, name))
         if self.provider_options is not NO_OPTIONS:
             object.__setattr__(self, "provider_options", given_options(self.provider_options))
         _check_choices(self)
@@ -217,8 +217,9 @@ class ModelCall(Immutable):
 _FIELD_NAMES = tuple(field.name for field in fields(ModelCall))
 
 
-def _labels(labels: object, path: str) -> JSONObject:
-    frozen = freeze_object(labels, path)
+def labels(given: object, path: str) -> JSONObject:
+    """Returns a mapping of texts, frozen; raises `SchemaError` with the path of another value."""
+    frozen = freeze_object(given, path)
     for name, label in frozen.items():
         check_text(label, f"{path}.{name}")
     return frozen

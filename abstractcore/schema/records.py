@@ -38,8 +38,9 @@ class CallRecord(Immutable):
     of their own, such as captions: sums over all records are what was spent. `cost` is in US dollars, exact, with its
     `cost_source`; it is None for the `cost_reason`. `price_rows` are the digests of the price rows that applied, each
     with the indexes of the conditions in it that held. `operation` is the requested operation; full records of
-    operations other than chat hold its `result`. `verification` is that of the answer, with `verify=True`; only full
-    records hold its texts.
+    operations other than chat hold its `result`. `input` is what it was requested for beside a call, such as the texts
+    to embed, in full or redacted. `verification` is that of the answer, with `verify=True`; only full records hold its
+    texts.
     """
 
     trace_id: str
@@ -68,8 +69,10 @@ class CallRecord(Immutable):
     cost_reason: str | None = None
     price_rows: tuple[str, ...] = ()
     verification: schema.Verification | None = None
+    input: JSONValue = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "cost", checked_cost(self.cost))
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
         object.__setattr__(self, "result", freeze(self.result, "result"))
+        object.__setattr__(self, "input", freeze(self.input, "input"))

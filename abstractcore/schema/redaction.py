@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, TypeVar
 
 from .blobs import Blob
 from .calls import ModelCall
+from .json_values import JSONValue
 from .messages import Message
 from .parts import (
     MEDIA_PARTS,
@@ -34,6 +36,15 @@ def redacted_call(call: ModelCall) -> ModelCall:
 def redacted_reply(reply: ModelReply) -> ModelReply:
     """Returns `reply` with texts and files replaced by their sizes, and without provider metadata."""
     return replace(reply, parts=tuple(_part(part) for part in reply.parts), provider_metadata={})
+
+
+def redacted_data(value: JSONValue) -> JSONValue:
+    """Returns JSON data with texts replaced by their sizes."""
+    if isinstance(value, str):
+        return _size(value)
+    if isinstance(value, Mapping):
+        return {name: redacted_data(item) for name, item in value.items()}
+    return [redacted_data(item) for item in value] if isinstance(value, list | tuple) else value
 
 
 def _size(text: str) -> str:

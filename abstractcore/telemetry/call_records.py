@@ -3,26 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import cast
 
 from ..errors import AbstractCoreError
-from ..ports import CallContext, CallEnd, Pricing
+from ..ports import AnyInput, CallContext, CallEnd, Pricing
+from ..ports.operations import call_in
 from ..schema import (
     CallRecord,
     Capture,
     ErrorRecord,
+    JSONObject,
     JSONValue,
     MediaDecision,
+    ModelCall,
     ModelReply,
+    OperationInput,
     SchemaError,
     Verification,
+    content_size,
     digest,
     partial_reply,
     redacted_call,
+    redacted_data,
     redacted_reply,
+    size_of,
+    to_data,
 )
 from ..schema.quoting import shortened
 from .costs import Bill
 
+_IN_RECORD = frozenset({"call", "model", "provider", "tags", "parent_id"})
+"""Fields of inputs that a record has itself."""
 _LONGEST_MESSAGE = 1200
 """The maximum number of characters of messages of other packages' exceptions."""
 
@@ -46,20 +57,20 @@ class EndedCall:
 
     def _bare(self) -> CallRecord:
         context, end, reply = self._context, self._end, self._reply
-        call = context.call
+        given = context.input
         bill = Bill(context, of_record=True)
         cost = bill.cost(context.pricing or self._pricing)
         return CallRecord(
             trace_id=context.trace_id,
-            parent_id=call.parent_id,
-            provider=call.provider,
-            model=(reply.model if reply is not None else None) or call.model,
+            parent_id=given.parent_id,
+            provider=given.provider,
+            model=(reply.model if reply is not None else None) or given.model,
             outcome=end.outcome,
-            streamed=call.stream,
+            streamed=bool(getattr(given, "stream", False)),
             started_at=context.started_at,
             seconds=end.seconds,
             seconds_to_first=end.seconds_to_first,
-            call_digest=digest(call),
+            call_digest=digest(call_in(given) or _recorded(given)),
             reply_digest=digest(reply) if reply is not None else None,
             call=None,
             reply=None,
@@ -69,7 +80,7 @@ class EndedCall:
             media=tuple(map(_without_text, context.decisions)),
             warnings=context.secrets.value((*context.warnings, *(reply.warnings if reply is not None else ()))),
             error=self._error("off"),
-            tags=call.tags,
+            tags=given.tags,
             operation=context.operation.name,
             cost_source=cost.cost_source,
             cost_reason=cost.cost_reason,
@@ -78,16 +89,24 @@ class EndedCall:
         )
 
     def _with_content(self, record: CallRecord, capture: Capture) -> CallRecord:
-        call, reply = self._context.call, self._reply
+        call, reply, secrets = call_in(self._context.input), self._reply, self._context.secrets
         if capture == "off":
             return record
+        given = secrets.value(_input_of(self._context))
         if capture == "redacted":
-            return replace(record, call=redacted_call(call), reply=redacted_reply(reply) if reply is not None else None)
-        # A credential in the content is content; options and headers of a call are not.
-        call = call.with_(provider_options=self._context.secrets.value(call.provider_options))
+            return replace(
+                record,
+                call=redacted_call(call) if call is not None else None,
+                reply=redacted_reply(reply) if reply is not None else None,
+                input=given and {name: _redacted(name, value) for name, value in given.items()},
+            )
+        if call is not None:
+            # A credential in the content is content; options and headers of a call are not.
+            call = call.with_(provider_options=secrets.value(call.provider_options))
         return replace(
             record,
             call=call,
+            input=given,
             reply=reply,
             media=self._context.decisions,
             error=self._error(capture),
@@ -101,6 +120,29 @@ class EndedCall:
 
     def _error(self, capture: Capture) -> ErrorRecord | None:
         return self._context.secrets.value(_error_record(self._end.error, capture))
+
+
+def content_of(context: CallContext) -> int:
+    """Returns the bytes of what the input of a request holds until its record is made."""
+    call = call_in(context.input)
+    return size_of(context.input) if call is None else content_size(call)
+
+
+def _input_of(context: CallContext) -> JSONObject | None:
+    """Returns what an input has beside the fields of the record, as JSON; None for one that is a call."""
+    given = context.input
+    if isinstance(given, ModelCall):
+        return None
+    data = cast("JSONObject", to_data(_recorded(given)))
+    return {name: value for name, value in data.items() if name not in _IN_RECORD}
+
+
+def _redacted(name: str, value: JSONValue) -> JSONValue:
+    return value if name == "trace_context" else redacted_data(value)
+
+
+def _recorded(given: AnyInput) -> AnyInput:
+    return given.for_record() if isinstance(given, OperationInput) else given
 
 
 def _reply(end: CallEnd) -> ModelReply | None:

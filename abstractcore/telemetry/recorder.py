@@ -188,15 +188,14 @@ class Recorder:
         """Queues the notification of all current subscribers. Returns at once."""
         subscriptions = self._concerned(origin)
 
-        from ..schema import content_size
-        from .call_records import EndedCall
+        from .call_records import EndedCall, content_of
 
         def write() -> None:
             call = EndedCall(context, end, pricing)
             for subscription in subscriptions:
                 subscription.report(call, origin)
 
-        size = content_size(context.call)
+        size = content_of(context)
         try:
             writer = self._writer.begun()
         except RuntimeError:

@@ -67,7 +67,7 @@ class EvidenceCheck(_CallCheck):
         prepared = await self._begin(runtime)
         if self._call is None:
             self._call = _instructed(prepared.call, quote_instruction(self._output.schema, self._output.files))
-        return replace(prepared, call=self._call)
+        return replace(prepared, input=self._call)
 
     async def check(self, response: GenerateResponse[Any], files: CallFiles, runtime: Runtime) -> GenerateResponse[Any]:
         """Returns the response with its evidence. What cannot be checked, also in time, is not verified: the answer is

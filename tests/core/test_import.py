@@ -195,6 +195,7 @@ NOT_FOR_A_TEXT = (
     "abstractcore.schema.media_decisions",
     "abstractcore.schema.media_texts",
     "abstractcore.schema.model_lists",
+    "abstractcore.schema.operation_inputs",
     "abstractcore.schema.output_attempts",
     "abstractcore.schema.partial_replies",
     "abstractcore.schema.pending_calls",

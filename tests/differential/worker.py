@@ -249,9 +249,12 @@ def _call(value: Any) -> ModelCall:
 
 
 def _operation(transpiler: Any, name: str, **arguments: Any) -> Any:
-    """The operation `name`: its `encode` and `decode`. Older revisions have a pair of methods for each."""
+    """The operation `name`: its `encode` of a call and `decode`. Older revisions have functions of the arguments, or a
+    pair of methods for each.
+    """
     if hasattr(transpiler, "operations"):
-        return transpiler.operations[name](**arguments)
+        found = transpiler.operations[name]
+        return found(**arguments) if callable(found) else _with_input(found, arguments)
     encode, decode = _METHODS[name]
     if name == "count_tokens":
         return SimpleNamespace(encode=getattr(transpiler, encode), decode=getattr(transpiler, decode))
@@ -259,6 +262,19 @@ def _operation(transpiler: Any, name: str, **arguments: Any) -> Any:
         return SimpleNamespace(encode=lambda call: getattr(transpiler, encode)(call, **arguments))
     return SimpleNamespace(
         encode=lambda call: getattr(transpiler, encode)(**arguments), decode=getattr(transpiler, decode)
+    )
+
+
+def _with_input(operation: Any, arguments: Mapping[str, Any]) -> Any:
+    """The `encode` of a call and the `decode` of an operation whose inputs have `arguments`."""
+
+    def input_of(call: ModelCall) -> Any:
+        if operation.input is ModelCall:
+            return call
+        return operation.input(**arguments, **({"call": call} if operation.takes_call else {"model": call.model}))
+
+    return SimpleNamespace(
+        encode=lambda call: operation.encode(input_of(call)), decode=lambda response: operation.decode(response, None)
     )
 
 

@@ -73,8 +73,8 @@ VENDORS: Mapping[str, tuple[str, dict[str, Any], Callable[[str], list[str]]]] = 
 
 def listed(call_style: Any, llm: Any, **arguments: Any) -> ModelList:
     if call_style.name == "sync":
-        return llm.operate("list_models", "-", arguments=arguments).value
-    return call_style.run(llm.aoperate("list_models", "-", arguments=arguments)).value
+        return llm.operate("list_models", arguments=arguments).value
+    return call_style.run(llm.aoperate("list_models", arguments=arguments)).value
 
 
 @pytest.fixture
@@ -127,7 +127,7 @@ def test_next_page_is_asked_for(
 @pytest.mark.parametrize("arguments", [{"after": 5}, {"after": "x"}])
 def test_page_that_no_list_named_is_refused(connect: Any, arguments: dict[str, Any]):
     with pytest.raises(InvalidInputError, match=r"arguments\.after: expected the `next` of a page, got"):
-        connect().operate("list_models", "-", arguments=arguments)
+        connect().operate("list_models", arguments=arguments)
 
 
 @pytest.mark.parametrize(

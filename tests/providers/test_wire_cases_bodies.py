@@ -95,7 +95,7 @@ def test_error_object_reads_the_same_with_status_200(format, error_class):
     assert (type(caught.value), caught.value.message) == (type(read), read.message)
     if "count_tokens" in operations_of(transpiler):
         with pytest.raises(error_class, match="what they say"):
-            transpiler.operations["count_tokens"]().decode(replace(rendered, status=200))
+            transpiler.operations["count_tokens"].decode(replace(rendered, status=200), None)
 
 
 ODD_ERRORS: dict[str, tuple[str, dict[str, Any], type[ProviderError]]] = {
@@ -220,7 +220,7 @@ def test_web_page_instead_of_a_token_count_is_the_same_error(format):
     transpiler = FORMATS[format]()
     if "count_tokens" in operations_of(transpiler):
         with pytest.raises(UnexpectedResponseError):
-            transpiler.operations["count_tokens"]().decode(WireResponse(200, {}, PAGE.encode()))
+            transpiler.operations["count_tokens"].decode(WireResponse(200, {}, PAGE.encode()), None)
 
 
 # A stream with another content type, and one that was not asked for

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ...errors import UnsupportedOptionError
-from ...schema import CallWarning, JSONValue, ModelCall
+from ...ports import AnyInput
+from ...schema import CallWarning, JSONValue
 from ...schema.quoting import shown
 
 _NO_LOSSES = frozenset(
@@ -37,13 +38,13 @@ def without_sampling_warnings(warnings: Sequence[CallWarning]) -> tuple[CallWarn
     return tuple(warning for warning in warnings if not warning.path.startswith("sampling."))
 
 
-def refuse_losses(warnings: Sequence[CallWarning], call: ModelCall) -> None:
-    """Raises `UnsupportedOptionError` for warnings of losses in a strict call; others, as of file names, pass."""
+def refuse_losses(warnings: Sequence[CallWarning], given: AnyInput) -> None:
+    """Raises `UnsupportedOptionError` for warnings of losses in a strict input; others, as of file names, pass."""
     losses = "; ".join(str(warning) for warning in warnings if warning.code not in _NO_LOSSES)
     if losses:
         raise UnsupportedOptionError(
             losses,
             hint="Leave the option out, or call without strict=True.",
-            provider=call.provider or None,
-            model=call.model,
+            provider=given.provider or None,
+            model=given.model,
         )

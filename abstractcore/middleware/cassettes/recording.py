@@ -173,8 +173,8 @@ def _observed(attempt: Attempt, responses: list[RecordedResponse]) -> Attempt:
     if operation.is_chat:
         return attempt
 
-    def observe(response: WireResponse) -> object:
-        value = operation.decode(response)
+    def observe(response: WireResponse, given: object) -> object:
+        value = operation.decode(response, given)
         read = {name: response.headers[name] for name in operation.reads_headers if name in response.headers}
         responses.append(RecordedResponse.of(response.body, read))
         return value

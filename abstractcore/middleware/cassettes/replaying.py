@@ -59,7 +59,7 @@ class Replay(NotCopied):
         elif attempt.operation.is_chat:
             raise CassetteError(f"{self.path} has the response to another operation: expected a reply.")
         else:
-            answer = attempt.operation.read(_response(exchange, self.path))
+            answer = attempt.read(_response(exchange, self.path))
         billed = BilledResponse(answer.usage, answer.model or "", record.started_at, attempt.context.terms)
         attempt.context.responses.append(billed)
         return answer

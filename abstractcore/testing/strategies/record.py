@@ -46,4 +46,5 @@ def call_records() -> SearchStrategy[CallRecord]:
         cost_source=st.sampled_from((None, *COST_SOURCES)),
         cost_reason=st.none() | TEXT,
         price_rows=tuples(NAME, 2),
+        input=st.none() | st.dictionaries(NAME, TEXT, max_size=1),
     )

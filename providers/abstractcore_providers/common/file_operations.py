@@ -3,37 +3,59 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import datetime
 from typing import TypeVar
 from urllib.parse import quote
 
-from abstractcore.ports import Operation
+from abstractcore.ports import FileChunk, FileId, FileUpload, Operation, ProviderFile
 from abstractcore.schema import Encoded, Usage, WireRequest, WireResponse
 
-T = TypeVar("T")
+Input = TypeVar("Input", FileChunk, FileId)
+Output = TypeVar("Output")
 UPLOAD, READ, DELETE = "files.upload", "files.read", "files.delete"
 LIFETIME_SECONDS = 48 * 3600
 """How long uploads are kept where the vendor leaves the choice: as long as Google keeps files."""
 
 
-def file_operation(
-    name: str,
-    request: WireRequest,
-    decode: Callable[[WireResponse], T],
+def upload_operation(
+    encode: Callable[[FileChunk], WireRequest],
+    decode: Callable[[WireResponse, FileChunk], FileUpload],
     *,
     reads_headers: frozenset[str] = frozenset(),
     may_repeat: bool = True,
-) -> Operation[T]:
+) -> Operation[FileChunk, FileUpload]:
+    """Returns an operation that uploads a file, or a part of one."""
+    operation = _free(UPLOAD, FileChunk, encode, decode)
+    return replace(operation, reads_headers=reads_headers, may_repeat=may_repeat)
+
+
+def read_operation(
+    encode: Callable[[FileId], WireRequest], decode: Callable[[WireResponse], ProviderFile]
+) -> Operation[FileId, ProviderFile]:
+    """Returns the operation that reads the state of a file."""
+    return _free(READ, FileId, encode, lambda response, file: decode(response))
+
+
+def delete_operation(encode: Callable[[FileId], WireRequest]) -> Operation[FileId, None]:
+    """Returns the operation that deletes a file."""
+    return _free(DELETE, FileId, encode, lambda response, file: None)
+
+
+def _free(
+    name: str,
+    input: type[Input],
+    encode: Callable[[Input], WireRequest],
+    decode: Callable[[WireResponse, Input], Output],
+) -> Operation[Input, Output]:
     """Returns an operation on a file store; vendors do not charge for them."""
     return Operation(
         name,
-        lambda call: Encoded(request),
+        input,
+        lambda given: Encoded(encode(given)),
         decode,
         usage=lambda result: Usage(0, 0),
         is_free=True,
-        has_input=False,
-        reads_headers=reads_headers,
-        may_repeat=may_repeat,
     )
 
 

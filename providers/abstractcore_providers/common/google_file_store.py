@@ -8,7 +8,7 @@ for two days.
 from __future__ import annotations
 
 import base64
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Literal
 from urllib.parse import urlsplit
@@ -16,10 +16,10 @@ from urllib.parse import urlsplit
 from pydantic_core import to_json
 
 from abstractcore.errors import ServerError
-from abstractcore.ports import FileToUpload, FileUpload, Operation, ProviderFile
+from abstractcore.ports import FileChunk, FileId, FileToUpload, FileUpload, Operation, ProviderFile
 from abstractcore.schema import WireRequest, WireResponse
 
-from .file_operations import DELETE, READ, UPLOAD, file_operation, path_of, seconds_between
+from .file_operations import delete_operation, path_of, read_operation, seconds_between, upload_operation
 from .google_errors import RIGHT_ADDRESS, error_in_body
 from .json_reading import Object, as_object, text_of
 from .response_bodies import read_body
@@ -43,43 +43,46 @@ class GoogleFileStore:
         """Returns the beginning: the first request has no content."""
         return FileUpload(step=CHUNK_BYTES)
 
-    def send(self, file: FileToUpload, upload: FileUpload, data: bytes) -> Operation[FileUpload]:
+    def send(self, file: FileToUpload, upload: FileUpload) -> Operation[FileChunk, FileUpload]:
         """Returns the start of the upload, or its next chunk, which is not repeated: see `resume`."""
         if not upload.session:
-            return _operation(_start(file), lambda response: _started(response, file, upload))
-        is_last = upload.offset + len(data) == file.size
-        headers = {
-            "x-goog-upload-command": "upload, finalize" if is_last else "upload",
-            "x-goog-upload-offset": str(upload.offset),
-        }
-        request = WireRequest(f"{_UPLOADS}?{upload.session}", headers, data)
-        sent = replace(upload, offset=upload.offset + len(data))
-        return _operation(request, lambda response: _received(response, file, sent), may_repeat=False)
+            return upload_operation(_start, _started, reads_headers=_HEADERS)
+        return upload_operation(_next, _received, reads_headers=_HEADERS, may_repeat=False)
 
-    def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileUpload] | None:
+    def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileChunk, FileUpload] | None:
         """Returns the question how many bytes the server has; None before the upload has started."""
-        if not upload.session:
-            return None
-        request = WireRequest(f"{_UPLOADS}?{upload.session}", {"x-goog-upload-command": "query"}, b"")
-        return _operation(request, lambda response: _resumed(response, file, upload))
+        return upload_operation(_query, _resumed, reads_headers=_HEADERS) if upload.session else None
 
-    def read(self, id: str) -> Operation[ProviderFile]:
-        """Returns `GET /files/{name}`."""
-        request = WireRequest(_path_of(id), {}, b"", "GET")
-        return file_operation(READ, request, lambda response: _file(response, _object(response)))
+    @property
+    def read(self) -> Operation[FileId, ProviderFile]:
+        """`GET /files/{name}`."""
+        return read_operation(
+            lambda file: WireRequest(_path_of(file.id), {}, b"", "GET"),
+            lambda response: _file(response, _object(response)),
+        )
 
-    def delete(self, id: str) -> Operation[None]:
-        """Returns `DELETE /files/{name}`."""
-        return file_operation(DELETE, WireRequest(_path_of(id), {}, b"", "DELETE"), lambda response: None)
-
-
-def _operation(
-    request: WireRequest, decode: Callable[[WireResponse], FileUpload], *, may_repeat: bool = True
-) -> Operation[FileUpload]:
-    return file_operation(UPLOAD, request, decode, reads_headers=_HEADERS, may_repeat=may_repeat)
+    @property
+    def delete(self) -> Operation[FileId, None]:
+        """`DELETE /files/{name}`."""
+        return delete_operation(lambda file: WireRequest(_path_of(file.id), {}, b"", "DELETE"))
 
 
-def _start(file: FileToUpload) -> WireRequest:
+def _next(chunk: FileChunk) -> WireRequest:
+    upload = chunk.upload
+    is_last = upload.offset + len(chunk.data) == chunk.file.size
+    headers = {
+        "x-goog-upload-command": "upload, finalize" if is_last else "upload",
+        "x-goog-upload-offset": str(upload.offset),
+    }
+    return WireRequest(f"{_UPLOADS}?{upload.session}", headers, chunk.data)
+
+
+def _query(chunk: FileChunk) -> WireRequest:
+    return WireRequest(f"{_UPLOADS}?{chunk.upload.session}", {"x-goog-upload-command": "query"}, b"")
+
+
+def _start(chunk: FileChunk) -> WireRequest:
+    file = chunk.file
     headers = {
         "content-type": "application/json",
         "x-goog-upload-protocol": "resumable",
@@ -92,17 +95,18 @@ def _start(file: FileToUpload) -> WireRequest:
     return WireRequest(_UPLOADS, headers, to_json({"file": {**named, **metadata}}))
 
 
-def _started(response: WireResponse, file: FileToUpload, upload: FileUpload) -> FileUpload:
+def _started(response: WireResponse, sent: FileChunk) -> FileUpload:
     """Reads the address of the upload. Only its query is used: chunks go to the host of the API, with its key."""
     address = urlsplit(response.headers.get(_URL, ""))
     if not address.path.endswith(_UPLOAD_PATH) or not address.query:
         raise ServerError("the response has no address for the upload", status=response.status, hint=RIGHT_ADDRESS)
     granularity = max(1, _number(response, _GRANULARITY) or 1)
     step = max(granularity, CHUNK_BYTES // granularity * granularity)
-    return replace(upload, session=address.query, step=step, wants=min(step, file.size))
+    return replace(sent.upload, session=address.query, step=step, wants=min(step, sent.file.size))
 
 
-def _received(response: WireResponse, file: FileToUpload, upload: FileUpload) -> FileUpload:
+def _received(response: WireResponse, sent: FileChunk) -> FileUpload:
+    file, upload = sent.file, replace(sent.upload, offset=sent.upload.offset + len(sent.data))
     status = response.headers.get(_STATUS)
     if status == "final":
         data = _object(response)
@@ -112,13 +116,14 @@ def _received(response: WireResponse, file: FileToUpload, upload: FileUpload) ->
     return replace(upload, wants=min(upload.step, file.size - upload.offset))
 
 
-def _resumed(response: WireResponse, file: FileToUpload, upload: FileUpload) -> FileUpload:
+def _resumed(response: WireResponse, asked: FileChunk) -> FileUpload:
     """Reads what the server has. An upload that ended without a file is begun again."""
+    file, upload = asked.file, asked.upload
     status, received = response.headers.get(_STATUS), _number(response, _RECEIVED)
     if status == "active" and received is not None and received <= file.size:
         return replace(upload, offset=received, wants=min(upload.step, file.size - received))
     if status == "final" and response.body.strip():
-        return _received(response, file, upload)
+        return _received(response, asked)
     return FileUpload(step=CHUNK_BYTES)
 
 

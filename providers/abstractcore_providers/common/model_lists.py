@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 
 from abstractcore.errors import InvalidInputError, ProviderError, ServerError
 from abstractcore.ports import Operation
-from abstractcore.schema import EMPTY, Encoded, ModelList, Usage, WireRequest, WireResponse, to_data
+from abstractcore.schema import EMPTY, Encoded, ModelList, ModelListInput, Usage, WireRequest, WireResponse, to_data
 from abstractcore.schema.quoting import shown
 
 from .json_reading import Object, as_object, as_objects, text_of
@@ -34,21 +34,26 @@ class ModelListing:
     prefix: str = ""
     headers: Mapping[str, str] = EMPTY  # pyright: ignore[reportAssignmentType]
 
-    def __call__(self, *, after: str | None = None) -> Operation[ModelList]:
-        """Returns the operation; `after` is `ModelList.next` of the page before. It is free of charge."""
-        if after is not None and (not isinstance(after, str) or not self.after):  # pyright: ignore[reportUnnecessaryIsInstance]
-            raise InvalidInputError(f"expected the `next` of a page, got {shown(after)}", path="arguments.after")
-        query = {**self.query, **({self.after: after} if after else {})}
-        path = f"{self.path}?{urlencode(query)}" if query else self.path
+    @property
+    def operation(self) -> Operation[ModelListInput, ModelList]:
+        """The operation, which is free of charge."""
         return Operation(
             LIST_MODELS,
-            lambda call: Encoded(WireRequest(path, self.headers, b"", "GET")),
-            self._read,
+            ModelListInput,
+            self._encode,
+            lambda response, given: self._read(response),
             usage=lambda page: Usage(0, 0),
             to_record=to_data,
             is_free=True,
-            has_input=False,
         )
+
+    def _encode(self, given: ModelListInput) -> Encoded:
+        """Returns the request for a page; raises `InvalidInputError` for a further one of a list that has only one."""
+        if given.after is not None and not self.after:
+            raise InvalidInputError(f"expected the `next` of a page, got {shown(given.after)}", path="arguments.after")
+        query = {**self.query, **({self.after: given.after} if given.after else {})}
+        path = f"{self.path}?{urlencode(query)}" if query else self.path
+        return Encoded(WireRequest(path, self.headers, b"", "GET"))
 
     def _read(self, response: WireResponse) -> ModelList:
         """Reads a page: a list, or an object with one, of objects with an id; raises `ServerError` for another body."""

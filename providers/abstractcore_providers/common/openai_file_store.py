@@ -12,10 +12,10 @@ from dataclasses import replace
 from pydantic_core import to_json
 
 from abstractcore.errors import ServerError
-from abstractcore.ports import FileToUpload, FileUpload, Operation, ProviderFile
+from abstractcore.ports import FileChunk, FileId, FileToUpload, FileUpload, Operation, ProviderFile
 from abstractcore.schema import WireRequest, WireResponse
 
-from .file_operations import DELETE, LIFETIME_SECONDS, READ, UPLOAD, file_operation, path_of
+from .file_operations import LIFETIME_SECONDS, delete_operation, path_of, read_operation, upload_operation
 from .json_headers import JSON_HEADERS
 from .json_reading import Object, as_object, count_of, text_of
 from .multipart import multipart
@@ -38,32 +38,40 @@ class OpenAIFileStore:
             return FileUpload(wants=file.size, step=PART_BYTES)
         return FileUpload(step=PART_BYTES)
 
-    def send(self, file: FileToUpload, upload: FileUpload, data: bytes) -> Operation[FileUpload]:
-        """Returns the next request: the file, the beginning of an upload in parts, a part, or the end of the upload."""
+    def send(self, file: FileToUpload, upload: FileUpload) -> Operation[FileChunk, FileUpload]:
+        """Returns the next step: the file, the beginning of an upload in parts, a part, or the end of the upload."""
         if file.size <= PART_BYTES:
-            fields = {"purpose": _purpose(file), **_expiry_fields()}
-            request = multipart(_FILES, fields.items(), "file", _named(file), data)
-            return file_operation(UPLOAD, request, lambda response: replace(upload, file=_read_file(response)))
+            return upload_operation(_whole, lambda response, sent: replace(sent.upload, file=_read_file(response)))
         if not upload.session:
-            return file_operation(UPLOAD, _begun(file), lambda response: _begin_parts(response, file, upload))
-        path = path_of(_UPLOADS, upload.session)
-        if upload.wants:
-            request = multipart(f"{path}/parts", (), "data", file, data)
-            return file_operation(UPLOAD, request, lambda response: _part_sent(response, file, upload))
-        request = WireRequest(f"{path}/complete", JSON_HEADERS, to_json({"part_ids": list(upload.parts)}))
-        return file_operation(UPLOAD, request, lambda response: _completed(response, upload))
+            return upload_operation(_beginning, _begin_parts)
+        return upload_operation(_part, _part_sent) if upload.wants else upload_operation(_end, _completed)
 
-    def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileUpload] | None:
+    def resume(self, file: FileToUpload, upload: FileUpload) -> None:
         """Returns None: requests are repeated. Parts that arrive twice are used once."""
-        return None
 
-    def read(self, id: str) -> Operation[ProviderFile]:
-        """Returns `GET /files/{id}`."""
-        return file_operation(READ, WireRequest(path_of(_FILES, id), {}, b"", "GET"), _read_file)
+    @property
+    def read(self) -> Operation[FileId, ProviderFile]:
+        """`GET /files/{id}`."""
+        return read_operation(lambda file: WireRequest(path_of(_FILES, file.id), {}, b"", "GET"), _read_file)
 
-    def delete(self, id: str) -> Operation[None]:
-        """Returns `DELETE /files/{id}`."""
-        return file_operation(DELETE, WireRequest(path_of(_FILES, id), {}, b"", "DELETE"), lambda response: None)
+    @property
+    def delete(self) -> Operation[FileId, None]:
+        """`DELETE /files/{id}`."""
+        return delete_operation(lambda file: WireRequest(path_of(_FILES, file.id), {}, b"", "DELETE"))
+
+
+def _whole(chunk: FileChunk) -> WireRequest:
+    fields = {"purpose": _purpose(chunk.file), **_expiry_fields()}
+    return multipart(_FILES, fields.items(), "file", _named(chunk.file), chunk.data)
+
+
+def _part(chunk: FileChunk) -> WireRequest:
+    return multipart(f"{path_of(_UPLOADS, chunk.upload.session)}/parts", (), "data", chunk.file, chunk.data)
+
+
+def _end(chunk: FileChunk) -> WireRequest:
+    path, parts = path_of(_UPLOADS, chunk.upload.session), list(chunk.upload.parts)
+    return WireRequest(f"{path}/complete", JSON_HEADERS, to_json({"part_ids": parts}))
 
 
 def _purpose(file: FileToUpload) -> str:
@@ -83,7 +91,8 @@ def _named(file: FileToUpload) -> FileToUpload:
     return replace(file, name=f"file{extension}")
 
 
-def _begun(file: FileToUpload) -> WireRequest:
+def _beginning(chunk: FileChunk) -> WireRequest:
+    file = chunk.file
     body = {
         "bytes": file.size,
         "filename": _named(file).name,
@@ -94,22 +103,23 @@ def _begun(file: FileToUpload) -> WireRequest:
     return WireRequest(_UPLOADS, JSON_HEADERS, to_json(body))
 
 
-def _begin_parts(response: WireResponse, file: FileToUpload, upload: FileUpload) -> FileUpload:
+def _begin_parts(response: WireResponse, sent: FileChunk) -> FileUpload:
     id = _id_of(response, _object(response))
-    return replace(upload, session=id, wants=min(upload.step, file.size))
+    return replace(sent.upload, session=id, wants=min(sent.upload.step, sent.file.size))
 
 
-def _part_sent(response: WireResponse, file: FileToUpload, upload: FileUpload) -> FileUpload:
+def _part_sent(response: WireResponse, sent: FileChunk) -> FileUpload:
+    file, upload = sent.file, sent.upload
     id, offset = _id_of(response, _object(response)), upload.offset + upload.wants
     wants = min(upload.step, file.size - offset)
     return replace(upload, offset=offset, wants=wants, parts=(*upload.parts, id))
 
 
-def _completed(response: WireResponse, upload: FileUpload) -> FileUpload:
+def _completed(response: WireResponse, sent: FileChunk) -> FileUpload:
     data = _object(response)
     if text_of(data, "status") not in _STATES:
         raise ServerError(f"the upload is {text_of(data, 'status')!r}: expected 'completed'", status=response.status)
-    return replace(upload, file=_file(response, as_object(data.get("file"))))
+    return replace(sent.upload, file=_file(response, as_object(data.get("file"))))
 
 
 def _read_file(response: WireResponse) -> ProviderFile:

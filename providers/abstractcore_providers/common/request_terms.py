@@ -9,18 +9,23 @@ OpenAI, Groq, Mistral, xAI and Anthropic: `service_tier`; OpenAI also `backgroun
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from abstractcore.ports import Endpoint, KnownUrl, Terms
-from abstractcore.schema import ModelCall
+from abstractcore.schema import NO_OPTIONS, ModelCall
+
+if TYPE_CHECKING:
+    from abstractcore.schema import OperationInput
 
 _TIER_FIELDS = ("service_tier", "serviceTier")
 
 
-def request_terms(provider: str, usual: Terms, call: ModelCall) -> Terms:
-    """Returns what a call asks for in its options for `provider`; `usual` is what applies without them."""
-    options = cast("Mapping[str, Any] | None", call.provider_options.get(provider))
+def request_terms(provider: str, usual: Terms, given: ModelCall | OperationInput) -> Terms:
+    """Returns what a call, or an input with `provider_options` of its own, asks for in its options for `provider`;
+    `usual` is what applies without them.
+    """
+    options = cast("Mapping[str, Any] | None", getattr(given, "provider_options", NO_OPTIONS).get(provider))
     if not options:
         return usual
     window = _text(_member(options.get("background_options"), "completion_window"))

@@ -15,7 +15,7 @@ import abstractcore
 from abstractcore.concurrency import is_large
 from abstractcore.errors import InvalidInputError, ModelNotFoundError, ServerError
 from abstractcore.ports import Operation
-from abstractcore.schema import Encoded, Message, ModelCall, WireRequest, WireResponse
+from abstractcore.schema import Encoded, Message, ModelCall, OperationInput, WireRequest, WireResponse
 
 from ..access.guarding import Guarding, accepted_texts
 from ..access.settlements import Spending
@@ -94,8 +94,10 @@ async def _moderated(
             body = await context.off_loop(large, _shown, given, call, data, llm.model) or body
         spending = account.spending = Spending(call, llm)
         try:
-            operation = _operation(body, is_free=llm.provider in _OPENAI)
-            result = spending.result = await llm.aoperate_call(operation, call, timeout=timeout_of(context))
+            texts = tuple(message.text for message in call.messages) if given.texts else ()
+            sent = ModerationBody(body, texts, model=llm.model, provider=llm.provider, tags=call.tags)
+            operation = _operation(is_free=llm.provider in _OPENAI)
+            result = spending.result = await llm.aoperate_call(operation, sent, timeout=timeout_of(context))
         except Exception:
             relay.fail()
             raise
@@ -127,13 +129,28 @@ def _shown(given: ModerationInput, call: ModelCall, data: Mapping[str, Any], mod
     return to_json({"input": shown, _MODEL: model})
 
 
-def _operation(body: bytes, *, is_free: bool) -> Operation[bytes]:
+@dataclass(frozen=True, slots=True)
+class ModerationBody(OperationInput):
+    """The body of a moderation, and the texts in it."""
+
+    body: bytes
+    texts: tuple[str, ...]
+
+    def for_record(self) -> ModerationBody:
+        """Returns the input without its body, which may have images."""
+        return self.with_(body=b"")
+
+
+def _operation(*, is_free: bool) -> Operation[ModerationBody, bytes]:
     """Returns the operation whose result is the body of the response. No vendor reports tokens in it."""
-    request = WireRequest("/moderations", {"content-type": "application/json"}, body)
-    return Operation(_MODERATE, lambda call: Encoded(request), _body, is_free=is_free, has_input=False)
+    return Operation(_MODERATE, ModerationBody, _encode, _body, is_free=is_free)
 
 
-def _body(response: WireResponse) -> bytes:
+def _encode(given: ModerationBody) -> Encoded:
+    return Encoded(WireRequest("/moderations", {"content-type": "application/json"}, given.body))
+
+
+def _body(response: WireResponse, given: ModerationBody) -> bytes:
     """Returns the body of a response; raises `ServerError` unless it is a JSON object."""
     try:
         is_object = isinstance(jiter.from_json(response.body), dict)

@@ -38,7 +38,7 @@ class Seen:
         self.attempts: list[tuple[str, str]] = []
 
     async def around_call(self, context: CallContext, next: CallNext) -> Any:
-        self.calls.append((context.operation.name, context.call.provider))
+        self.calls.append((context.operation.name, context.input.provider))
         return await next(context)
 
     async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Any:
@@ -53,6 +53,24 @@ def test_calls_pass_both_rings_of_middleware(call_style: CallStyle, with_backend
     spoken(call_style, llm.voice, "one two")
     assert seen.calls == [("tts", "tests:voice"), ("tts_stream", "tests:voice")]
     assert seen.attempts == [("tts", "/tts"), ("tts_stream", "/tts_stream")]
+
+
+def test_middleware_changes_the_arguments_of_a_backend(
+    call_style: CallStyle, with_backend: WithBackend, records: Records
+):
+    class Translating:
+        async def around_call(self, context: CallContext, next: CallNext) -> Any:
+            context.input = context.input.with_(arguments=("Bonjour",))
+            return await next(context)
+
+    class Echoing(Beeper):
+        def tts(self, text: str, *, voice: str = "low", format: str = "wav") -> Made:
+            return Made.of(WAV, "audio/wav", metadata={"said": [text, voice]})
+
+    llm = with_backend(voice=Echoing, middleware=[Translating()])
+    assert call(call_style, llm.voice, "tts", "Hello", voice="high").metadata == {"said": ["Bonjour", "high"]}
+    (found,) = records()
+    assert found.input == {"arguments": ["Bonjour"], "keywords": {"voice": "high"}}
 
 
 def test_scope_of_a_block_is_in_records(call_style: CallStyle, with_backend: WithBackend, records: Records):

@@ -16,7 +16,7 @@ from abstractcore import (
 )
 from abstractcore.ports import Address, ModelProfile, Operation, ProviderSession
 from abstractcore.registry import Registry
-from abstractcore.schema import Encoded
+from abstractcore.schema import Encoded, ModelCall
 from abstractcore_providers.common.endpoints import FixedEndpoint, NoAuth
 from abstractcore_providers.common.openai_errors import error_in_answer
 from abstractcore_providers.formats.openai_chat import OpenAIChat
@@ -28,13 +28,13 @@ class Counting(OpenAIChat):
 
     @property
     def operations(self):
-        return {"count_tokens": lambda: Operation("count_tokens", self._encode_count, self._decode_count)}
+        return {"count_tokens": Operation("count_tokens", ModelCall, self._encode_count, self._decode_count)}
 
     def _encode_count(self, call) -> Encoded:
         encoded = self.encode(call)
         return Encoded(encoded.request.with_url("/count"), encoded.warnings)
 
-    def _decode_count(self, response) -> int:
+    def _decode_count(self, response, call) -> int:
         try:
             data = json.loads(response.body)
             if "error" in data:

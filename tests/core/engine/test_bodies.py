@@ -33,7 +33,7 @@ class Pieces:
 
 
 OPERATION = Operation(
-    "chat", encode=lambda call: Encoded(WireRequest("/", {}, b"")), decode=lambda response: ModelReply()
+    "chat", ModelCall, lambda call: Encoded(WireRequest("/", {}, b"")), lambda response, call: ModelReply()
 )
 
 

@@ -30,7 +30,7 @@ class Counting(OpenAIChat):
 
     @property
     def operations(self):
-        return {"count_tokens": lambda: count_tokens(self.encode, lambda response: json.loads(response.body)["tokens"])}
+        return {"count_tokens": count_tokens(self.encode, lambda response: json.loads(response.body)["tokens"])}
 
 
 class Vendor:

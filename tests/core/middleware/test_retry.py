@@ -208,7 +208,7 @@ def test_retry_count_is_not_sent_in_headers(call_style, server, connect):
 
 
 OPERATION = Operation(
-    "chat", encode=lambda call: Encoded(WireRequest("/", {}, b"")), decode=lambda response: ModelReply()
+    "chat", ModelCall, lambda call: Encoded(WireRequest("/", {}, b"")), lambda response, call: ModelReply()
 )
 
 

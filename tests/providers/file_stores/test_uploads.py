@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import wave
 from collections.abc import Iterator
+from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
@@ -363,6 +364,10 @@ def test_request_of_an_upload_has_a_record_and_costs_nothing(call_style, store, 
     assert {each.parent_id for each in uploads} == {response.trace_id}
     assert {each.cost for each in uploads} == {0}
     assert {each.tags["team"] for each in uploads} == {"search"}
+    assert {each.call for each in uploads} == {None}
+    content = (tmp_path / "paper.pdf").read_bytes()
+    file = {"sha256": sha256(content).hexdigest(), "media_type": "application/pdf", "size": len(content)}
+    assert all(file.items() <= each.input["file"].items() and "data" not in each.input for each in uploads)
     assert len(chats) == 1
 
 

@@ -229,7 +229,7 @@ def test_junk_in_a_header_is_a_typed_error(format, name):
 def test_junk_in_a_count_is_a_typed_error(format):
     transpiler: Any = FORMATS[format]()
     for _, _, body in with_junk([dict.fromkeys(("input_tokens", "inputTokens", "totalTokens"), 5)]):
-        check_read(lambda body=body: transpiler.operations["count_tokens"]().decode(WireResponse(200, {}, body)))
+        check_read(lambda body=body: transpiler.operations["count_tokens"].decode(WireResponse(200, {}, body), None))
 
 
 # What was found

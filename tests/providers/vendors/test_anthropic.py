@@ -11,7 +11,7 @@ from anthropic._constants import ANTHROPIC_API_VERSION
 from abstractcore.engine import lower
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
-from abstractcore.schema import Message, ModelCall, Sampling, WireRequest
+from abstractcore.schema import Message, ModelCall, ModelListInput, Sampling, WireRequest
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
 from abstractcore_providers.vendors.anthropic import AnthropicProvider
 from tests.providers.vendors.test_presets import Services, address
@@ -123,7 +123,7 @@ def test_sampling_options_are_refused_by_the_version_that_is_sent(
         "sampling.temperature"
     ] * refused
     transpiler: Any = session.transpiler
-    listing = transpiler.operations["list_models"]().encode(call).request
+    listing = transpiler.operations["list_models"].encode(ModelListInput(model=model)).request
     assert listing.headers["anthropic-version"] == sent
 
 

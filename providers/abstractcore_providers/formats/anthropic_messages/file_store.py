@@ -10,17 +10,16 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from abstractcore.errors import ServerError
-from abstractcore.ports import FileToUpload, FileUpload, Operation, ProviderFile
+from abstractcore.ports import FileChunk, FileId, FileToUpload, FileUpload, Operation, ProviderFile
 from abstractcore.schema import WireRequest, WireResponse
 
 from ...common.file_operations import (
-    DELETE,
     LIFETIME_SECONDS,
-    READ,
-    UPLOAD,
-    file_operation,
+    delete_operation,
     path_of,
+    read_operation,
     seconds_between,
+    upload_operation,
 )
 from ...common.json_reading import as_object, count_of, text_of
 from ...common.multipart import multipart
@@ -40,23 +39,26 @@ class AnthropicFileStore:
         """Returns the beginning: files are sent as a whole."""
         return FileUpload(wants=file.size, step=file.size)
 
-    def send(self, file: FileToUpload, upload: FileUpload, data: bytes) -> Operation[FileUpload]:
+    def send(self, file: FileToUpload, upload: FileUpload) -> Operation[FileChunk, FileUpload]:
         """Returns `POST /files`."""
-        request = multipart(_FILES, [("expires_in_seconds", str(LIFETIME_SECONDS))], "file", file, data, self._headers)
-        return file_operation(UPLOAD, request, lambda response: replace(upload, file=_read_file(response)))
+        return upload_operation(self._whole, lambda response, sent: replace(sent.upload, file=_read_file(response)))
 
-    def resume(self, file: FileToUpload, upload: FileUpload) -> Operation[FileUpload] | None:
+    def resume(self, file: FileToUpload, upload: FileUpload) -> None:
         """Returns None: requests are repeated."""
-        return None
 
-    def read(self, id: str) -> Operation[ProviderFile]:
-        """Returns `GET /files/{id}`."""
-        return file_operation(READ, WireRequest(path_of(_FILES, id), self._headers, b"", "GET"), _read_file)
+    @property
+    def read(self) -> Operation[FileId, ProviderFile]:
+        """`GET /files/{id}`."""
+        return read_operation(lambda file: WireRequest(path_of(_FILES, file.id), self._headers, b"", "GET"), _read_file)
 
-    def delete(self, id: str) -> Operation[None]:
-        """Returns `DELETE /files/{id}`."""
-        request = WireRequest(path_of(_FILES, id), self._headers, b"", "DELETE")
-        return file_operation(DELETE, request, lambda response: None)
+    @property
+    def delete(self) -> Operation[FileId, None]:
+        """`DELETE /files/{id}`."""
+        return delete_operation(lambda file: WireRequest(path_of(_FILES, file.id), self._headers, b"", "DELETE"))
+
+    def _whole(self, chunk: FileChunk) -> WireRequest:
+        fields = [("expires_in_seconds", str(LIFETIME_SECONDS))]
+        return multipart(_FILES, fields, "file", chunk.file, chunk.data, self._headers)
 
 
 def _read_file(response: WireResponse) -> ProviderFile:

@@ -102,5 +102,5 @@ class AnthropicMessages:
             "/models", error_in_body, RIGHT_ADDRESS, {"limit": "1000"}, "after_id", headers=self.dialect.headers
         )
         count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
-        counting: Operations = {COUNT_TOKENS: lambda: count}
-        return counting if self.dialect.raw_predict else {**counting, LIST_MODELS: models}
+        counting: Operations = {COUNT_TOKENS: count}
+        return counting if self.dialect.raw_predict else {**counting, LIST_MODELS: models.operation}

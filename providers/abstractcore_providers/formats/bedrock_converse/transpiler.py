@@ -93,4 +93,4 @@ class BedrockConverse:
     def operations(self) -> Operations:
         """Returns the operations: `count_tokens`."""
         count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
-        return {COUNT_TOKENS: lambda: count}
+        return {COUNT_TOKENS: count}

@@ -75,8 +75,5 @@ class CohereChat:
         """Returns the operations: `list_models` (https://docs.cohere.com/reference/list-models)."""
         from ...common.model_lists import LIST_MODELS, ModelListing
 
-        return {
-            LIST_MODELS: ModelListing(
-                "/../v1/models", error_in_body, RIGHT_ADDRESS, {"page_size": "1000"}, "page_token"
-            )
-        }
+        models = ModelListing("/../v1/models", error_in_body, RIGHT_ADDRESS, {"page_size": "1000"}, "page_token")
+        return {LIST_MODELS: models.operation}

@@ -7,16 +7,21 @@ Source: https://ai.google.dev/api/caching.
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, TypeVar
 from urllib.parse import quote
 
-from abstractcore.errors import InvalidInputError, ServerError, UnsupportedOptionError
+from abstractcore.errors import ServerError, UnsupportedOptionError
 from abstractcore.ports import Operation, Operations
 from abstractcore.schema import (
     CachedContent,
+    CallInput,
     CallWarning,
     Encoded,
     ModelCall,
+    OperationInput,
     Sampling,
+    SchemaError,
     WireRequest,
     WireResponse,
     to_data,
@@ -33,61 +38,90 @@ from .dialect import Dialect
 from .encode import body_of, resource_of
 from .vocabulary import ARGUMENTS
 
+Input = TypeVar("Input")
 _COLLECTION = "cachedContents"
 _KEPT = ("contents", "systemInstruction", "tools", "toolConfig")
 _OF_AN_ANSWER = ("sampling", "output", "thinking", "modalities", "parallel_tool_calls")
 _NOTHING = (None, (), Sampling())
 
 
+@dataclass(frozen=True, slots=True)
+class CachedContentInput(CallInput):
+    """Content to cache for whole `seconds`: the messages and tools of a call. `title` is a display name."""
+
+    seconds: int
+    title: str | None = None
+
+    def __post_init__(self) -> None:
+        CallInput.__post_init__(self)
+        _check_seconds(self.seconds)
+        if self.title is not None:
+            _check_text(self.title, "title")
+
+
+@dataclass(frozen=True, slots=True)
+class CachedContentName(OperationInput):
+    """A cached content, by the `name` that the provider returned."""
+
+    name: str
+
+    def __post_init__(self) -> None:
+        OperationInput.__post_init__(self)
+        _check_text(self.name, "name")
+
+
+@dataclass(frozen=True, slots=True)
+class CachedContentLifetime(OperationInput):
+    """A new lifetime of a cached content: whole `seconds` from now."""
+
+    name: str
+    seconds: int
+
+    def __post_init__(self) -> None:
+        OperationInput.__post_init__(self)
+        _check_text(self.name, "name")
+        _check_seconds(self.seconds)
+
+
 def cached_content_operations(dialect: Dialect) -> Operations:
-    """Returns the operations on `cachedContents` by name. Names of contents are those that the provider returned.
+    """Returns the operations on `cachedContents` by name."""
 
-    The functions raise `InvalidInputError` for an invalid lifetime in whole seconds, name or title.
-    """
-
-    def create(*, seconds: int, title: str | None = None) -> Operation[CachedContent]:
-        _check_seconds(seconds)
-        if title is not None:
-            _check_text(title, "title")
-        return operation("create", lambda call: encode_keeping(call, seconds, title, dialect))
-
-    def read(*, name: str) -> Operation[CachedContent]:
-        _check_text(name, "name")
-        return operation("read", lambda call: encode_kept(name))
-
-    def extend(*, name: str, seconds: int) -> Operation[CachedContent]:
-        _check_text(name, "name")
-        _check_seconds(seconds)
-        return operation("extend", lambda call: encode_extension(name, seconds))
-
-    def delete(*, name: str) -> Operation[None]:
-        _check_text(name, "name")
-        return Operation(f"{CACHED_CONTENTS}.delete", lambda call: encode_deletion(name), lambda response: None)
-
-    def operation(action: str, encode: Callable[[ModelCall], Encoded]) -> Operation[CachedContent]:
+    def operation(
+        action: str, input: type[Input], encode: Callable[[Input], Encoded]
+    ) -> Operation[Input, CachedContent]:
         return Operation(
-            f"{CACHED_CONTENTS}.{action}", encode, lambda response: decode_kept(response, dialect), to_record=to_data
+            f"{CACHED_CONTENTS}.{action}",
+            input,
+            encode,
+            lambda response, given: decode_kept(response, dialect),
+            to_record=to_data,
         )
 
-    return {f"{CACHED_CONTENTS}.{each.__name__}": each for each in (create, read, extend, delete)}
+    operations: tuple[Operation[Any, Any], ...] = (
+        operation("create", CachedContentInput, lambda given: encode_keeping(given, dialect)),
+        operation("read", CachedContentName, encode_kept),
+        operation("extend", CachedContentLifetime, encode_extension),
+        Operation(f"{CACHED_CONTENTS}.delete", CachedContentName, encode_deletion, lambda response, given: None),
+    )
+    return {each.name: each for each in operations}
 
 
 def _check_seconds(seconds: object) -> None:
     if type(seconds) is not int or seconds < 1:
-        message = f"expected a whole number of at least 1, got {shown(seconds)}"
-        raise InvalidInputError(message, path="arguments.seconds")
+        raise SchemaError(f"expected a whole number of at least 1, got {shown(seconds)}", "seconds")
 
 
 def _check_text(value: object, name: str) -> None:
     if not isinstance(value, str) or not value:
-        raise InvalidInputError(f"expected a text, got {shown(value)}", path=f"arguments.{name}")
+        raise SchemaError(f"expected a text, got {shown(value)}", name)
 
 
-def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Dialect) -> Encoded:
-    """Returns the request that caches the messages and tools of a lowered call for `seconds`.
+def encode_keeping(given: CachedContentInput, dialect: Dialect) -> Encoded:
+    """Returns the request that caches the messages and tools of a lowered call.
 
     Raises `UnsupportedOptionError` for a model without cached contents.
     """
+    call = given.call
     if not dialect.explicit_cache:
         raise UnsupportedOptionError(
             f"{call.model} has no cached contents.",
@@ -98,7 +132,7 @@ def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Di
     writer = BodyWriter(dialect.provider, ARGUMENTS)
     body = body_of(call.with_(**_without_answer(call, writer)), dialect, writer)
     parent = f"{dialect.parent}/" if dialect.parent else ""
-    kept: Object = {"model": f"{parent}{resource_of(call.model, dialect)}", "ttl": f"{seconds}s"}
+    kept: Object = {"model": f"{parent}{resource_of(call.model, dialect)}", "ttl": f"{given.seconds}s"}
     kept |= {field: body[field] for field in _KEPT if field in body}
     for field in sorted(body.keys() - kept):
         field_path, message = (
@@ -106,8 +140,8 @@ def encode_keeping(call: ModelCall, seconds: int, title: str | None, dialect: Di
             f"{field} is not allowed in a cached content",
         )
         writer.warnings.append(CallWarning("option_left_out", field_path, message))
-    if title is not None:
-        kept["displayName"] = title
+    if given.title is not None:
+        kept["displayName"] = given.title
     return Encoded(WireRequest(f"/{_COLLECTION}", JSON_HEADERS, writer.json(kept)), tuple(writer.warnings))
 
 
@@ -122,20 +156,20 @@ def _without_answer(call: ModelCall, writer: BodyWriter) -> dict[str, object]:
     return {name: Sampling() if name == "sampling" else () if name == "modalities" else None for name in asked}
 
 
-def encode_kept(name: str) -> Encoded:
+def encode_kept(given: CachedContentName) -> Encoded:
     """Returns the request that reads one."""
-    return Encoded(WireRequest(_path_of(name), {}, b"", "GET"))
+    return Encoded(WireRequest(_path_of(given.name), {}, b"", "GET"))
 
 
-def encode_extension(name: str, seconds: int) -> Encoded:
-    """Returns the request that extends the lifetime of one to `seconds` from now."""
-    body = BodyWriter("", ARGUMENTS).json({"ttl": f"{seconds}s"})
-    return Encoded(WireRequest(f"{_path_of(name)}?updateMask=ttl", JSON_HEADERS, body, "PATCH"))
+def encode_extension(given: CachedContentLifetime) -> Encoded:
+    """Returns the request that extends the lifetime of one."""
+    body = BodyWriter("", ARGUMENTS).json({"ttl": f"{given.seconds}s"})
+    return Encoded(WireRequest(f"{_path_of(given.name)}?updateMask=ttl", JSON_HEADERS, body, "PATCH"))
 
 
-def encode_deletion(name: str) -> Encoded:
+def encode_deletion(given: CachedContentName) -> Encoded:
     """Returns the request that deletes one."""
-    return Encoded(WireRequest(_path_of(name), {}, b"", "DELETE"))
+    return Encoded(WireRequest(_path_of(given.name), {}, b"", "DELETE"))
 
 
 def _path_of(name: str) -> str:

@@ -23,7 +23,6 @@ from abstractcore.schema import (
 from ...common.event_framer import EventFramer
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 from ...common.operations import COUNT_TOKENS, count_tokens
-from .cached_contents import cached_content_operations
 from .count import decode_count, encode_count
 from .decode import decode
 from .dialect import Dialect
@@ -102,9 +101,10 @@ class Gemini:
     def operations(self) -> Operations:
         """Returns the operations: `count_tokens`, those of `cachedContents`, and `list_models`."""
         from ...common.model_lists import LIST_MODELS, ModelListing
+        from .cached_contents import cached_content_operations
 
         # https://ai.google.dev/api/models#method:-models.list, which Vertex AI lists elsewhere
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS, {"pageSize": "1000"}, "pageToken", "models/")
         count = count_tokens(lambda call: encode_count(call, self.dialect), decode_count)
-        listing = {} if self.dialect.publisher else {LIST_MODELS: models}
-        return {COUNT_TOKENS: lambda: count, **cached_content_operations(self.dialect), **listing}
+        listing = {} if self.dialect.publisher else {LIST_MODELS: models.operation}
+        return {COUNT_TOKENS: count, **cached_content_operations(self.dialect), **listing}

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from abstractcore.ports import Operation, Operations
+from abstractcore.ports import Operations
 from abstractcore.schema import (
     EMPTY,
     Encoded,
@@ -101,10 +101,8 @@ class GeminiInteractions:
         """Returns the operations: `retrieve_reply`, `list_models`. The API counts no tokens, and caches by itself."""
         from ...common.model_lists import LIST_MODELS, ModelListing
 
+        # https://ai.google.dev/api/interactions-api
+        retrieve = retrieve_reply("/interactions", "", self.decode)
         # https://ai.google.dev/api/models#method:-models.list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS, {"pageSize": "1000"}, "pageToken", "models/")
-        return {RETRIEVE_REPLY: self._retrieve, LIST_MODELS: models}
-
-    def _retrieve(self, *, id: str) -> Operation[ModelReply]:
-        """Returns the operation `GET /interactions/{id}` (https://ai.google.dev/api/interactions-api)."""
-        return retrieve_reply(id, "/interactions", "", self.decode)
+        return {RETRIEVE_REPLY: retrieve, LIST_MODELS: models.operation}

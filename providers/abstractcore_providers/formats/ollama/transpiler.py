@@ -80,4 +80,4 @@ class OllamaChat:
         """Returns the operations: `list_models` (https://docs.ollama.com/api/tags)."""
         from ...common.model_lists import LIST_MODELS, ModelListing
 
-        return {LIST_MODELS: ModelListing("/api/tags", error_in_body, RIGHT_ADDRESS)}
+        return {LIST_MODELS: ModelListing("/api/tags", error_in_body, RIGHT_ADDRESS).operation}

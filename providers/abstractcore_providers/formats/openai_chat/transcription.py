@@ -6,17 +6,15 @@ packages openai 3.54, groq 1.7 and mistralai 3.7.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import partial
 from typing import Any, cast
 
 from pydantic_core import to_json
 
-from abstractcore.errors import InvalidInputError, UnsupportedContentError
-from abstractcore.ports import TRANSCRIBE, FileToUpload, Operation, Transcription, VoiceSample
+from abstractcore.errors import UnsupportedContentError
+from abstractcore.ports import TRANSCRIBE, FileToUpload, Operation, Transcription, TranscriptionInput
 from abstractcore.schema import AudioPart, CallWarning, Encoded, ModelCall, Usage, to_data
-from abstractcore.schema.quoting import shown
 
 from ...common.data_urls import content_of, data_url
 from ...common.format_warnings import unsupported
@@ -40,30 +38,13 @@ _EXTENSIONS = {
 """Servers recognise a recording by the extension of its name."""
 
 
-def transcribe(
-    dialect: Dialect,
-    language: str | None = None,
-    terms: Sequence[str] = (),
-    words: bool = False,
-    speakers: bool = False,
-    voices: Sequence[VoiceSample] = (),
-    seconds: float | None = None,
-) -> Operation[Transcription]:
-    """Returns the operation: the transcript of the recording in a call.
-
-    `language` is a code such as "en"; `terms` are names and terms as they are spelled. `words` asks for the time of
-    each word, `speakers` for who speaks; `voices` are samples of some of them. `seconds` is the length of the
-    recording, for the usage of a response that reports none. Raises `InvalidInputError` for arguments of other types.
-    """
-    if language is not None and not isinstance(language, str):  # pyright: ignore[reportUnnecessaryIsInstance]
-        raise InvalidInputError(f"expected a language code, got {shown(language)}", path="arguments.language")
-    if isinstance(terms, str) or not all(isinstance(each, str) for each in cast("Iterable[object]", terms)):
-        raise InvalidInputError(f"expected a list of texts, got {shown(terms)}", path="arguments.terms")
-    asked = _Asked(dialect, language, tuple(terms), bool(words), bool(speakers), tuple(voices))
+def transcription(dialect: Dialect) -> Operation[TranscriptionInput, Transcription]:
+    """Returns the operation: the transcript of the recording in a call."""
     return Operation(
         TRANSCRIBE,
-        asked.encode,
-        partial(read_transcription, seconds=seconds),
+        TranscriptionInput,
+        lambda given: _Request(dialect, given).encoded(),
+        lambda response, given: read_transcription(response, seconds=given.seconds),
         usage=lambda transcription: transcription.usage or Usage(),
         to_record=lambda transcription: to_data(transcription.transcript),
         natively=frozenset({"audio"}),
@@ -71,19 +52,15 @@ def transcribe(
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
-    """What is asked for in a transcript."""
+class _Request:
+    """The request for a transcript, of which `given` says what it is to have."""
 
     dialect: Dialect
-    language: str | None
-    terms: tuple[str, ...]
-    words: bool
-    speakers: bool
-    voices: tuple[VoiceSample, ...]
+    given: TranscriptionInput
 
-    def encode(self, call: ModelCall) -> Encoded:
-        """Returns the request for a lowered call; raises `UnsupportedContentError` unless it has one recording."""
-        warnings: list[CallWarning] = []
+    def encoded(self) -> Encoded:
+        """Returns the request; raises `UnsupportedContentError` unless the call has one recording."""
+        call, warnings = self.given.call, list[CallWarning]()
         recording, path = _recording(call, warnings)
         body: Object = {"model": call.model, **self._options(warnings)}
         if call.sampling.temperature is not None:
@@ -102,7 +79,7 @@ class _Asked:
         rules, fields = self.dialect.transcription, self.dialect.transcription_fields
         body: Object = {}
         if self._sends_language:
-            body["language"] = self.language
+            body["language"] = self.given.language
         body |= self._terms(warnings)
         if fields.formats:
             body["response_format"] = self._format
@@ -120,33 +97,34 @@ class _Asked:
 
     def _left_out(self) -> Iterator[CallWarning]:
         """Yields a warning for everything that was asked for, and that the transcript will not have."""
-        if self.language is not None and not self._sends_language:
-            yield unsupported("arguments.language", self.language, "the language of a recording here")
+        if self.given.language is not None and not self._sends_language:
+            yield unsupported("arguments.language", self.given.language, "the language of a recording here")
         if self.dialect.transcription.times is not None and not self._has_times:
             message = "this provider reports no times of a recording whose language is named"
-            yield CallWarning("times_left_out", "arguments.language", message, self.language)
-        if self.words and not self._has_words:
+            yield CallWarning("times_left_out", "arguments.language", message, self.given.language)
+        if self.given.words and not self._has_words:
             yield unsupported("arguments.words", True, "times of words")
-        if self.speakers and not self._tells_speakers:
+        if self.given.speakers and not self._tells_speakers:
             yield unsupported("arguments.speakers", True, "telling speakers apart")
 
     @property
     def _tells_speakers(self) -> bool:
         speakers = self.dialect.transcription.speakers
-        return speakers == "always" or (self.speakers and speakers is not None)
+        return speakers == "always" or (self.given.speakers and speakers is not None)
 
     @property
     def _has_times(self) -> bool:
-        return self.dialect.transcription.has_times(self.language, self._tells_speakers)
+        return self.dialect.transcription.has_times(self.given.language, self._tells_speakers)
 
     @property
     def _has_words(self) -> bool:
-        return self.words and self._has_times and self.dialect.transcription.times == "words"
+        return self.given.words and self._has_times and self.dialect.transcription.times == "words"
 
     @property
     def _sends_language(self) -> bool:
         rules = self.dialect.transcription
-        return self.language is not None and rules.language and not (rules.language_without_times and self._has_times)
+        is_named = self.given.language is not None
+        return is_named and rules.language and not (rules.language_without_times and self._has_times)
 
     @property
     def _format(self) -> str:
@@ -157,23 +135,24 @@ class _Asked:
 
     def _terms(self, warnings: list[CallWarning]) -> Object:
         rules, fields = self.dialect.transcription, self.dialect.transcription_fields
-        if not self.terms:
+        terms = self.given.terms
+        if not terms:
             return {}
         if rules.terms is None:
-            warnings.append(unsupported("arguments.terms", list(self.terms), "names and terms of a recording"))
+            warnings.append(unsupported("arguments.terms", list(terms), "names and terms of a recording"))
             return {}
         if rules.terms == "prompt":
-            return {"prompt": ", ".join(self.terms)}
-        sent = self.terms[: rules.most_terms]
-        if len(sent) < len(self.terms):
-            message = f"only the first {len(sent)} of {len(self.terms)} terms are sent"
-            warnings.append(CallWarning("terms_left_out", "arguments.terms", message, len(self.terms), len(sent)))
+            return {"prompt": ", ".join(terms)}
+        sent = terms[: rules.most_terms]
+        if len(sent) < len(terms):
+            message = f"only the first {len(sent)} of {len(terms)} terms are sent"
+            warnings.append(CallWarning("terms_left_out", "arguments.terms", message, len(terms), len(sent)))
         if fields.keywords_are_words:
             return {fields.keywords: ["_".join(term.replace(",", " ").split()) for term in sent]}
         return {fields.keywords: list(sent)}
 
     def _voices(self) -> Object:
-        known = self.voices[: self.dialect.transcription.known_speakers]
+        known = self.given.voices[: self.dialect.transcription.known_speakers]
         if not known:
             return {}
         samples = [data_url(each.recording.blob, "arguments.voices") for each in known]

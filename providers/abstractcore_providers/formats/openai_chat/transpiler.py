@@ -6,7 +6,6 @@ Streams, errors and the server side (`parse`, `render`) are imported on first us
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import partial
 from typing import TYPE_CHECKING
 
 from abstractcore.errors import AbstractCoreError, ProviderError
@@ -120,11 +119,11 @@ class OpenAIChat:
         from ...common.model_lists import LIST_MODELS, ModelListing
         from ...common.openai_address import RIGHT_ADDRESS
         from ...common.openai_errors import error_in_body
-        from .transcription import transcribe
+        from .transcription import transcription
 
         # https://platform.openai.com/docs/api-reference/models/list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)
-        found: Operations = {LIST_MODELS: models, TRANSCRIBE: partial(transcribe, self.dialect)}
+        found: Operations = {LIST_MODELS: models.operation, TRANSCRIBE: transcription(self.dialect)}
         endpoint = self.dialect.counts
         if endpoint is None:
             return found
@@ -134,4 +133,4 @@ class OpenAIChat:
         count = count_tokens(
             lambda call: encode_count(call, self.dialect, endpoint), lambda response: decode_count(response, endpoint)
         )
-        return {**found, COUNT_TOKENS: lambda: count}
+        return {**found, COUNT_TOKENS: count}

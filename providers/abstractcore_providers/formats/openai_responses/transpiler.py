@@ -31,6 +31,8 @@ from .encode import encode
 from .options import default_include
 
 if TYPE_CHECKING:
+    from abstractcore.schema import StoredReplyInput
+
     from ...common.openai_file_store import OpenAIFileStore
     from .stream_decoder import ResponsesDecoder
     from .stream_renderer import ResponsesRenderer
@@ -110,12 +112,13 @@ class OpenAIResponses:
         # https://platform.openai.com/docs/api-reference/models/list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)
         count = count_tokens(lambda call: encode_count(call, self.provider, self.encrypted_reasoning), decode_count)
-        return {COUNT_TOKENS: lambda: count, RETRIEVE_REPLY: self._retrieve, LIST_MODELS: models}
+        return {COUNT_TOKENS: count, RETRIEVE_REPLY: self._retrieval, LIST_MODELS: models.operation}
 
-    def _retrieve(self, *, id: str) -> Operation[ModelReply]:
-        """Returns the operation `GET /responses/{id}` (https://platform.openai.com/docs/api-reference/responses/get).
+    @property
+    def _retrieval(self) -> Operation[StoredReplyInput, ModelReply]:
+        """The operation `GET /responses/{id}` (https://platform.openai.com/docs/api-reference/responses/get).
 
         It asks for what a call asks for.
         """
         query = urlencode([("include[]", name) for name in default_include(self.encrypted_reasoning, logprobs=False)])
-        return retrieve_reply(id, "/responses", f"?{query}" if query else "", self.decode)
+        return retrieve_reply("/responses", f"?{query}" if query else "", self.decode)

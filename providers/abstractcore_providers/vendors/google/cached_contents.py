@@ -72,15 +72,13 @@ class CachedContents:
     def _operate(
         self, action: str, cached: CachedContent | str, arguments: Mapping[str, Any] | None = None
     ) -> OperationResult[Any]:
-        name = _name(cached)
-        return self._llm.operate(f"{CACHED_CONTENTS}.{action}", name, arguments={"name": name, **(arguments or {})})
+        return self._llm.operate(f"{CACHED_CONTENTS}.{action}", arguments={"name": _name(cached), **(arguments or {})})
 
     async def _aoperate(
         self, action: str, cached: CachedContent | str, arguments: Mapping[str, Any] | None = None
     ) -> OperationResult[Any]:
-        name = _name(cached)
         return await self._llm.aoperate(
-            f"{CACHED_CONTENTS}.{action}", name, arguments={"name": name, **(arguments or {})}
+            f"{CACHED_CONTENTS}.{action}", arguments={"name": _name(cached), **(arguments or {})}
         )
 
 

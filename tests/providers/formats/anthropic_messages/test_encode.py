@@ -654,14 +654,14 @@ def test_parameters_that_are_no_object_are_refused():
 
 def test_token_count_request_omits_sampling():
     made = call(Message.system("s"), Message.user("hi"), tools=(TOOL,), sampling=Sampling(temperature=0.5), stream=True)
-    encoded = MESSAGES.operations["count_tokens"]().encode(made)
+    encoded = MESSAGES.operations["count_tokens"].encode(made)
     assert encoded.request.url == "/messages/count_tokens"
     assert json.loads(encoded.request.body).keys() == {"model", "system", "messages", "tools"}
     assert encoded.warnings == ()
 
 
 def test_token_count_is_read():
-    assert MESSAGES.operations["count_tokens"]().decode(response({"input_tokens": 2095})) == 2095
+    assert MESSAGES.operations["count_tokens"].decode(response({"input_tokens": 2095}), None) == 2095
     for body in (b"{}", b"<html>", b'{"input_tokens": "many"}'):
         with pytest.raises(ServerError):
-            MESSAGES.operations["count_tokens"]().decode(response(body))
+            MESSAGES.operations["count_tokens"].decode(response(body), None)

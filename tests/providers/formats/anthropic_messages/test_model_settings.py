@@ -220,7 +220,7 @@ def test_an_explicit_default_version_has_no_effect():
 
 def test_the_version_of_the_api_is_sent():
     newest = AnthropicMessages(Dialect(version="2026-10-21"))
-    for encoded in (newest.encode(call()), newest.operations["count_tokens"]().encode(call())):
+    for encoded in (newest.encode(call()), newest.operations["count_tokens"].encode(call())):
         assert encoded.request.headers["anthropic-version"] == "2026-10-21"
     assert "anthropic-version" not in MESSAGES.encode(call()).request.headers
 

@@ -68,7 +68,7 @@ def without_unsupported(call: ModelCall) -> ModelCall:
 def test_requests_match_the_vendors_types(call: ModelCall):
     sent = without_unsupported(call)
     check_request(body_of(sent))
-    _consume(COUNTED.validate_python(json.loads(MESSAGES.operations["count_tokens"]().encode(sent).request.body)))
+    _consume(COUNTED.validate_python(json.loads(MESSAGES.operations["count_tokens"].encode(sent).request.body)))
 
 
 def test_request_type_checks_detect_violations():

@@ -623,10 +623,10 @@ def test_unsupported_options_have_a_warning():
 
 def test_token_count_request_matches_the_call():
     asked = call(Message.system("s"), Message.user("a"), tools=(TOOL,), thinking=2000, sampling=Sampling(5))
-    encoded, body = CONVERSE.operations["count_tokens"]().encode(asked), body_of(asked)
+    encoded, body = CONVERSE.operations["count_tokens"].encode(asked), body_of(asked)
     names = ("messages", "system", "toolConfig", "additionalModelRequestFields")
     assert encoded.request.url.endswith("/count-tokens")
     assert encoded.request.body.startswith(b'{"input":{"converse":{"messages":[{')
     assert json.loads(encoded.request.body) == {"input": {"converse": {name: body[name] for name in names}}}
     assert not faults(encoded.request)
-    assert CONVERSE.operations["count_tokens"]().decode(WireResponse(200, {}, b'{"inputTokens": 42}')) == 42
+    assert CONVERSE.operations["count_tokens"].decode(WireResponse(200, {}, b'{"inputTokens": 42}'), None) == 42

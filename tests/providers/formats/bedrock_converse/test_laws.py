@@ -54,7 +54,7 @@ def test_most_calls_are_not_refused(call: ModelCall):
 def test_every_request_matches_the_vendors_model(call: ModelCall):
     call = call.with_(provider_options={})
     try:
-        requests = [CONVERSE.encode(call).request, CONVERSE.operations["count_tokens"]().encode(call).request]
+        requests = [CONVERSE.encode(call).request, CONVERSE.operations["count_tokens"].encode(call).request]
     except (InvalidInputError, UnsupportedContentError):
         return
     for request in requests:

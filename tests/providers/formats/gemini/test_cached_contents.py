@@ -10,9 +10,10 @@ from google.genai import types
 
 from abstractcore import LLM, CachedContent, NotFoundError, Services, UnsupportedOptionError, create_llm
 from abstractcore.errors import InvalidInputError, RateLimitError, ServerError, UnexpectedResponseError
-from abstractcore.schema import Message, ModelCall, ToolSpec
+from abstractcore.schema import ToolSpec
 from abstractcore.testing import CallStyle
 from abstractcore_providers.formats.gemini import Dialect, Gemini
+from abstractcore_providers.formats.gemini.cached_contents import CachedContentName
 from abstractcore_providers.vendors.google import CachedContents
 from tests.providers.formats.gemini.cache_server import CacheServer, cache_server
 from tests.providers.formats.gemini.wire import GEMINI, response
@@ -167,18 +168,18 @@ def test_provider_without_cached_contents_is_refused(services: Services):
 def test_response_without_a_name_is_an_error():
     for body in ({}, {"name": ""}):
         with pytest.raises(ServerError, match="does not name a cached content"):
-            GEMINI.operations["cached_contents.read"](name="n").decode(response(body))
+            GEMINI.operations["cached_contents.read"].decode(response(body), None)
     with pytest.raises(RateLimitError, match="too fast"):
-        GEMINI.operations["cached_contents.read"](name="n").decode(
-            response({"error": {"code": 429, "message": "too fast", "status": "RESOURCE_EXHAUSTED"}})
+        GEMINI.operations["cached_contents.read"].decode(
+            response({"error": {"code": 429, "message": "too fast", "status": "RESOURCE_EXHAUSTED"}}), None
         )
     with pytest.raises(UnexpectedResponseError):
-        GEMINI.operations["cached_contents.read"](name="n").decode(response(b"<html>"))
+        GEMINI.operations["cached_contents.read"].decode(response(b"<html>"), None)
 
 
 def test_cached_content_name_cannot_contain_other_paths():
-    delete = Gemini(Dialect()).operations["cached_contents.delete"](name="cachedContents/..%2f?x")
-    request = delete.encode(ModelCall("m", (Message.user("n"),), "google")).request
+    delete = Gemini(Dialect()).operations["cached_contents.delete"]
+    request = delete.encode(CachedContentName("cachedContents/..%2f?x", model="m")).request
     assert request.url == "/cachedContents/..%252f%3Fx"
 
 

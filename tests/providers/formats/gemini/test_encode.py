@@ -442,18 +442,18 @@ def test_unsigned_first_call_of_a_turn_gets_a_placeholder_signature_if_required(
 
 def test_token_count_request_contains_the_whole_call():
     counted = call(Message.system("s"), Message.user("hi"), sampling=Sampling(5), tool_choice=ToolChoice("none"))
-    request = GEMINI.operations["count_tokens"]().encode(counted).request
+    request = GEMINI.operations["count_tokens"].encode(counted).request
     assert request.url == "/models/m:countTokens"
     body = json.loads(request.body)
     assert body == {"generateContentRequest": {"model": "models/m", **body_of(counted)}}
     vertex = Gemini(Dialect("vertex", count_wrapped=False, publisher="google"))
-    vertex = vertex.operations["count_tokens"]().encode(counted.with_(provider="vertex")).request
+    vertex = vertex.operations["count_tokens"].encode(counted.with_(provider="vertex")).request
     assert vertex.url == "/publishers/google/models/m:countTokens"
     assert json.loads(vertex.body).keys() == {"contents", "systemInstruction", "generationConfig"}
-    assert GEMINI.operations["count_tokens"]().decode(response({"totalTokens": 31})) == 31
+    assert GEMINI.operations["count_tokens"].decode(response({"totalTokens": 31}), None) == 31
     for broken in ({}, b"no"):
         with pytest.raises(ServerError):
-            GEMINI.operations["count_tokens"]().decode(response(broken))
+            GEMINI.operations["count_tokens"].decode(response(broken), None)
 
 
 def test_level_above_those_of_the_format_becomes_the_highest():

@@ -41,7 +41,7 @@ TOOL = ToolSpec("look", "Looks.", {"type": "object", "properties": {}})
 
 
 def encoded(name: str, **fields):
-    return CHATS[name].operations["count_tokens"]().encode(call(**fields))
+    return CHATS[name].operations["count_tokens"].encode(call(**fields))
 
 
 def test_servers_that_count_are_these():
@@ -80,7 +80,11 @@ def test_vllm_gets_the_fields_of_its_own_type_alone():
     ("name", "field"), [("vllm", "count"), ("llama-cpp", "input_tokens"), ("local", "input_tokens")]
 )
 def test_result_is_a_number(name, field):
-    decode = CHATS[name].operations["count_tokens"]().decode
+    counting = CHATS[name].operations["count_tokens"]
+
+    def decode(response: WireResponse) -> int:
+        return counting.decode(response, call())
+
     body = {"count": 5, "max_model_len": 9, "tokens": [1], "input_tokens": 5, "object": "response.input_tokens"}
     assert decode(WireResponse(200, {}, json.dumps(body).encode())) == 5
     with pytest.raises(ServerError, match="no token count"):

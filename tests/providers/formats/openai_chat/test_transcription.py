@@ -18,11 +18,11 @@ from openai import OpenAI
 
 from abstractcore import LLM, BadRequestError, InvalidInputError, RateLimitError, ServerError, Services, create_llm
 from abstractcore.errors import UnsupportedContentError, UnsupportedOptionError
-from abstractcore.ports import Transcription, VoiceSample
-from abstractcore.schema import AudioPart, Blob, WireResponse
+from abstractcore.ports import CallContext, CallNext, Transcription, TranscriptionInput, VoiceSample
+from abstractcore.schema import AudioPart, Blob, Message, ModelCall, WireResponse, digest
 from abstractcore.testing import CallStyle
 from abstractcore_providers.formats.openai_chat.dialect import OPENAI
-from abstractcore_providers.formats.openai_chat.transcription import transcribe
+from abstractcore_providers.formats.openai_chat.transcription import transcription
 from tests.providers.strict_fakes.transcriptions import Said, TranscriptionServer, form_of, transcription_server
 
 TEXT = "Good morning. The budget report."
@@ -322,10 +322,33 @@ def test_facts_of_the_user_say_what_a_model_can_do(server: TranscriptionServer, 
     assert server.heard[1].fields["response_format"] == "json"
 
 
+def test_input_is_a_call_with_arguments(call_style: CallStyle, services: Services, make: Make):
+    seen: list[Any] = []
+
+    class Watching:
+        async def around_call(self, context: CallContext, next: CallNext) -> Any:
+            seen.append(context.input)
+            context.call = context.call.with_(tags={"seen": "yes"})
+            return await next(context)
+
+    with services.records.subscribe(seen.append), services.records.subscribe(seen.append, "full"):
+        do(call_style, make("whisper-1", middleware=[Watching()]), {"language": "en", "terms": ["Ada"]})
+    given = next(each for each in seen if isinstance(each, TranscriptionInput))
+    bare, full = sorted((each for each in seen if each is not given), key=lambda each: each.call is not None)
+    assert (given.language, given.terms, given.model) == ("en", ("Ada",), "whisper-1")
+    assert (bare.call, bare.input, bare.tags) == (None, None, {"seen": "yes"})
+    assert full.input == {"language": "en", "terms": ["Ada"]}
+    assert full.call.messages[0].parts == (recording(),)
+    assert bare.call_digest == digest(full.call)
+
+
 def test_provider_without_the_operation_says_so(services: Services):
     llm = create_llm("anthropic", model="claude-opus-4-5", api_key="k", services=services)
     with pytest.raises(UnsupportedOptionError, match="no operation 'transcribe'"):
         llm.operate("transcribe", media=[recording()])
+
+
+GIVEN = TranscriptionInput(ModelCall("m", (Message.user(recording()),)), seconds=1.5)
 
 
 @pytest.mark.parametrize(
@@ -339,7 +362,7 @@ def test_provider_without_the_operation_says_so(services: Services):
 )
 def test_response_without_a_text_is_an_error(body: Any, error: type[Exception]):
     with pytest.raises(error):
-        transcribe(OPENAI).decode(WireResponse(200, {}, json.dumps(body).encode()))
+        transcription(OPENAI).decode(WireResponse(200, {}, json.dumps(body).encode()), GIVEN)
 
 
 @pytest.mark.parametrize(
@@ -354,7 +377,7 @@ def test_response_without_a_text_is_an_error(body: Any, error: type[Exception]):
 )
 def test_odd_values_of_a_response_count_as_not_reported(odd: Any):
     body = json.dumps({"text": "hi", **odd}).encode()
-    found = transcribe(OPENAI, seconds=1.5).decode(WireResponse(200, {}, body))
+    found = transcription(OPENAI).decode(WireResponse(200, {}, body), GIVEN)
     assert found.transcript.text == "hi"
     assert found.usage.billing is not None
     assert found.usage.billing.counts == {"audio_second": 2}

@@ -507,20 +507,18 @@ def test_hosted_tool_of_another_type_is_refused():
 
 def test_token_count_request_has_everything_that_counts():
     given = call(Message.system("s"), ASK, tools=(ToolSpec("f"),), sampling=Sampling(50, 0.5), stream=True)
-    encoded = RESPONSES.operations["count_tokens"]().encode(given)
+    encoded = RESPONSES.operations["count_tokens"].encode(given)
     assert encoded.request.url == "/responses/input_tokens"
     assert set(RESPONSES.parse(encoded.request).call.tools) == {ToolSpec("f")}
     assert set(json.loads(encoded.request.body)) == {"model", "instructions", "input", "tools"}
-    assert (
-        RESPONSES.operations["count_tokens"]().decode(response({"object": "response.input_tokens", "input_tokens": 11}))
-        == 11
-    )
+    counted = response({"object": "response.input_tokens", "input_tokens": 11})
+    assert RESPONSES.operations["count_tokens"].decode(counted, given) == 11
 
 
 @pytest.mark.parametrize("body", [b"{", b"[]", b"{}", b'{"input_tokens": -1}', b'{"input_tokens": "5"}'])
 def test_invalid_token_count_is_an_error(body: bytes):
     with pytest.raises(ServerError):
-        RESPONSES.operations["count_tokens"]().decode(response(body))
+        RESPONSES.operations["count_tokens"].decode(response(body), None)
 
 
 def test_invalid_reply_is_an_error():

@@ -103,7 +103,7 @@ def test_requests_match_the_vendors_types(call: ModelCall):
     except UnsupportedContentError:
         return
     check_types(described_in(body))
-    count = json.loads(RESPONSES.operations["count_tokens"]().encode(without_unsupported(call)).request.body)
+    count = json.loads(RESPONSES.operations["count_tokens"].encode(without_unsupported(call)).request.body)
     consume(COUNT.validate_python(described_in(count)))
 
 
