@@ -18,7 +18,7 @@ _JPEG_MODES = frozenset({"L", "RGB"})
 """Without CMYK: image decoders of models may invert its colors, or reject it."""
 
 
-class Picture(Protocol):
+class PillowImage(Protocol):
     """A `PIL.Image.Image`."""
 
     @property

@@ -8,7 +8,7 @@ import re
 from rows import CatalogueError, ProviderRows, Row
 
 from abstractcore.catalogue.documents import Document
-from abstractcore.catalogue.provider_file import ProviderFile
+from abstractcore.catalogue.provider_file import CatalogueProvider
 from abstractcore.catalogue.provider_models import ProviderModels
 from abstractcore.errors import ConfigurationError
 from abstractcore_providers.common.model_settings import check_setting_names
@@ -19,7 +19,7 @@ _PLACE = re.compile(r"^[^:]*:(\d+):\d+: ")
 def check(provider: str, text: str, rows: ProviderRows, price_file: str) -> None:
     """Looks up every model of a built file, and its prices, which are from `price_file`; raises `CatalogueError`."""
     try:
-        ProviderModels(provider, ProviderFile(Document(f"{provider}.jsonl", text), provider), None).check()
+        ProviderModels(provider, CatalogueProvider(Document(f"{provider}.jsonl", text), provider), None).check()
     except ConfigurationError as error:
         place = _PLACE.match(str(error))
         if place is None:

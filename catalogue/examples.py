@@ -9,7 +9,7 @@ from rows import CatalogueError
 
 from abstractcore.catalogue.entries import ModelEntry
 from abstractcore.catalogue.price_rows import PriceRow
-from abstractcore.catalogue.provider_file import ProviderFile
+from abstractcore.catalogue.provider_file import CatalogueProvider
 from abstractcore.catalogue.provider_models import ProviderModels
 from abstractcore.ports import ModelProfile
 
@@ -18,7 +18,7 @@ _KINDS = {"image/": "images", "image": "images", "application/pdf": "PDF", "audi
 """What the table calls media types, by their beginning."""
 
 
-def example_line(file: ProviderFile, models: list[str]) -> str:
+def example_line(file: CatalogueProvider, models: list[str]) -> str:
     """Returns the line of a provider; raises `CatalogueError` for a model without a row, and for one that is retired
     less than 90 days after the day of the file.
     """

@@ -8,7 +8,7 @@ from datetime import date, timedelta
 from rows import CatalogueError, Row
 
 from abstractcore.catalogue.documents import Document
-from abstractcore.catalogue.provider_file import ProviderFile
+from abstractcore.catalogue.provider_file import CatalogueProvider
 from examples import example_line
 
 BEGIN, END = "<!-- built by catalogue/build.py -->\n", "<!-- end -->\n"
@@ -39,8 +39,8 @@ def _replaced(page: str, name: str, head: str, lines: list[str]) -> str:
     return f"{before}{BEGIN}{head}{''.join(lines)}{END}{rest.split(END)[1]}"
 
 
-def _file(provider: str, text: str) -> ProviderFile:
-    return ProviderFile(Document(f"{provider}.jsonl", text), provider)
+def _file(provider: str, text: str) -> CatalogueProvider:
+    return CatalogueProvider(Document(f"{provider}.jsonl", text), provider)
 
 
 def _line(provider: str, text: str) -> str:

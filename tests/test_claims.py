@@ -23,7 +23,7 @@ from abstractcore.catalogue.documents import MAX_BYTES
 from abstractcore.catalogue.update_sources import _MOST_BYTES as CATALOGUES_BYTES
 from abstractcore.cli.app import app
 from abstractcore.files.loading import MAX_FILE_BYTES
-from abstractcore.mcp.server.limits import Limits as MCPLimits
+from abstractcore.mcp.server.limits import MCPServerLimits as MCPLimits
 from abstractcore.mcp.server.schemas import _LONGEST as SCHEMA_CHARACTERS
 from abstractcore.mcp.tools import _MAX_MESSAGE_BYTES as MCP_MESSAGE_BYTES
 from abstractcore.ports import HasOperations

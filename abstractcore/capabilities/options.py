@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import BinaryIO, TypeAlias, TypedDict
 
 from .. import ports
-from ..pillow_images import Picture
+from ..pillow_images import PillowImage
 from ..schema import Blob, CallProgress, MediaPart
 
-FileInput: TypeAlias = str | os.PathLike[str] | bytes | BinaryIO | Picture | Blob | MediaPart
+FileInput: TypeAlias = str | os.PathLike[str] | bytes | BinaryIO | PillowImage | Blob | MediaPart
 """A file: a path, a URL, bytes, an open file, a Pillow image, a blob, such as that of an artifact, or a part."""
 
 

@@ -10,18 +10,18 @@ if TYPE_CHECKING:
     from .facts import overridden
     from .price_rows import PriceHeader, PriceRow, read_price_rows
     from .pricing import ModelPricing
-    from .provider_file import ProviderFile
+    from .provider_file import CatalogueProvider
     from .provider_models import ProviderModels
     from .toml_documents import read_toml
 
 __all__ = [
+    "CatalogueProvider",
     "Document",
     "FileCatalogue",
     "ModelEntry",
     "ModelPricing",
     "PriceHeader",
     "PriceRow",
-    "ProviderFile",
     "ProviderModels",
     "document",
     "overridden",
@@ -37,7 +37,7 @@ _MODULES = {
     "ModelPricing": "pricing",
     "PriceHeader": "price_rows",
     "PriceRow": "price_rows",
-    "ProviderFile": "provider_file",
+    "CatalogueProvider": "provider_file",
     "ProviderModels": "provider_models",
     "document": "documents",
     "overridden": "facts",

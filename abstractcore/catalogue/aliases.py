@@ -7,10 +7,10 @@ from typing import NoReturn
 
 from ..errors import SchemaError
 from ..registry import did_you_mean, nearest_names
-from .rows import Row
+from .rows import ModelRow
 
 
-def target(row: Row, models: Mapping[str, Row], known: dict[str, Row] | None = None) -> Row:
+def target(row: ModelRow, models: Mapping[str, ModelRow], known: dict[str, ModelRow] | None = None) -> ModelRow:
     """Returns the row that an alias leads to, over other aliases; a row that is not an alias is returned as it is.
 
     `known` holds the rows that names lead to, and gets those that are found: each alias is followed once. Raises
@@ -25,7 +25,7 @@ def target(row: Row, models: Mapping[str, Row], known: dict[str, Row] | None = N
     return found
 
 
-def check_aliases(models: Mapping[str, Row], refuse: Callable[[SchemaError, Row], NoReturn]) -> None:
+def check_aliases(models: Mapping[str, ModelRow], refuse: Callable[[SchemaError, ModelRow], NoReturn]) -> None:
     """Calls `refuse` for the first alias that does not lead to a model."""
     sound: set[str] = set()
     for row in models.values():
@@ -36,7 +36,7 @@ def check_aliases(models: Mapping[str, Row], refuse: Callable[[SchemaError, Row]
                 refuse(error, row)
 
 
-def _chain(row: Row, models: Mapping[str, Row], sound: Set[str]) -> list[Row]:
+def _chain(row: ModelRow, models: Mapping[str, ModelRow], sound: Set[str]) -> list[ModelRow]:
     """Returns the rows from `row` to a model, or to the first alias that is known to lead to one (`sound`)."""
     passed = {row.name: row}
     while row.alias_of is not None and row.name not in sound:

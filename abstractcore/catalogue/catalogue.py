@@ -17,12 +17,12 @@ from .deferred_pricing import DeferredPricing
 from .documents import Document, read_document
 from .entries import ModelEntry
 from .folders import exists, updates_folder, user_file_path
-from .provider_file import ProviderFile
+from .provider_file import CatalogueProvider
 from .provider_models import ProviderModels
 
 if TYPE_CHECKING:
     from .pricing import ModelPricing
-    from .updates import Change
+    from .updates import CatalogueChange
     from .user_file import UserFile
 
 
@@ -113,15 +113,15 @@ class FileCatalogue:
             found = self._providers.setdefault(provider, found)
         return found
 
-    def file(self, provider: str) -> ProviderFile | None:
+    def file(self, provider: str) -> CatalogueProvider | None:
         """Returns the later one of the registered file and the one in the folder of updates; None without the first."""
         registered = self._files().get(provider)
         if registered is None:
             return None
-        file = ProviderFile(read_document(registered.file), provider)
+        file = CatalogueProvider(read_document(registered.file), provider)
         return _later(file, self._updated(provider))
 
-    def update(self, files: Mapping[str, Document]) -> list[Change]:
+    def update(self, files: Mapping[str, Document]) -> list[CatalogueChange]:
         """Puts later versions of the registered files into the folder of updates; returns the changes to each file.
 
         A damaged file there is replaced, whatever its day. This catalogue keeps what it has read. Raises
@@ -130,7 +130,7 @@ class FileCatalogue:
         from .updates import update_files
 
         registered = self._files()
-        present = {name: ProviderFile(read_document(each.file), name) for name, each in registered.items()}
+        present = {name: CatalogueProvider(read_document(each.file), name) for name, each in registered.items()}
         damaged: set[str] = set()
         for name, file in present.items():
             try:
@@ -143,7 +143,7 @@ class FileCatalogue:
                 present[name] = _later(file, updated)
         return update_files(files, present, damaged, self.updates)
 
-    def _updated(self, provider: str) -> ProviderFile | None:
+    def _updated(self, provider: str) -> CatalogueProvider | None:
         path = self.updates / f"{provider}.jsonl"
         if not exists(path):
             return None
@@ -153,7 +153,7 @@ class FileCatalogue:
         except ConfigurationError as error:
             error.hint = advice
             raise
-        return ProviderFile(found._replace(advice=advice), provider)
+        return CatalogueProvider(found._replace(advice=advice), provider)
 
     def _warn(self, user: UserFile, provider: str) -> None:
         """Notifies of the user's tables of other providers that cannot be read, once for each."""
@@ -186,9 +186,9 @@ def _read_user_file(path: Path) -> UserFile:
     return UserFile(read_document(path))
 
 
-def _later(file: ProviderFile, updated: ProviderFile | None) -> ProviderFile:
+def _later(file: CatalogueProvider, updated: CatalogueProvider | None) -> CatalogueProvider:
     return updated if updated is not None and _as_of(updated) > _as_of(file) else file
 
 
-def _as_of(file: ProviderFile) -> date:
+def _as_of(file: CatalogueProvider) -> date:
     return file.header.as_of or date.min

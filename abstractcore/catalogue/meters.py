@@ -12,7 +12,7 @@ Factors of tiers, regions and long contexts apply to all of them but fees."""
 
 
 @dataclass(frozen=True, slots=True)
-class Meter:
+class UsageMeter:
     """A kind of count. Prices are per `unit` of it, and its count is part of those of `parents`.
 
     Without a price of its own, a count has the price of its first parent. `count` names the count that it is charged
@@ -50,7 +50,7 @@ _TOKENS: Final[dict[str, tuple[str, ...]]] = {
     "output_image": ("output",),
     "output_video": ("output",),
 }
-_AUDIO: Final = Meter("audio_second", "time", 3600)
+_AUDIO: Final = UsageMeter("audio_second", "time", 3600)
 """Seconds of audio. The price is per hour."""
 _PIECES: Final = {
     "citation": _MILLION,
@@ -84,23 +84,23 @@ _FEES: Final = {
     "cache_storage": _MILLION,
 }
 _ONCE: Final = (
-    Meter("web_search_prompt", "fee", _THOUSAND, count="web_search", once=True),
-    Meter("maps_search_prompt", "fee", _THOUSAND, count="maps_search", once=True),
+    UsageMeter("web_search_prompt", "fee", _THOUSAND, count="web_search", once=True),
+    UsageMeter("maps_search_prompt", "fee", _THOUSAND, count="maps_search", once=True),
 )
 """Fees for a response that searched, whatever the number of its searches, as of Gemini 2.5."""
 
 
-def _token(name: str) -> Meter:
-    return Meter(name, "out" if "output" in (name, *_TOKENS[name]) else "in", _MILLION, _TOKENS[name])
+def _token(name: str) -> UsageMeter:
+    return UsageMeter(name, "out" if "output" in (name, *_TOKENS[name]) else "in", _MILLION, _TOKENS[name])
 
 
-METERS: Final[dict[str, Meter]] = {
+METERS: Final[dict[str, UsageMeter]] = {
     meter.name: meter
     for meter in (
         *map(_token, _TOKENS),
         _AUDIO,
-        *(Meter(name, "piece", unit) for name, unit in _PIECES.items()),
-        *(Meter(name, "fee", unit) for name, unit in _FEES.items()),
+        *(UsageMeter(name, "piece", unit) for name, unit in _PIECES.items()),
+        *(UsageMeter(name, "fee", unit) for name, unit in _FEES.items()),
         *_ONCE,
     )
 }

@@ -42,7 +42,7 @@ class Holidays:
 
 
 @dataclass(frozen=True, slots=True)
-class Request:
+class PricedRequest:
     """What conditions depend on: the service tier and the region in lower case, the input tokens with the cached ones,
     and the time in seconds since the epoch."""
 
@@ -96,7 +96,7 @@ class Condition:
             raise SchemaError("must be later than 'from'", f"{path}.until")
         return condition
 
-    def holds(self, request: Request) -> bool:
+    def holds(self, request: PricedRequest) -> bool:
         """Returns whether the condition holds for a request."""
         if self.over is not None and request.input_tokens <= self.over:
             return False

@@ -17,7 +17,7 @@ from ..schema import SchemaError, canonical_json
 from ..schema.quoting import shown
 from . import price_values as values
 from .meters import ANCESTORS, EXACT, METERS
-from .price_conditions import NOWHERE, STANDARD_TIERS, Condition, Holidays, Request
+from .price_conditions import NOWHERE, STANDARD_TIERS, Condition, Holidays, PricedRequest
 
 _FIELDS: Final = ("from", "until", "sure_until", "sure", "rates", "when", "least", "source", "checked", "note")
 _DIGEST_LENGTH: Final = 16
@@ -113,7 +113,7 @@ class PriceRow:
     def _of_standard_tier(self) -> tuple[tuple[int, Condition], ...]:
         return tuple((index, each) for index, each in enumerate(self.conditions) if not each.tiers)
 
-    def applied(self, request: Request) -> tuple[int, ...]:
+    def applied(self, request: PricedRequest) -> tuple[int, ...]:
         """Returns the indexes of the conditions that hold for a request."""
         candidates = enumerate(self.conditions) if request.tier in self.tiers else self._of_standard_tier
         return tuple([index for index, each in candidates if each.holds(request)])

@@ -16,7 +16,7 @@ from ..ports import BilledResponse, Charge
 from ..schema import Billing
 from .charged_counts import charged_counts, is_ambiguous, tokens_of
 from .meters import EXACT, METERS, SCALES
-from .price_conditions import STANDARD_TIERS, Request
+from .price_conditions import STANDARD_TIERS, PricedRequest
 from .price_rows import PriceRow
 
 FindRows: TypeAlias = Callable[[str], Sequence[PriceRow]]
@@ -95,7 +95,7 @@ class ModelPricing:
         if not row.knows_tier(tier):
             return Charge(reason=f"no price is known for the service tier {tier!r} of {self._place(model)}")
         given, produced = tokens_of(response.usage, billing)
-        request = Request(tier, region, given or 0, at)
+        request = PricedRequest(tier, region, given or 0, at)
         applied = row.applied(request)
         for index in applied:
             if not row.conditions[index].sold:
@@ -150,7 +150,7 @@ def _has_length(billing: Billing, rates: _Rates) -> bool:
     return _LENGTH in billing.counts and bool(rates.by_meter.get(_LENGTH))
 
 
-def _not_sold(place: str, request: Request) -> str:
+def _not_sold(place: str, request: PricedRequest) -> str:
     tier = f"the service tier {request.tier!r}" if request.tier not in STANDARD_TIERS else "this"
     return f"{tier} is not sold for {place} with {request.input_tokens:,} tokens of input"
 

@@ -1,4 +1,4 @@
-"""`ProviderFile`: the models of one provider, read from JSON lines: those of the header, then a row a line."""
+"""`CatalogueProvider`: the models of one provider, read from JSON lines: those of the header, then a row a line."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .facts import MERGED, Facts, profile_of
 from .header import Header
 from .header_lines import HeaderLines
 from .readers import read_object
-from .rows import Row, read_row
+from .rows import ModelRow, read_row
 
 if TYPE_CHECKING:
     from .price_rows import PriceHeader
 
 
-class ProviderFile:
+class CatalogueProvider:
     """The rows of the file of a provider by name: `models`, which include aliases, and `families`.
 
     Facts are read when they are first used; `check` reads all. Errors are `ConfigurationError`s with the line and
@@ -34,15 +34,15 @@ class ProviderFile:
         self.document = document
         self._lines = document.text.split("\n")
         self._header_lines = HeaderLines()
-        self.models: dict[str, Row] = {}
-        self.families: dict[str, Row] = {}
+        self.models: dict[str, ModelRow] = {}
+        self.families: dict[str, ModelRow] = {}
         for number, line in enumerate(self._lines, 1):
             if number == 1 or (line and not line.isspace()):
                 self._read_line(line, number)
         self.header = self._read_header(provider)
         check_aliases(self.models, self.refuse)
 
-    def facts(self, row: Row) -> dict[str, Any]:
+    def facts(self, row: ModelRow) -> dict[str, Any]:
         """Returns the facts of a row with those that it shares with others."""
         try:
             return self.header.facts(row.facts, row.like)
@@ -85,7 +85,7 @@ class ProviderFile:
             except SchemaError as error:
                 self.refuse(error, row)
 
-    def refuse(self, error: SchemaError, row: Row) -> NoReturn:
+    def refuse(self, error: SchemaError, row: ModelRow) -> NoReturn:
         """Raises the error of a fact of a row, with the place where it is written: the row, a template, or `every`."""
         if error.path.startswith("templates."):
             self._refuse_header(error)
@@ -97,7 +97,7 @@ class ProviderFile:
                 self._refuse_header(error.at("every"))
         self._refuse_value(error, f"{row.kind} {row.name!r}", row.number)
 
-    def _templates(self, row: Row) -> list[str]:
+    def _templates(self, row: ModelRow) -> list[str]:
         try:
             return self.header.templates_of(row.like)
         except SchemaError:

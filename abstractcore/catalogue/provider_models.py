@@ -16,8 +16,8 @@ from .aliases import check_aliases, target
 from .entries import Match, ModelEntry
 from .facts import Facts, family_facts, merged, overriding, profile_of
 from .names import Families, NameRules
-from .provider_file import ProviderFile
-from .rows import MAX_LIKE, Row
+from .provider_file import CatalogueProvider
+from .rows import MAX_LIKE, ModelRow
 
 if TYPE_CHECKING:
     from .price_rows import PriceRow
@@ -46,7 +46,7 @@ class ProviderModels:
     def __init__(
         self,
         provider: str,
-        file: ProviderFile | None,
+        file: CatalogueProvider | None,
         user: UserFile | None,
         time: Callable[[], float] = time,
     ) -> None:
@@ -54,14 +54,14 @@ class ProviderModels:
         self._file = file
         self._user = user
         self._time = time
-        self._own: Mapping[str, Row] = user.rows(provider) if user else {}
-        self._of_file: Mapping[str, Row] = file.models if file else {}
-        self._families: Mapping[str, Row] = file.families if file else {}
+        self._own: Mapping[str, ModelRow] = user.rows(provider) if user else {}
+        self._of_file: Mapping[str, ModelRow] = file.models if file else {}
+        self._families: Mapping[str, ModelRow] = file.families if file else {}
         self._family_names = Families(self._families)
         self._models = {**self._of_file, **self._own}
         self._names = file.header.names if file else NameRules()
         self._unknown: Facts = file.unknown() if file else _UNKNOWN
-        self._targets: dict[str, Row] = {}
+        self._targets: dict[str, ModelRow] = {}
         self._entries: dict[tuple[Match, str], ModelEntry] = {}
         self._merged: dict[str, _Merged] = {}
         self._price_rows: dict[tuple[str, bool], Sequence[PriceRow]] = {}
@@ -135,7 +135,7 @@ class ProviderModels:
             self.entry(name)
             self.price_rows(name)
 
-    def _find(self, name: str, models: Mapping[str, Row]) -> tuple[Match, Row | None]:
+    def _find(self, name: str, models: Mapping[str, ModelRow]) -> tuple[Match, ModelRow | None]:
         known = self._targets if models is self._models else None
         row = models.get(name)
         if row is not None:
@@ -167,7 +167,7 @@ class ProviderModels:
         """Returns the first variant of a name that has a row."""
         return next((each for each in self._names.variants(name) if each in self._models), None)
 
-    def _made(self, match: Match, row: Row | None) -> ModelEntry:
+    def _made(self, match: Match, row: ModelRow | None) -> ModelEntry:
         if row is None:
             return ModelEntry(self._provider, "", match, self._unknown, profile_of(self._unknown))
         facts, prices, _ = self._facts(match, row, ())
@@ -180,7 +180,7 @@ class ProviderModels:
             own = frozenset({*row.facts, "prices"} if row.prices else row.facts)
         return ModelEntry(self._provider, row.name, match, facts, profile, own, prices)
 
-    def _facts(self, match: Match, row: Row, within: tuple[str, ...]) -> _Merged:
+    def _facts(self, match: Match, row: ModelRow, within: tuple[str, ...]) -> _Merged:
         """Returns the facts and prices of a row; `within` names the user's rows that are like it. Each of the user's
         rows is merged once, however many are like it.
         """
@@ -201,7 +201,7 @@ class ProviderModels:
             found = self._merged.setdefault(row.name, found)
         return found
 
-    def _routed(self, facts: Facts, row: Row) -> Facts:
+    def _routed(self, facts: Facts, row: ModelRow) -> Facts:
         """Returns the facts of a model that another one answers for once it is retired: from that day the other's, with
         its own retirement.
         """
@@ -215,7 +215,7 @@ class ProviderModels:
         found = self._file.facts(target(other, self._of_file))
         return {**found, "retires": day, "replaced_by": name, "routed": True}
 
-    def _facts_below(self, row: Row, within: tuple[str, ...]) -> _Merged:
+    def _facts_below(self, row: ModelRow, within: tuple[str, ...]) -> _Merged:
         """Returns the facts that those of a user's row override: of the models that it is like, or without the row."""
         if not row.like:
             match, below = self._find(row.name, self._of_file)
@@ -239,10 +239,10 @@ class ProviderModels:
             facts, prices, depth = merged(facts, more.facts), more.prices, max(depth, more.depth)
         return _Merged(facts, prices, depth)
 
-    def _is_own(self, row: Row) -> bool:
+    def _is_own(self, row: ModelRow) -> bool:
         return self._own.get(row.name) is row
 
-    def _refuse(self, error: SchemaError, row: Row) -> NoReturn:
+    def _refuse(self, error: SchemaError, row: ModelRow) -> NoReturn:
         if self._user is not None and self._is_own(row):
             self._user.refuse(error, row)
         assert self._file is not None

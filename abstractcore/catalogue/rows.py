@@ -1,4 +1,4 @@
-"""`Row`: a line of a provider's file, or a table of the user's, before its facts are read."""
+"""`ModelRow`: a line of a provider's file, or a table of the user's, before its facts are read."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ MAX_LIKE = 20
 _OF_ALIASES = frozenset({"model", "provider", "alias_of", "source", "checked"})
 
 
-class Row(NamedTuple):
+class ModelRow(NamedTuple):
     """A model, an alias of one, or with `is_family` all models whose names begin like this.
 
     `like` names templates, or for a user's row models, whose facts come before its own. `prices` are as in the file.
@@ -36,7 +36,7 @@ class Row(NamedTuple):
         return "family" if self.is_family else "alias" if self.alias_of is not None else "model"
 
 
-def read_row(data: object, number: int) -> Row:
+def read_row(data: object, number: int) -> ModelRow:
     """Returns the row of a JSON object; raises `SchemaError` unless it names a model or a family, and for an alias
     with facts of its own. Its facts are not read yet.
     """
@@ -53,7 +53,7 @@ def read_row(data: object, number: int) -> Row:
     prices = given.get("prices", ())
     if not isinstance(prices, list | tuple):
         raise SchemaError(f"expected a list, got {type(prices).__name__}", "prices")
-    return Row(
+    return ModelRow(
         _name(given, kinds[0]),
         number,
         kinds[0] == "family",

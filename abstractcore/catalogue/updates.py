@@ -11,12 +11,12 @@ from pathlib import Path
 
 from ..errors import ConfigurationError
 from .documents import Document
-from .provider_file import ProviderFile
+from .provider_file import CatalogueProvider
 from .provider_models import ProviderModels
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class CatalogueChange:
     """The models of a provider that an update adds, removes and changes, and the days of the facts before and after.
 
     `repaired` says that a damaged file of an earlier update is replaced; the facts before are then those installed.
@@ -37,17 +37,17 @@ class Change:
 
 
 def update_files(
-    files: Mapping[str, Document], present: Mapping[str, ProviderFile], damaged: Set[str], folder: Path
-) -> list[Change]:
+    files: Mapping[str, Document], present: Mapping[str, CatalogueProvider], damaged: Set[str], folder: Path
+) -> list[CatalogueChange]:
     """Puts the `files` that are later than the `present` ones into `folder`, and those of providers whose file there is
     `damaged`; returns the changes of all.
 
     Files of providers without a present one are left out. Every file is checked before any is replaced: raises
     `ConfigurationError` for an invalid one, when the folder is as before, and if the folder cannot be written.
     """
-    read: dict[str, ProviderFile] = {}
+    read: dict[str, CatalogueProvider] = {}
     try:
-        read |= {name: ProviderFile(files[name], name) for name in sorted(files) if name in present}
+        read |= {name: CatalogueProvider(files[name], name) for name in sorted(files) if name in present}
         for name, file in read.items():
             ProviderModels(name, file, None).check()
     except ConfigurationError as error:
@@ -66,10 +66,10 @@ def update_files(
     return changes
 
 
-def _change(provider: str, before: ProviderFile, after: ProviderFile) -> Change:
+def _change(provider: str, before: CatalogueProvider, after: CatalogueProvider) -> CatalogueChange:
     old, new = before.models, after.models
     both = sorted(old.keys() & new.keys())
-    return Change(
+    return CatalogueChange(
         provider,
         before.header.as_of,
         after.header.as_of,
@@ -79,7 +79,7 @@ def _change(provider: str, before: ProviderFile, after: ProviderFile) -> Change:
     )
 
 
-def _content(file: ProviderFile, name: str) -> object:
+def _content(file: CatalogueProvider, name: str) -> object:
     """Returns what a row says, without the day on which it was checked."""
     row = file.models[name]
     facts = {key: value for key, value in file.facts(row).items() if key != "checked"}

@@ -11,7 +11,7 @@ from .documents import Document
 from .facts import profile_of
 from .positions import toml_position
 from .price_values import with_text_for_dates
-from .rows import Row, read_row
+from .rows import ModelRow, read_row
 from .toml_documents import key_position, read_toml
 
 _EXAMPLE = 'For example:\n[[models]]\nprovider = "openai"\nmodel = "my-model"\nlike = "ID of a model"'
@@ -26,7 +26,7 @@ class UserFile:
 
     def __init__(self, document: Document) -> None:
         self.document = document
-        self._rows: dict[str, dict[str, Row]] = {}
+        self._rows: dict[str, dict[str, ModelRow]] = {}
         self.errors: dict[str, ConfigurationError] = {}
         for number, table in enumerate(self._tables()):
             provider = self._provider(table, number)
@@ -35,7 +35,7 @@ class UserFile:
             except ConfigurationError as error:
                 self.errors.setdefault(provider, error)
 
-    def rows(self, provider: str) -> Mapping[str, Row]:
+    def rows(self, provider: str) -> Mapping[str, ModelRow]:
         """Returns the user's rows for a provider, by name; raises the error of its tables."""
         if provider in self.errors:
             raise copy(self.errors[provider]) from None
@@ -46,7 +46,7 @@ class UserFile:
         """The providers that it has tables for."""
         return frozenset({*self._rows, *self.errors})
 
-    def refuse(self, error: SchemaError, row: Row) -> NoReturn:
+    def refuse(self, error: SchemaError, row: ModelRow) -> NoReturn:
         """Raises the error of a row."""
         raise self._error(error, {"model": row.name}, row.number) from None
 
@@ -94,7 +94,7 @@ def _with_text_for_dates(table: object) -> object:
     return {name: with_text_for_dates(value, name) for name, value in fields.items()}
 
 
-def _read(table: object, number: int) -> Row:
+def _read(table: object, number: int) -> ModelRow:
     row = read_row(table, number)
     if row.is_family:
         raise SchemaError("a user's row is for one model", "family", hint='Write model = "ID".')

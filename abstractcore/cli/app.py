@@ -122,14 +122,14 @@ def ask(
     The answer is printed to stdout; how each file was sent, tool calls, warnings, tokens, seconds and cost to stderr.
     Before a tool runs that is not declared as read-only, you are asked.
     """
-    from .asking import Question, answer
-    from .connection import Connection
-    from .toolbox import ToolChoices
+    from .asking import AskArguments, answer
+    from .connection import ConnectionArguments
+    from .toolbox import ToolArguments
 
     answer(
-        Question(question, tuple(media or ()), system),
-        Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
-        ToolChoices(tuple(tool or ()), yes, max_rounds),
+        AskArguments(question, tuple(media or ()), system),
+        ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ToolArguments(tuple(tool or ()), yes, max_rounds),
         stream=stream,
         as_json=as_json,
     )
@@ -155,12 +155,12 @@ def chat(
     /exit or Ctrl-D ends the chat. Ctrl-C stops an answer or a tool; at the prompt it ends the chat.
     """
     from .chatting import converse
-    from .connection import Connection
-    from .toolbox import ToolChoices
+    from .connection import ConnectionArguments
+    from .toolbox import ToolArguments
 
     converse(
-        Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
-        ToolChoices(tuple(tool or ()), yes, max_rounds),
+        ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ToolArguments(tuple(tool or ()), yes, max_rounds),
         system,
     )
 

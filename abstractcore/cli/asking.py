@@ -9,21 +9,21 @@ from typing import Any
 import abstractcore
 
 from ..client.options import CallRequest
-from .connection import Connection, connected
+from .connection import ConnectionArguments, connected
 from .json_output import response_json
 from .piped import piped_text
 from .plugins import registry
 from .reporting import reported
 from .screen import note, prints_to_stderr, write
 from .summary import summary
-from .toolbox import ToolChoices, final_result, is_final, toolbox
+from .toolbox import ToolArguments, final_result, is_final, toolbox
 
 _FILES = "Pass images, audio and documents with --media FILE."
 _TOOL_EVENTS = ("tool_started", "tool_progress", "tool_ended")
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class AskArguments:
     """The question of `ask`: its text, files and options."""
 
     text: str | None
@@ -32,7 +32,12 @@ class Question:
 
 
 def answer(
-    question: Question, connection: Connection, choices: ToolChoices, *, stream: bool | None, as_json: bool
+    question: AskArguments,
+    connection: ConnectionArguments,
+    choices: ToolArguments,
+    *,
+    stream: bool | None,
+    as_json: bool,
 ) -> None:
     """Asks, and prints the answer. `stream` None means: if stdout is a terminal."""
     with reported(as_json=as_json):
@@ -99,7 +104,7 @@ def show_event(event: Any) -> None:
     note(tool_line(event))
 
 
-def _prompt(question: Question) -> str | None:
+def _prompt(question: AskArguments) -> str | None:
     prompt = "\n\n".join(text for text in (question.text, piped_text(_FILES)) if text and text.strip())
     if not prompt and not question.media:
         raise abstractcore.InvalidInputError(

@@ -16,7 +16,7 @@ from .reporting import reported
 from .screen import note, show_table, write
 
 if TYPE_CHECKING:
-    from ..catalogue.updates import Change
+    from ..catalogue.updates import CatalogueChange
 
 _PROJECT = "abstractcore"
 _PACKAGE = "abstractcore_providers"
@@ -93,7 +93,7 @@ def _package(unpacked: Path) -> tuple[Path, str]:
     )
 
 
-def _row(change: Change) -> tuple[str, ...]:
+def _row(change: CatalogueChange) -> tuple[str, ...]:
     days = (str(change.after or "-"), str(change.before or "-"))
     return (change.provider, *days, *(str(len(names)) for names in (change.added, change.removed, change.changed)))
 
@@ -103,7 +103,7 @@ def _some(names: Sequence[str]) -> str:
     return f"{', '.join(names[:_MOST_NAMES])}{f' and {more} more' if more > 0 else ''}"
 
 
-def _as_data(change: Change) -> dict[str, object]:
+def _as_data(change: CatalogueChange) -> dict[str, object]:
     return {
         "provider": change.provider,
         "as_of": change.after and change.after.isoformat(),

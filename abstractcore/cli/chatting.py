@@ -13,18 +13,18 @@ from typing import Any
 import abstractcore
 
 from .asking import write_stream
-from .connection import Connection, connected
+from .connection import ConnectionArguments, connected
 from .plugins import registry
 from .reporting import print_error, reported
 from .screen import note, write
 from .summary import summary
-from .toolbox import Toolbox, ToolChoices, final_result, is_final, toolbox
+from .toolbox import ToolArguments, Toolbox, final_result, is_final, toolbox
 
 _LAST_WORDS = ("/exit", "/quit")
 _COMMAND = re.compile("/[a-z]+")
 
 
-def converse(connection: Connection, choices: ToolChoices, system: str | None) -> None:
+def converse(connection: ConnectionArguments, choices: ToolArguments, system: str | None) -> None:
     """Runs the conversation until the user ends it. If stdin is not a terminal, an error ends it too."""
     interactive = sys.stdin.isatty()
     with reported(), _opened(connection, choices) as (llm, tools):
@@ -36,7 +36,7 @@ def converse(connection: Connection, choices: ToolChoices, system: str | None) -
                 note(f"unknown command {line}: /exit ends the chat, any other text is sent to the model")
                 continue
             try:
-                history += _Turn(llm, tools, connection.quiet).messages(history, line)
+                history += _ChatTurn(llm, tools, connection.quiet).messages(history, line)
             except abstractcore.AbstractCoreError as error:
                 if not interactive:
                     raise
@@ -45,7 +45,7 @@ def converse(connection: Connection, choices: ToolChoices, system: str | None) -
 
 
 @contextlib.contextmanager
-def _opened(connection: Connection, choices: ToolChoices) -> Generator[tuple[abstractcore.LLM, Toolbox]]:
+def _opened(connection: ConnectionArguments, choices: ToolArguments) -> Generator[tuple[abstractcore.LLM, Toolbox]]:
     plugins = registry()
     tools = toolbox(choices, plugins, connection.timeout)
     with connected(connection, plugins) as llm:
@@ -72,7 +72,7 @@ def _next_line(interactive: bool) -> str | None:
 
 
 @dataclass(frozen=True, slots=True)
-class _Turn:
+class _ChatTurn:
     """A question and its answer, with the tool calls between them."""
 
     llm: abstractcore.LLM

@@ -10,7 +10,7 @@ from typing import Any
 import abstractcore
 
 from .backend_options import backend_options
-from .connection import Connection, connected
+from .connection import ConnectionArguments, connected
 from .json_output import made_json
 from .made_files import check_output, file_names, write_parts
 from .making_progress import progress_shown
@@ -22,7 +22,7 @@ _FORMATS = {"mid": "midi", "xml": "musicxml", "ogg": "opus"}
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class ComposeArguments:
     """The arguments of `compose` about the music. `wishes` are arguments of `t2m` by name, None where not given."""
 
     prompt: str
@@ -37,7 +37,7 @@ class Piece:
     output: str | None
 
 
-def compose_music(piece: Piece, connection: Connection, *, as_json: bool) -> None:
+def compose_music(piece: ComposeArguments, connection: ConnectionArguments, *, as_json: bool) -> None:
     """Composes, writes the files, and prints their names."""
     with reported(as_json=as_json):
         check_output(piece.output)
@@ -57,7 +57,7 @@ def compose_music(piece: Piece, connection: Connection, *, as_json: bool) -> Non
                 note(line)
 
 
-def _arguments(piece: Piece) -> dict[str, Any]:
+def _arguments(piece: ComposeArguments) -> dict[str, Any]:
     """Returns the arguments of the call that were given."""
     arguments = backend_options(piece.options)
     ending = Path(piece.output).suffix[1:].lower() if piece.output else ""
@@ -68,7 +68,7 @@ def _arguments(piece: Piece) -> dict[str, Any]:
     return arguments | {name: value for name, value in given.items() if value is not None}
 
 
-def _lyrics(piece: Piece) -> str | None:
+def _lyrics(piece: ComposeArguments) -> str | None:
     """Returns the words to sing; raises `InvalidInputError` for two of them, `MediaError` for an unreadable file."""
     if piece.lyrics_file is None:
         return piece.lyrics

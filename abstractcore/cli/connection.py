@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Connection:
+class ConnectionArguments:
     """The connection options. `quiet` also hides the progress of downloads."""
 
     provider: str | None
@@ -33,7 +33,7 @@ class Connection:
 
 @contextmanager
 def connected(
-    connection: Connection,
+    connection: ConnectionArguments,
     plugins: Registry | None = None,
     *,
     api_key: str | None = None,

@@ -10,7 +10,7 @@ from typing import Any
 import abstractcore
 
 from .backend_options import backend_options
-from .connection import Connection, connected
+from .connection import ConnectionArguments, connected
 from .json_output import made_json
 from .made_files import check_output, file_names, write_parts
 from .making_progress import progress_shown
@@ -23,7 +23,7 @@ _FORMATS = {"jpg": "jpeg"}
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class DrawArguments:
     """The arguments of `draw` about the picture. `source` is the picture to change."""
 
     prompt: str
@@ -38,7 +38,7 @@ class Picture:
     output: str | None
 
 
-def draw_picture(picture: Picture, connection: Connection, *, as_json: bool) -> None:
+def draw_picture(picture: DrawArguments, connection: ConnectionArguments, *, as_json: bool) -> None:
     """Draws, writes the files, and prints their names."""
     with reported(as_json=as_json):
         arguments = _arguments(picture)
@@ -62,7 +62,7 @@ def draw_picture(picture: Picture, connection: Connection, *, as_json: bool) -> 
                 note(line)
 
 
-def _arguments(picture: Picture) -> dict[str, Any]:
+def _arguments(picture: DrawArguments) -> dict[str, Any]:
     """Returns the arguments of the call that were given."""
     arguments = backend_options(picture.options)
     if picture.size is not None:

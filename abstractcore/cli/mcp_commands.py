@@ -88,19 +88,19 @@ def serve_mcp(
 
     What tools print goes to stderr. The server ends when the client closes stdin.
     """
-    from .connection import Connection
-    from .serving import Listening, Offer, serve
+    from .connection import ConnectionArguments
+    from .serving import Listening, MCPServeArguments, serve
 
     offered = {"ask": ask, "transcribe": transcribe, "describe": describe, "extract": extract}
     serve(
-        Offer(
+        MCPServeArguments(
             tuple(name for name, wanted in offered.items() if wanted),
             tuple(tool or ()),
             tuple(files or ()),
             concurrency,
         ),
         Listening(http, tuple(key_env or ()), tuple(allow_host or ())),
-        Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
     )
 
 

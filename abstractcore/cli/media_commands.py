@@ -44,12 +44,12 @@ def draw(
 
     The ending of --output is the format. A file that is named after the prompt never replaces another one.
     """
-    from .connection import Connection
-    from .drawing import Picture, draw_picture
+    from .connection import ConnectionArguments
+    from .drawing import DrawArguments, draw_picture
 
     draw_picture(
-        Picture(prompt, source, mask, size, count, seed, backend, backend_model, tuple(option or ()), output),
-        Connection(provider, model, base_url, None, None, timeout, context_size, quiet),
+        DrawArguments(prompt, source, mask, size, count, seed, backend, backend_model, tuple(option or ()), output),
+        ConnectionArguments(provider, model, base_url, None, None, timeout, context_size, quiet),
         as_json=as_json,
     )
 
@@ -97,15 +97,15 @@ def speak(
 
     A file that is named after the text never replaces another one.
     """
-    from .connection import Connection
-    from .speaking import Speech, show_voices, speak_text
+    from .connection import ConnectionArguments
+    from .speaking import SpeakArguments, show_voices, speak_text
 
     (show_voices if voices else speak_text)(
-        Speech(
+        SpeakArguments(
             text, output, voice, format, speed, language, instructions, verify, backend, backend_model, base_url,
             tuple(option or ()),
         ),
-        Connection(None, None, None, None, None, timeout, None, quiet),
+        ConnectionArguments(None, None, None, None, None, timeout, None, quiet),
         as_json=as_json,
     )  # fmt: skip
 
@@ -145,16 +145,16 @@ def transcribe(
 
         abstractcore transcribe call.wav --backend elevenlabs --json
     """
-    from .connection import Connection
-    from .transcribing import Recording, transcribe_recording
+    from .connection import ConnectionArguments
+    from .transcribing import TranscribeArguments, transcribe_recording
 
     as_json = as_json or (format or "").lower() == "json"
     transcribe_recording(
-        Recording(
+        TranscribeArguments(
             recording, output, format, language, tuple(term or ()), speakers, words, backend, backend_model, base_url,
             tuple(option or ()),
         ),
-        Connection(None, None, None, None, None, timeout, None, quiet),
+        ConnectionArguments(None, None, None, None, None, timeout, None, quiet),
         as_json=as_json,
     )  # fmt: skip
 
@@ -203,11 +203,11 @@ def compose(
 
     A file that is named after the prompt never replaces another one.
     """
-    from .composing import Piece, compose_music
-    from .connection import Connection
+    from .composing import ComposeArguments, compose_music
+    from .connection import ConnectionArguments
 
     wishes = {"seconds": seconds, "tempo": tempo, "key": key, "meter": meter, "mood": mood, "seed": seed}
-    piece = Piece(
+    piece = ComposeArguments(
         prompt,
         lyrics,
         lyrics_file,
@@ -220,7 +220,7 @@ def compose(
         output,
     )
     compose_music(
-        piece, Connection(provider, model, base_url, None, None, timeout, context_size, quiet), as_json=as_json
+        piece, ConnectionArguments(provider, model, base_url, None, None, timeout, context_size, quiet), as_json=as_json
     )
 
 
@@ -267,13 +267,13 @@ def talk(
 
         abstractcore talk --input question.wav --output answer.wav
     """
-    from .connection import Connection
-    from .talking import Conversation, converse
+    from .connection import ConnectionArguments
+    from .talking import TalkArguments, converse
 
     converse(
-        Conversation(
+        TalkArguments(
             tuple(recording or ()), output, system, voice, speed, language, headphones, microphone, loudspeaker,
             backend, listen_model, tuple(option or ()),
         ),
-        Connection(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
+        ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
     )  # fmt: skip

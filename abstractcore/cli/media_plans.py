@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import abstractcore
 
-from .connection import Connection, connected
+from .connection import ConnectionArguments, connected
 from .json_output import plan_json
 from .reporting import reported
 from .screen import note, show_table, write
@@ -24,7 +24,7 @@ def show_plan(
     as_json: bool,
 ) -> None:
     """Prints the decision for each file; raises `typer.Exit` if a call with them would be refused."""
-    connection = Connection(provider, model, base_url, None, None, None, None, quiet=True)
+    connection = ConnectionArguments(provider, model, base_url, None, None, None, None, quiet=True)
     with reported(as_json=as_json):
         try:
             plan = _plan(connection, question, files)
@@ -54,7 +54,7 @@ def _is_elsewhere(model: str) -> bool:
 
 
 def _plan(
-    connection: Connection, question: str | None, files: Sequence[str], api_key: str | None = None
+    connection: ConnectionArguments, question: str | None, files: Sequence[str], api_key: str | None = None
 ) -> abstractcore.Plan:
     with connected(connection, api_key=api_key) as llm:
         return llm.plan(question or "-", media=files)

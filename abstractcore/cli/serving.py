@@ -14,7 +14,7 @@ import abstractcore
 
 from ..client.prepared_requests import DEFAULT_TIMEOUT_SECONDS
 from ..schema.install_hints import install_hint
-from .connection import Connection, connected, model_store
+from .connection import ConnectionArguments, connected, model_store
 from .log_lines import logged, with_credentials
 from .plugins import registry
 from .reporting import reported
@@ -28,7 +28,7 @@ KEY_VARIABLE = "ABSTRACTCORE_SERVER_KEY"
 
 
 @dataclass(frozen=True, slots=True)
-class Offer:
+class MCPServeArguments:
     """What `mcp serve` offers: `model_tools` of ask, transcribe, describe and extract, and the tools of `--tool`."""
 
     model_tools: tuple[str, ...]
@@ -49,7 +49,7 @@ class Listening:
     hosts: tuple[str, ...]
 
 
-def serve(offer: Offer, listening: Listening, connection: Connection) -> None:
+def serve(offer: MCPServeArguments, listening: Listening, connection: ConnectionArguments) -> None:
     """Serves until the client closes stdin, or until Ctrl-C."""
     with reported():
         _check_installed()
@@ -64,30 +64,30 @@ def serve(offer: Offer, listening: Listening, connection: Connection) -> None:
 
 
 def _serve_stdio(runner: ToolRunner, wire: Wire) -> None:
-    from ..mcp.server import Limits, mcp_server, serve_stdio
+    from ..mcp.server import MCPServerLimits, mcp_server, serve_stdio
 
     if os.isatty(wire.incoming):
         note("reading MCP messages from stdin: this command is for MCP clients to start. Ctrl-C ends it.")
-    asyncio.run(serve_stdio(mcp_server(runner), wire, Limits().request_bytes))
+    asyncio.run(serve_stdio(mcp_server(runner), wire, MCPServerLimits().request_bytes))
 
 
 def _serve_http(
     runner: ToolRunner, address: str, keys: tuple[str, ...], hosts: tuple[str, ...], *, quiet: bool
 ) -> None:
-    from ..mcp.server import Access, Limits, listening_socket, mcp_server, serve_http, url_of
+    from ..mcp.server import MCPAccess, MCPServerLimits, listening_socket, mcp_server, serve_http, url_of
 
     host, port = _address(address)
-    access = Access(keys, hosts)
+    access = MCPAccess(keys, hosts)
     with listening_socket(host, port, access) as listening:
         if not quiet:
             who = "clients with a key" if keys else "every program on this machine"
             note(f"listening at {url_of(listening)} for {who}; Ctrl-C ends it")
-        asyncio.run(serve_http(mcp_server(runner), listening, host, access, Limits()))
+        asyncio.run(serve_http(mcp_server(runner), listening, host, access, MCPServerLimits()))
 
 
 @contextmanager
-def _runner(offer: Offer, connection: Connection, keys: tuple[str, ...]) -> Generator[ToolRunner]:
-    from ..mcp.server import FileAccess, Limits, ModelTools, OfferedTool, ToolRunner, offered
+def _runner(offer: MCPServeArguments, connection: ConnectionArguments, keys: tuple[str, ...]) -> Generator[ToolRunner]:
+    from ..mcp.server import FileAccess, MCPServerLimits, ModelTools, OfferedTool, ToolRunner, offered
     from ..scrubbing import Secrets, credentials_of
     from ..tools.toolset import tool_set
     from .tool_modules import load_tools
@@ -95,7 +95,7 @@ def _runner(offer: Offer, connection: Connection, keys: tuple[str, ...]) -> Gene
     secrets = Secrets((*credentials_of(with_credentials(os.environ)), *keys))
     plugins = registry()
     timeout = DEFAULT_TIMEOUT_SECONDS if connection.timeout is None else connection.timeout
-    limits = Limits(running=offer.running, timeout=timeout)
+    limits = MCPServerLimits(running=offer.running, timeout=timeout)
     named: list[OfferedTool] = []
     if offer.tools:
         tools = tool_set(load_tools(offer.tools, plugins), plugins).tools.values()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 import abstractcore
 
 from .backend_options import backend_options
-from .connection import Connection, connected
+from .connection import ConnectionArguments, connected
 from .json_output import made_json, voices_json
 from .made_files import check_output, file_names, write_parts
 from .making_progress import progress_shown
@@ -30,7 +30,7 @@ _COLUMNS = ("id", "name", "language", "gender", "grade", "model")
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class SpeakArguments:
     """The arguments of `speak` about the speech. `text` is a text, the name of a file, or "-" for stdin."""
 
     text: str | None
@@ -52,7 +52,7 @@ class Speech:
         return {"voice_backend": self.backend, "voice_base_url": self.base_url}
 
 
-def speak_text(speech: Speech, connection: Connection, *, as_json: bool) -> None:
+def speak_text(speech: SpeakArguments, connection: ConnectionArguments, *, as_json: bool) -> None:
     """Speaks, writes the file, and prints its name; with the output "-" writes the sound to stdout."""
     with reported(as_json=as_json):
         text, arguments = _text(speech.text), _arguments(speech)
@@ -78,7 +78,7 @@ def speak_text(speech: Speech, connection: Connection, *, as_json: bool) -> None
                 note(line)
 
 
-def show_voices(speech: Speech, connection: Connection, *, as_json: bool) -> None:
+def show_voices(speech: SpeakArguments, connection: ConnectionArguments, *, as_json: bool) -> None:
     """Prints the voices of the backend."""
     with reported(as_json=as_json), connected(connection, more=speech.of_backend) as llm:
         voices = llm.voice.list_voices()
@@ -121,7 +121,7 @@ def _content(file: Path) -> str:
         raise abstractcore.InvalidInputError(f"{file} cannot be read: {reason}.", hint="Pass a text file.") from None
 
 
-def _arguments(speech: Speech) -> dict[str, Any]:
+def _arguments(speech: SpeakArguments) -> dict[str, Any]:
     """Returns the arguments of the call that were given."""
     format = speech.format
     if format is None and speech.output not in (None, _STDOUT):
@@ -141,7 +141,7 @@ def _arguments(speech: Speech) -> dict[str, Any]:
     return backend_options(speech.options) | {name: value for name, value in given.items() if value is not None}
 
 
-def _check_stdout(speech: Speech, as_json: bool) -> None:
+def _check_stdout(speech: SpeakArguments, as_json: bool) -> None:
     if as_json or speech.verify:
         name = "--json" if as_json else "--verify"
         raise abstractcore.InvalidInputError(f"{name} cannot be combined with --output -.", hint="Name a file.")

@@ -20,7 +20,7 @@ _UNASKED = "its calls need an approval, and there is no terminal to ask on"
 
 
 @dataclass(frozen=True, slots=True)
-class ToolChoices:
+class ToolArguments:
     """The options of `--tool`, `--yes` and `--max-rounds`."""
 
     names: tuple[str, ...] = ()
@@ -81,7 +81,7 @@ class Toolbox:
 
 
 def toolbox(
-    choices: ToolChoices,
+    choices: ToolArguments,
     registry: Registry,
     timeout: float | None,
     on_event: Callable[[abstractcore.ToolEvent], object] | None = None,
@@ -105,7 +105,7 @@ def toolbox(
     return Toolbox(tools, policy, [name for name, spec in given.items() if spec.read_only], timeout)
 
 
-def _check_unused(choices: ToolChoices) -> None:
+def _check_unused(choices: ToolArguments) -> None:
     if choices.yes or choices.max_rounds is not None:
         option = "--yes" if choices.yes else "--max-rounds"
         raise abstractcore.InvalidInputError(
@@ -113,7 +113,7 @@ def _check_unused(choices: ToolChoices) -> None:
         )
 
 
-def _check_approval(specs: Sequence[abstractcore.ToolSpec], choices: ToolChoices) -> None:
+def _check_approval(specs: Sequence[abstractcore.ToolSpec], choices: ToolArguments) -> None:
     from .approval import can_ask
 
     asked = [spec.name for spec in specs if not spec.read_only]

@@ -10,7 +10,7 @@ from typing import Any
 import abstractcore
 
 from .backend_options import backend_options
-from .connection import Connection, connected
+from .connection import ConnectionArguments, connected
 from .json_output import transcript_json
 from .made_files import check_output, write_text
 from .making_progress import progress_shown
@@ -24,7 +24,7 @@ _SUBTITLES = ("srt", "vtt")
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class TranscribeArguments:
     """The arguments of `transcribe` about the recording. `file` is a path, a URL, or "-" for stdin."""
 
     file: str
@@ -40,7 +40,7 @@ class Recording:
     options: tuple[str, ...]
 
 
-def transcribe_recording(recording: Recording, connection: Connection, *, as_json: bool) -> None:
+def transcribe_recording(recording: TranscribeArguments, connection: ConnectionArguments, *, as_json: bool) -> None:
     """Transcribes, and prints the transcript or writes it to a file."""
     with reported(as_json=as_json):
         format = _format(recording, as_json)
@@ -67,7 +67,7 @@ def transcribe_recording(recording: Recording, connection: Connection, *, as_jso
             note(line)
 
 
-def _format(recording: Recording, as_json: bool) -> str:
+def _format(recording: TranscribeArguments, as_json: bool) -> str:
     """Returns the format: the given one, else by the ending of the output, else text."""
     ending = Path(recording.output or "").suffix[1:].lower()
     format = (recording.format or ("json" if as_json else ending if ending in FORMATS else "txt")).lower()
@@ -78,7 +78,7 @@ def _format(recording: Recording, as_json: bool) -> str:
     return format
 
 
-def _arguments(recording: Recording, format: str) -> dict[str, Any]:
+def _arguments(recording: TranscribeArguments, format: str) -> dict[str, Any]:
     given = {
         "language": recording.language,
         "terms": list(recording.terms) or None,
@@ -89,7 +89,7 @@ def _arguments(recording: Recording, format: str) -> dict[str, Any]:
     return backend_options(recording.options) | {name: value for name, value in given.items() if value is not None}
 
 
-def _chosen(recording: Recording) -> tuple[dict[str, Any], str]:
+def _chosen(recording: TranscribeArguments) -> tuple[dict[str, Any], str]:
     """Returns the options of `create_llm` that choose the backend, and the method that listens."""
     of_voice = {"voice_backend": recording.backend, "voice_base_url": recording.base_url}
     if recording.backend is None:

@@ -12,7 +12,7 @@ from .clocks import SystemClock
 from .driving import drive
 from .large_work import is_large, off_loop
 from .sync import SyncRuntime
-from .workers import Job, Workers
+from .workers import WorkerCall, WorkerThreads
 
 if TYPE_CHECKING:
     from .asynchronous import AsyncRuntime
@@ -36,12 +36,12 @@ __all__ = [
     "BackgroundWorker",
     "ConnectionState",
     "ConnectionTimer",
-    "Job",
     "LoopCloser",
     "ProcessWorker",
     "SyncRuntime",
     "SystemClock",
-    "Workers",
+    "WorkerCall",
+    "WorkerThreads",
     "drive",
     "in_thread",
     "is_large",

@@ -1,4 +1,4 @@
-"""`Exchange`: the messages between a call and a process of `ProcessPool`, their limits, and what errors mean."""
+"""`PoolExchange`: the messages between a call and a process of `ProcessPool`, their limits, and what errors mean."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _ERRORS: dict[str, type[MediaError]] = {
 _log = logging.getLogger("abstractcore")
 
 
-class Exchange:
+class PoolExchange:
     """The messages of one call, and its limits."""
 
     def __init__(self, alarms: AlarmClock, source: str, seconds: float, due: float | None) -> None:

@@ -7,12 +7,12 @@ from typing import get_args
 
 from ..ports import WorkKind
 from .abandoned import Abandoned
-from .workers import Workers
+from .workers import WorkerThreads
 
 _MOST_AT_ONCE = 16
 
 
-def worker_pools(abandoned: Abandoned) -> Mapping[WorkKind, Workers]:
+def worker_pools(abandoned: Abandoned) -> Mapping[WorkKind, WorkerThreads]:
     """Returns a pool for each kind of work, which counts in `abandoned`. Starts no thread."""
     kinds: tuple[WorkKind, ...] = get_args(WorkKind)
-    return {kind: Workers(kind, _MOST_AT_ONCE, abandoned) for kind in kinds}
+    return {kind: WorkerThreads(kind, _MOST_AT_ONCE, abandoned) for kind in kinds}

@@ -16,7 +16,7 @@ from .alarms import AlarmClock
 from .child_processes import has_interpreter
 from .failed_steps import FailedSteps
 from .pipe_messages import encoded
-from .pool_exchange import Exchange, failed
+from .pool_exchange import PoolExchange, failed
 from .pool_processes import Processes, Worker
 
 _log = logging.getLogger("abstractcore")
@@ -64,7 +64,7 @@ class ProcessPool:
                 f"{name} cannot run in another process: it is part of the program itself", hint=hint
             )
         due = None if timeout is None else time.monotonic() + timeout
-        exchange = Exchange(self._alarms, source, seconds, due)
+        exchange = PoolExchange(self._alarms, source, seconds, due)
         guard = self._failed.of(function, arguments, source)
         call = pickle.dumps((function, tuple(arguments), seconds))
         with guard.at(0):
@@ -105,7 +105,7 @@ class ProcessPool:
     def _here(self) -> Processes:
         return self._processes.get(os.getpid()) or self._processes.setdefault(os.getpid(), Processes())
 
-    def _begun(self, exchange: Exchange, call: bytes) -> tuple[Worker, list[Any]]:
+    def _begun(self, exchange: PoolExchange, call: bytes) -> tuple[Worker, list[Any]]:
         """Returns a process that has begun a call, and its first reply.
 
         If one dies that has decoded other files, a new one shows whether it is this file that ends it.
@@ -121,7 +121,7 @@ class ProcessPool:
             raise
         return worker, reply
 
-    def _taken(self, exchange: Exchange) -> Worker:
+    def _taken(self, exchange: PoolExchange) -> Worker:
         """Returns an idle process, or a new one."""
         here = self._here
         while (worker := here.take(exchange.seconds_left)) is not None:

@@ -26,7 +26,7 @@ _PAUSE_SECONDS = 0.05
 """The delay before the slot of an abandoned function is reused: queued jobs may be about to be cancelled as well."""
 
 
-class Job(Generic[T]):
+class WorkerCall(Generic[T]):
     """One call of a function. `result` is set when it has ended."""
 
     def __init__(
@@ -72,7 +72,7 @@ def _interruptible(function: Callable[..., T], interruption: Interruption) -> Ca
     return call
 
 
-class Workers:
+class WorkerThreads:
     """Runs functions in daemon threads, `most` at once; more wait in a queue.
 
     Threads start when there is work and end when there is none; they delay neither the shutdown of an event loop nor
@@ -87,9 +87,9 @@ class Workers:
         self._abandoned = abandoned
         self._pools: dict[int, _ProcessPool] = {}
 
-    def job(self, context: Context, function: Callable[..., T], *arguments: object) -> Job[T]:
+    def job(self, context: Context, function: Callable[..., T], *arguments: object) -> WorkerCall[T]:
         """Returns a job that calls the function in `context`, which no other code may use. `begin` queues it."""
-        return Job(self._pool(), context, function, arguments)
+        return WorkerCall(self._pool(), context, function, arguments)
 
     def _pool(self) -> _ProcessPool:
         process = os.getpid()
@@ -103,21 +103,21 @@ class _ProcessPool:
     def __init__(self, name: str, most: int, abandoned: Abandoned) -> None:
         self.abandoned = abandoned
         self._name = name
-        self._jobs: deque[Job[Any]] = deque()
+        self._jobs: deque[WorkerCall[Any]] = deque()
         self._slots: deque[_Slot] = deque(object() for _ in range(most))
         self._spares: deque[_Slot] = deque(object() for _ in range(_MOST_ABANDONED))
 
-    def add(self, job: Job[Any]) -> None:
+    def add(self, job: WorkerCall[Any]) -> None:
         """Queues `job`."""
         self._jobs.append(job)
         self._start()
 
-    def forget(self, job: Job[Any]) -> None:
+    def forget(self, job: WorkerCall[Any]) -> None:
         """Removes `job` from the queue."""
         with suppress(ValueError):
             self._jobs.remove(job)
 
-    def replace(self, job: Job[Any]) -> None:
+    def replace(self, job: WorkerCall[Any]) -> None:
         """Gives the slot of `job`, which continues without one, to another thread."""
         spare = _pop(self._spares)
         if spare is None:

@@ -16,7 +16,7 @@ from typing import Any, TypeAlias, cast
 from urllib.parse import urlsplit
 
 from ..errors import InvalidInputError, MediaError, MissingExtraError
-from ..pillow_images import Content, Picture, checked, from_pillow, is_picture
+from ..pillow_images import Content, PillowImage, checked, from_pillow, is_picture
 from ..ports import Fetcher, HasExtensions, MediaHandler, Recognised
 from ..schema import (
     MEDIA_PART_BY_KIND,
@@ -106,7 +106,7 @@ class File:
             raise InvalidInputError(error.message, path=f"{path}.{error.path}", hint=error.hint) from None
 
 
-MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | Picture | PixelArray | Blob | MediaPart | File
+MediaInput: TypeAlias = str | os.PathLike[str] | bytes | OpenFile | PillowImage | PixelArray | Blob | MediaPart | File
 """A path, an http(s) URL, a data URL, bytes, an open file, a Pillow image, a NumPy array of
 pixels, a blob, a media part, or a `File` with one of these."""
 

@@ -35,7 +35,7 @@ def servers_of(
     """
     file = Path(path)
     text = _read(file)
-    reader = _Reader(file, text, environment)
+    reader = _ConfigReader(file, text, environment)
     data = reader.parsed()
     key = next((key for key in _SERVERS if key in data), None)
     if key is None:
@@ -66,7 +66,7 @@ def expanded(text: str, environment: Mapping[str, str]) -> str:
     return _VARIABLE.sub(variable, text)
 
 
-class _Reader:
+class _ConfigReader:
     """Reads the servers of one file."""
 
     def __init__(self, file: Path, text: str, environment: Mapping[str, str]) -> None:
@@ -184,21 +184,21 @@ class _Reader:
         return self._text.count("\n", 0, position) + 1
 
 
-_FIELDS: dict[str, Callable[[_Reader, Any], Any]] = {
-    "type": _Reader.expanded,
-    "command": _Reader.expanded,
-    "args": _Reader.texts,
-    "env": _Reader.mapping,
-    "cwd": _Reader.expanded,
-    "url": _Reader.expanded,
-    "headers": _Reader.mapping,
-    "disabled": _Reader.flag,
-    "required": _Reader.flag,
-    "defer": _Reader.flag,
-    "labels": _Reader.as_given,
-    "only": _Reader.texts,
-    "without": _Reader.texts,
-    "prefix": _Reader.expanded,
+_FIELDS: dict[str, Callable[[_ConfigReader, Any], Any]] = {
+    "type": _ConfigReader.expanded,
+    "command": _ConfigReader.expanded,
+    "args": _ConfigReader.texts,
+    "env": _ConfigReader.mapping,
+    "cwd": _ConfigReader.expanded,
+    "url": _ConfigReader.expanded,
+    "headers": _ConfigReader.mapping,
+    "disabled": _ConfigReader.flag,
+    "required": _ConfigReader.flag,
+    "defer": _ConfigReader.flag,
+    "labels": _ConfigReader.as_given,
+    "only": _ConfigReader.texts,
+    "without": _ConfigReader.texts,
+    "prefix": _ConfigReader.expanded,
 }
 """The fields of a server: those of desktop clients, and from `required` on those of `MCPTools`."""
 

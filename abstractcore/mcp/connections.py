@@ -1,4 +1,4 @@
-"""`Connection`: a client of one server, connected when first used, and again after it was lost."""
+"""`MCPConnection`: a client of one server, connected when first used, and again after it was lost."""
 
 from __future__ import annotations
 
@@ -86,7 +86,7 @@ class _Link:
         return self.owned.has_ended or self.notes.has_ended
 
 
-class Connection:
+class MCPConnection:
     """A client of one server in one event loop, with one identity (its headers).
 
     `open` returns a new transport, or a server object of the SDK, with what is known of it. `secrets` are removed from

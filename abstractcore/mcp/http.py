@@ -77,7 +77,7 @@ async def http_transport(
             response.stream = _Refused(response.stream)
             return
         is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
-        response.stream = (_NotedEvents if is_stream else _Bounded)(response.stream, longest, notes)
+        response.stream = (_NotedEvents if is_stream else _BoundedBody)(response.stream, longest, notes)
 
     client = httpx2.AsyncClient(
         headers={**headers, "accept-encoding": "identity"},
@@ -104,7 +104,7 @@ class _Refused(httpx2.AsyncByteStream):
         await self._stream.aclose()
 
 
-class _Bounded(httpx2.AsyncByteStream):
+class _BoundedBody(httpx2.AsyncByteStream):
     """A body that ends with an error when it is too long."""
 
     def __init__(self, stream: httpx2.AsyncByteStream, longest: int, notes: HTTPNotes) -> None:
@@ -128,7 +128,7 @@ class _Bounded(httpx2.AsyncByteStream):
         self._notes.problem = f"sent a message of more than {self._longest:,} bytes"
 
 
-class _NotedEvents(_Bounded):
+class _NotedEvents(_BoundedBody):
     """A stream of events. The SDK ends it at an event that is too long, and does not say why: that is noted."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

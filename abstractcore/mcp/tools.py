@@ -21,8 +21,8 @@ from ..tools.option_names import checks_option_names
 from ..toolservers import Definition, Headers, Labels, ToolServerBase, unused_labels
 from ..toolservers.base import check_flag, check_positive, in_sync, off_loop
 from .addresses import ServerAddress
-from .choices import ToolChoices
 from .definitions import definitions_of
+from .tool_patterns import ToolPatterns
 
 if TYPE_CHECKING:
     import httpx2
@@ -47,7 +47,7 @@ _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
 @checks_option_names
-class MCPTools(ToolServerBase["connections.Connection"]):
+class MCPTools(ToolServerBase["connections.MCPConnection"]):
     """The tools of one MCP server; an item of `tools=[...]`. It connects when it is first used.
 
     Exactly one of these is given: `command`, the program and its arguments, for a server over standard input and
@@ -107,7 +107,7 @@ class MCPTools(ToolServerBase["connections.Connection"]):
         self._connect_timeout = connect_timeout
         self._max_message_bytes = int(max_message_bytes)
         self._sampler = _sampler(sampling, self._name)
-        self._choices = ToolChoices()
+        self._choices = ToolPatterns()
         self._latest = _NOTHING_LISTED
         self.quotes_output = True
         """Whether errors quote the last lines that a program printed; if not, they are logged."""
@@ -182,12 +182,12 @@ class MCPTools(ToolServerBase["connections.Connection"]):
         async with self.connection_for(None) as connection:
             return await connection.prompt(name, {**(arguments or {}), **more})
 
-    def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> connections.Connection:
+    def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> connections.MCPConnection:
         """Returns a new connection to the server; see `ToolServerBase`."""
-        from .connections import Connection
+        from .connections import MCPConnection
 
         opened = partial(self._address.opened, headers, self._max_message_bytes)
-        return Connection(
+        return MCPConnection(
             self._name,
             opened,
             self._mode,
@@ -198,14 +198,14 @@ class MCPTools(ToolServerBase["connections.Connection"]):
         )
 
     async def definitions(
-        self, connection: connections.Connection
+        self, connection: connections.MCPConnection
     ) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
         """Returns the definitions of the tools that are offered, with warnings; raises `ToolServerError`."""
         listed = await connection.tools()
         return await off_loop(listed.tools, self._chosen, listed)
 
     async def run_call(
-        self, connection: connections.Connection, definition: Definition, call: ToolCall, context: ToolContext[Any]
+        self, connection: connections.MCPConnection, definition: Definition, call: ToolCall, context: ToolContext[Any]
     ) -> ToolOutput:
         """Calls a tool, and returns its output; see `ToolServerBase`."""
         from .results import output_of

@@ -6,7 +6,6 @@ Knows no vendor and no kind of media.
 
 from __future__ import annotations
 
-from .asked import AskedOptions
 from .bodies import (
     FormFile,
     error_body,
@@ -21,12 +20,11 @@ from .bodies import (
 )
 from .driver import Jobs
 from .failures import blocked_error, error_of, is_about_content, job_failed
-from .steps import Encoded, EventReader, Finished, JobFormat, MadeFile, Step, Waiting, metadata_of
+from .steps import EventReader, Finished, JobFormat, MadeFile, Step, TaskRequest, Waiting, metadata_of
+from .tracked_options import TrackedOptions
 from .vendors import Vendor, read_vendors
 
 __all__ = [
-    "AskedOptions",
-    "Encoded",
     "EventReader",
     "Finished",
     "FormFile",
@@ -34,6 +32,8 @@ __all__ = [
     "Jobs",
     "MadeFile",
     "Step",
+    "TaskRequest",
+    "TrackedOptions",
     "Vendor",
     "Waiting",
     "blocked_error",

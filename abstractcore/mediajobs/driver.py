@@ -10,7 +10,7 @@ from ..errors import ProviderError, RequestTimeoutError, ServerError
 from ..ports import BackendOwner
 from ..schema import MediaPart, WireResponse
 from .bodies import get_request
-from .steps import Encoded, EventReader, Finished, JobFormat, MadeFile, Step, Waiting
+from .steps import EventReader, Finished, JobFormat, MadeFile, Step, TaskRequest, Waiting
 
 R = TypeVar("R")
 P = TypeVar("P", bound=MediaPart)
@@ -44,7 +44,7 @@ class Jobs(Generic[R, P]):
         self._credentials = credentials
         self._part_of = part_of
 
-    async def finished(self, request: R, encoded: Encoded) -> Finished:
+    async def finished(self, request: R, encoded: TaskRequest) -> Finished:
         """Sends a request, and waits until its job is finished.
 
         A job that is not finished in time, or whose call is cancelled, is cancelled at the vendor where that is
@@ -102,7 +102,7 @@ class Jobs(Generic[R, P]):
         else:
             self._owner.progress(job.done, 1.0, job.state)
 
-    async def _streamed(self, request: R, encoded: Encoded, events: EventReader) -> Finished:
+    async def _streamed(self, request: R, encoded: TaskRequest, events: EventReader) -> Finished:
         seen = 0
         async with self._owner.http.stream(
             encoded.request, credentials=self._credentials, error=self._format.error

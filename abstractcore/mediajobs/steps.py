@@ -58,7 +58,7 @@ Step: TypeAlias = Waiting | Finished
 
 
 @dataclass(frozen=True, slots=True)
-class Encoded:
+class TaskRequest:
     """The first request of a task, with warnings for what it cannot express. Its URL is absolute.
 
     `starts_job`: it starts something that goes on without this connection, and is not sent twice.
@@ -89,7 +89,7 @@ class EventReader(Protocol):
 class JobFormat(Protocol[R_contra]):
     """The wire format of one vendor: pure functions."""
 
-    def encode(self, request: R_contra, base_url: str) -> Encoded:
+    def encode(self, request: R_contra, base_url: str) -> TaskRequest:
         """Returns the first request; raises `UnsupportedContentError` and `InvalidInputError`."""
         ...
 

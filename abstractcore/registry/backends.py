@@ -1,4 +1,4 @@
-"""`Backends`: the backends of capabilities that entry points register, and which of them is used."""
+"""`RegisteredBackends`: the backends of capabilities that entry points register, and which of them is used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .reports import PluginReport
 from .suggestions import name_hint
 
 
-class Backends:
+class RegisteredBackends:
     """What `register(registry)` of a package fills, and the backends of all packages, by capability.
 
     A package that fails while it registers leaves none of its backends here: see `registering`.
@@ -142,7 +142,7 @@ def _text(given: object) -> str | None:
 
 
 def load_backends(
-    backends: Backends,
+    backends: RegisteredBackends,
     found: FoundPlugin,
     watch: Callable[[str], AbstractContextManager[object]],
     now: Callable[[], float],

@@ -45,7 +45,7 @@ from .suggestions import did_you_mean, nearest_names
 
 if TYPE_CHECKING:
     from ..ports import BackendEntry, BackendRegistry
-    from .backends import Backends
+    from .backends import RegisteredBackends
 
 T = TypeVar("T")
 Watch: TypeAlias = Callable[[str], AbstractContextManager[object]]
@@ -78,7 +78,7 @@ class Registry:
         self._now = now
         self._registered: dict[str, dict[str, _Registered]] = {kind.name: {} for kind in KINDS}
         self._guarded_handlers: tuple[MediaHandler, ...] = ()
-        self._backends: Backends | None = None
+        self._backends: RegisteredBackends | None = None
         self._find_backends: Callable[[], list[FoundPlugin]] = list
         self._watch: Watch = nullcontext[object]
 
@@ -96,12 +96,12 @@ class Registry:
         return registry
 
     @property
-    def backends(self) -> Backends:
+    def backends(self) -> RegisteredBackends:
         """The backends of `llm.voice`, `llm.audio`, `llm.vision` and `llm.music`, loaded on first use."""
         if self._backends is None:
-            from .backends import Backends, load_backends
+            from .backends import RegisteredBackends, load_backends
 
-            backends = Backends()
+            backends = RegisteredBackends()
             reports = [load_backends(backends, found, self._watch, self._now) for found in self._find_backends()]
             if self._backends is None:  # the first of two threads
                 self._backends = backends
@@ -263,9 +263,9 @@ class Registry:
 
     def replace_backends(self, entries: Iterable[BackendEntry]) -> None:
         """Makes `entries` the only backends, for tests."""
-        from .backends import Backends
+        from .backends import RegisteredBackends
 
-        self._backends = Backends(entries)
+        self._backends = RegisteredBackends(entries)
 
     def add_tool_source(self, source: ToolSource) -> None:
         """Registers a tool source."""

@@ -35,7 +35,7 @@ _TEXTS = (TextDelta, ReasoningDelta)
 
 
 @dataclass(slots=True)
-class _Block:
+class _BlockState:
     """The state of one block; `make` returns its part."""
 
     kind: str = "text"
@@ -62,7 +62,7 @@ class _Block:
 
 @dataclass(slots=True)
 class _Reply:
-    blocks: dict[int, _Block] = field(default_factory=dict[int, _Block])
+    blocks: dict[int, _BlockState] = field(default_factory=dict[int, _BlockState])
     model: str | None = None
     provider: str | None = None
     id: str | None = None
@@ -72,11 +72,11 @@ class _Reply:
     provider_metadata: JSONObject = EMPTY
     warnings: tuple[CallWarning, ...] = ()
 
-    def block(self, number: int) -> _Block:
+    def block(self, number: int) -> _BlockState:
         block = self.blocks.get(number)
         if block is None:
             check_count(number, "block")
-            block = self.blocks[number] = _Block()
+            block = self.blocks[number] = _BlockState()
         return block
 
     def add(self, delta: Delta) -> None:
@@ -154,7 +154,7 @@ def _sequence(deltas: object) -> Iterable[Delta]:
     return cast("Iterable[Delta]", deltas)
 
 
-def _made(block: _Block, number: int) -> Part:
+def _made(block: _BlockState, number: int) -> Part:
     try:
         return block.make()
     except SchemaError as error:

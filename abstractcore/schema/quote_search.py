@@ -16,7 +16,7 @@ _MINUS = "-\u2212"
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class QuoteMatch:
     """The places of a quote in a text, in order, at least one; `start` and `end` are those of the first."""
 
     spans: tuple[tuple[int, int], ...]
@@ -60,14 +60,14 @@ class SearchedText:
         self.text = text
         self._normal: NormalText | None = None
 
-    def find(self, quote: str, budget: Budget, most: int = MOST_OCCURRENCES) -> Found | None:
+    def find(self, quote: str, budget: Budget, most: int = MOST_OCCURRENCES) -> QuoteMatch | None:
         """Returns up to `most` places of a quote, whole words and numbers only; None if there is none."""
         quote = quote.strip()
         if not quote:
             return None
         starts = _places(self.text, quote, budget, _whole_in(self.text), most)
         if starts:
-            return Found(tuple((start, start + len(quote)) for start in starts), "exact")
+            return QuoteMatch(tuple((start, start + len(quote)) for start in starts), "exact")
         wanted = normal(quote)
         if not wanted or budget.is_spent:
             return None
@@ -83,7 +83,7 @@ class SearchedText:
         if not starts:
             return None
         last = len(wanted) - 1
-        return Found(tuple((form.starts[start], form.ends[start + last]) for start in starts), "normalised")
+        return QuoteMatch(tuple((form.starts[start], form.ends[start + last]) for start in starts), "normalised")
 
     def has_inside_words(self, quote: str, budget: Budget) -> bool:
         """Returns whether a quote that was not found is a part of longer words or numbers."""

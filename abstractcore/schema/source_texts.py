@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from .evidence import EvidenceMatch, EvidenceSource
 from .media_anchors import MediaAnchor
 from .placed import Placed
-from .quote_search import MOST_OCCURRENCES, Budget, Found, SearchedText
+from .quote_search import MOST_OCCURRENCES, Budget, QuoteMatch, SearchedText
 from .sources import Source
 from .table_cells import in_cells
 
@@ -22,7 +22,7 @@ _TIME = re.compile(r"\[[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?\]\s?")
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class SourcePlace:
     """A span in a source: its page, its offsets in the text of that page, what stands there, and the finest anchors
     that it touches.
 
@@ -70,7 +70,7 @@ class TextSource:
         self._anchor_starts = [each.start for each in self.anchors]
         self._reach = list(accumulate((each.end for each in self.anchors), max))
 
-    def find(self, quote: str, budget: Budget, most: int = MOST_OCCURRENCES) -> Found | None:
+    def find(self, quote: str, budget: Budget, most: int = MOST_OCCURRENCES) -> QuoteMatch | None:
         """Returns up to `most` places of a quote in `searched.text`; None if there is none."""
         found = self.searched.find(quote, budget, most)
         if found is None and self.anchored_only and _TIME.search(quote):
@@ -87,7 +87,7 @@ class TextSource:
         """Returns a span of the searched text as the place of a quote."""
         return self.placed(Source, self.place(start, end), quote, match)
 
-    def placed(self, make: Callable[..., P], place: Place, quote: str, match: EvidenceMatch, **more: Any) -> P:
+    def placed(self, make: Callable[..., P], place: SourcePlace, quote: str, match: EvidenceMatch, **more: Any) -> P:
         """Returns a place as a `Source` or `Evidence`, which `make` is; `more` are the fields that the other lacks."""
         return make(
             quote=quote,
@@ -103,16 +103,16 @@ class TextSource:
             **more,
         )
 
-    def place(self, start: int, end: int) -> Place:
+    def place(self, start: int, end: int) -> SourcePlace:
         """Returns the place of a span of the searched text; one over several pages ends with its first page."""
         text = self.searched.text[start:end]
         if not self._spans:
-            return Place(None, start, end, text)
+            return SourcePlace(None, start, end, text)
         first, last = self._in_text(start), self._in_text(max(end - 1, start)) + 1
         touched = self._touched(first, last)
         page = next((each for each in touched if _is_page(each)), None)
         begin, stop = (0, len(self.text)) if page is None else (page.start, page.end)
-        return Place(
+        return SourcePlace(
             None if page is None else page.page,
             first - begin,
             min(last, stop) - begin,

@@ -16,7 +16,7 @@ found as a whole word (`short_values`)."""
 _ESCAPES = re.compile("%[0-9A-F]{2}")
 
 
-class Form(NamedTuple):
+class CredentialForm(NamedTuple):
     """An encoded credential. `beginning` encodes its first `SHORTEST` characters: the rest may be missing: vendors
     and gateways truncate values in their messages. With `runs_on`, the characters right after `whole` belong to the
     same encoded text.
@@ -32,10 +32,10 @@ def plain_forms_of(secret: str) -> Iterable[str]:
     return dict.fromkeys(form(secret) for form in _PLAIN)
 
 
-def forms_of(secret: str) -> Iterable[Form]:
+def forms_of(secret: str) -> Iterable[CredentialForm]:
     """Returns the distinct forms of `secret`."""
-    plain = (Form(form(secret[:SHORTEST]), form(secret)) for form in _PLAIN)
-    encoded = (Form(form(secret[:SHORTEST]), form(secret), True) for form in _ENCODED)
+    plain = (CredentialForm(form(secret[:SHORTEST]), form(secret)) for form in _PLAIN)
+    encoded = (CredentialForm(form(secret[:SHORTEST]), form(secret), True) for form in _ENCODED)
     return dict.fromkeys((*plain, *encoded))
 
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, TypeVar
 
 from .credentials import credentials_in
 from .exceptions import ExceptionScrubber
-from .texts import Scanner, is_long
+from .texts import SecretScanner, is_long
 from .values import with_texts
 
 if TYPE_CHECKING:
-    from .short_values import ShortScanner
+    from .short_values import ShortSecretScanner
 
 T = TypeVar("T")
 _MOST = 64
@@ -28,7 +28,7 @@ class Secrets:
     def __init__(self, known: Iterable[str] = ()) -> None:
         self._known: dict[str, None] = {}
         self._headers: dict[str, str] = {}
-        self._scanners: tuple[tuple[str, ...], list[Scanner | ShortScanner]] | None = None
+        self._scanners: tuple[tuple[str, ...], list[SecretScanner | ShortSecretScanner]] | None = None
         self.add(known)
 
     def add(self, secrets: Iterable[str]) -> None:
@@ -83,11 +83,11 @@ class Secrets:
         return ExceptionScrubber(self.text).cleaned(error) if self._known else error
 
 
-def _scanners_of(known: Sequence[str]) -> list[Scanner | ShortScanner]:
+def _scanners_of(known: Sequence[str]) -> list[SecretScanner | ShortSecretScanner]:
     long = [secret for secret in known if is_long(secret)]
     short = [secret for secret in known if not is_long(secret)]
     if not short:
-        return [Scanner(long)]
-    from .short_values import ShortScanner
+        return [SecretScanner(long)]
+    from .short_values import ShortSecretScanner
 
-    return [*([Scanner(long)] if long else []), ShortScanner(short)]
+    return [*([SecretScanner(long)] if long else []), ShortSecretScanner(short)]

@@ -26,7 +26,7 @@ _NAMED = (
 )
 
 
-class ShortScanner:
+class ShortSecretScanner:
     """Finds `secrets` as whole words, and in the encodings of URLs, JSON, HTML, hex and base64."""
 
     def __init__(self, secrets: Sequence[str]) -> None:

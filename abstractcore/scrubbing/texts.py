@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from .forms import SHORTEST, Form, forms_of
+from .forms import SHORTEST, CredentialForm, forms_of
 
 SCRUBBED = "[scrubbed]"
 _REST = re.compile(r"(?:[\w+/=~%*•●…-]|\.{2,}|\.(?=[\w+/=~%*•●…-]))*")
@@ -18,13 +18,13 @@ _FEWEST_ON_ONE_SIDE = 4
 """The number of visible characters that identify a masked credential, as in sk-ab***yz or ***wxyz."""
 
 
-class Scanner:
+class SecretScanner:
     """Finds `secrets` in texts, ignoring case, which headers and logs may change."""
 
     def __init__(self, secrets: Sequence[str]) -> None:
-        self._forms: dict[str, list[Form]] = {}
+        self._forms: dict[str, list[CredentialForm]] = {}
         for form in (form for secret in secrets for form in forms_of(secret)):
-            lower = Form(form.beginning.lower(), form.whole.lower(), form.runs_on)
+            lower = CredentialForm(form.beginning.lower(), form.whole.lower(), form.runs_on)
             self._forms.setdefault(lower.beginning, []).append(lower)
         self._wholes = dict.fromkeys(form.whole for forms in self._forms.values() for form in forms)
         self._longest = max(map(len, self._wholes))

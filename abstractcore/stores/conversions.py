@@ -93,7 +93,7 @@ class FileConversions:
         with suppress(OSError):  # a folder that can only be read is used too
             os.utime(path)
         try:
-            return from_data(_Document, json.loads(data)).conversion()
+            return from_data(_ConversionDocument, json.loads(data)).conversion()
         except (SchemaError, ValueError, RecursionError):
             _log.warning("%s is not a conversion; it is deleted", path)
             with suppress(OSError):
@@ -102,7 +102,7 @@ class FileConversions:
 
     def put(self, key: str, conversion: Conversion) -> None:
         """Keeps a conversion whose media parts hold their bytes."""
-        data = json_of(_Document.of(conversion))
+        data = json_of(_ConversionDocument.of(conversion))
         if len(data) > self._max_bytes:
             return
         try:
@@ -136,7 +136,7 @@ class FileConversions:
 
 
 @dataclass(frozen=True, slots=True)
-class _Document:
+class _ConversionDocument:
     """A conversion as JSON."""
 
     content: tuple[ContentPart, ...]
@@ -151,7 +151,7 @@ class _Document:
     drawn: DrawnText | None = None
 
     @classmethod
-    def of(cls, given: Conversion) -> _Document:
+    def of(cls, given: Conversion) -> _ConversionDocument:
         fields = (given.usage, given.warnings, given.anchors, given.fallback, given.model, given.lost)
         return cls(given.parts, given.label, *fields, given.own_text, given.drawn)
 

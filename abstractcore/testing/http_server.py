@@ -28,7 +28,7 @@ PROMPTLY_SECONDS = 5.0
 """The maximum time from the end of a call to the close of its connection."""
 
 
-class End(Enum):
+class ConnectionEnd(Enum):
     """How a script can end a connection."""
 
     CUT = "close it normally"
@@ -36,7 +36,7 @@ class End(Enum):
     HANG = "send nothing until the client closes it"
 
 
-CUT, RESET, HANG = End.CUT, End.RESET, End.HANG
+CUT, RESET, HANG = ConnectionEnd.CUT, ConnectionEnd.RESET, ConnectionEnd.HANG
 
 
 class Gate:
@@ -68,12 +68,12 @@ class Pause:
     seconds: float
 
 
-Step: TypeAlias = bytes | Gate | Pause | End
+Step: TypeAlias = bytes | Gate | Pause | ConnectionEnd
 _TLS_HANDSHAKE = b"\x16"
 
 
 @dataclass
-class Connection:
+class AcceptedConnection:
     """One connection of a client; times are monotonic seconds."""
 
     number: int
@@ -85,10 +85,10 @@ class Connection:
 
 
 @dataclass
-class Request:
+class ReceivedRequest:
     """One request as received."""
 
-    connection: Connection
+    connection: AcceptedConnection
     method: str
     target: str
     headers: dict[str, str]
@@ -105,10 +105,10 @@ class Request:
 class _Line:
     """The state of a connection: its requests, and whether the client has closed it."""
 
-    connection: Connection
+    connection: AcceptedConnection
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
-    waiting: asyncio.Queue[Request | None] = field(default_factory=asyncio.Queue)
+    waiting: asyncio.Queue[ReceivedRequest | None] = field(default_factory=asyncio.Queue)
 
 
 class ScriptedServer:
@@ -116,11 +116,11 @@ class ScriptedServer:
 
     def __init__(self, tls: ssl.SSLContext | None = None) -> None:
         self._tls = tls
-        self.requests: list[Request] = []
-        self.connections: list[Connection] = []
+        self.requests: list[ReceivedRequest] = []
+        self.connections: list[AcceptedConnection] = []
         self.unscripted = 0
         self._scripts: list[tuple[Step, ...]] = []
-        self._always: Callable[[Request], Sequence[Step]] | None = None
+        self._always: Callable[[ReceivedRequest], Sequence[Step]] | None = None
         self._changed = threading.Condition()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, name="scripted server", daemon=True)
@@ -148,7 +148,7 @@ class ScriptedServer:
         """Sets the script of every request without a script of its own."""
         self._always = lambda request: steps
 
-    def always_by(self, script: Callable[[Request], Sequence[Step]]) -> None:
+    def always_by(self, script: Callable[[ReceivedRequest], Sequence[Step]]) -> None:
         """Sets a function that returns the script of every request without a script of its own."""
         self._always = script
 
@@ -157,7 +157,7 @@ class ScriptedServer:
         return Gate(self._loop)
 
     @property
-    def open(self) -> list[Connection]:
+    def open(self) -> list[AcceptedConnection]:
         """The open connections."""
         return [each for each in self.connections if each.closed_at is None and not each.ended]
 
@@ -208,7 +208,7 @@ class ScriptedServer:
         if self._stopping:
             writer.transport.abort()
             return
-        connection = Connection(len(self.connections))
+        connection = AcceptedConnection(len(self.connections))
         self._record(lambda: self.connections.append(connection))
         line = _Line(connection, reader, writer)
         task = asyncio.ensure_future(self._talk(line))
@@ -250,14 +250,14 @@ class ScriptedServer:
                 headers = _headers_of(rows)
                 body = await line.reader.readexactly(int(headers.get("content-length", 0)))
                 line.connection.requests += 1
-                request = Request(line.connection, method, target, headers, body)
+                request = ReceivedRequest(line.connection, method, target, headers, body)
                 self._record(lambda request=request: self.requests.append(request))
                 line.waiting.put_nowait(request)
         now = time.monotonic()
         self._record(lambda: setattr(line.connection, "closed_at", now))
         line.waiting.put_nowait(None)
 
-    def _next_script(self, request: Request) -> Sequence[Step]:
+    def _next_script(self, request: ReceivedRequest) -> Sequence[Step]:
         if self._scripts:
             return self._scripts.pop(0)
         if self._always is not None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Definition:
+class ToolDefinition:
     """A function or type as a tool. `context` is the name of its parameter for a `ToolContext`.
 
     `returns_none` is set if the function is annotated to return None.
@@ -34,11 +34,11 @@ class Definition:
     returns_none: bool = False
 
 
-_known: WeakKeyDictionary[Any, dict[bool, Definition]] = WeakKeyDictionary()
+_known: WeakKeyDictionary[Any, dict[bool, ToolDefinition]] = WeakKeyDictionary()
 """Definitions by function; apart for methods that are bound and those that are not, which take one more argument."""
 
 
-def definition_for(function: Callable[..., Any], reader: SignatureReader | None = None) -> Definition:
+def definition_for(function: Callable[..., Any], reader: SignatureReader | None = None) -> ToolDefinition:
     """Returns the definition of a function or type, made once for each. `reader` has read its parameters already.
 
     Raises `InvalidInputError` for one that cannot be a tool.
@@ -55,7 +55,7 @@ def is_defined(function: Callable[..., Any]) -> bool:
     return inspect.ismethod(function) in _definitions_of(function)
 
 
-def _definitions_of(function: Callable[..., Any]) -> dict[bool, Definition]:
+def _definitions_of(function: Callable[..., Any]) -> dict[bool, ToolDefinition]:
     key = cast(Any, function).__func__ if inspect.ismethod(function) else function
     try:
         return _known.setdefault(key, {})
@@ -86,19 +86,19 @@ def name_of_tool(function: Callable[..., Any]) -> str:
     return getattr(inner, "__name__", None) or type(inner).__name__
 
 
-def _made(function: Callable[..., Any], reader: SignatureReader | None) -> Definition:
+def _made(function: Callable[..., Any], reader: SignatureReader | None) -> ToolDefinition:
     name = name_of_tool(function)
     if is_argument_type(function):
         from .validation import TypeArguments
 
         arguments = TypeArguments(function)
-        return Definition(name, arguments.description, arguments)
+        return ToolDefinition(name, arguments.description, arguments)
     from .validation import FunctionArguments
 
     signature = (reader or SignatureReader(function)).read()
     documented = documentation_of(_docstring(function))
     arguments = FunctionArguments(name, signature, documented.arguments)
-    return Definition(name, documented.description, arguments, signature.context, signature.returns_none)
+    return ToolDefinition(name, documented.description, arguments, signature.context, signature.returns_none)
 
 
 def _docstring(function: Callable[..., Any]) -> str | None:

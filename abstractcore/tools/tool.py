@@ -16,7 +16,7 @@ from ..schema import JSONObject, SchemaError, ToolCall, ToolLabel, ToolSpec
 from ..schema.quoting import shown
 from .annotations import definition_of
 from .arguments import CONTEXT, AnyArguments, PreparedArguments
-from .definitions import Definition, definition_for, is_argument_type, is_defined, name_of_tool
+from .definitions import ToolDefinition, definition_for, is_argument_type, is_defined, name_of_tool
 from .names import check_name
 from .option_names import checks_option_names, unknown_option
 from .signatures import SignatureReader
@@ -112,7 +112,7 @@ class Tool(Generic[P, R]):
             raise InvalidInputError(f"expected a function, got {type(found).__name__}", path="tools", hint=hint)
         self._function: Callable[..., Any] = found
         self._run: Run | None = None
-        self._definition: Definition | None = None
+        self._definition: ToolDefinition | None = None
         self._spec: ToolSpec | None = None
         self._is_trusted = True
         if self.isolate:
@@ -136,7 +136,7 @@ class Tool(Generic[P, R]):
         if options:
             _, made._settings = read_options(options)
         made._function = made._run = run
-        made._definition = Definition(spec.name, spec.description, AnyArguments(spec.parameters))
+        made._definition = ToolDefinition(spec.name, spec.description, AnyArguments(spec.parameters))
         made._options, made._spec, made._is_trusted = {"name": spec.name}, spec, is_trusted
         return made
 
@@ -304,7 +304,7 @@ class Tool(Generic[P, R]):
             )
         check_has_name(self._function)
 
-    def _defined(self) -> Definition:
+    def _defined(self) -> ToolDefinition:
         if self._definition is None:
             if self._is_unbound():
                 raise InvalidInputError(

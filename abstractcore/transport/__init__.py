@@ -7,7 +7,7 @@ asyncio, and `clients`.
 
 from typing import TYPE_CHECKING, Any
 
-from .settings import Route, TransportSettings, http_only
+from .settings import ProxyRoute, TransportSettings, http_only
 from .sync_http import SyncHttpTransport
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ _LATER = {
 __all__ = [
     "AsyncHttpTransport",
     "HttpClient",
-    "Route",
+    "ProxyRoute",
     "RoutedTransport",
     "SyncHttpTransport",
     "TransportSettings",

@@ -20,7 +20,7 @@ from .decompression import decompressor_for
 from .failures import broken
 from .loops import LoopPools
 from .messages import UnreadBody, lower_headers, shut_down
-from .settings import Route, Routes, TransportSettings, http_only
+from .settings import ProxyRoute, ProxyRoutes, TransportSettings, http_only
 
 
 class AiohttpTransport:
@@ -28,7 +28,7 @@ class AiohttpTransport:
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
-        self._routes = Routes(settings)
+        self._routes = ProxyRoutes(settings)
         self.secrets = self._routes.secrets
         self.pools = LoopPools(self._pool, AiohttpPool.close)
 
@@ -47,7 +47,7 @@ class AiohttpTransport:
         """Closes the connections of the running loop."""
         await self.pools.close()
 
-    def _pool(self, route: Route) -> AiohttpPool:
+    def _pool(self, route: ProxyRoute) -> AiohttpPool:
         return AiohttpPool(self._settings, route)
 
 

@@ -28,7 +28,7 @@ from .aiohttp_failures import FAILURES, map_error
 from .failures import bad_header, no_address, pool_timeout
 from .messages import headers_of, parsed
 from .name_lookup import aaddresses
-from .settings import Route, TransportSettings, proxy_in_use
+from .settings import ProxyRoute, TransportSettings, proxy_in_use
 from .timeouts import CONNECT_SECONDS
 
 _HEAD_BYTES = 100 * 1024
@@ -42,7 +42,7 @@ _VALID_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
 class AiohttpPool:
     """The connection pool of one route."""
 
-    def __init__(self, settings: TransportSettings, route: Route) -> None:
+    def __init__(self, settings: TransportSettings, route: ProxyRoute) -> None:
         self._settings = settings
         self._route = route
         self._limit = settings.max_connections
@@ -152,7 +152,7 @@ class _Resolver(AbstractResolver):
         """Does nothing: there is nothing to close."""
 
 
-def _connector(settings: TransportSettings, route: Route) -> aiohttp.TCPConnector:
+def _connector(settings: TransportSettings, route: ProxyRoute) -> aiohttp.TCPConnector:
     over_tls = route.scheme == "https" or (route.proxy or "").startswith("https:")
     connector = _Connector(
         ssl=settings.tls("https") if over_tls else True,

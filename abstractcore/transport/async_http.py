@@ -19,7 +19,7 @@ from .http_pools import async_pool
 from .leases import ConnectionLease
 from .loops import LoopPools
 from .messages import UnreadBody, close_after_surplus, head_of, to_http
-from .settings import Route, Routes, TransportSettings, proxy_in_use
+from .settings import ProxyRoute, ProxyRoutes, TransportSettings, proxy_in_use
 from .timeouts import step_seconds
 
 
@@ -28,7 +28,7 @@ class AsyncHttpTransport:
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
-        self._routes = Routes(settings)
+        self._routes = ProxyRoutes(settings)
         self.secrets = self._routes.secrets
         self.pools = LoopPools(self._pool, httpcore2.AsyncConnectionPool.aclose)
 
@@ -53,7 +53,7 @@ class AsyncHttpTransport:
         """Closes the connections of the running loop."""
         await self.pools.close()
 
-    def _pool(self, route: Route) -> httpcore2.AsyncConnectionPool:
+    def _pool(self, route: ProxyRoute) -> httpcore2.AsyncConnectionPool:
         return async_pool(self._settings, route)
 
 

@@ -6,24 +6,26 @@ from typing import Any
 
 import httpcore2
 
-from .settings import Route, TransportSettings
+from .settings import ProxyRoute, TransportSettings
 from .sync_network import AddressCheck, SyncNetwork
 
 
-def sync_pool(settings: TransportSettings, route: Route, check: AddressCheck | None = None) -> httpcore2.ConnectionPool:
+def sync_pool(
+    settings: TransportSettings, route: ProxyRoute, check: AddressCheck | None = None
+) -> httpcore2.ConnectionPool:
     """Returns the sync connection pool of one route. `check` is not used for a proxy, which resolves names itself."""
     network = SyncNetwork(check if route.proxy is None else None)
     return httpcore2.ConnectionPool(**_options(settings, route), network_backend=network)
 
 
-def async_pool(settings: TransportSettings, route: Route) -> httpcore2.AsyncConnectionPool:
+def async_pool(settings: TransportSettings, route: ProxyRoute) -> httpcore2.AsyncConnectionPool:
     """Returns the connection pool of one event loop and one route."""
     from .async_network import AsyncNetwork
 
     return httpcore2.AsyncConnectionPool(**_options(settings, route), network_backend=AsyncNetwork())
 
 
-def _options(settings: TransportSettings, route: Route) -> dict[str, Any]:
+def _options(settings: TransportSettings, route: ProxyRoute) -> dict[str, Any]:
     return {
         "ssl_context": settings.tls(route.scheme),
         "proxy": _proxy(settings, route),
@@ -33,7 +35,7 @@ def _options(settings: TransportSettings, route: Route) -> dict[str, Any]:
     }
 
 
-def _proxy(settings: TransportSettings, route: Route) -> httpcore2.Proxy | None:
+def _proxy(settings: TransportSettings, route: ProxyRoute) -> httpcore2.Proxy | None:
     """Returns the route's proxy for the pools."""
     proxy = settings.proxy_of(route)
     if proxy is None:

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from typing import Generic, TypeVar
 
 from ..concurrency.event_loops import LoopLocal
-from .settings import Route
+from .settings import ProxyRoute
 
 PoolT = TypeVar("PoolT")
 
@@ -15,16 +15,16 @@ PoolT = TypeVar("PoolT")
 class LoopPools(Generic[PoolT]):
     """Pools by event loop and route. A forked child does not touch its parent's."""
 
-    def __init__(self, make: Callable[[Route], PoolT], close: Callable[[PoolT], Awaitable[object]]) -> None:
+    def __init__(self, make: Callable[[ProxyRoute], PoolT], close: Callable[[PoolT], Awaitable[object]]) -> None:
         self._make = make
         self._close = close
-        self._loops: LoopLocal[dict[Route, PoolT]] = LoopLocal(dict, self._close_pools)
+        self._loops: LoopLocal[dict[ProxyRoute, PoolT]] = LoopLocal(dict, self._close_pools)
 
     def __len__(self) -> int:
         """Returns the number of event loops that have pools."""
         return len(self._loops)
 
-    async def of(self, route: Route) -> PoolT:
+    async def of(self, route: ProxyRoute) -> PoolT:
         """Returns the pool of the running loop for `route`."""
         pools = self._loops.get()
         pool = pools.get(route)
@@ -36,7 +36,7 @@ class LoopPools(Generic[PoolT]):
         """Closes the pools of the running loop; later calls create new ones."""
         await self._loops.close()
 
-    async def _close_pools(self, pools: dict[Route, PoolT]) -> None:
+    async def _close_pools(self, pools: dict[ProxyRoute, PoolT]) -> None:
         async with AsyncExitStack() as stack:
             for pool in pools.values():
                 stack.push_async_callback(self._close, pool)

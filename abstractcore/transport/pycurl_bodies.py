@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from ..ports import interruptible
 from .decompression import decompressor_for
 from .failures import broken, cannot_unpack, read_timeout
-from .pycurl_connections import CurlConnection, Exchange
+from .pycurl_connections import CurlConnection, CurlResponse
 from .pycurl_failures import failed_in_body
 from .pycurl_pools import CurlPool, Origin
 
@@ -20,7 +20,7 @@ _in_use: set[CurlConnection] = set()
 references the garbage collector would finalize libcurl's handles and the socket in any order."""
 
 
-class Lease:
+class CurlLease:
     """The use of a connection by one exchange, to be released once. In a forked child it is the parent's."""
 
     __slots__ = ("_held", "_origin", "_pool", "_process", "connection")
@@ -67,7 +67,9 @@ class PycurlBody:
         "status",
     )
 
-    def __init__(self, lease: Lease, exchange: Exchange, headers: Mapping[str, str], url: str, timeout: float) -> None:
+    def __init__(
+        self, lease: CurlLease, exchange: CurlResponse, headers: Mapping[str, str], url: str, timeout: float
+    ) -> None:
         self._lease = lease
         self._exchange = exchange
         self._url = url

@@ -41,7 +41,7 @@ class WireCall:
     """The deadline of connecting (monotonic seconds)."""
 
 
-class Exchange:
+class CurlResponse:
     """The response to one request, as received so far."""
 
     __slots__ = (
@@ -86,7 +86,7 @@ class CurlConnection:
         self._wanted: dict[int, int] = {}
         self._timer: float | None = None
         self._may_connect = True
-        self._exchange: Exchange | None = None
+        self._exchange: CurlResponse | None = None
         self._is_added = False
         self.is_reusable = True
         self.idle_since = 0.0
@@ -117,13 +117,13 @@ class CurlConnection:
             self._easy.setopt(option, value)
         configure(self._easy)
 
-    def begin(self, call: WireCall) -> Exchange:
+    def begin(self, call: WireCall) -> CurlResponse:
         """Starts an exchange, which `advance` continues.
 
         A used connection is reused if it has no unread data, and libcurl may not replace it by a new one: it would send
         the request twice, which a model may already be processing.
         """
-        exchange = self._exchange = Exchange(call.connect_due)
+        exchange = self._exchange = CurlResponse(call.connect_due)
         reused = self._socket is not None and not any(wait_for_sockets({self._socket.fileno(): pycurl.POLL_IN}, 0.0))
         self._may_connect = not reused
         setopt = self._easy.setopt
@@ -140,7 +140,7 @@ class CurlConnection:
             self._is_added = True
         return exchange
 
-    def advance(self, exchange: Exchange, due: float) -> None:
+    def advance(self, exchange: CurlResponse, due: float) -> None:
         """Waits for the network once, and handles its events; raises `TimeoutError` at `due` (monotonic seconds)."""
         if exchange.connecting:
             exchange.connecting = self._easy.getinfo(pycurl.PRETRANSFER_TIME) == 0
@@ -165,7 +165,7 @@ class CurlConnection:
         """Returns the HTTP status of a proxy's response to CONNECT; 0 if there was none."""
         return self._easy.getinfo(pycurl.HTTP_CONNECTCODE)
 
-    def cut(self, exchange: Exchange) -> None:
+    def cut(self, exchange: CurlResponse) -> None:
         """Shuts the connection down while `exchange` uses it, whichever thread waits for it; does nothing in a forked
         child, where it is the parent's.
         """
@@ -192,7 +192,7 @@ class CurlConnection:
                 os.dup2(nowhere, self._curls_descriptor, inheritable=False)
             self._forget_socket()
 
-    def _act(self, exchange: Exchange, descriptor: int, events: int) -> None:
+    def _act(self, exchange: CurlResponse, descriptor: int, events: int) -> None:
         try:
             self._multi.socket_action(descriptor, events)
             _, succeeded, failed = self._multi.info_read()
@@ -203,7 +203,7 @@ class CurlConnection:
         if exchange.connect_error is not None and not isinstance(exchange.connect_error, Exception):
             raise exchange.connect_error
 
-    def _end(self, exchange: Exchange, failure: tuple[int, str] | None) -> None:
+    def _end(self, exchange: CurlResponse, failure: tuple[int, str] | None) -> None:
         with self._lock:
             exchange.running = False
         exchange.failure = failure

@@ -6,7 +6,7 @@ import pycurl
 
 from ..errors import AbstractCoreError, ConnectionFailedError
 from .failures import ProxyInUse, broken, cannot_connect, connect_timeout, refused_by_proxy
-from .pycurl_connections import OF_LIBCURL, CurlConnection, Exchange
+from .pycurl_connections import OF_LIBCURL, CurlConnection, CurlResponse
 
 _CLOSED = "connection closed"
 _REASONS = {
@@ -21,7 +21,7 @@ _NOT_HTTP = "the response is not HTTP"
 
 
 def failed_before_response(
-    connection: CurlConnection, exchange: Exchange, url: str, timeout: float, proxy: ProxyInUse | None
+    connection: CurlConnection, exchange: CurlResponse, url: str, timeout: float, proxy: ProxyInUse | None
 ) -> AbstractCoreError:
     """Returns the error for an exchange that ended without the head of a response."""
     if isinstance(exchange.connect_error, TimeoutError):

@@ -17,11 +17,11 @@ from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
 from .failures import bad_header, connect_timeout, no_address, pool_timeout, read_timeout
 from .messages import UnreadBody, headers_of, lower_headers, parsed
-from .pycurl_bodies import Lease, PycurlBody
-from .pycurl_connections import Exchange, WireCall
+from .pycurl_bodies import CurlLease, PycurlBody
+from .pycurl_connections import CurlResponse, WireCall
 from .pycurl_failures import failed_before_response, not_http
 from .pycurl_pools import DEFAULT_PORTS, CurlPool, Origin
-from .settings import Route, Routes, TransportSettings, http_only, proxy_in_use
+from .settings import ProxyRoute, ProxyRoutes, TransportSettings, http_only, proxy_in_use
 from .timeouts import CONNECT_SECONDS
 
 _VALID_HEADER_VALUE = re.compile(r"[\t\x20-\x7e]*")
@@ -33,9 +33,9 @@ class PycurlTransport:
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
-        self._routes = Routes(settings)
+        self._routes = ProxyRoutes(settings)
         self.secrets = self._routes.secrets
-        self._pools: dict[tuple[int, Route], CurlPool] = {}
+        self._pools: dict[tuple[int, ProxyRoute], CurlPool] = {}
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
         """Sends `request` and reads the head of the response within `timeout` seconds; connecting takes ten at most."""
@@ -69,22 +69,22 @@ class PycurlTransport:
                 if pool is not None:
                     pool.close()
 
-    def _pool(self, route: Route) -> CurlPool:
+    def _pool(self, route: ProxyRoute) -> CurlPool:
         key = os.getpid(), route
         pool = self._pools.get(key)
         if pool is None:
             pool = self._pools.setdefault(key, CurlPool(self._settings, route))
         return pool
 
-    def _lease(self, route: Route, target: _Target, url: str, timeout: float) -> Lease:
+    def _lease(self, route: ProxyRoute, target: _CurlTarget, url: str, timeout: float) -> CurlLease:
         pool = self._pool(route)
         try:
-            return Lease(pool, target.origin, pool.acquire(target.origin, timeout))
+            return CurlLease(pool, target.origin, pool.acquire(target.origin, timeout))
         except TimeoutError:
             failure = pool_timeout(url, timeout)
         raise failure
 
-    def _head(self, lease: Lease, call: WireCall, url: str, due: float, timeout: float) -> Exchange:
+    def _head(self, lease: CurlLease, call: WireCall, url: str, due: float, timeout: float) -> CurlResponse:
         """Returns the exchange after the head of the response has been read."""
         connection = lease.connection
         exchange = connection.begin(call)
@@ -108,7 +108,7 @@ class PycurlTransport:
         raise failure
 
 
-class _Target(NamedTuple):
+class _CurlTarget(NamedTuple):
     """A URL for libcurl, and its origin."""
 
     url: str
@@ -116,7 +116,7 @@ class _Target(NamedTuple):
 
 
 @lru_cache(maxsize=256)
-def _target(url: str) -> _Target:
+def _target(url: str) -> _CurlTarget:
     """Returns `url` escaped as for httpx2, and without userinfo: credentials go into headers."""
     try:
         address = parsed(url)
@@ -126,10 +126,10 @@ def _target(url: str) -> _Target:
         raise no_address(url)
     full_url = f"{address.scheme}://{address.netloc.decode('ascii')}{address.raw_path.decode('ascii')}"
     port = address.port or DEFAULT_PORTS[address.scheme]
-    return _Target(full_url, Origin(address.scheme, address.raw_host.decode("ascii"), port))
+    return _CurlTarget(full_url, Origin(address.scheme, address.raw_host.decode("ascii"), port))
 
 
-def _wire_call(request: WireRequest, target: _Target, due: float, timeout: float) -> WireCall:
+def _wire_call(request: WireRequest, target: _CurlTarget, due: float, timeout: float) -> WireCall:
     """Returns the request with all its headers, and empty ones to suppress those that libcurl would add."""
     lines = [f"{name}: {value}" if value else f"{name};" for name, value in headers_of(request)]
     if "content-type" not in request.headers:
@@ -139,11 +139,11 @@ def _wire_call(request: WireRequest, target: _Target, due: float, timeout: float
     return WireCall(request.method, target.url, lines, request.body, connect_due)
 
 
-def _headers(exchange: Exchange, url: str) -> Mapping[str, str]:
+def _headers(exchange: CurlResponse, url: str) -> Mapping[str, str]:
     return lower_headers(_fields(exchange, url))
 
 
-def _fields(exchange: Exchange, url: str) -> Iterator[tuple[bytes, bytes]]:
+def _fields(exchange: CurlResponse, url: str) -> Iterator[tuple[bytes, bytes]]:
     for line in exchange.head[1:]:
         field = _FIELD.fullmatch(line)
         if field is None:

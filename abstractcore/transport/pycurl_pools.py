@@ -16,7 +16,7 @@ from ..ports import interruptible
 from .pycurl_connections import CurlConnection
 from .pycurl_sockets import connected
 from .pycurl_trust import trust_options
-from .settings import Route, TransportSettings
+from .settings import ProxyRoute, TransportSettings
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -32,7 +32,7 @@ class Origin(NamedTuple):
 class CurlPool:
     """The connection pool of one route."""
 
-    def __init__(self, settings: TransportSettings, route: Route) -> None:
+    def __init__(self, settings: TransportSettings, route: ProxyRoute) -> None:
         self._settings = settings
         self._proxy = settings.proxy_of(route)
         over_tls = route.scheme == "https" or (self._proxy is not None and self._proxy.url.scheme == "https")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import httpx2
 
-from .settings import Route, Routes, TransportSettings
+from .settings import ProxyRoute, ProxyRoutes, TransportSettings
 
 
 class RoutedTransport(httpx2.AsyncBaseTransport):
@@ -12,8 +12,8 @@ class RoutedTransport(httpx2.AsyncBaseTransport):
 
     def __init__(self, settings: TransportSettings) -> None:
         self._settings = settings
-        self._routes = Routes(settings)
-        self._pools: dict[Route, httpx2.AsyncHTTPTransport] = {}
+        self._routes = ProxyRoutes(settings)
+        self._pools: dict[ProxyRoute, httpx2.AsyncHTTPTransport] = {}
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Sends a request."""

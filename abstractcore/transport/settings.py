@@ -25,7 +25,7 @@ _MAX_IDLE_CONNECTIONS = 100
 """httpx2 checks each idle connection before each request."""
 
 
-class Route(NamedTuple):
+class ProxyRoute(NamedTuple):
     """How a URL is reached: its scheme, and the URL of its proxy."""
 
     scheme: str
@@ -62,7 +62,7 @@ class TransportSettings:
         if self.proxy is not None:
             object.__setattr__(self, "proxy", _proxy_url(self.proxy))
 
-    def proxy_of(self, route: Route) -> httpx2.Proxy | None:
+    def proxy_of(self, route: ProxyRoute) -> httpx2.Proxy | None:
         """Returns the route's proxy for httpx2; `verify` applies to a proxy with TLS too."""
         if route.proxy is None:
             return None
@@ -75,7 +75,7 @@ class TransportSettings:
             return _tls_context(scheme != "http" and self.verify, os.environ.get("SSL_CERT_FILE"))
 
 
-class Routes:
+class ProxyRoutes:
     """Maps URLs to routes.
 
     `secrets` are the user names and passwords of proxies.
@@ -87,16 +87,16 @@ class Routes:
         proxies = [self._fixed] if self._fixed else self._proxies.values()
         self.secrets = tuple(secret for proxy in proxies for secret in credentials_in(proxy, {}))
 
-    def of(self, url: str) -> Route:
+    def of(self, url: str) -> ProxyRoute:
         """Returns the route of `url`."""
         scheme = urlsplit(url).scheme
         if not self._proxies:
-            return Route(scheme, self._fixed)
+            return ProxyRoute(scheme, self._fixed)
         proxy = proxy_of(url, self._proxies)
-        return Route(scheme, _proxy_url(proxy) if proxy else None)
+        return ProxyRoute(scheme, _proxy_url(proxy) if proxy else None)
 
 
-def proxy_in_use(settings: TransportSettings, route: Route) -> ProxyInUse | None:
+def proxy_in_use(settings: TransportSettings, route: ProxyRoute) -> ProxyInUse | None:
     """Returns the proxy of a route, and its source."""
     if route.proxy is None or settings.proxy is not None:
         return None if route.proxy is None else ProxyInUse(route.proxy, None)

@@ -18,7 +18,7 @@ from .failures import FAILURES, broken, map_error
 from .http_pools import sync_pool
 from .leases import ConnectionLease
 from .messages import UnreadBody, close_after_surplus, head_of, to_http
-from .settings import Route, Routes, TransportSettings, proxy_in_use
+from .settings import ProxyRoute, ProxyRoutes, TransportSettings, proxy_in_use
 from .sync_network import AddressCheck
 from .timeouts import Timeouts
 
@@ -32,9 +32,9 @@ class SyncHttpTransport:
     def __init__(self, settings: TransportSettings, check: AddressCheck | None = None) -> None:
         self._settings = settings
         self._check = check
-        self._routes = Routes(settings)
+        self._routes = ProxyRoutes(settings)
         self.secrets = self._routes.secrets
-        self._pools: dict[tuple[int, Route], httpcore2.ConnectionPool] = {}
+        self._pools: dict[tuple[int, ProxyRoute], httpcore2.ConnectionPool] = {}
 
     async def open(self, request: WireRequest, timeout: float) -> Body:
         """Sends `request` and reads the head of the response within `timeout` seconds; connecting takes ten at most."""

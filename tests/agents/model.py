@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from abstractcore.testing.http_bytes import answer
-from abstractcore.testing.http_server import Request, Step
+from abstractcore.testing.http_server import ReceivedRequest, Step
 from tests.server.conversations.upstreams import Body, Call, Said, Upstream
 
 SECRETS = {"a.txt": "apple-4711", "b.txt": "berry-8154"}
@@ -51,7 +51,7 @@ class StrictModel:
     requests: int = 0
     problems: list[str] = field(default_factory=list[str])
 
-    def __call__(self, request: Request) -> Sequence[Step]:
+    def __call__(self, request: ReceivedRequest) -> Sequence[Step]:
         """Returns the script of a response."""
         if request.method != "POST":
             return [answer({"error": {"message": "not found", "type": "not_found_error"}}, 404)]

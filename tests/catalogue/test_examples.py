@@ -12,7 +12,7 @@ from overview import BEGIN, END, with_examples
 from rows import CatalogueError
 
 from abstractcore.catalogue.documents import Document
-from abstractcore.catalogue.provider_file import ProviderFile
+from abstractcore.catalogue.provider_file import CatalogueProvider
 from examples import example_line
 
 HEADER = {"provider": "acme", "as_of": "2026-11-22"}
@@ -25,7 +25,7 @@ RISING = [
 
 def line(*rows: dict[str, object], models: tuple[str, ...] = ("one",)) -> str:
     text = "\n".join(map(json.dumps, (HEADER, *rows)))
-    return example_line(ProviderFile(Document("acme.jsonl", text), "acme"), list(models))
+    return example_line(CatalogueProvider(Document("acme.jsonl", text), "acme"), list(models))
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from abstractcore import AbstractCoreError, MCPTools, Services, create_llm
 from abstractcore.proxies import _VARIABLES, environment_proxy, is_excepted, proxy_of
 from abstractcore.testing.http_server import ScriptedServer
 from abstractcore.transport import TransportSettings
-from abstractcore.transport.settings import Routes
+from abstractcore.transport.settings import ProxyRoutes
 from abstractvoice.remote.websocket import VendorSocket
 from tests.proxy_server import ProxyServer
 
@@ -87,7 +87,7 @@ def test_transports_of_models_route_by_it(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("HTTP_PROXY", "http://p:1")
     monkeypatch.setenv("HTTPS_PROXY", "http://p:2")
     monkeypatch.setenv("NO_PROXY", NETWORKS)
-    routes = Routes(TransportSettings())
+    routes = ProxyRoutes(TransportSettings())
     for url, direct in HOSTS:
         assert (routes.of(url).proxy is None) == direct
 

@@ -16,7 +16,7 @@ from abstractcore.schema import Blob, ImagePart, VideoPart
 from abstractcore_media import AudioHandler, ImageHandler, VideoHandler
 from abstractcore_media.document.block_values import values_of
 from abstractcore_media.document.blocks import Lost, PageStart, Picture
-from abstractcore_media.document.work_limits import Limits
+from abstractcore_media.document.work_limits import WorkLimits
 from tests.media.document.documents import DOCUMENTS, converted
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, sound
 
@@ -63,7 +63,9 @@ def test_document_without_end_is_refused(block: Any, most: int):
     isolation = Hostile(repeat([values_of(block)]))
     with pytest.raises(MediaError, match="it decompresses to more than 10,000,000 bytes"):
         converted(
-            DOCUMENTS / "note.rtf", context=context(isolation), limits=Limits(seconds=600, unpacked_bytes=10_000_000)
+            DOCUMENTS / "note.rtf",
+            context=context(isolation),
+            limits=WorkLimits(seconds=600, unpacked_bytes=10_000_000),
         )
     assert isolation.sent <= most
 

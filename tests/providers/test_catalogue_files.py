@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from abstractcore import Services
-from abstractcore.catalogue import ProviderFile, ProviderModels, read_document
+from abstractcore.catalogue import CatalogueProvider, ProviderModels, read_document
 from abstractcore_providers.plugin import register_catalogues, register_providers
 
 FILES = {file.name: file for file in register_catalogues()}
@@ -16,7 +16,7 @@ FILES = {file.name: file for file in register_catalogues()}
 
 @pytest.mark.parametrize("provider", FILES)
 def test_file_is_valid(provider: str):
-    ProviderModels(provider, ProviderFile(read_document(FILES[provider].file), provider), None).check()
+    ProviderModels(provider, CatalogueProvider(read_document(FILES[provider].file), provider), None).check()
 
 
 def test_files_are_of_registered_providers():

@@ -10,7 +10,7 @@ from typing import Any
 from abstractcore.ports import Transpiler
 from abstractcore.schema import ModelCall, ModelReply, Part, TextPart, WireRequest
 from abstractcore_providers.formats.registered import FORMATS
-from tests.chaos_server import LAST_CHUNK, Request, answer, chunk, stream_head
+from tests.chaos_server import LAST_CHUNK, ReceivedRequest, answer, chunk, stream_head
 from tests.providers.formats.anthropic_messages import wire as anthropic
 from tests.providers.formats.bedrock_converse import wire as bedrock
 from tests.providers.formats.cohere_chat import wire as cohere
@@ -355,7 +355,7 @@ def reply_to(call_style: Any, llm: Any, **request: Any) -> ModelReply:
     return stream.response.reply
 
 
-def call_in(format: str, request: Request) -> ModelCall:
+def call_in(format: str, request: ReceivedRequest) -> ModelCall:
     """The call in a request that the server got."""
     headers = {"content-type": "application/json"}
     return FORMATS[format]().parse(WireRequest(request.target, headers, request.body)).call

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import httpx2
 import pytest
 
-from abstractcore.testing.http_server import Request, Step
+from abstractcore.testing.http_server import ReceivedRequest, Step
 from abstractcore_server import FixedKeys, ModelSettings, Settings
 from abstractcore_server.requests import read_form
 from tests.backend_doubles import PNG, WAV
@@ -63,7 +63,7 @@ def shown(headers: Mapping[str, str], body: bytes) -> tuple[dict[str, str], Any]
     return {**kept, "content-type": "multipart/form-data"}, (form.fields, form.files)
 
 
-def vendor(request: Request) -> Sequence[Step]:
+def vendor(request: ReceivedRequest) -> Sequence[Step]:
     """What OpenAI returns for the media and moderations that the server asks it for."""
     if request.target.endswith("/speech"):
         return (answer(WAV, content_type="audio/wav"),)

@@ -20,7 +20,7 @@ from abstractcore_server.routes import ROUTES
 from tests.chaos_server import (
     HANG,
     PATIENCE_SECONDS,
-    Request,
+    ReceivedRequest,
     Step,
     answer,
     chunk,
@@ -63,7 +63,7 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 
 
-def vendor(request: Request) -> list[Step]:
+def vendor(request: ReceivedRequest) -> list[Step]:
     """What the vendor answers."""
     if "/images/" in request.target:
         return [answer({"created": 1, "data": [{"b64_json": "iVBORw0KGgo="}]})]

@@ -1,5 +1,5 @@
 """`abstractcore talk`: a spoken conversation, with a microphone and a loudspeaker or with files."""
 
-from .conversation import Conversation, converse
+from .conversation import TalkArguments, converse
 
-__all__ = ["Conversation", "converse"]
+__all__ = ["TalkArguments", "converse"]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import abstractcore
 
 from ..backend_options import backend_options
-from ..connection import Connection, connected
+from ..connection import ConnectionArguments, connected
 from ..made_files import check_output
 from ..reporting import print_error, reported
 from ..screen import note, write
@@ -70,7 +70,7 @@ class Mouth(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Conversation:
+class TalkArguments:
     """The arguments of `talk` about the conversation."""
 
     inputs: tuple[str, ...]
@@ -87,7 +87,7 @@ class Conversation:
     options: tuple[str, ...]
 
 
-def converse(conversation: Conversation, connection: Connection) -> None:
+def converse(conversation: TalkArguments, connection: ConnectionArguments) -> None:
     """Talks until Ctrl-C, or until the last file was answered."""
     with reported(), ExitStack() as opened:
         check_output(conversation.output)
@@ -108,13 +108,13 @@ def converse(conversation: Conversation, connection: Connection) -> None:
                 print_error(error)
 
 
-def limited(connection: Connection) -> Connection:
+def limited(connection: ConnectionArguments) -> ConnectionArguments:
     """Returns the connection, with short answers if it is that of the embedded model without a limit."""
     is_embedded = connection.provider is None and connection.model is None
     return replace(connection, max_tokens=_EMBEDDED_TOKENS) if is_embedded and not connection.max_tokens else connection
 
 
-def _ears(conversation: Conversation) -> Ears:
+def _ears(conversation: TalkArguments) -> Ears:
     if conversation.inputs:
         from .files import Recordings
 
@@ -124,7 +124,7 @@ def _ears(conversation: Conversation) -> Ears:
     return Microphone(conversation.microphone, interrupts=conversation.headphones)
 
 
-def _mouth(conversation: Conversation) -> Mouth:
+def _mouth(conversation: TalkArguments) -> Mouth:
     if conversation.output is not None:
         from .files import SoundFile
 
@@ -134,7 +134,7 @@ def _mouth(conversation: Conversation) -> Mouth:
     return Loudspeaker(conversation.loudspeaker)
 
 
-def _reply_options(conversation: Conversation) -> dict[str, Any]:
+def _reply_options(conversation: TalkArguments) -> dict[str, Any]:
     given = {"voice": conversation.voice, "speed": conversation.speed, "language": conversation.language}
     return backend_options(conversation.options) | {name: each for name, each in given.items() if each is not None}
 
@@ -147,7 +147,7 @@ class _Talk:
         llm: abstractcore.LLM,
         ears: Ears,
         mouth: Mouth,
-        conversation: Conversation,
+        conversation: TalkArguments,
         reply_options: dict[str, Any],
         quiet: bool,
     ) -> None:

@@ -5,8 +5,8 @@ It takes an LLM as an object, and knows neither the facade nor providers. `abstr
 
 from .calls import ToolRunner
 from .files import FileAccess
-from .http import Access, listening_socket, serve_http, url_of
-from .limits import Limits
+from .http import MCPAccess, listening_socket, serve_http, url_of
+from .limits import MCPServerLimits
 from .model_tools import MODEL_TOOLS, Model, ModelTools, SpeechToText
 from .offered import OfferedTool, offered
 from .protocol import mcp_server
@@ -14,9 +14,9 @@ from .stdio import Wire, claimed_wire, serve_stdio
 
 __all__ = [
     "MODEL_TOOLS",
-    "Access",
     "FileAccess",
-    "Limits",
+    "MCPAccess",
+    "MCPServerLimits",
     "Model",
     "ModelTools",
     "OfferedTool",

@@ -21,7 +21,7 @@ from ...scrubbing import Secrets
 from ...tools.arguments import PreparedArguments
 from ...tools.execution import execute, prepared_or_refused
 from .content import mcp_content
-from .limits import Limits
+from .limits import MCPServerLimits
 from .offered import OfferedTool
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ class ToolRunner:
     """Runs calls of `tools`. `llm` is what their `ToolContext` has; `secrets` are removed from all that they return."""
 
     def __init__(
-        self, tools: Mapping[str, OfferedTool], limits: Limits, secrets: Secrets | None = None, llm: Any = None
+        self, tools: Mapping[str, OfferedTool], limits: MCPServerLimits, secrets: Secrets | None = None, llm: Any = None
     ) -> None:
         self.tools = tools
         self._limits = limits

@@ -20,7 +20,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 
 from ...errors import ConfigurationError, InvalidInputError
 from .http_connections import CompleteRequests, limited_connections
-from .limits import Limits
+from .limits import MCPServerLimits
 
 PATH = "/mcp"
 _LOOPBACK_NAMES = ("localhost", "127.0.0.1", "[::1]")
@@ -29,7 +29,7 @@ _CLOSING_SECONDS = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Access:
+class MCPAccess:
     """Who may connect: `keys` are bearer tokens, one of which a request must have; `hosts` are names of the server in
     the `Host` header, beside its address and those of this machine.
 
@@ -49,7 +49,7 @@ class Access:
                 )
 
 
-def listening_socket(host: str, port: int, access: Access) -> socket.socket:
+def listening_socket(host: str, port: int, access: MCPAccess) -> socket.socket:
     """Returns a socket that listens at an address. Port 0 is any free one.
 
     Raises `ConfigurationError` for an address of other machines without keys, for all addresses without host names,
@@ -81,7 +81,9 @@ def url_of(listening: socket.socket) -> str:
     return f"http://{f'[{host}]' if ':' in host else host}:{port}{PATH}"
 
 
-async def serve_http(server: Server[Any], listening: socket.socket, host: str, access: Access, limits: Limits) -> None:
+async def serve_http(
+    server: Server[Any], listening: socket.socket, host: str, access: MCPAccess, limits: MCPServerLimits
+) -> None:
     """Serves clients until SIGINT or SIGTERM. `host` is the name or address that `listening` was made of."""
     config = uvicorn.Config(
         http_app(server, host, access, limits),
@@ -97,7 +99,7 @@ async def serve_http(server: Server[Any], listening: socket.socket, host: str, a
     await uvicorn.Server(config).serve(sockets=[listening])
 
 
-def http_app(server: Server[Any], host: str, access: Access, limits: Limits) -> ASGIApp:
+def http_app(server: Server[Any], host: str, access: MCPAccess, limits: MCPServerLimits) -> ASGIApp:
     """Returns the ASGI application: keys are checked first, then `Host` and `Origin`, then the size of the body."""
     names = [*_LOOPBACK_NAMES, *map(_in_url, (host, *access.hosts))]
     security = TransportSecuritySettings(

@@ -22,7 +22,7 @@ def limited_connections(most: int, seconds: float) -> type[asyncio.Protocol]:
     """
     limited = (ConnectionState.HEAD, ConnectionState.REST, ConnectionState.SENDING, ConnectionState.CLOSING)
 
-    class LimitedConnection(H11Protocol):
+    class LimitedH11Connection(H11Protocol):
         """A connection that is ended after the time of each state, or if there are too many."""
 
         def connection_made(self, transport: asyncio.Transport) -> None:
@@ -69,7 +69,7 @@ def limited_connections(most: int, seconds: float) -> type[asyncio.Protocol]:
             self.timer.stop()
             super().connection_lost(exc)
 
-    return LimitedConnection
+    return LimitedH11Connection
 
 
 class CompleteRequests:

@@ -1,4 +1,4 @@
-"""`Limits`: what one MCP server accepts and returns at most."""
+"""`MCPServerLimits`: what one MCP server accepts and returns at most."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class MCPServerLimits:
     """The limits of a server. Sizes are in bytes, `timeout` in seconds for each call of a tool without one of its own.
 
     `running` calls of tools run at once, and `waiting` further ones wait; others get an error result. While

@@ -45,7 +45,7 @@ _DESCRIBE = "Describe this file: what it is, and what it shows, says or contains
 _EXTRACT = "Extract the data that the schema describes. Use only what is given; do not guess."
 
 
-class AnswerStream(Protocol):
+class ResponseStream(Protocol):
     """A stream of an answer: deltas, and at the end the response."""
 
     @property
@@ -63,7 +63,7 @@ class AnswerStream(Protocol):
 class Model(Protocol):
     """What is used of an LLM."""
 
-    def stream(self, prompt: str | None = None, **request: Any) -> AbstractContextManager[AnswerStream]:
+    def stream(self, prompt: str | None = None, **request: Any) -> AbstractContextManager[ResponseStream]:
         """Returns a stream of the answer. Blocks."""
         ...
 
@@ -191,7 +191,7 @@ class ModelTools:
         A thread makes the call: to build a request of a client's data, and to validate an answer by its schema, may
         take seconds, in which an event loop would serve nobody. Cancellation closes the stream, which ends the thread.
         """
-        opened: list[AnswerStream] = []
+        opened: list[ResponseStream] = []
         stopped = threading.Event()
 
         def read() -> GenerateResponse[Any]:

@@ -1,4 +1,4 @@
-"""`Source`: the interface of the sites that weights are downloaded from."""
+"""`ModelSource`: the interface of the sites that weights are downloaded from."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 
-class Source(Protocol):
+class ModelSource(Protocol):
     """One site with the files of one model, and their expected checksums."""
 
     @property

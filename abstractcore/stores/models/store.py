@@ -24,7 +24,7 @@ from .local_paths import checked_path, is_path
 from .packaged import PACKAGED_MODELS
 from .packages import PackageSource
 from .progress import Progress, note, shown_size, watched
-from .sources import Source
+from .sources import ModelSource
 from .wheels import redact
 from .workspace import discard_partial, has_partial, locked, partial_folder, put_in_place, scratch_folder
 
@@ -106,7 +106,7 @@ class FileModelStore:
                 folder.rename(scratch / "old")
         return True
 
-    def _sources(self, name: str) -> Sequence[Source]:
+    def _sources(self, name: str) -> Sequence[ModelSource]:
         """Returns the sites that have a model, the best one first; the last one needs a package index only."""
         if name in self._packaged:
             model = self._packaged[name]
@@ -127,10 +127,10 @@ class FileModelStore:
             path /= self._sources(name)[-1].file or ""
         return StoredModel(name, path, size_of(path))
 
-    def _folder(self, source: Source) -> Path:
+    def _folder(self, source: ModelSource) -> Path:
         return self.root / quote(source.name, safe="")
 
-    def _fetch(self, sources: Sequence[Source], folder: Path) -> None:
+    def _fetch(self, sources: Sequence[ModelSource], folder: Path) -> None:
         for source, other in pairwise(sources):
             try:
                 return self._fetch_from(source, folder)
@@ -138,7 +138,7 @@ class FileModelStore:
                 note(f"{source.site}: {redact(error.message)}; trying {other.site}")
         return self._fetch_from(sources[-1], folder)
 
-    def _fetch_from(self, source: Source, folder: Path) -> None:
+    def _fetch_from(self, source: ModelSource, folder: Path) -> None:
         size = source.size()
         with (
             scratch_folder(self.root, folder.name) as scratch,
@@ -165,7 +165,7 @@ def _check_space(size: int, root: Path) -> None:
 
 
 @contextlib.contextmanager
-def _explained(source: Source, root: Path) -> Generator[None]:
+def _explained(source: ModelSource, root: Path) -> Generator[None]:
     """Turns file system errors into `ModelStoreError`, and adds hints."""
     try:
         yield

@@ -91,9 +91,9 @@ def backend_checks(
     timeout: float = 300.0,
 ) -> Iterator[Check]:
     """Yields the checks of `check_backends` as they are made."""
-    from ...registry.backends import Backends
+    from ...registry.backends import RegisteredBackends
 
-    for entry in Backends().registering(register, ""):
+    for entry in RegisteredBackends().registering(register, ""):
         if backends is None or entry.backend_id in backends:
             yield from _checks_of(entry, options or {}, inputs or Inputs(), replies, timeout)
 

@@ -16,7 +16,7 @@ _BRACKET: Final = re.compile(r"[{\[]")
 _LONGEST_HEADER: Final = 256
 
 
-class Body(Protocol):
+class CallBody(Protocol):
     """What follows a marker of a call. `text` of `read` is all of it, without the marker."""
 
     @property
@@ -60,7 +60,7 @@ class JsonGrammar:
     ends: tuple[str, ...] = ()
     bare: bool = False
 
-    def body(self, marker: str, offered: Offered) -> Body:
+    def body(self, marker: str, offered: Offered) -> CallBody:
         """Returns the reader of what follows `marker`."""
         return _JsonBody(self, marker, offered)
 
@@ -153,7 +153,7 @@ class NamedGrammar:
     ends: tuple[str, ...] = ()
     gemma: bool = False
 
-    def body(self, marker: str, offered: Offered) -> Body:
+    def body(self, marker: str, offered: Offered) -> CallBody:
         """Returns the reader of what follows `marker`."""
         return _NamedBody(self, marker, offered)
 
@@ -213,7 +213,7 @@ class FirstCharacterGrammar:
     json: JsonGrammar
     other: NamedGrammar
 
-    def body(self, marker: str, offered: Offered) -> Body:
+    def body(self, marker: str, offered: Offered) -> CallBody:
         """Returns the reader of what follows `marker`."""
         return _ChosenBody(self, marker, offered)
 
@@ -221,7 +221,7 @@ class FirstCharacterGrammar:
 class _ChosenBody:
     def __init__(self, grammar: FirstCharacterGrammar, marker: str, offered: Offered) -> None:
         self._grammar, self._begin, self._offered = grammar, marker, offered
-        self._chosen: Body | None = None
+        self._chosen: CallBody | None = None
         self._spaces = ""
         self.unread = ""
 

@@ -10,7 +10,7 @@ from ...schema import ToolSpec
 from .lenient_values import UnreadableError, as_json, read_json
 from .offered import Offered, json_type
 from .parsed import CallParser, ParsedCall, Piece
-from .thinking import Thinking
+from .thinking import ThinkingScanner
 from .value_ends import Tokens
 
 _OPENING: Final = re.compile(r"`{1,2}|`{3,20}[\w+-]{0,20}[ \t]{0,4}\r?")
@@ -34,7 +34,7 @@ class FencedCalls:
         self._tools = {tool.name: tool for tool in tools}
         self._offered = Offered(tools)
         self._inner = inner
-        self._thinking = Thinking()
+        self._thinking = ThinkingScanner()
         self._out: list[Piece] = []
         self._spaces: list[str] = []
         self._fence = ""

@@ -9,7 +9,7 @@ from .json_calls import argument_call
 from .marked_parser import joined
 from .offered import Offered
 from .parsed import ParsedReasoning, Piece
-from .thinking import Thinking
+from .thinking import ThinkingScanner
 from .value_ends import Tokens
 
 _CONTROLS: Final = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>", "<|return|>", "<|constrain|>")
@@ -38,7 +38,7 @@ class HarmonyParser:
         self._content: list[str] = []
         self._called = self._strip = False
         self._raw_header = ""
-        self._thinking = Thinking()
+        self._thinking = ThinkingScanner()
         self.cut_at: str | None = None
         self.visits = 0
 

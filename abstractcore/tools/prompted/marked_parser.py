@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
-from .bodies import Body
+from .bodies import CallBody
 from .markers import Marker, Markers
 from .offered import Offered
 from .parsed import ParsedCall, Piece
-from .thinking import TAGS, Thinking
+from .thinking import TAGS, ThinkingScanner
 from .value_ends import MORE
 
 FENCE: Final = "```"
@@ -21,7 +21,7 @@ _VALUE: Final = re.compile(r"[{\[(]")
 class Grammar(Protocol):
     """The grammar of what follows a marker."""
 
-    def body(self, marker: str, offered: Offered) -> Body:
+    def body(self, marker: str, offered: Offered) -> CallBody:
         """Returns the reader of what follows `marker`."""
         ...
 
@@ -59,8 +59,8 @@ class MarkedParser:
         self._out: list[Piece] = []
         self._spaces: list[str] = []
         self._held = ""
-        self._body: Body | None = None
-        self._thinking = Thinking()
+        self._body: CallBody | None = None
+        self._thinking = ThinkingScanner()
         self._raw = ""
         self._pieces: list[str] = []
         self._found: list[ParsedCall] | None = None
@@ -156,7 +156,7 @@ class MarkedParser:
         self._raw, self._pieces = marker.raw, []
         self._body = grammar.body(marker.text, self._offered)
 
-    def _read_body(self, body: Body, text: str, index: int) -> tuple[str, int]:
+    def _read_body(self, body: CallBody, text: str, index: int) -> tuple[str, int]:
         """Reads the body of a call. Returns text to read again, and the index behind the body."""
         end = body.feed(text, index)
         stop = len(text) if end == MORE else end
@@ -172,7 +172,7 @@ class MarkedParser:
         self._end_body(body, at_end=False, truncated=False)
         return again, stop
 
-    def _end_body(self, body: Body, *, at_end: bool, truncated: bool) -> None:
+    def _end_body(self, body: CallBody, *, at_end: bool, truncated: bool) -> None:
         """Turns the text of the body into calls, or into text."""
         self._body = None
         text = "".join(self._pieces)

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final, cast
 
-from .bodies import Body, Calls
+from .bodies import CallBody, Calls
 from .lenient_values import LenientReader, UnreadableError, as_json
 from .offered import Offered
 from .parsed import ParsedCall
@@ -27,7 +27,7 @@ class PythonGrammar:
     bare: bool = False
     statements: bool = False
 
-    def body(self, marker: str, offered: Offered) -> Body:
+    def body(self, marker: str, offered: Offered) -> CallBody:
         """Returns the reader of what follows `marker`."""
         return _PythonBody(self, marker, offered)
 

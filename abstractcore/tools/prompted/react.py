@@ -10,7 +10,7 @@ from .marked_parser import joined
 from .offered import Offered
 from .parsed import ParsedCall, ParsedReasoning, Piece
 from .pythonic_bodies import CallReader
-from .thinking import Thinking
+from .thinking import ThinkingScanner
 from .value_ends import MORE, ValueEnd
 
 _LABELS: Final = ("Thought:", "Action:", "Action Input:", "Final Answer:", "Observation:")
@@ -43,7 +43,7 @@ class ReactParser:
         self._strip = False
         self._any_text = False
         self._after_call = False
-        self._thinking = Thinking()
+        self._thinking = ThinkingScanner()
         self.cut_at: str | None = None
         self.visits = 0
 

@@ -8,7 +8,7 @@ import re
 from dataclasses import dataclass
 from typing import Any, Final
 
-from .bodies import Body, Calls
+from .bodies import CallBody, Calls
 from .lenient_values import UnreadableError, as_json, read_json
 from .offered import Offered, json_type
 from .parsed import ParsedCall
@@ -36,7 +36,7 @@ class TagGrammar:
     head_tags: tuple[str, ...] = ()
     attribute_keys: bool = False
 
-    def body(self, marker: str, offered: Offered) -> Body:
+    def body(self, marker: str, offered: Offered) -> CallBody:
         """Returns the reader of what follows `marker`."""
         return _TaggedBody(self, marker, offered)
 

@@ -1,4 +1,4 @@
-"""`Thinking`: follows reasoning that a server leaves in the text. A call in it is a thought about a call."""
+"""`ThinkingScanner`: follows reasoning that a server leaves in the text. A call in it is a thought about a call."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ TAGS: Final[Mapping[str, str]] = MappingProxyType({"<think>": "</think>", "<thin
 _OPENING: Final = tuple(TAGS)
 
 
-class Thinking:
+class ThinkingScanner:
     """Whether text that arrives in pieces is `inside` of reasoning. Without a closing tag all that follows is."""
 
     __slots__ = ("_tags", "inside")

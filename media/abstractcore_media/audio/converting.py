@@ -82,7 +82,7 @@ def encoded_recording(
     for target in _targets(types, rate, channels):
         if announced_between(announced, start, end) > target.max_seconds:
             continue
-        sound = _Counted(decoded_sound(part, max_seconds, start, end, timeout, target.form))
+        sound = _CountedSamples(decoded_sound(part, max_seconds, start, end, timeout, target.form))
         data = written(sound, target)
         if data is not None:
             form = target.form
@@ -98,7 +98,7 @@ def encoded_recording(
     yield None
 
 
-class _Counted:
+class _CountedSamples:
     """Blocks of samples, and how many bytes they have had."""
 
     def __init__(self, blocks: Iterable[tuple[float, float, bytes]]) -> None:

@@ -19,7 +19,7 @@ from .speech_models import SpeechModels
 if TYPE_CHECKING:
     from abstractcore.ports import MediaContext
 
-    from .options import SpeechOptions
+    from .options import RecognitionOptions
     from .pauses import Samples, SpeechPiece
 
 _MOST_SECONDS = 300.0
@@ -36,7 +36,7 @@ class IsolatedRecogniser:
         WhisperRecogniser.at_once,
     )
 
-    def __init__(self, context: MediaContext, options: SpeechOptions, source: str) -> None:
+    def __init__(self, context: MediaContext, options: RecognitionOptions, source: str) -> None:
         self._context = context
         self._options = options
         self._source = source
@@ -67,7 +67,7 @@ def find_isolated_speech(
 
 
 def recognised(
-    folder: Path, threads: int, options: SpeechOptions, source: str, samples: Samples
+    folder: Path, threads: int, options: RecognitionOptions, source: str, samples: Samples
 ) -> Generator[list[Any]]:
     """Yields the transcript of a piece as JSON, or the error of a user's mistake, in a process of `Isolation`."""
     from .pauses import SpeechPiece

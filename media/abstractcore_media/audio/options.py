@@ -1,4 +1,4 @@
-"""`SpeechOptions`: the options of `create_llm` for transcripts, checked."""
+"""`RecognitionOptions`: the options of `create_llm` for transcripts, checked."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _LANGUAGE = re.compile(r"([a-z]{2,3})(?:[-_]\w+(?:-\w+)*+)?", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class SpeechOptions:
+class RecognitionOptions:
     """How speech is recognised. `language` is a code such as "fr"; None if it is to be detected."""
 
     model: str = DEFAULT_MODEL
@@ -24,7 +24,7 @@ class SpeechOptions:
     speakers: bool = False
 
     @classmethod
-    def of(cls, options: Mapping[str, Any], transcriber: str | None = None) -> SpeechOptions:
+    def of(cls, options: Mapping[str, Any], transcriber: str | None = None) -> RecognitionOptions:
         """Returns the options whose names begin with `transcription_`; raises `InvalidInputError` for invalid ones.
 
         `transcriber` is the name of a model elsewhere.

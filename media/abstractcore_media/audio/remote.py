@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from abstractcore.ports import MediaContext, Transcriber, Transcription
 
     from ..common.stopping import StopCheck
-    from .options import SpeechOptions
+    from .options import RecognitionOptions
     from .pauses import Samples, SpeechPiece
 
 _EXTENSIONS = {FLAC: "flac", WAV: "wav", MP3: "mp3"}
@@ -35,7 +35,7 @@ class RemoteRecogniser:
     """Recognises the speech of one recording by a transcriber; every piece is one request."""
 
     def __init__(
-        self, transcriber: Transcriber, options: SpeechOptions, context: MediaContext, check_stop: StopCheck
+        self, transcriber: Transcriber, options: RecognitionOptions, context: MediaContext, check_stop: StopCheck
     ) -> None:
         self._transcriber, self._options = transcriber, options
         self._context, self._check_stop = context, check_stop

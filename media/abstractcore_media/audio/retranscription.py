@@ -12,7 +12,7 @@ from abstractcore.schema import MediaAnchor, MediaPart
 
 from ..common.content import source_of
 from ..common.stopping import StopCheck
-from .options import DEFAULT_MODEL, SpeechOptions
+from .options import DEFAULT_MODEL, RecognitionOptions
 from .pauses import SpeechPiece, speech_pieces
 from .sound import SAMPLE_RATE, SECONDS_PER_BLOCK, SoundReader
 from .speech import WhisperRecogniser, find_speech
@@ -42,7 +42,7 @@ def retranscribed(
     source = source_of(part)
     check_stop = StopCheck(source, context.timeout)
     transcriber = context.transcriber
-    options = SpeechOptions.of(context.options, transcriber.name if transcriber is not None else None)
+    options = RecognitionOptions.of(context.options, transcriber.name if transcriber is not None else None)
     options = replace(options, words=False, speakers=False)
     windows = _windows(part, spans, context, max_seconds)
 
@@ -92,7 +92,7 @@ def _pieces(samples: Samples, longest: float) -> list[SpeechPiece]:
     return [*speech_pieces((samples,), find_speech, max_seconds=longest)]
 
 
-def _is_english(options: SpeechOptions, load: Any, windows: Sequence[Samples]) -> bool:
+def _is_english(options: RecognitionOptions, load: Any, windows: Sequence[Samples]) -> bool:
     if options.language is not None:
         return options.language == "en"
     import numpy as np

@@ -16,7 +16,7 @@ from .pauses import SpeechPiece
 from .sound import SAMPLE_RATE
 
 if TYPE_CHECKING:
-    from .options import SpeechOptions
+    from .options import RecognitionOptions
     from .pauses import Samples
 
 _MAX_PIECE_SECONDS = 28.0
@@ -49,7 +49,7 @@ class WhisperRecogniser:
 
     max_seconds, max_bytes, at_once = _MAX_PIECE_SECONDS, math.inf, 1
 
-    def __init__(self, load: Callable[[], Any], options: SpeechOptions, source: str, beam_size: int = 5) -> None:
+    def __init__(self, load: Callable[[], Any], options: RecognitionOptions, source: str, beam_size: int = 5) -> None:
         self._beam_size = beam_size
         self._language = options.language
         self._certainty: float | None = None
@@ -100,7 +100,7 @@ class WhisperRecogniser:
         return found
 
 
-def unsupported_options(options: SpeechOptions) -> tuple[CallWarning, ...]:
+def unsupported_options(options: RecognitionOptions) -> tuple[CallWarning, ...]:
     """Returns warnings about what was asked for, and Whisper cannot do."""
     if not options.speakers:
         return ()

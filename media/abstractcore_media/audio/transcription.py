@@ -14,7 +14,7 @@ from ..common.parallel import in_order
 from ..common.stopping import StopCheck
 from .gates import gated
 from .isolated_speech import IsolatedRecogniser, find_isolated_speech
-from .options import SpeechOptions
+from .options import RecognitionOptions
 from .pauses import speech_pieces
 from .peaks import Peaks
 from .sound import SECONDS_PER_BLOCK, SoundReader, announced_between, missing_seconds
@@ -49,7 +49,9 @@ def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max
     `context.transcriber`.
     """
     source = source_of(part)
-    options = SpeechOptions.of(context.options, context.transcriber.name if context.transcriber is not None else None)
+    options = RecognitionOptions.of(
+        context.options, context.transcriber.name if context.transcriber is not None else None
+    )
     controls = part.controls
     start = controls.start or 0.0 if controls is not None else 0.0
     end = controls.end if controls is not None else None
@@ -73,7 +75,7 @@ def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max
 
 
 def _recogniser(
-    context: MediaContext, models: SpeechModels, options: SpeechOptions, source: str, check_stop: StopCheck
+    context: MediaContext, models: SpeechModels, options: RecognitionOptions, source: str, check_stop: StopCheck
 ) -> Recogniser:
     if context.transcriber is None:
         if context.options.get("transcription_isolated"):
@@ -88,7 +90,7 @@ def _recogniser(
 class _Heard:
     """What was recognised in the pieces of a recording so far."""
 
-    def __init__(self, options: SpeechOptions) -> None:
+    def __init__(self, options: RecognitionOptions) -> None:
         self._model = options.model
         self._language = options.language
         self._certainty: float | None = None

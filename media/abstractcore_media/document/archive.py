@@ -10,8 +10,8 @@ import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .blocks import Attached, Block, Lost, Place, table
-from .format_handler import OpenFile
+from .blocks import Attached, Block, BlockPlace, Lost, table
+from .format_handler import DocumentFile
 from .zip_members import ZipMembers
 
 _MAX_READ_MEMBERS = 50
@@ -33,7 +33,7 @@ class _Member:
     read: Callable[[], bytes]
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the list of the members, then the members of a small archive."""
     try:
         members = list(_zip_members(file) if file.data.startswith(b"PK") else _tar_members(file))
@@ -41,10 +41,12 @@ def read(file: OpenFile) -> Iterator[Block]:
         if file.media_type == "application/x-tar":
             raise
         name = file.name.rpartition(".")[0] or "content"  # one compressed file
-        yield Attached(_unpacked(file), name, Place(member=name))
+        yield Attached(_unpacked(file), name, BlockPlace(member=name))
         return
     rows = [["file", "bytes"], *([each.path, f"{each.size}"] for each in members[:_MAX_LISTED])]
-    yield from table(((row, Place(member=row[0]) if index else Place()) for index, row in enumerate(rows)), "members")
+    yield from table(
+        ((row, BlockPlace(member=row[0]) if index else BlockPlace()) for index, row in enumerate(rows)), "members"
+    )
     if len(members) > _MAX_LISTED:
         yield Lost(
             "names of members", len(members) - _MAX_LISTED, len(members), f"after {members[_MAX_LISTED - 1].path}"
@@ -53,17 +55,17 @@ def read(file: OpenFile) -> Iterator[Block]:
         yield Lost("files inside", len(members), len(members), "all are listed, none is read")
         return
     for each in members:
-        yield Attached(each.read(), each.path, Place(member=each.path))
+        yield Attached(each.read(), each.path, BlockPlace(member=each.path))
 
 
-def _zip_members(file: OpenFile) -> Iterator[_Member]:
+def _zip_members(file: DocumentFile) -> Iterator[_Member]:
     members = ZipMembers(file.data, file.work, "ZIP archive")
     for info in members.infos:
         if not info.is_dir():
             yield _Member(info.filename, info.file_size, lambda path=info.filename: members.read(path))
 
 
-def _tar_members(file: OpenFile) -> Iterator[_Member]:
+def _tar_members(file: DocumentFile) -> Iterator[_Member]:
     content = io.BytesIO(_unpacked(file))
     with tarfile.open(fileobj=content, mode="r:") as archive:
         for count, info in enumerate(archive):
@@ -80,7 +82,7 @@ def _slice(content: io.BytesIO, place: int, size: int) -> bytes:
     return content.read(size)
 
 
-def _unpacked(file: OpenFile) -> bytes:
+def _unpacked(file: DocumentFile) -> bytes:
     """Returns the TAR inside of a compressed file, within the limit; other files as they are."""
     source = io.BytesIO(file.data)
     opened = next((each for magic, each in _PACKINGS.items() if file.data.startswith(magic)), None)

@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
-from .blocks import NOWHERE, Attached, Block, Lost, PageStart, Picture, Place, Scan, Text
+from .blocks import NOWHERE, Attached, Block, BlockPlace, Lost, MarkdownText, PageStart, Picture, Scan
 
-_KINDS: tuple[Any, ...] = (Text, PageStart, Picture, Scan, Attached, Lost)
+_KINDS: tuple[Any, ...] = (MarkdownText, PageStart, Picture, Scan, Attached, Lost)
 _NAMES = {kind: tuple(field.name for field in fields(kind)) for kind in _KINDS}
-_PLACE = tuple(field.name for field in fields(Place))
+_PLACE = tuple(field.name for field in fields(BlockPlace))
 
 
 def values_of(block: Block) -> list[Any]:
@@ -38,12 +38,12 @@ def block_of(values: Sequence[Any]) -> Block:
     return kind(**found)
 
 
-def _place_values(place: Place) -> list[Any] | None:
+def _place_values(place: BlockPlace) -> list[Any] | None:
     return None if place == NOWHERE else [getattr(place, name) for name in _PLACE]
 
 
-def _place_of(values: Sequence[Any] | None) -> Place:
+def _place_of(values: Sequence[Any] | None) -> BlockPlace:
     if values is None:
         return NOWHERE
-    place = Place(*values)
-    return place if place.box is None else Place(place.page, tuple(place.box), *values[2:])
+    place = BlockPlace(*values)
+    return place if place.box is None else BlockPlace(place.page, tuple(place.box), *values[2:])

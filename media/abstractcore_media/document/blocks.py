@@ -13,7 +13,7 @@ _LINES = re.compile(r"(?:(?<![ \t])[ \t]++)?(?:\r\n|\r|\n|\v|\f|\u2028|\u2029)[ 
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class BlockPlace:
     """Where in a file a block stands; the fields are those of `MediaAnchor`."""
 
     page: int | None = None
@@ -24,17 +24,17 @@ class Place:
     member: str | None = None
 
 
-NOWHERE = Place()
+NOWHERE = BlockPlace()
 
 
 @dataclass(frozen=True, slots=True)
-class Text:
+class MarkdownText:
     """Markdown. Texts of the same `group`, such as the rows of one table, follow each other without an empty line."""
 
     text: str
-    place: Place = NOWHERE
+    place: BlockPlace = NOWHERE
     group: str = ""
-    inner: Sequence[tuple[int, int, Place]] = ()
+    inner: Sequence[tuple[int, int, BlockPlace]] = ()
     """Begin, end and place of pieces of the text, such as its lines."""
 
 
@@ -53,7 +53,7 @@ class Picture:
 
     data: bytes
     name: str
-    place: Place = NOWHERE
+    place: BlockPlace = NOWHERE
     alt: str = ""
 
 
@@ -63,7 +63,7 @@ class Scan:
 
     data: bytes
     name: str
-    place: Place
+    place: BlockPlace
     group: str = ""
 
 
@@ -73,7 +73,7 @@ class Attached:
 
     data: bytes | None
     name: str
-    place: Place = NOWHERE
+    place: BlockPlace = NOWHERE
     media_type: str | None = None
 
 
@@ -90,7 +90,7 @@ class Lost:
     where: str = ""
 
 
-Block: TypeAlias = Text | PageStart | Picture | Scan | Attached | Lost
+Block: TypeAlias = MarkdownText | PageStart | Picture | Scan | Attached | Lost
 
 
 def clean(text: str) -> str:
@@ -100,34 +100,34 @@ def clean(text: str) -> str:
     return _NOT_TEXT.sub("", text)
 
 
-def heading(text: str, level: int, place: Place = NOWHERE) -> Text:
+def heading(text: str, level: int, place: BlockPlace = NOWHERE) -> MarkdownText:
     """Returns a Markdown heading; levels below 6 are written as 6."""
     line = " ".join(text.split())
-    return Text(f"{'#' * max(1, min(level, 6))} {line}" if line else "", place)
+    return MarkdownText(f"{'#' * max(1, min(level, 6))} {line}" if line else "", place)
 
 
-def list_item(text: str, marker: str, depth: int, place: Place = NOWHERE) -> Text:
+def list_item(text: str, marker: str, depth: int, place: BlockPlace = NOWHERE) -> MarkdownText:
     """Returns an item of a list; `depth` counts from 0, `marker` is "-" or "3."."""
     indent = "  " * min(depth, 8)
     body = _LINES.sub("\n" + indent + "  ", text.strip())
-    return Text(f"{indent}{marker} {body}" if body else "", place, "list")
+    return MarkdownText(f"{indent}{marker} {body}" if body else "", place, "list")
 
 
-def fenced(text: str, language: str = "", place: Place = NOWHERE) -> Text:
+def fenced(text: str, language: str = "", place: BlockPlace = NOWHERE) -> MarkdownText:
     """Returns a block of code, in a fence that the code does not contain."""
     fence = "`" * max(3, 1 + max((len(found) for found in re.findall(r"`{3,}", text)), default=0))
-    return Text(f"{fence}{language}\n{text}\n{fence}", place)
+    return MarkdownText(f"{fence}{language}\n{text}\n{fence}", place)
 
 
-def table(rows: Iterable[tuple[Sequence[str], Place]], name: str) -> Iterator[Text]:
+def table(rows: Iterable[tuple[Sequence[str], BlockPlace]], name: str) -> Iterator[MarkdownText]:
     """Yields the rows of a table, the first one as its header. `name` differs from that of the table before."""
     width = 0
     for number, (cells, place) in enumerate(rows):
         if number == 0:
             width = max(1, len(cells))
-        yield Text(_row(cells, width), place, name)
+        yield MarkdownText(_row(cells, width), place, name)
         if number == 0:
-            yield Text("|" + " --- |" * width, NOWHERE, name)
+            yield MarkdownText("|" + " --- |" * width, NOWHERE, name)
 
 
 def _row(cells: Sequence[str], width: int) -> str:

@@ -6,15 +6,15 @@ import csv
 from collections.abc import Iterator
 
 from .blocks import Block
-from .format_handler import OpenFile
-from .sheets import Row, TableBudget
+from .format_handler import DocumentFile
+from .sheets import SheetRow, TableBudget
 from .text_decoding import decoded
 
 _DELIMITERS = ",;\t|"
 _SAMPLE = 20_000
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the rows of the file."""
     text, _ = decoded(file.data, file.name)
     delimiter = "\t" if file.media_type == "text/tab-separated-values" else _delimiter(text)
@@ -33,7 +33,7 @@ def read(file: OpenFile) -> Iterator[Block]:
     yield from TableBudget(file.work).blocks(None, _rows(reader), rest())
 
 
-def _rows(reader: Iterator[list[str]]) -> Iterator[Row]:
+def _rows(reader: Iterator[list[str]]) -> Iterator[SheetRow]:
     number = 0
     while True:
         try:
@@ -43,7 +43,7 @@ def _rows(reader: Iterator[list[str]]) -> Iterator[Row]:
         number += 1
         cells = {column: field for column, field in enumerate(fields) if field.strip()}
         if cells:
-            yield Row(number, cells)
+            yield SheetRow(number, cells)
 
 
 def _delimiter(text: str) -> str:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from abstractcore.ports import Conversion, MediaContext, Recognised
 
     from .blocks import Block
-    from .work_limits import Limits, Work
+    from .work_limits import Work, WorkLimits
 
 PICTURES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 """The types of pictures in files that models accept."""
@@ -34,7 +34,7 @@ AS_TEXT, AS_GLYPHS = Fallback("text", frozenset({"text"}) | PICTURES), glyphs(PI
 
 @dataclass(frozen=True, slots=True)
 class DocumentFormat:
-    """One format. `module` has its function `read`, from `OpenFile` to blocks; `title` names a file of it.
+    """One format. `module` has its function `read`, from `DocumentFile` to blocks; `title` names a file of it.
 
     With `is_isolated`, it runs in a process of its own: its library may crash, or not stop.
     """
@@ -49,7 +49,7 @@ class DocumentFormat:
 
 
 @dataclass(frozen=True, slots=True)
-class OpenFile:
+class DocumentFile:
     """A file that is read: its content, its name, its password if the user gave one, and the limits of the work."""
 
     data: bytes
@@ -62,10 +62,10 @@ class OpenFile:
 class FormatHandler:
     """Handles one document format: converts files to Markdown. What has nothing readable is a `MediaError`.
 
-    `limits` bound the cost of one document; None stands for those of `Limits()`.
+    `limits` bound the cost of one document; None stands for those of `WorkLimits()`.
     """
 
-    def __init__(self, format: DocumentFormat, limits: Limits | None = None) -> None:
+    def __init__(self, format: DocumentFormat, limits: WorkLimits | None = None) -> None:
         self.name = format.name
         self.fallbacks = format.fallbacks
         self.limits = limits
@@ -134,9 +134,9 @@ class FormatHandler:
                     yield block
 
     def _work(self, part: MediaPart, timeout: float | None) -> Work:
-        from .work_limits import Limits, Work
+        from .work_limits import Work, WorkLimits
 
-        return Work(source_of(part), self.limits or Limits(), timeout)
+        return Work(source_of(part), self.limits or WorkLimits(), timeout)
 
 
 def document_content(part: MediaPart, work: Work) -> bytes:
@@ -151,20 +151,20 @@ def document_content(part: MediaPart, work: Work) -> bytes:
 
 
 def _blocks(
-    part: MediaPart, format: DocumentFormat, limits: Limits, timeout: float | None, password: str | None
+    part: MediaPart, format: DocumentFormat, limits: WorkLimits, timeout: float | None, password: str | None
 ) -> Generator[Block]:
     """Yields the blocks of a file; raises `MediaError` if it cannot be read."""
     from .work_limits import Work
 
     work = Work(source_of(part), limits, timeout)
-    file = OpenFile(document_content(part, work), work.source, work, part.blob.media_type, password)
+    file = DocumentFile(document_content(part, work), work.source, work, part.blob.media_type, password)
     with explained(work, format.title):
         module = import_module(f".{format.module}", __package__)
-        yield from cast("Callable[[OpenFile], Iterator[Block]]", module.read)(file)
+        yield from cast("Callable[[DocumentFile], Iterator[Block]]", module.read)(file)
 
 
 def _block_values(
-    part: MediaPart, format: DocumentFormat, limits: Limits, timeout: float | None, password: str | None
+    part: MediaPart, format: DocumentFormat, limits: WorkLimits, timeout: float | None, password: str | None
 ) -> Generator[list[Any]]:
     """Yields the blocks of a file as lists of values, in a process of its own."""
     from .block_values import values_of

@@ -8,15 +8,15 @@ import json
 from collections.abc import Iterator
 from typing import Any, cast
 
-from .blocks import Block, Lost, Picture, Place, Text, fenced
-from .format_handler import OpenFile
+from .blocks import Block, BlockPlace, Lost, MarkdownText, Picture, fenced
+from .format_handler import DocumentFile
 from .text_decoding import decoded
 
 _PICTURES = ("image/png", "image/jpeg", "image/gif", "image/webp", "image/svg+xml")
 _SHOWN = ("text/markdown", "text/plain", "application/json")
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the cells of a notebook."""
     text, _ = decoded(file.data, file.name)
     try:
@@ -30,7 +30,7 @@ def read(file: OpenFile) -> Iterator[Block]:
     metadata = _object(notebook.get("metadata"))
     language = _object(metadata.get("kernelspec")).get("language") or _object(metadata.get("language_info")).get("name")
     for number, each in enumerate(cast(list[object], cells), 1):
-        cell, place = _object(each), Place(paragraph=number)
+        cell, place = _object(each), BlockPlace(paragraph=number)
         source = _joined(cell.get("source"))
         if cell.get("cell_type") == "code":
             yield fenced(source.rstrip("\n"), language if isinstance(language, str) else "", place)
@@ -38,13 +38,13 @@ def read(file: OpenFile) -> Iterator[Block]:
             for output in cast(list[object], outputs) if isinstance(outputs, list) else []:
                 yield from _output(_object(output), place)
         else:
-            yield Text(source.strip(), place)
+            yield MarkdownText(source.strip(), place)
             attachments = _object(cell.get("attachments"))
             for name, bundle in attachments.items():
                 yield from _pictures(_object(bundle), place, str(name))
 
 
-def _output(output: dict[str, Any], place: Place) -> Iterator[Block]:
+def _output(output: dict[str, Any], place: BlockPlace) -> Iterator[Block]:
     if output.get("output_type") == "error":
         yield fenced(f"{output.get('ename')}: {output.get('evalue')}", "error", place)
         return
@@ -60,13 +60,17 @@ def _output(output: dict[str, Any], place: Place) -> Iterator[Block]:
         if media_type in data:
             value = data[media_type]
             text = json.dumps(value) if media_type == "application/json" else _joined(value)
-            yield Text(text, place) if media_type == "text/markdown" else fenced(text.rstrip("\n"), "output", place)
+            yield (
+                MarkdownText(text, place)
+                if media_type == "text/markdown"
+                else fenced(text.rstrip("\n"), "output", place)
+            )
             return
     if data:
         yield Lost("outputs", 1, where=f"cell {place.paragraph}")
 
 
-def _pictures(bundle: dict[str, Any], place: Place, name: str) -> Iterator[Block]:
+def _pictures(bundle: dict[str, Any], place: BlockPlace, name: str) -> Iterator[Block]:
     for media_type in _PICTURES:
         if media_type not in bundle:
             continue

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from .blocks import Block
     from .pdf_images import PageImages
-    from .pdf_pages import PageText
+    from .pdf_pages import PDFPageText
     from .rendering import Renderer
     from .work_limits import Work
 
@@ -101,12 +101,12 @@ class PdfHandler:
         return drawn_or_text(part, context, self._as_text_or_pages)
 
     def _as_text_or_pages(self, part: MediaPart, context: MediaContext) -> Conversion:
-        from .work_limits import Limits, Work
+        from .work_limits import Work, WorkLimits
 
         data, source = content_of(part), source_of(part)
         check_ends(data, source)
-        work = Work(source, Limits(self.max_seconds, characters=self.max_characters), context.timeout)
-        document = _Document(data, part, context, work, self.max_pages)
+        work = Work(source, WorkLimits(self.max_seconds, characters=self.max_characters), context.timeout)
+        document = _OpenPdf(data, part, context, work, self.max_pages)
         numbers = document.numbers(part)
         for fallback in context.fallbacks or ("text",):
             if fallback == "pages":
@@ -120,7 +120,7 @@ class PdfHandler:
             hint="Use a model that accepts PDF files, or add a text layer first: ocrmypdf scan.pdf text.pdf",
         )
 
-    def _as_images(self, document: _Document, numbers: Sequence[int], context: MediaContext) -> Conversion:
+    def _as_images(self, document: _OpenPdf, numbers: Sequence[int], context: MediaContext) -> Conversion:
         from .blocks import Lost, PageStart, Scan
         from .rendering import Renderer
 
@@ -143,7 +143,7 @@ class PdfHandler:
         return replace(conversion, has_fewer_images=len(numbers) < total)
 
 
-class _Document:
+class _OpenPdf:
     """An open PDF: its texts, and images of it if they are needed."""
 
     def __init__(self, data: bytes, part: MediaPart, context: MediaContext, work: Work, max_pages: int) -> None:
@@ -162,11 +162,11 @@ class _Document:
 
         return chosen_pages(part.controls, self.count, self.work.source)
 
-    def texts(self, numbers: Sequence[int]) -> list[PageText]:
+    def texts(self, numbers: Sequence[int]) -> list[PDFPageText]:
         """Returns the texts of pages."""
         from .pdf_pages import page_text
 
-        found: list[PageText] = []
+        found: list[PDFPageText] = []
         characters = 0
         with explained(self.work.source):
             for number in numbers:
@@ -179,14 +179,14 @@ class _Document:
 
     def outline(self) -> Iterator[Block]:
         """Yields the headings that the PDF lists, with their pages; nothing if the list is broken."""
-        from .blocks import Text, list_item
+        from .blocks import MarkdownText, list_item
         from .pdf_pages import outline
 
         found: list[tuple[int, str, int]] = []
         with suppress(Exception):  # pypdf raises any for a corrupt outline, and the pages are readable without it
             found = outline(self._reader)
         if found:
-            yield Text("[outline]", group="list")
+            yield MarkdownText("[outline]", group="list")
         for level, title, page in found:
             yield list_item(f"{title} (page {page})", "-", level)
 
@@ -200,15 +200,15 @@ class _Document:
 
     def place(self, number: int):
         """Returns the place of a whole page."""
-        from .blocks import Place
+        from .blocks import BlockPlace
 
-        return Place(page=number, box=(0.0, 0.0, 1.0, 1.0))
+        return BlockPlace(page=number, box=(0.0, 0.0, 1.0, 1.0))
 
     def _check(self, *_: object) -> None:
         self.work.check()
 
 
-def _as_text(document: _Document, numbers: Sequence[int], context: MediaContext) -> Conversion | None:
+def _as_text(document: _OpenPdf, numbers: Sequence[int], context: MediaContext) -> Conversion | None:
     """Returns the text of pages; None if none has any."""
     from .blocks import Lost
     from .rendering import Renderer
@@ -225,7 +225,7 @@ def _as_text(document: _Document, numbers: Sequence[int], context: MediaContext)
 
 
 def _blocks(
-    document: _Document, pages: Sequence[PageText], context: MediaContext, renderer: Renderer
+    document: _OpenPdf, pages: Sequence[PDFPageText], context: MediaContext, renderer: Renderer
 ) -> Iterator[Block]:
     """Yields the blocks of pages: their text, or else an image of them, and the pictures beside the text."""
     from .blocks import Lost, PageStart, Scan
@@ -233,7 +233,7 @@ def _blocks(
     sees = _PNG in context.accepted_outputs
     yield from document.outline()
     with ExitStack() as stack:
-        drawing = _Drawing(document, stack) if sees or context.to_text is not None else None
+        drawing = _PageDrawing(document, stack) if sees or context.to_text is not None else None
         for done, page in enumerate(pages):
             context.progress(done, len(pages), "pages")
             group = f"page {page.number}"
@@ -256,10 +256,10 @@ def _blocks(
     context.progress(len(pages), len(pages), "pages")
 
 
-class _Drawing:
+class _PageDrawing:
     """Draws what cannot be read as text, if pypdfium2 is installed and can read the file."""
 
-    def __init__(self, document: _Document, stack: ExitStack) -> None:
+    def __init__(self, document: _OpenPdf, stack: ExitStack) -> None:
         self._document = document
         self._stack = stack
         self._images: PageImages | None = None
@@ -274,7 +274,7 @@ class _Drawing:
 
     def pictures(self, number: int) -> Iterator[Block]:
         """Yields the pictures on a page."""
-        from .blocks import Lost, Picture, Place
+        from .blocks import BlockPlace, Lost, Picture
 
         try:
             found = self._opened().pictures(number)
@@ -282,7 +282,7 @@ class _Drawing:
             yield Lost("pictures", 1, None, f"page {number}")
             return
         for index, (png, box) in enumerate(found, 1):
-            yield Picture(png, f"page {number}, picture {index}", Place(page=number, box=box))
+            yield Picture(png, f"page {number}, picture {index}", BlockPlace(page=number, box=box))
 
     def _opened(self) -> PageImages:
         if self._failure is not None:

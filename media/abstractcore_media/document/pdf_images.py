@@ -98,14 +98,14 @@ def drawn_pages(part: MediaPart, password: str | None) -> Generator[Any, tuple[s
         document.close()
 
 
-def _opened(data: bytes, password: str | None, source: str) -> _Document:
+def _opened(data: bytes, password: str | None, source: str) -> _PdfiumDocument:
     try:
         pypdfium2 = cast(Any, import_module("pypdfium2"))  # it has no types
     except ImportError as error:
         raise missing_extra("Drawing pages of PDF files", "pypdfium2", "documents") from error
     with _PDFIUM:
         try:
-            return _Document(pypdfium2.PdfDocument(data, password=password))
+            return _PdfiumDocument(pypdfium2.PdfDocument(data, password=password))
         except pypdfium2.PdfiumError as error:
             raise CorruptFileError(
                 f"{source} is a corrupt PDF.",
@@ -114,7 +114,7 @@ def _opened(data: bytes, password: str | None, source: str) -> _Document:
             ) from error
 
 
-class _Document:
+class _PdfiumDocument:
     """A PDF that PDFium has opened. Raises what PDFium raises for corrupt pages."""
 
     def __init__(self, document: Any) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
-from .blocks import Place, Text, clean
+from .blocks import BlockPlace, MarkdownText, clean
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -24,7 +24,7 @@ _Line: TypeAlias = tuple[float, float, float]
 
 
 @dataclass(frozen=True, slots=True)
-class PageText:
+class PDFPageText:
     """The text of a page, the places of its lines as far as they were drawn in one piece, by their text, and how many
     images it may draw.
     """
@@ -40,26 +40,26 @@ class PageText:
         letters = len(self.text) - self.text.count(" ") - self.text.count("\n")
         return letters > 0 and len(_MEANINGLESS.findall(self.text)) < _JUNK * letters
 
-    def block(self, group: str) -> Text:
+    def block(self, group: str) -> MarkdownText:
         """Returns the text, as it is, so that quotes of it can be found, with the places of its lines."""
-        places: list[tuple[int, int, Place]] = []
+        places: list[tuple[int, int, BlockPlace]] = []
         together: list[_Line] = []
         start = size = 0
         for text in self.text.split("\n"):
             line = self.lines.get(text)
             if together and (line is None or len(together) == _LINES_TOGETHER):
-                places.append((start, size - 1, Place(page=self.number, box=_box(together))))
+                places.append((start, size - 1, BlockPlace(page=self.number, box=_box(together))))
                 together.clear()
             if line is not None:
                 start = size if not together else start
                 together.append(line)
             size += len(text) + 1
         if together:
-            places.append((start, size - 1, Place(page=self.number, box=_box(together))))
-        return Text(self.text, Place(page=self.number), group, places)
+            places.append((start, size - 1, BlockPlace(page=self.number, box=_box(together))))
+        return MarkdownText(self.text, BlockPlace(page=self.number), group, places)
 
 
-def page_text(page: PageObject, number: int, check: Callable[..., None]) -> PageText:
+def page_text(page: PageObject, number: int, check: Callable[..., None]) -> PDFPageText:
     """Returns the text of a page; `check` is called every few drawing operators, and raises to stop."""
     lines: dict[str, _Line] = {}
     box = page.mediabox
@@ -86,7 +86,7 @@ def page_text(page: PageObject, number: int, check: Callable[..., None]) -> Page
     raw = page.extract_text(visitor_operand_before=count, visitor_text=note)
     check()  # pypdf swallows what is raised inside a form on the page
     text = "\n".join([line.rstrip() for line in clean(raw).splitlines()]).strip()
-    return PageText(number, text, lines, _pictures(page))
+    return PDFPageText(number, text, lines, _pictures(page))
 
 
 def outline(reader: PdfReader) -> list[tuple[int, str, int]]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.schema import CallWarning, ImagePart, MediaAnchor, MediaLoss, MediaPart, Usage
 
-from .blocks import NOWHERE, Attached, Block, Lost, PageStart, Picture, Place, Scan, Text, clean
+from .blocks import NOWHERE, Attached, Block, BlockPlace, Lost, MarkdownText, PageStart, Picture, Scan, clean
 from .inner_files import part_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class Renderer:
         """Adds the next block; raises `MediaError` above a limit."""
         self._work.check()
         match block:
-            case Text():
+            case MarkdownText():
                 self._add_text(block)
             case PageStart():
                 self._end_page()
@@ -108,7 +108,7 @@ class Renderer:
             has_fewer_images=self._has_fewer_images,
         )
 
-    def _add_text(self, block: Text) -> None:
+    def _add_text(self, block: MarkdownText) -> None:
         text = clean(block.text).strip("\n")
         if not text.strip():
             return
@@ -134,9 +134,9 @@ class Renderer:
             self._content.append("".join(self._texts))
             self._texts.clear()
 
-    def _anchor(self, start: int, place: Place) -> None:
+    def _anchor(self, start: int, place: BlockPlace) -> None:
         """Adds an anchor for what was written last, unless its page says as much."""
-        if place != NOWHERE and place != Place(page=self._page[0] if self._page else None):
+        if place != NOWHERE and place != BlockPlace(page=self._page[0] if self._page else None):
             self._anchors.append(MediaAnchor(start, self._size, **_named(place)))
 
     def _end_page(self) -> None:
@@ -194,7 +194,7 @@ class Renderer:
         self._has_fewer_images |= not has_room
         return has_room
 
-    def _place_image(self, part: ImagePart, mark: str, place: Place, group: str = "") -> None:
+    def _place_image(self, part: ImagePart, mark: str, place: BlockPlace, group: str = "") -> None:
         self.has_content = True
         start = self._write(mark, group)
         self._anchor(start, place)
@@ -207,7 +207,7 @@ class Renderer:
         self._anchor(self._write(f"[picture: {picture.name}{described}, not shown here]", ""), picture.place)
         self._add_loss(Lost("pictures", 1, None, picture.name))
 
-    def _inner_text(self, part: MediaPart | None, name: str, place: Place, what: str = "picture") -> Conversion:
+    def _inner_text(self, part: MediaPart | None, name: str, place: BlockPlace, what: str = "picture") -> Conversion:
         """Writes a file inside of this one as text; raises `MediaError` if it cannot be converted."""
         converted = self._read(part, name)
         member = replace(place, member=place.member or name)
@@ -225,7 +225,7 @@ class Renderer:
         return converted
 
     def _write_inner(
-        self, converted: Conversion, name: str, place: Place, around: tuple[str, str], group: str = ""
+        self, converted: Conversion, name: str, place: BlockPlace, around: tuple[str, str], group: str = ""
     ) -> None:
         """Writes the text of a file inside of this one, with its anchors and losses."""
         before, after = around
@@ -277,11 +277,11 @@ class Renderer:
             self._warnings.append(warning)
 
 
-def _named(place: Place) -> dict[str, Any]:
+def _named(place: BlockPlace) -> dict[str, Any]:
     return {each.name: getattr(place, each.name) for each in fields(place)}
 
 
-def _outer(anchor: MediaAnchor, place: Place) -> dict[str, Any]:
+def _outer(anchor: MediaAnchor, place: BlockPlace) -> dict[str, Any]:
     """Returns the place of an inner file, where its own anchor says nothing: the paragraph that it stands in."""
     if place.box is not None or place.page is not None:  # a picture: its places are on itself, not on the page
         return {"page": place.page, "box": _box_on_page(anchor.box, place.box)}

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 from abstractcore.errors import MediaError
 
 from ..common.extras import missing_extra
-from .blocks import Block, Lost, Picture, Place, Text, fenced, heading, list_item, table
-from .format_handler import OpenFile
+from .blocks import Block, BlockPlace, Lost, MarkdownText, Picture, fenced, heading, list_item, table
+from .format_handler import DocumentFile
 from .office.decryption import OLE, decrypted
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ _FORMATS = {
 }
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a document."""
     try:
         import anydoc
@@ -38,10 +38,10 @@ def read(file: OpenFile) -> Iterator[Block]:
     data = file.data
     if file.password is not None and data.startswith(OLE):
         data = decrypted(file)
-    yield from _Reader(_document(anydoc, data, file)).all()
+    yield from _RtfReader(_document(anydoc, data, file)).all()
 
 
-def _document(anydoc: Any, data: bytes, file: OpenFile) -> anydoc.Document:
+def _document(anydoc: Any, data: bytes, file: DocumentFile) -> anydoc.Document:
     from .office.decryption import needs_password
 
     kind = _FORMATS[file.media_type]
@@ -63,7 +63,7 @@ def _document(anydoc: Any, data: bytes, file: OpenFile) -> anydoc.Document:
         raise file.work.corrupt(f"{kind.upper()} file") from None
 
 
-class _Reader:
+class _RtfReader:
     def __init__(self, document: anydoc.Document) -> None:
         self._document = document
         self._assets = document.assets
@@ -74,8 +74,8 @@ class _Reader:
     def all(self) -> Iterator[Block]:
         yield from self._blocks(self._document.blocks)
         for note in self._document.notes:
-            texts = (block.text for block in self._blocks(note.blocks) if isinstance(block, Text))
-            yield Text(f"[^{note.id}]: {' '.join(texts)}", Place(member=f"{note.kind}s"), "notes")
+            texts = (block.text for block in self._blocks(note.blocks) if isinstance(block, MarkdownText))
+            yield MarkdownText(f"[^{note.id}]: {' '.join(texts)}", BlockPlace(member=f"{note.kind}s"), "notes")
         for index, asset in enumerate(self._assets):
             if index not in self._shown and asset.media_type.startswith("image/"):
                 yield Picture(asset.data, asset.origin_part or f"picture {index + 1}")
@@ -86,14 +86,14 @@ class _Reader:
                 yield from self._nested(block, depth)
                 continue
             self._paragraphs += 1
-            place = Place(paragraph=self._paragraphs)
+            place = BlockPlace(paragraph=self._paragraphs)
             text, pictures = self._inline(block.content or (), place)
             if block.kind == "heading":
                 yield heading(text, block.level or 1, place)
             elif block.kind in ("code_block", "math"):
                 yield fenced(block.text or "", block.lang or "", place)
             else:
-                yield Text(text.strip(), place)
+                yield MarkdownText(text.strip(), place)
             yield from pictures
 
     def _nested(self, block: anydoc.Block, depth: int) -> Iterator[Block]:
@@ -101,7 +101,7 @@ class _Reader:
             for number, item in enumerate(block.list.items, block.list.start):
                 marker = item.marker_label or ("-" if block.list.marker == "bullet" else f"{number}.")
                 for inner in self._blocks(item.blocks, depth + 1):
-                    if isinstance(inner, Text) and not inner.group:
+                    if isinstance(inner, MarkdownText) and not inner.group:
                         yield list_item(inner.text, marker, depth, inner.place)
                         marker = " "
                     else:
@@ -114,19 +114,19 @@ class _Reader:
     def _table(self, found: anydoc.Table) -> Iterator[Block]:
         self._tables += 1
         inside: list[Block] = []
-        rows: list[tuple[list[str], Place]] = []
+        rows: list[tuple[list[str], BlockPlace]] = []
         for slots in found.grid:
-            place = Place(paragraph=self._paragraphs + 1)
+            place = BlockPlace(paragraph=self._paragraphs + 1)
             cells: list[str] = []
             for slot in slots:
                 blocks = list(self._blocks(slot.cell.blocks)) if slot.cell is not None else []
-                cells.append("\n".join(block.text for block in blocks if isinstance(block, Text)))
-                inside += [block for block in blocks if not isinstance(block, Text)]
+                cells.append("\n".join(block.text for block in blocks if isinstance(block, MarkdownText)))
+                inside += [block for block in blocks if not isinstance(block, MarkdownText)]
             rows.append((cells, place))
         yield from table(rows, f"table {self._tables}")
         yield from inside
 
-    def _inline(self, content: Sequence[anydoc.Inline], place: Place) -> tuple[str, list[Block]]:
+    def _inline(self, content: Sequence[anydoc.Inline], place: BlockPlace) -> tuple[str, list[Block]]:
         """Returns a text, and the pictures in it."""
         texts: list[str] = []
         pictures: list[Block] = []
@@ -148,7 +148,7 @@ class _Reader:
                 texts.append(each.text or "")
         return "".join(texts), pictures
 
-    def _picture(self, each: anydoc.Inline, place: Place) -> Block:
+    def _picture(self, each: anydoc.Inline, place: BlockPlace) -> Block:
         index = each.source.asset_id if each.source is not None else None
         if index is None or index >= len(self._assets):
             return Lost("pictures", 1, where=each.alt or "a picture")

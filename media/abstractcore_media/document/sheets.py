@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from .blocks import Block, Lost, Place, Text, table
+from .blocks import Block, BlockPlace, Lost, MarkdownText, table
 from .work_limits import Work
 
 MAX_COLUMNS = 16_384
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SheetRow:
     """A row of cells that are not empty: texts by column, from 0. `number` counts from 1."""
 
     number: int
@@ -30,10 +30,10 @@ class TableBudget:
     def __post_init__(self) -> None:
         self.characters = self.work.limits.table_characters
 
-    def blocks(self, sheet: str | None, rows: Iterable[Row], rest: Iterable[int] = ()) -> Iterator[Block]:
+    def blocks(self, sheet: str | None, rows: Iterable[SheetRow], rest: Iterable[int] = ()) -> Iterator[Block]:
         """Yields the tables of a sheet. `rest` are counts of further rows, taken when the budget is used up."""
         total = left_out = first_left_out = 0
-        together: list[Row] = []
+        together: list[SheetRow] = []
         for row in rows:
             self.work.check()
             total += 1
@@ -51,11 +51,11 @@ class TableBudget:
             left_out, total = left_out + more, total + more
             where = f"{sheet}: from row {first_left_out}" if sheet else f"from row {first_left_out}"
             yield Lost("rows", left_out, total, where)
-            yield Text(f"[{left_out:,} rows {where} are not shown here]", Place(sheet=sheet))
+            yield MarkdownText(f"[{left_out:,} rows {where} are not shown here]", BlockPlace(sheet=sheet))
         else:
             yield Lost("rows", 0, total)
 
-    def _table(self, rows: list[Row], sheet: str | None) -> Iterator[Text]:
+    def _table(self, rows: list[SheetRow], sheet: str | None) -> Iterator[MarkdownText]:
         self.tables += 1
         return _table(rows, sheet, f"sheet table {self.tables}")
 
@@ -82,7 +82,7 @@ def column_index(cell: str) -> int:
     return index - 1
 
 
-def _table(rows: list[Row], sheet: str | None, name: str) -> Iterator[Text]:
+def _table(rows: list[SheetRow], sheet: str | None, name: str) -> Iterator[MarkdownText]:
     columns = sorted({column for row in rows for column in row.cells})
     if not columns:
         return
@@ -91,7 +91,7 @@ def _table(rows: list[Row], sheet: str | None, name: str) -> Iterator[Text]:
     texts = (
         (
             [row.cells.get(column, "") for column in shown],
-            Place(sheet=sheet, cell=_range(first, last, row.number)),
+            BlockPlace(sheet=sheet, cell=_range(first, last, row.number)),
         )
         for row in rows
     )

@@ -10,7 +10,7 @@ from abstractcore.ports import current_interruption
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class WorkLimits:
     """What one document may cost; larger ones are refused. Rows of tables are left out and counted instead."""
 
     seconds: float = 60.0
@@ -25,7 +25,7 @@ class Limits:
 class Work:
     """The work on one document, which is stopped at its limits. `source` is the name of the file."""
 
-    def __init__(self, source: str, limits: Limits, timeout: float | None) -> None:
+    def __init__(self, source: str, limits: WorkLimits, timeout: float | None) -> None:
         self.source = source
         self.limits = limits
         self._seconds = limits.seconds if timeout is None else min(limits.seconds, timeout)

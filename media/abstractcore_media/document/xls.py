@@ -12,16 +12,16 @@ from importlib import import_module
 from typing import Any, cast
 
 from ..common.extras import missing_extra
-from .blocks import Block, Place, heading
-from .format_handler import OpenFile
+from .blocks import Block, BlockPlace, heading
+from .format_handler import DocumentFile
 from .office.cell_formats import kind_of, number_text
 from .office.decryption import decrypted, needs_password
-from .sheets import Row, TableBudget
+from .sheets import SheetRow, TableBudget
 
 _MAX_BYTES = 100_000_000
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a workbook, sheet by sheet."""
     try:
         xlrd = cast(Any, import_module("xlrd"))  # it has no types
@@ -42,7 +42,7 @@ def read(file: OpenFile) -> Iterator[Block]:
     for number, name in enumerate(book.sheet_names()):
         file.work.check()
         sheet = book.sheet_by_index(number)
-        yield heading(f"{name}{' (hidden)' if sheet.visibility else ''}", 2, Place(sheet=name))
+        yield heading(f"{name}{' (hidden)' if sheet.visibility else ''}", 2, BlockPlace(sheet=name))
         rows = _rows(sheet, book)
         yield from budget.blocks(name, rows, (1 for _ in rows))
         book.unload_sheet(number)
@@ -52,11 +52,11 @@ def _epoch(book: Any) -> datetime:
     return datetime(1904, 1, 1) if book.datemode else datetime(1899, 12, 30)
 
 
-def _rows(sheet: Any, book: Any) -> Iterator[Row]:
+def _rows(sheet: Any, book: Any) -> Iterator[SheetRow]:
     for number in range(sheet.nrows):
         cells = {column: text for column, cell in enumerate(sheet.row(number)) if (text := _shown(cell, book))}
         if cells:
-            yield Row(number + 1, cells)
+            yield SheetRow(number + 1, cells)
 
 
 def _shown(cell: Any, book: Any) -> str:

@@ -19,7 +19,7 @@ _PARAGRAPH = 1.0
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class TextLine:
     """A line of text with the reader's confidence, from 0 to 1, and its corners in pixels: clockwise from the top left
     of the text.
     """
@@ -65,25 +65,25 @@ class Line:
         return tuple(round(min(max(edge, 0.0), 1.0), 4) for edge in edges)
 
 
-def merged(readings: Sequence[Sequence[Line]]) -> list[Line]:
+def merged(readings: Sequence[Sequence[TextLine]]) -> list[TextLine]:
     """Returns for each place in an image the lines of the reading that covers most of it, most surely.
 
     Readings may divide a line differently: boxes that overlap are one place, and one reading is taken for all of it.
     """
     places = _places([(number, line) for number, lines in enumerate(readings) for line in lines])
-    chosen: list[Line] = []
+    chosen: list[TextLine] = []
     for place in places:
         width = max(line.right for _, line in place) - min(line.left for _, line in place)
-        by_reading: dict[int, list[Line]] = {}
+        by_reading: dict[int, list[TextLine]] = {}
         for number, line in place:
             by_reading.setdefault(number, []).append(line)
         chosen += max(by_reading.values(), key=lambda lines: _quality(lines, width))
     return chosen
 
 
-def _places(lines: list[tuple[int, Line]]) -> list[list[tuple[int, Line]]]:
+def _places(lines: list[tuple[int, TextLine]]) -> list[list[tuple[int, TextLine]]]:
     """Returns groups of lines, each line with the number of its reading, that overlap directly or by way of others."""
-    places: list[list[tuple[int, Line]]] = []
+    places: list[list[tuple[int, TextLine]]] = []
     for item in lines:
         touching = [place for place in places if any(_overlap(item[1], other) > _SAME_LINE for _, other in place)]
         rest = [place for place in places if place not in touching]
@@ -91,13 +91,13 @@ def _places(lines: list[tuple[int, Line]]) -> list[list[tuple[int, Line]]]:
     return places
 
 
-def _quality(lines: Sequence[Line], width: float) -> float:
+def _quality(lines: Sequence[TextLine], width: float) -> float:
     coverage = min(1.0, sum(line.right - line.left for line in lines) / width) if width else 1.0
     letters = sum(len(line.text) for line in lines)
     return coverage * sum(line.confidence * len(line.text) for line in lines) / letters if letters else 0.0
 
 
-def _overlap(one: Line, other: Line) -> float:
+def _overlap(one: TextLine, other: TextLine) -> float:
     """Returns how much of the smaller line the other one covers, both taken as straightened boxes."""
     across = min(one.right, other.right) - max(one.left, other.left)
     # Slanted lines overlap as upright boxes do not: their middles are compared where both are.
@@ -110,7 +110,7 @@ def _overlap(one: Line, other: Line) -> float:
     return min(across / narrow, 1.0) * min(along / low, 1.0)
 
 
-def _middle_at(line: Line, x: float) -> float:
+def _middle_at(line: TextLine, x: float) -> float:
     """Returns the height of the middle of a line, extended if need be, at a place from the left."""
     (x1, y1), (x2, y2), (x3, y3), (x4, y4) = line.corners
     start, end = ((x1 + x4) / 2, (y1 + y4) / 2), ((x2 + x3) / 2, (y2 + y3) / 2)
@@ -119,9 +119,9 @@ def _middle_at(line: Line, x: float) -> float:
     return start[1] + (end[1] - start[1]) * (x - start[0]) / (end[0] - start[0])
 
 
-def rows(lines: Iterable[Line]) -> list[list[Line]]:
+def rows(lines: Iterable[TextLine]) -> list[list[TextLine]]:
     """Returns lines in reading order: rows from top to bottom, lines of a row from left to right."""
-    found: list[list[Line]] = []
+    found: list[list[TextLine]] = []
     for line in sorted(lines, key=lambda line: -line.width):  # long lines have the surest direction
         row = next((row for row in found if _is_in_row(line, row)), None)
         if row is None:
@@ -133,7 +133,7 @@ def rows(lines: Iterable[Line]) -> list[list[Line]]:
     return [sorted(row, key=lambda line: line.left) for row in found]
 
 
-def _slope(lines: Iterable[Line]) -> float:
+def _slope(lines: Iterable[TextLine]) -> float:
     """Returns how much lines fall to the right, the mean of all by their length."""
     flat = [line for line in lines if line.width > line.height]
     total = sum(line.width for line in flat)
@@ -141,7 +141,7 @@ def _slope(lines: Iterable[Line]) -> float:
     return sum(slopes) / total if total else 0.0
 
 
-def _is_in_row(line: Line, row: Sequence[Line]) -> bool:
+def _is_in_row(line: TextLine, row: Sequence[TextLine]) -> bool:
     longest = row[0]
     x, y = line.middle
     if any(min(line.right, other.right) - max(line.left, other.left) > line.height / 2 for other in row):
@@ -150,7 +150,7 @@ def _is_in_row(line: Line, row: Sequence[Line]) -> bool:
 
 
 def joined(
-    lines: Iterable[Line], box: Callable[[Line], tuple[float, ...]], page: int | None = None
+    lines: Iterable[TextLine], box: Callable[[TextLine], tuple[float, ...]], page: int | None = None
 ) -> tuple[str, tuple[MediaAnchor, ...]]:
     """Returns the text of lines in reading order, an empty line between paragraphs, and an anchor for each line, whose
     place is its `box`.

@@ -9,7 +9,7 @@ from abstractcore.schema import MediaAnchor
 
 from .encoding import is_graphic
 from .lines import rows
-from .ocr import PageText
+from .ocr import RecognisedText
 from .opening import ImageFacts
 
 if TYPE_CHECKING:
@@ -49,7 +49,9 @@ _FLAT_SCREEN = 0.6
 """The share of neighbours with the same color from which an image without noise is a screenshot."""
 
 
-def observed(image: Image, page: PageText, facts: ImageFacts, format_name: str) -> tuple[str, tuple[MediaAnchor, ...]]:
+def observed(
+    image: Image, page: RecognisedText, facts: ImageFacts, format_name: str
+) -> tuple[str, tuple[MediaAnchor, ...]]:
     """Returns sentences about an image, whose first frame is `image`, with anchors for them and each text in it."""
     shape = f"{facts.width} x {facts.height} pixels"
     if facts.frames > 1:
@@ -72,7 +74,7 @@ def observed(image: Image, page: PageText, facts: ImageFacts, format_name: str) 
     return text, tuple(anchors)
 
 
-def kind_of(image: Image, page: PageText) -> str:
+def kind_of(image: Image, page: RecognisedText) -> str:
     """Returns "page of text", "screenshot", "drawing or graphic", or "photo"."""
     import numpy
 

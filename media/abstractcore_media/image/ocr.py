@@ -14,7 +14,7 @@ from abstractcore.ports import current_interruption, native_call
 
 from ..common.extras import missing_extra
 from ..common.processes import PerProcess
-from .lines import Line, merged
+from .lines import TextLine, merged
 from .turning import Turn, before, turn_of, turned
 
 if TYPE_CHECKING:
@@ -41,14 +41,14 @@ _READ_SHORT = 0.9
 
 
 @dataclass(frozen=True, slots=True)
-class PageText:
+class RecognisedText:
     """What was read of an image: `lines`, and those whose words are too uncertain to be used. `size` is in pixels.
 
     The places of lines are those in the image after it was turned by `turn`, so that its text is upright.
     """
 
-    lines: tuple[Line, ...]
-    unread: tuple[Line, ...]
+    lines: tuple[TextLine, ...]
+    unread: tuple[TextLine, ...]
     size: tuple[int, int]
     turn: Turn = 0
 
@@ -57,7 +57,7 @@ class PageText:
         """The number of letters and digits."""
         return sum(character.isalnum() for line in self.lines for character in line.text)
 
-    def box(self, line: Line) -> tuple[float, ...]:
+    def box(self, line: TextLine) -> tuple[float, ...]:
         """Returns the place of a line in the image as it was: left, top, right and bottom from 0 to 1."""
         return before(line.box(*self.size), self.turn)
 
@@ -69,7 +69,7 @@ class TextReader:
         self._engine: Any = None
         self._lock = threading.Lock()
 
-    def read(self, image: Image, source: str, *, threads: int, deadline: float | None) -> PageText:
+    def read(self, image: Image, source: str, *, threads: int, deadline: float | None) -> RecognisedText:
         """Returns the text of an image in mode L, RGB or RGBA.
 
         Variants of contrast and scale are read until each line is sure, or all were tried, of a page that is sideways
@@ -95,7 +95,7 @@ class TextReader:
                     turn = 0
             lines = _until_sure(first, readings, is_small=max(image.size) < _SMALL_EDGE)
         read = tuple(filter(_is_read, lines))
-        return PageText(read, tuple(line for line in lines if line not in read), image.size, turn)
+        return RecognisedText(read, tuple(line for line in lines if line not in read), image.size, turn)
 
     def read_row(self, image: Image, source: str, *, threads: int) -> str:
         """Returns the text of an image of one row, which is not searched for lines; raises `MediaError` if it fails."""
@@ -111,7 +111,7 @@ class TextReader:
                 raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
         return "".join(result.txts or ())
 
-    def _readings(self, image: Image, source: str, threads: int, deadline: float | None) -> Iterator[list[Line]]:
+    def _readings(self, image: Image, source: str, threads: int, deadline: float | None) -> Iterator[list[TextLine]]:
         """Yields the lines of each variant, as long as there is time."""
         self._loaded(threads)
         for vary, scale in _variants(image):
@@ -130,7 +130,7 @@ class TextReader:
         with native_call("a line of text"):
             return [engine(each, **_TURNED).cls_res[0][0] == "180" for each in pixels]
 
-    def _reading(self, image: Image, scale: float, source: str, threads: int) -> list[Line]:
+    def _reading(self, image: Image, scale: float, source: str, threads: int) -> list[TextLine]:
         import numpy
 
         engine = self._loaded(threads)
@@ -142,10 +142,10 @@ class TextReader:
             raise MediaError(f"The text of {source} cannot be read: {error}", source=source) from error
         if result.boxes is None or result.txts is None:
             return []
-        found: list[Line] = []
+        found: list[TextLine] = []
         for box, text, score in zip(result.boxes.tolist(), result.txts, result.scores, strict=True):
             first, second, third, fourth = ((x / scale, y / scale) for x, y in box)
-            found.append(Line(text.strip(), float(score), (first, second, third, fourth)))
+            found.append(TextLine(text.strip(), float(score), (first, second, third, fourth)))
         return found
 
     def _loaded(self, threads: int) -> Any:
@@ -175,7 +175,7 @@ def shared_reader() -> TextReader:
     return _shared.get()
 
 
-def _until_sure(first: list[Line], readings: Iterable[list[Line]], *, is_small: bool) -> list[Line]:
+def _until_sure(first: list[TextLine], readings: Iterable[list[TextLine]], *, is_small: bool) -> list[TextLine]:
     """Returns the lines of as many readings as are needed."""
     found, lines = [first], merged([first])
     if _is_enough(found, lines, is_small=is_small):
@@ -188,11 +188,11 @@ def _until_sure(first: list[Line], readings: Iterable[list[Line]], *, is_small: 
     return lines
 
 
-def _sureness(lines: Iterable[Line]) -> float:
+def _sureness(lines: Iterable[TextLine]) -> float:
     return sum(line.confidence * len(line.text) for line in lines)
 
 
-def _is_enough(readings: list[list[Line]], lines: list[Line], *, is_small: bool) -> bool:
+def _is_enough(readings: list[list[TextLine]], lines: list[TextLine], *, is_small: bool) -> bool:
     """Returns whether no other variant needs to be read. Small text is read twice: its first characters are lost while
     the rest is sure. Without any text after two readings, there is none.
     """
@@ -201,7 +201,7 @@ def _is_enough(readings: list[list[Line]], lines: list[Line], *, is_small: bool)
     return all(line.confidence >= _SURE for line in lines) or (len(readings) == 2 and not any(map(_is_read, lines)))
 
 
-def _is_read(line: Line) -> bool:
+def _is_read(line: TextLine) -> bool:
     return line.confidence >= (_READ if len(line.text) > 2 else _READ_SHORT) and bool(line.text)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Literal
 
-from .lines import Line
+from .lines import TextLine
 
 if TYPE_CHECKING:
     from PIL.Image import Image
@@ -19,7 +19,9 @@ _LONGEST = 6
 """The part of a line, in heights, that is looked at."""
 
 
-def turn_of(image: Image, lines: Sequence[Line], are_upside_down: Callable[[Sequence[Image]], Sequence[bool]]) -> Turn:
+def turn_of(
+    image: Image, lines: Sequence[TextLine], are_upside_down: Callable[[Sequence[Image]], Sequence[bool]]
+) -> Turn:
     """Returns the turn of a page, by its longest lines; 0 for fewer than two, whose order is none.
 
     `are_upside_down` says so of pictures of lines, each lying.
@@ -51,7 +53,7 @@ def before(box: tuple[float, ...], turn: Turn) -> tuple[float, ...]:
     return tuple(round(edge, 4) for edge in (left, top, right, bottom))
 
 
-def _lying(image: Image, line: Line) -> Image:
+def _lying(image: Image, line: TextLine) -> Image:
     """Returns the beginning of a line, straightened, and turned as the reader turns lines that stand."""
     from PIL.Image import Resampling, Transform
 

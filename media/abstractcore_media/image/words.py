@@ -16,7 +16,7 @@ from abstractcore.schema import ImagePart, MediaAnchor, MediaLoss
 from .fitting import chosen_frames, target_size
 from .lines import joined
 from .observing import WHOLE, observed
-from .ocr import LONGEST_EDGE, PageText, TextReader
+from .ocr import LONGEST_EDGE, RecognisedText, TextReader
 from .opening import facts_of, format_of, opened
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ def converted_to_text(
     cannot be decoded, and if only "ocr" is allowed and the image has no text.
     """
     deadline = time.monotonic() + context.timeout if context.timeout is not None else None
-    pages: list[tuple[int, PageText]] = []
+    pages: list[tuple[int, RecognisedText]] = []
     first: Image | None = None
     with opened(data, source) as image:
         facts, format_name = facts_of(image), (format_of(data[:64]) or "").partition("/")[2].upper()
@@ -110,7 +110,7 @@ def converted_to_text(
     return _as_text(pages, facts.frames)
 
 
-def _as_text(pages: Sequence[tuple[int, PageText]], total: int) -> Conversion:
+def _as_text(pages: Sequence[tuple[int, RecognisedText]], total: int) -> Conversion:
     text, anchors = "", list[MediaAnchor]()
     for number, page in pages:
         if total > 1:
@@ -125,7 +125,7 @@ def _as_text(pages: Sequence[tuple[int, PageText]], total: int) -> Conversion:
     return Conversion(text, label, anchors=tuple(anchors), fallback="ocr", lost=lost)
 
 
-def _unread(pages: Sequence[tuple[int, PageText]], total: int) -> tuple[MediaLoss, ...]:
+def _unread(pages: Sequence[tuple[int, RecognisedText]], total: int) -> tuple[MediaLoss, ...]:
     """Returns the places whose text was seen and not read."""
     places: list[str] = []
     for number, page in pages:

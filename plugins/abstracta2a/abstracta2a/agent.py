@@ -27,14 +27,14 @@ if TYPE_CHECKING:
     import httpx
     from a2a.types import AgentCard
 
-    from .connections import Connection
+    from .connections import AgentConnection
 
 _NOTHING_OFFERED: tuple[AgentCard | None, tuple[Sequence[Definition], tuple[CallWarning, ...]]] = (None, ((), ()))
 _MAX_MESSAGE_BYTES = 64 * 1024 * 1024
 
 
 @checks_option_names
-class A2AAgent(ToolServerBase["Connection"]):
+class A2AAgent(ToolServerBase["AgentConnection"]):
     """A remote agent that speaks the Agent2Agent protocol (A2A); an item of `tools=[...]`, as one tool.
 
     Exactly one of these is given: `url`, the address of the agent, whose card is at `/.well-known/agent-card.json`
@@ -104,15 +104,17 @@ class A2AAgent(ToolServerBase["Connection"]):
         self._max_message_bytes = int(max_message_bytes)
         self._latest = _NOTHING_OFFERED
 
-    def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> Connection:
+    def new_connection(self, headers: Mapping[str, str], secrets: Secrets) -> AgentConnection:
         """Returns a new connection to the agent; see `ToolServerBase`."""
-        from .connections import Connection
+        from .connections import AgentConnection
         from .http import http_client
 
         client = http_client(headers, self._auth or self._address.user, self._max_message_bytes)
-        return Connection(self._name, self._address, client, secrets, self._connect_timeout, self._max_message_bytes)
+        return AgentConnection(
+            self._name, self._address, client, secrets, self._connect_timeout, self._max_message_bytes
+        )
 
-    async def definitions(self, connection: Connection) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
+    async def definitions(self, connection: AgentConnection) -> tuple[Sequence[Definition], tuple[CallWarning, ...]]:
         """Returns the definition of the agent's tool, made once for each card; raises `ToolServerError`."""
         card = await connection.card()
         latest, offered = self._latest
@@ -130,7 +132,7 @@ class A2AAgent(ToolServerBase["Connection"]):
         return (definition,), tuple(unused_labels([definition.name], self._labels, self._name))
 
     async def run_call(
-        self, connection: Connection, definition: Definition, call: ToolCall, context: ToolContext[Any]
+        self, connection: AgentConnection, definition: Definition, call: ToolCall, context: ToolContext[Any]
     ) -> ToolOutput:
         """Sends the agent a message, and returns its answer; see `ToolServerBase`."""
         from .results import output_of

@@ -1,4 +1,4 @@
-"""`Connection`: the client of one agent in one event loop."""
+"""`AgentConnection`: the client of one agent in one event loop."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class _Progress:
         self._context.progress(self._done, None, text)
 
 
-class Connection:
+class AgentConnection:
     """A client of one agent, with one identity (the headers of `client`).
 
     `secrets` are removed from errors, which may quote what the agent was sent.

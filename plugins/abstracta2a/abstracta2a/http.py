@@ -38,7 +38,7 @@ def http_client(
             raise RefusedError("the agent compressed its answer, which was not asked for", request=response.request)
         is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        response.stream = _Bounded(response, longest, is_stream=is_stream)
+        response.stream = _BoundedEvents(response, longest, is_stream=is_stream)
 
     return httpx.AsyncClient(
         headers={**headers, "accept-encoding": "identity"},
@@ -86,7 +86,7 @@ class _RoutedTransport(httpx.AsyncBaseTransport):
             await pool.aclose()
 
 
-class _Bounded(httpx.AsyncByteStream):
+class _BoundedEvents(httpx.AsyncByteStream):
     """A body that ends with an error when it, or an event of it, is too long."""
 
     def __init__(self, response: httpx.Response, longest: int, *, is_stream: bool) -> None:

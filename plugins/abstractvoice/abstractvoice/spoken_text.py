@@ -15,7 +15,7 @@ from .transcripts import SaidPiece
 
 if TYPE_CHECKING:
     from .sound.encoding import Encoder
-    from .speakers.speaker import Speaker, SpokenPiece
+    from .speakers.speaker import Speaker, UtterancePiece
 
 
 class SpokenText:
@@ -66,6 +66,6 @@ class SpokenText:
             yield SaidPiece.of(utterance, piece.text, piece.start, piece.end, self._at, seconds), encoded
             self._at += seconds
 
-    def _next(self, spoken: Iterator[SpokenPiece]) -> tuple[SpokenPiece, bytes] | None:
+    def _next(self, spoken: Iterator[UtterancePiece]) -> tuple[UtterancePiece, bytes] | None:
         piece = next(spoken, None)
         return None if piece is None else (piece, self._encoder.feed(piece.samples))

@@ -29,7 +29,7 @@ def fits_openai(id: str) -> bool:
     return 0 < len(id) <= _LONGEST_OPENAI_ID
 
 
-class CallIds:
+class SentCallIds:
     """Maps ids to those sent: ids that `is_legal` accepts, given the index of their message, are kept; others are
     replaced.
 

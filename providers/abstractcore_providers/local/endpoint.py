@@ -21,7 +21,7 @@ from abstractcore.schema.install_hints import install_hint
 from ..common.endpoints import BearerAuth
 from .process import ModelProcess, ServerKey
 from .servers import ServerPool
-from .slots import Lease
+from .slots import SlotLease
 
 _DYING = 0.25
 _OVERFLOW_HINT = (
@@ -72,7 +72,7 @@ class LocalEndpoint:
             message, hint=hint, provider="local", model=self._model, partial=error.partial, attempts=error.attempts
         )
 
-    def _start(self) -> Lease:
+    def _start(self) -> SlotLease:
         if importlib.util.find_spec("xllamacpp") is None:
             raise MissingExtraError(
                 "the embedded model requires xllamacpp, which is not installed",

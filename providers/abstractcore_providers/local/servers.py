@@ -8,7 +8,7 @@ import weakref
 from collections.abc import Hashable
 
 from .process import ModelProcess, ServerKey
-from .slots import Lease, Slots
+from .slots import SlotLease, Slots
 
 START_LIMIT = 120.0
 """The maximum loading time of a model in seconds."""
@@ -44,11 +44,11 @@ class ServerPool:
         """Ends the children without other users, after their running calls."""
         self._slots.remove_user(user)
 
-    def lease(self, key: ServerKey, user: Hashable) -> Lease | None:
+    def lease(self, key: ServerKey, user: Hashable) -> SlotLease | None:
         """Returns a lease on the child for `key`, for one call; None if it is not running."""
         return self._slots.lease(key, user)
 
-    def start(self, key: ServerKey, user: Hashable, alias: str) -> Lease:
+    def start(self, key: ServerKey, user: Hashable, alias: str) -> SlotLease:
         """As `lease`, but starts the child if necessary; blocks. `alias` is the model's name in replies."""
         return self._slots.start(key, user, alias)
 

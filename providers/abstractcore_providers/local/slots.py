@@ -13,7 +13,7 @@ from functools import partial
 from .process import ModelProcess, ServerKey
 
 
-class Lease:
+class SlotLease:
     """The use of a child by one call, until `release`; a dropped lease is released."""
 
     def __init__(self, process: ModelProcess, end: Callable[[], None]) -> None:
@@ -62,7 +62,7 @@ class Slots:
         self._slots: dict[ServerKey, _Slot] = {}
         self._begin()
 
-    def lease(self, key: ServerKey, user: Hashable) -> Lease | None:
+    def lease(self, key: ServerKey, user: Hashable) -> SlotLease | None:
         """Returns a lease on the child for `key`; None if it is not running."""
         with self._settled():
             slot = self._slots.get(key)
@@ -70,7 +70,7 @@ class Slots:
                 return None
             return self._lease(self._call_of(slot, user), slot.process)
 
-    def start(self, key: ServerKey, user: Hashable, alias: str) -> Lease:
+    def start(self, key: ServerKey, user: Hashable, alias: str) -> SlotLease:
         """Returns a lease on the child for `key`; of several concurrent threads, one starts it if necessary."""
         with self._settled():
             slot = self._call_of(self._slots.setdefault(key, _Slot()), user)
@@ -134,8 +134,8 @@ class Slots:
         slot.calls += 1
         return slot
 
-    def _lease(self, slot: _Slot, process: ModelProcess) -> Lease:
-        return Lease(process, partial(self.note, slot.end_call))
+    def _lease(self, slot: _Slot, process: ModelProcess) -> SlotLease:
+        return SlotLease(process, partial(self.note, slot.end_call))
 
     def _remove(self, user: Hashable) -> None:
         for slot in self._slots.values():

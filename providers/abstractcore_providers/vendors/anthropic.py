@@ -44,9 +44,9 @@ class AnthropicProvider(VendorProvider):
 
     def setting_names(self) -> frozenset[str]:
         """Returns the fields of the format's dialect."""
-        from ..formats.anthropic_messages import Dialect
+        from ..formats.anthropic_messages import MessagesDialect
 
-        return setting_names(Dialect)
+        return setting_names(MessagesDialect)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         return claude_session(self.name, model, endpoint, config, profile)
@@ -73,10 +73,10 @@ def claude_session(
     raw_predict: bool = False,
 ) -> ProviderSession:
     """Returns the session of a provider with the Messages API; with `raw_predict`, of Vertex AI."""
-    from ..formats.anthropic_messages import ENCODABLE, AnthropicMessages, Dialect
+    from ..formats.anthropic_messages import ENCODABLE, AnthropicMessages, MessagesDialect
 
     thinks = profile.thinking is not None and profile.thinking.on_by_default
-    dialect = Dialect(provider, version=_VERSION, thinks_by_default=thinks, raw_predict=raw_predict)
+    dialect = MessagesDialect(provider, version=_VERSION, thinks_by_default=thinks, raw_predict=raw_predict)
     dialect = with_settings(dialect, profile.settings)
     dialect = replace(dialect, version=_version(config.options.get("api_version") or dialect.version))
     if dialect.version >= _SAMPLING_ENDS:

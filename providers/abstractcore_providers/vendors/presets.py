@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
-from ..formats.openai_chat import ENCODABLE, Dialect, OpenAIChat
+from ..formats.openai_chat import ENCODABLE, ChatDialect, OpenAIChat
 from .vendor_provider import VendorProvider
 
 
@@ -31,7 +31,7 @@ class Preset(VendorProvider):
     url_variable: str = ""
     url_path: str = ""
     other_key_variables: tuple[str, ...] = ()
-    dialect: Dialect = field(default_factory=Dialect)
+    dialect: ChatDialect = field(default_factory=ChatDialect)
     model_examples: Mapping[str, str] = field(default_factory=dict[str, str], hash=False)
     runs_templates: bool = False
 
@@ -43,7 +43,7 @@ class Preset(VendorProvider):
         return ProviderSession(model, OpenAIChat(_for_model(self.dialect, profile)), endpoint, profile)
 
 
-def _for_model(dialect: Dialect, profile: ModelProfile) -> Dialect:
+def _for_model(dialect: ChatDialect, profile: ModelProfile) -> ChatDialect:
     """Returns the dialect with the vendor's words for the model's levels of thinking, and what it is as a
     transcriber.
     """

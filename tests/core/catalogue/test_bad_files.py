@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from abstractcore import ConfigurationError
-from abstractcore.catalogue import FileCatalogue, ProviderFile, document
+from abstractcore.catalogue import CatalogueProvider, FileCatalogue, document
 from abstractcore.catalogue.documents import MAX_BYTES
 from abstractcore.ports import CatalogueFile
 from tests.catalogue_files import PROVIDER, catalogue_of, write_file
@@ -262,19 +262,19 @@ def test_two_rows_for_one_family(tmp_path: Path):
 )
 def test_error_in_the_file(data: bytes, expected: str):
     with pytest.raises(ConfigurationError) as caught:
-        ProviderFile(document(data, "acme.jsonl"), PROVIDER)
+        CatalogueProvider(document(data, "acme.jsonl"), PROVIDER)
     assert str(caught.value).removeprefix("acme.jsonl").startswith(expected)
 
 
 def test_line_ends_of_windows_empty_lines_and_a_byte_order_mark_are_allowed():
     data = b'\xef\xbb\xbf{"provider": "acme"}\r\n\r\n{"model": "one"}\r\n\r\n'
-    assert list(ProviderFile(document(data, "acme.jsonl"), PROVIDER).models) == ["one"]
+    assert list(CatalogueProvider(document(data, "acme.jsonl"), PROVIDER).models) == ["one"]
 
 
 def test_separators_of_lines_in_texts_end_no_line():
     text = '{"provider": "acme", "unknown": {"settings": {"a": "x\u2028y"}}}\n{"model": "one", "contxt": 1}'
     with pytest.raises(ConfigurationError, match=r"acme.jsonl:2:18: "):
-        ProviderFile(document(text.encode(), "acme.jsonl"), PROVIDER).check()
+        CatalogueProvider(document(text.encode(), "acme.jsonl"), PROVIDER).check()
 
 
 @pytest.mark.parametrize("path", ["a\0b", "/\ud800"])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore import ConfigurationError
-from abstractcore.catalogue import ProviderFile, ProviderModels, document
+from abstractcore.catalogue import CatalogueProvider, ProviderModels, document
 from abstractcore.catalogue.user_file import UserFile
 
 LINES: tuple[Any, ...] = (
@@ -76,7 +76,7 @@ def changed(value: Any, data: st.DataObject) -> Any:
 
 def read(lines: bytes, user: bytes | None = None) -> None:
     with suppress(ConfigurationError):
-        file = ProviderFile(document(lines, "acme.jsonl"), "acme")
+        file = CatalogueProvider(document(lines, "acme.jsonl"), "acme")
         models = ProviderModels("acme", file, None if user is None else UserFile(document(user, "models.toml")))
         models.check()
         models.entry("two-x")

@@ -12,7 +12,7 @@ import pytest
 
 from abstractcore import ConfigurationError
 from abstractcore.catalogue import FileCatalogue, aliases
-from abstractcore.catalogue.rows import Row
+from abstractcore.catalogue.rows import ModelRow
 from abstractcore.engine import lower
 from abstractcore.ports import ModelProfile, Thinking
 from abstractcore.schema import Message, ModelCall, Sampling
@@ -248,10 +248,10 @@ def test_look_up_and_load_do_work_in_proportion_to_their_input(tmp_path: Path):
 
 
 def test_each_alias_of_a_chain_is_followed_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    steps: list[Row] = []
+    steps: list[ModelRow] = []
     chain = aliases._chain  # pyright: ignore[reportPrivateUsage]
 
-    def counted(row: Row, models: Mapping[str, Row], sound: Set[str]) -> list[Row]:
+    def counted(row: ModelRow, models: Mapping[str, ModelRow], sound: Set[str]) -> list[ModelRow]:
         found = chain(row, models, sound)
         steps.extend(found)
         return found

@@ -19,7 +19,7 @@ import pytest
 from abstractcore import ConfigurationError
 from abstractcore.catalogue import FileCatalogue
 from abstractcore.catalogue.update_sources import read_source
-from abstractcore.catalogue.updates import Change
+from abstractcore.catalogue.updates import CatalogueChange
 from abstractcore.ports import CatalogueFile
 from tests.catalogue_files import write_file
 
@@ -67,7 +67,7 @@ def test_update_of_a_source_is_used_afterwards(catalogue: FileCatalogue, tmp_pat
     source = source_of(tmp_path, *NEW)
     source = {"folder": source, "flat folder": source / "catalogue", "wheel": zipped(source)}[form]
     (change,) = catalogue.update(read_source(source))
-    assert change == Change(
+    assert change == CatalogueChange(
         "acme", date(2026, 11, 22), date(2026, 12, 20), added=("three",), removed=("two",), changed=("one",)
     )
     assert change.is_later

@@ -25,7 +25,7 @@ from tests.chaos_server import (
     CUT,
     HANG,
     Pause,
-    Request,
+    ReceivedRequest,
     Step,
     chunk,
     completion,
@@ -49,7 +49,7 @@ DEEDS = ("call", "stream", "leave", "fail", "break", "give_up")
 """The first word of a prompt selects the behaviour of the server and of the caller."""
 
 
-def serve(request: Request) -> Sequence[Step]:
+def serve(request: ReceivedRequest) -> Sequence[Step]:
     """An answer that repeats the prompt."""
     prompt: str = request.json["messages"][-1]["content"]
     half = len(prompt) // 2

@@ -20,7 +20,7 @@ import abstractcore.client.services
 from abstractcore import Services, StreamInterruptedError, create_llm
 from abstractcore.client.services import default_services
 from abstractcore.schema import WireRequest
-from abstractcore.transport import AsyncHttpTransport, Route, TransportSettings
+from abstractcore.transport import AsyncHttpTransport, ProxyRoute, TransportSettings
 from tests.chaos_server import HANG, PATIENCE_SECONDS, chunk, completion, delta, stream_head, streamed
 from tests.forks import in_fork
 
@@ -107,7 +107,7 @@ def test_event_loops_may_start_and_end_during_cleanup_of_closed_ones(services):
     """Many short loops, and a thread switch wherever one can be."""
 
     async def begin() -> None:
-        await transport.pools.of(Route("http"))
+        await transport.pools.of(ProxyRoute("http"))
 
     def loops() -> None:
         for _ in range(40):

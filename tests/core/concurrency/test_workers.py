@@ -8,7 +8,7 @@ from contextvars import ContextVar, copy_context
 
 import pytest
 
-from abstractcore.concurrency import Abandoned, Workers
+from abstractcore.concurrency import Abandoned, WorkerThreads
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.core.concurrency.test_invoke import wait_until
 from tests.core.concurrency.test_threads_and_loops import in_fork
@@ -29,7 +29,7 @@ def abandoned():
 @pytest.fixture
 def workers(abandoned):
     """Three at most, with nothing running on after the test."""
-    yield Workers("work", MOST, abandoned)
+    yield WorkerThreads("work", MOST, abandoned)
     wait_until(lambda: threads() == 0 and len(abandoned) == 0)
 
 
@@ -106,7 +106,7 @@ def test_concurrency_is_bounded_and_jobs_queue_in_order(workers, release):
 
 
 def test_single_slot_is_first_come_first_served(abandoned, release):
-    workers = Workers("work", 1, abandoned)
+    workers = WorkerThreads("work", 1, abandoned)
     occupy(workers, release, 1)
     order: list[int] = []
     jobs = [begin(workers, order.append, number) for number in range(20)]

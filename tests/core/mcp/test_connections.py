@@ -25,7 +25,7 @@ from abstractcore import MCPTools
 from abstractcore.client.services import default_services
 from abstractcore.concurrency.owned_contexts import NotEnteredError, OwnedContext
 from abstractcore.errors import ToolFailed, ToolServerError
-from abstractcore.mcp.connections import Connection, NoNotes, TransportNotes
+from abstractcore.mcp.connections import MCPConnection, NoNotes, TransportNotes
 from abstractcore.ports import ToolContext
 from abstractcore.schema import ToolCall
 from abstractcore.toolservers import connection_pool
@@ -62,7 +62,7 @@ def context_of(name: str) -> ToolContext[None]:
 @pytest.mark.anyio
 async def test_connection_closed_while_it_is_made_is_an_error_of_each_caller():
     silent, before = Silent(), asyncio.all_tasks()
-    connection = Connection("shop", lambda: (silent.transport(), NoNotes()), "auto", LONG_SECONDS)
+    connection = MCPConnection("shop", lambda: (silent.transport(), NoNotes()), "auto", LONG_SECONDS)
     callers = [asyncio.create_task(connection.tools()) for _ in range(2)]
     await silent.begun.wait()
     await connection.close()
@@ -75,7 +75,7 @@ async def test_connection_closed_while_it_is_made_is_an_error_of_each_caller():
 @pytest.mark.anyio
 async def test_time_limit_of_a_connection_is_an_error_of_each_caller():
     silent, before = Silent(), asyncio.all_tasks()
-    connection = Connection("shop", lambda: (silent.transport(), NoNotes()), "auto", 0.05)
+    connection = MCPConnection("shop", lambda: (silent.transport(), NoNotes()), "auto", 0.05)
     first = asyncio.create_task(connection.tools())
     await silent.begun.wait()
     second = asyncio.create_task(connection.tools())
@@ -88,7 +88,7 @@ async def test_time_limit_of_a_connection_is_an_error_of_each_caller():
 @pytest.mark.anyio
 async def test_cancelled_caller_leaves_the_connection_to_others():
     silent = Silent()
-    connection = Connection("shop", lambda: (silent.transport(), NoNotes()), "auto", LONG_SECONDS)
+    connection = MCPConnection("shop", lambda: (silent.transport(), NoNotes()), "auto", LONG_SECONDS)
     first, second = (asyncio.create_task(connection.tools()) for _ in range(2))
     await silent.begun.wait()
     first.cancel()
@@ -107,7 +107,7 @@ async def test_timeout_of_a_transport_is_not_reported_as_that_of_the_connection(
         raise TimeoutError("the proxy gave up")
         yield None
 
-    connection = Connection("shop", lambda: (transport(), NoNotes()), "auto", LONG_SECONDS)
+    connection = MCPConnection("shop", lambda: (transport(), NoNotes()), "auto", LONG_SECONDS)
     with pytest.raises(ToolServerError, match="cannot be reached: the proxy gave up"):
         await connection.tools()
 
@@ -126,8 +126,8 @@ async def test_context_left_before_its_task_began_fails_at_once():
 async def test_connection_that_is_being_made_is_not_closed_as_an_unused_one():
     pool, silent = ConnectionPool(), Silent()
 
-    def made() -> Connection:
-        return Connection("shop", lambda: (silent.transport(), NoNotes()), "auto", LONG_SECONDS)
+    def made() -> MCPConnection:
+        return MCPConnection("shop", lambda: (silent.transport(), NoNotes()), "auto", LONG_SECONDS)
 
     async def used(identity: Identity) -> None:
         async with pool.use(identity, made) as connection:
@@ -149,7 +149,7 @@ async def test_connection_is_not_closed_as_an_unused_one_before_its_first_use():
     """Its user waits while another one is closed to make room, and others come meanwhile."""
     pool, closing, can_close = ConnectionPool(), asyncio.Event(), asyncio.Event()
 
-    class SlowToClose(Connection):
+    class SlowToClose(MCPConnection):
         """A connection that takes long to close."""
 
         async def close(self) -> None:
@@ -157,10 +157,10 @@ async def test_connection_is_not_closed_as_an_unused_one_before_its_first_use():
             await can_close.wait()
             await super().close()
 
-    def make() -> Connection:
+    def make() -> MCPConnection:
         return SlowToClose("shop", lambda: (Silent().transport(), NoNotes()), "auto", LONG_SECONDS)
 
-    async def used(user: int) -> Connection:
+    async def used(user: int) -> MCPConnection:
         async with pool.use((("x-user", str(user)),), make) as connection:
             return connection
 
@@ -199,7 +199,7 @@ async def test_lost_connection_of_one_call_does_not_end_the_new_one_of_another()
         opened.append(Notes())
         return Server("shop", on_list_tools=listed, on_call_tool=called), opened[-1]
 
-    connection = Connection("shop", open, "auto", LONG_SECONDS)
+    connection = MCPConnection("shop", open, "auto", LONG_SECONDS)
     late = asyncio.create_task(connection.call("late", {}, context_of("late"), repeatable=False))
     await is_waiting.wait()
     opened[0].has_ended = True

@@ -27,7 +27,7 @@ from abstractcore.schema.table_cells import in_cells
 from abstractcore.testing import ScriptedReply
 from abstractcore_providers.formats.anthropic_messages.citations import citation_to_ours
 from abstractcore_providers.formats.bedrock_converse.citations import read_citation
-from abstractcore_providers.formats.gemini.grounding import AnswerText, read_grounding
+from abstractcore_providers.formats.gemini.grounding import GroundedText, read_grounding
 from abstractcore_providers.formats.openai_responses.citations import read_annotations
 
 EXAMPLES = Path(__file__).parents[3] / "examples/media"
@@ -129,7 +129,7 @@ def of_gemini(**chunk: Any) -> Citation:
         "groundingChunks": [{"retrievedContext": {"title": "invoice.pdf", **chunk}}],
         "groundingSupports": [{"segment": {"endIndex": 3}, "groundingChunkIndices": [0]}],
     }
-    return read_grounding(metadata, [AnswerText(0, 0, "abc")])[0][0]
+    return read_grounding(metadata, [GroundedText(0, 0, "abc")])[0][0]
 
 
 PAGE = {"type": "page_location", "start_page_number": 2, "end_page_number": 3}

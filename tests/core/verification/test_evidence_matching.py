@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from abstractcore import MediaAnchor
 from abstractcore.schema.normal_text import NormalText
 from abstractcore.schema.quote_search import MOST_OCCURRENCES, Budget, SearchedText
-from abstractcore.schema.source_texts import Place, TextSource
+from abstractcore.schema.source_texts import SourcePlace, TextSource
 from abstractcore.verification.quoted_answers import format_path, parse_path, scalar_values
 from abstractcore.verification.stated_values import states_value
 
@@ -168,7 +168,7 @@ def test_places_are_in_pages():
         found = source.searched.find(quote, Budget(PLENTY))
         return source.place(found.start, found.end)
 
-    assert place("Total: 5") == Place(3, 0, 8, "Total: 5", anchors[:1])
+    assert place("Total: 5") == SourcePlace(3, 0, 8, "Total: 5", anchors[:1])
     assert (place("next").page, place("next").start, place("next").end) == (4, 0, 4)
     over = place("see the next")
     assert (over.page, over.start, over.end, over.text) == (3, 9, 16, "see the\nnext")

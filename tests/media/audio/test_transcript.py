@@ -19,7 +19,7 @@ from abstractcore.errors import InvalidInputError, MediaError, StreamInterrupted
 from abstractcore.ports import Interruption, MediaContext, ModelStore
 from abstractcore.schema import AudioPart, Blob, FrozenDict, MediaControls, MediaPart
 from abstractcore_media import AudioHandler
-from abstractcore_media.audio.options import SpeechOptions
+from abstractcore_media.audio.options import RecognitionOptions
 from abstractcore_media.audio.pauses import SpeechPiece, speech_pieces
 from abstractcore_media.audio.sound import SAMPLE_RATE, SoundReader
 from abstractcore_media.audio.speech import find_speech
@@ -208,7 +208,7 @@ def test_start_behind_the_end_names_both(handler: AudioHandler, models: ModelSto
 )
 def test_invalid_options_are_named(options: dict[str, Any], message: str):
     with pytest.raises(InvalidInputError, match=message):
-        SpeechOptions.of(options)
+        RecognitionOptions.of(options)
 
 
 @pytest.mark.weights

@@ -8,7 +8,7 @@ from pathlib import Path
 from abstractcore.ports import Conversion, MediaContext, MediaHandler
 from abstractcore.schema import Blob, DocumentPart, MediaPart
 from abstractcore_media import media_type_of, register_media_handlers
-from abstractcore_media.document.work_limits import Limits
+from abstractcore_media.document.work_limits import WorkLimits
 from tests.media.parts import FILES, NO_MODELS
 
 DOCUMENTS = FILES / "documents"
@@ -32,7 +32,7 @@ def converted(
     context: MediaContext = NO_MODELS,
     *,
     password: str | None = None,
-    limits: Limits | None = None,
+    limits: WorkLimits | None = None,
 ) -> Conversion:
     """A file as its handler converts it."""
     data = content.read_bytes() if isinstance(content, Path) else content

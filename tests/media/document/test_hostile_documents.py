@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from abstractcore.errors import AbstractCoreError, MediaError
-from abstractcore_media.document.work_limits import Limits
+from abstractcore_media.document.work_limits import WorkLimits
 from tests.media.document.documents import DOCUMENTS, converted
 from tests.media.parts import FILES
 
 SOURCES = sorted(path for path in DOCUMENTS.iterdir() if not path.name.startswith("locked"))
-LIMITS = Limits(seconds=20)
+LIMITS = WorkLimits(seconds=20)
 
 
 def mutated(data: bytes, chance: random.Random) -> bytes:
@@ -81,7 +81,7 @@ def test_zip_bomb_in_a_docx_is_refused_in_bounded_memory():
     tracemalloc.start()
     try:
         with pytest.raises(MediaError, match="decompresses to more than 30,000,000 bytes"):
-            converted(bomb, "bomb.docx", limits=Limits(unpacked_bytes=30_000_000))
+            converted(bomb, "bomb.docx", limits=WorkLimits(unpacked_bytes=30_000_000))
         assert tracemalloc.get_traced_memory()[1] < 150_000_000
     finally:
         tracemalloc.stop()
@@ -119,17 +119,17 @@ def test_too_many_members_are_refused():
         for number in range(101):
             archive.writestr(f"{number}", b"")
     with pytest.raises(MediaError, match="more than 100 members"):
-        converted(out.getvalue(), "x.zip", limits=Limits(members=100))
+        converted(out.getvalue(), "x.zip", limits=WorkLimits(members=100))
 
 
 def test_text_over_the_limit_is_refused():
     with pytest.raises(MediaError, match="more than 50 characters of text"):
-        converted(DOCUMENTS / "harvest.odt", limits=Limits(characters=50))
+        converted(DOCUMENTS / "harvest.odt", limits=WorkLimits(characters=50))
 
 
 def test_time_is_limited():
     with pytest.raises(MediaError, match="takes more than 0 seconds"):
-        converted(DOCUMENTS / "sales.xlsx", limits=Limits(seconds=0))
+        converted(DOCUMENTS / "sales.xlsx", limits=WorkLimits(seconds=0))
 
 
 def test_mutated_pdf_is_read_or_a_typed_error():

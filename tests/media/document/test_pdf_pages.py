@@ -90,11 +90,11 @@ def test_blank_page_is_no_loss():
 
 
 def test_text_layer_of_characters_without_a_meaning_is_read_as_an_image():
-    from abstractcore_media.document.pdf_pages import PageText
+    from abstractcore_media.document.pdf_pages import PDFPageText
 
-    assert not PageText(1, "\ufffd\ue001 \ue002 ab").is_readable
-    assert PageText(1, "A readable line with one \ufffd.").is_readable
-    assert not PageText(1, " \n").is_readable
+    assert not PDFPageText(1, "\ufffd\ue001 \ue002 ab").is_readable
+    assert PDFPageText(1, "A readable line with one \ufffd.").is_readable
+    assert not PDFPageText(1, " \n").is_readable
 
 
 def test_picture_beside_text_stands_on_its_page():

@@ -20,7 +20,7 @@ from abstractcore.ports import Conversion, MediaContext
 from abstractcore.schema import ImagePart
 from abstractcore_media import ImageHandler
 from abstractcore_media.image import ocr
-from abstractcore_media.image.lines import Line, joined, merged
+from abstractcore_media.image.lines import TextLine, joined, merged
 from abstractcore_media.image.ocr import TextReader
 from abstractcore_media.image.turning import before, turned
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, blob
@@ -149,11 +149,11 @@ def test_ocr_alone_fails_without_text(handler: ImageHandler):
 
 
 def test_unreadable_regions_are_counted(monkeypatch: pytest.MonkeyPatch):
-    def line(text: str, confidence: float, top: int) -> Line:
-        return Line(text, confidence, ((10, top), (90, top), (90, top + 10), (10, top + 10)))
+    def line(text: str, confidence: float, top: int) -> TextLine:
+        return TextLine(text, confidence, ((10, top), (90, top), (90, top + 10), (10, top + 10)))
 
     class Reader(TextReader):
-        def _reading(self, image: Image.Image, scale: float, source: str, threads: int) -> list[Line]:
+        def _reading(self, image: Image.Image, scale: float, source: str, threads: int) -> list[TextLine]:
             return [line("forty legible letters, and then some more of them", 0.99, 10), line("tjls", 0.31, 50)]
 
     monkeypatch.setattr(ocr, "shared_reader", Reader)
@@ -164,10 +164,10 @@ def test_unreadable_regions_are_counted(monkeypatch: pytest.MonkeyPatch):
     assert loss.places == ("left 0.10, top 0.50, right 0.90, bottom 0.60",)
 
 
-def written(text: str, left: float, top: float, right: float, confidence: float = 0.95, slope: float = 0.0) -> Line:
+def written(text: str, left: float, top: float, right: float, confidence: float = 0.95, slope: float = 0.0) -> TextLine:
     """A line of 10 pixels of height, which falls by `slope` for each pixel to the right."""
     down = slope * (right - left)
-    return Line(text, confidence, ((left, top), (right, top + down), (right, top + down + 10), (left, top + 10)))
+    return TextLine(text, confidence, ((left, top), (right, top + down), (right, top + down + 10), (left, top + 10)))
 
 
 def test_reading_that_covers_more_of_a_place_is_chosen():

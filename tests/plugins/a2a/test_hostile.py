@@ -13,7 +13,7 @@ import pytest
 from abstracta2a import A2AAgent
 from abstractcore import DocumentPart, ToolServerError
 from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, head, stream_head
-from abstractcore.testing.http_server import CUT, HANG, RESET, Request, ScriptedServer, Step
+from abstractcore.testing.http_server import CUT, HANG, RESET, ReceivedRequest, ScriptedServer, Step
 from tests.core.tools.loops import Way, scripted
 from tests.plugins.a2a.talk import asked, begun, limited
 from tests.plugins.a2a.test_agents import lines
@@ -32,7 +32,7 @@ def broken(*steps: Step, streaming: bool = False, tasks: Sequence[bytes] = ()) -
     """An agent whose card is well, and whose answer to a message is `steps`; `tasks` are those to `GetTask`."""
     left = list(tasks)
 
-    def script(request: Request) -> Sequence[Step]:
+    def script(request: ReceivedRequest) -> Sequence[Step]:
         if request.method == "GET":
             return [answer(card_at(server.url, capabilities={"streaming": streaming}))]
         if request.json["method"] in ("SendMessage", "SendStreamingMessage"):
@@ -133,7 +133,7 @@ def test_headers_never_reach_another_origin():
 def test_redirect_within_the_origin_is_followed_with_the_method():
     with ScriptedServer() as server:
 
-        def script(request: Request) -> Sequence[Step]:
+        def script(request: ReceivedRequest) -> Sequence[Step]:
             new = {"/": "/new", "/.well-known/agent-card.json": "/card.json"}.get(request.target)
             if new is not None:
                 return [moved(307, new)]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore.schema import Message, ToolCall, ToolResult
-from abstractcore_providers.common.call_ids import CallIds, ReceivedIds, numbered
+from abstractcore_providers.common.call_ids import ReceivedIds, SentCallIds, numbered
 from abstractcore_providers.common.item_options import AS_RECEIVED
 from tests.properties import examples
 
@@ -34,13 +34,13 @@ def letters(turn: int, id: str) -> bool:
 
 
 def test_valid_ids_are_kept():
-    ids = CallIds((HI, *asked("a", "b!")), anything)
+    ids = SentCallIds((HI, *asked("a", "b!")), anything)
     assert [ids.of_call(1, "a"), ids.of_call(1, "b!"), ids.of_result(2, "b!")] == ["a", "b!", "b!"]
     assert not ids.renames
 
 
 def test_invalid_and_duplicate_ids_are_replaced_in_calls_and_results():
-    ids = CallIds(CONVERSATION, letters)
+    ids = SentCallIds(CONVERSATION, letters)
     assert [ids.of_call(1, "a"), ids.of_call(1, "b!")] == ["a", "call_1_1"]
     assert [ids.of_result(2, "a"), ids.of_result(2, "b!")] == ["a", "call_1_1"]
     assert [ids.of_call(3, "a"), ids.of_call(3, "c")] == ["call_3_0", "c"]
@@ -49,11 +49,11 @@ def test_invalid_and_duplicate_ids_are_replaced_in_calls_and_results():
 
 
 def test_duplicate_id_is_reason_enough_to_rename():
-    assert CallIds((HI, *asked("a"), *asked("a")), anything).renames
+    assert SentCallIds((HI, *asked("a"), *asked("a")), anything).renames
 
 
 def test_call_outside_a_message_keeps_its_id():
-    ids = CallIds(CONVERSATION, letters)
+    ids = SentCallIds(CONVERSATION, letters)
     assert ids.of_call(0, "x!") == ids.of_result(9, "x!") == "x!"
 
 
@@ -64,7 +64,7 @@ def test_valid_ids_are_tracked_per_turn():
         seen.append((turn, id))
         return True
 
-    CallIds(CONVERSATION, is_legal)
+    SentCallIds(CONVERSATION, is_legal)
     assert seen == [(1, "a"), (1, "b!"), (3, "a"), (3, "c")]
 
 
@@ -72,7 +72,7 @@ def test_new_id_is_unused():
     assert numbered(1, 2, ()) == "call_1_2"
     assert numbered(1, 2, {"call_1_2"}) == "call_1_2_1"
     assert numbered(1, 2, {"call_1_2", "call_1_2_1"}) == "call_1_2_2"
-    ids = CallIds((HI, *asked("call_3_0"), *asked("!")), lambda turn, id: id != "!")
+    ids = SentCallIds((HI, *asked("call_3_0"), *asked("!")), lambda turn, id: id != "!")
     assert ids.of_call(3, "!") == "call_3_0_1"
 
 
@@ -83,12 +83,12 @@ def test_new_id_is_generated_from_earlier_ids():
         before.append((turn, index, set(used)))
         return f"new{len(before)}"
 
-    CallIds(CONVERSATION, letters, new)
+    SentCallIds(CONVERSATION, letters, new)
     assert before == [(1, 1, {"a"}), (3, 0, {"a", "new1"})]
 
 
 def test_longer_conversation_keeps_the_generated_ids():
-    short, long = CallIds(CONVERSATION[:3], letters), CallIds(CONVERSATION, letters)
+    short, long = SentCallIds(CONVERSATION[:3], letters), SentCallIds(CONVERSATION, letters)
     assert [short.of_call(1, id) for id in ("a", "b!")] == [long.of_call(1, id) for id in ("a", "b!")]
 
 

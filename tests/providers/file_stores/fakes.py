@@ -20,7 +20,7 @@ from email import message_from_bytes
 from typing import Any, cast
 from urllib.parse import parse_qs, urlsplit
 
-from tests.chaos_server import CUT, Request, ScriptedServer, Step, answer
+from tests.chaos_server import CUT, ReceivedRequest, ScriptedServer, Step, answer
 
 GRANULARITY = 262_144
 _DAYS = 86_400
@@ -49,7 +49,7 @@ class Kept:
     reads: int = 0
 
 
-def form(request: Request) -> dict[str, tuple[dict[str, str], bytes]]:
+def form(request: ReceivedRequest) -> dict[str, tuple[dict[str, str], bytes]]:
     """The parts of a body of type multipart/form-data, read by the standard library: their parameters and content."""
     kind = request.headers["content-type"]
     assert kind.startswith("multipart/form-data; boundary=")
@@ -80,7 +80,7 @@ class Store:
         self.lock = threading.Lock()
         server.always_by(self._steps)
 
-    def _steps(self, request: Request) -> Sequence[Step]:
+    def _steps(self, request: ReceivedRequest) -> Sequence[Step]:
         with self.lock:
             try:
                 found = self.handle(request, self.owner(request))
@@ -90,10 +90,10 @@ class Store:
                 found = self.refused(RefusedError(400, f"malformed: {error}"))
             return found if isinstance(found, tuple) else (found,)
 
-    def handle(self, request: Request, owner: str) -> bytes | tuple[Step, ...]:
+    def handle(self, request: ReceivedRequest, owner: str) -> bytes | tuple[Step, ...]:
         raise NotImplementedError
 
-    def owner(self, request: Request) -> str:
+    def owner(self, request: ReceivedRequest) -> str:
         raise NotImplementedError
 
     def refused(self, error: RefusedError) -> bytes:
@@ -134,7 +134,7 @@ class OpenAIStore(Store):
         super().__init__(server, *keys, room=room)
         self.pending: dict[str, dict[str, Any]] = {}
 
-    def owner(self, request: Request) -> str:
+    def owner(self, request: ReceivedRequest) -> str:
         key = request.headers.get("authorization", "").removeprefix("Bearer ")
         if key not in self.keys:
             raise RefusedError(401, "Incorrect API key provided", code="invalid_api_key", type="invalid_request_error")
@@ -154,7 +154,7 @@ class OpenAIStore(Store):
     def missing(self, id: str) -> RefusedError:
         return RefusedError(404, f"No such File object: {id}", param="id")
 
-    def handle(self, request: Request, owner: str) -> bytes:
+    def handle(self, request: ReceivedRequest, owner: str) -> bytes:
         path = request.target.removeprefix("/v1")
         self.log.append(f"{request.method} {path}")
         if self.refusals:
@@ -192,7 +192,7 @@ class OpenAIStore(Store):
         assert 3600 <= lifetime <= 30 * _DAYS
         return self.keep(Kept(self.new_id(), name, type_, data, owner, self.now, lifetime, {"purpose": purpose}))
 
-    def _in_parts(self, path: str, request: Request, owner: str) -> dict[str, Any]:
+    def _in_parts(self, path: str, request: ReceivedRequest, owner: str) -> dict[str, Any]:
         assert request.method == "POST"
         _, _, id, *action = path.split("/") if path != "/uploads" else ("", "", "")
         if not id:
@@ -268,7 +268,7 @@ def _completion() -> dict[str, Any]:
 class AnthropicStore(Store):
     """Anthropic: files without a beta header, and messages that name them."""
 
-    def owner(self, request: Request) -> str:
+    def owner(self, request: ReceivedRequest) -> str:
         assert "anthropic-version" in request.headers, "anthropic-version: header is required"
         bearer = request.headers.get("authorization", "").removeprefix("Bearer ")
         key = request.headers.get("x-api-key", bearer)
@@ -287,7 +287,7 @@ class AnthropicStore(Store):
     def missing(self, id: str) -> RefusedError:
         return RefusedError(404, f"File not found: {id}", type="not_found_error")
 
-    def handle(self, request: Request, owner: str) -> bytes:
+    def handle(self, request: ReceivedRequest, owner: str) -> bytes:
         path = request.target.removeprefix("/v1")
         self.log.append(f"{request.method} {path}")
         if self.refusals:
@@ -360,7 +360,7 @@ class GoogleStore(Store):
         self.hex_hash = True
         self.chunks: list[tuple[int, int]] = []
 
-    def owner(self, request: Request) -> str:
+    def owner(self, request: ReceivedRequest) -> str:
         query = parse_qs(urlsplit(request.target).query)
         if "upload_id" in query and "x-goog-api-key" not in request.headers:  # as Google's client sends chunks
             return self.sessions[query["upload_id"][0]].owner
@@ -389,7 +389,7 @@ class GoogleStore(Store):
         message = f"You do not have permission to access the File {id} or it may not exist."
         return RefusedError(403, message, status="PERMISSION_DENIED")
 
-    def handle(self, request: Request, owner: str) -> bytes | tuple[Step, ...]:
+    def handle(self, request: ReceivedRequest, owner: str) -> bytes | tuple[Step, ...]:
         parts = urlsplit(request.target)
         command = request.headers.get("x-goog-upload-command", "")
         self.log.append(f"{request.method} {parts.path}{' ' + command if command else ''}")
@@ -417,7 +417,7 @@ class GoogleStore(Store):
             raise RefusedError(400, message, status="FAILED_PRECONDITION")
 
     def _uploading(
-        self, request: Request, command: str, query: dict[str, list[str]], owner: str
+        self, request: ReceivedRequest, command: str, query: dict[str, list[str]], owner: str
     ) -> bytes | tuple[Step, ...]:
         if command == "start":
             return self._started(request, owner)
@@ -450,7 +450,7 @@ class GoogleStore(Store):
             return (CUT,)
         return answer({"file": self._file(kept)}, x_goog_upload_status="final")
 
-    def _started(self, request: Request, owner: str) -> bytes:
+    def _started(self, request: ReceivedRequest, owner: str) -> bytes:
         headers = request.headers
         assert headers["x-goog-upload-protocol"] == "resumable"
         size = int(headers["x-goog-upload-header-content-length"])
@@ -538,7 +538,7 @@ def camel(name: str) -> str:
     return first + "".join(map(str.capitalize, rest))
 
 
-def sent(request: Request) -> Any:
+def sent(request: ReceivedRequest) -> Any:
     """The body of a request as data: JSON, or the fields and files of a form."""
     if request.headers.get("content-type", "").startswith("multipart/"):
         return {name: data if "filename" in named else data.decode() for name, (named, data) in form(request).items()}

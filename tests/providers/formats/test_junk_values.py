@@ -29,8 +29,7 @@ from abstractcore.schema import (
     to_json,
 )
 from abstractcore.testing.strategies import PROVIDER_ERRORS
-from abstractcore_providers.formats.gemini import Dialect as GeminiDialect
-from abstractcore_providers.formats.gemini import Gemini
+from abstractcore_providers.formats.gemini import Gemini, GenerateContentDialect
 from abstractcore_providers.formats.openai_chat import OpenAIChat
 from abstractcore_providers.formats.registered import FORMATS
 from abstractcore_providers.vendors.openai_compatible import VENDORS
@@ -109,7 +108,7 @@ def test_junk_in_a_request_is_an_error_with_its_path(format):
 
 DIALECTS: Mapping[str, Callable[[], Transpiler]] = {
     **{preset.name: lambda preset=preset: OpenAIChat(preset.dialect) for preset in VENDORS},
-    "vertex": lambda: Gemini(GeminiDialect(provider="vertex", publisher="google")),
+    "vertex": lambda: Gemini(GenerateContentDialect(provider="vertex", publisher="google")),
 }
 SCHEMA = {"type": "object", "properties": {"a": {"type": "string"}}}
 ASKED = ModelCall(

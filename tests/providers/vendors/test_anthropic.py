@@ -12,13 +12,13 @@ from abstractcore.engine import lower
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import Message, ModelCall, ModelListInput, Sampling, WireRequest
-from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
+from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, MessagesDialect
 from abstractcore_providers.vendors.anthropic import AnthropicProvider
 from tests.providers.vendors.test_presets import Services, address
 
 LEVELS = ("low", "medium", "high", "xhigh", "max")
 SAMPLING = frozenset({"temperature", "top_p", "top_k"})
-SUMMARIES = Dialect(version=ANTHROPIC_API_VERSION, display=True)
+SUMMARIES = MessagesDialect(version=ANTHROPIC_API_VERSION, display=True)
 BY_DEFAULT = replace(SUMMARIES, thinks_by_default=True)
 NEWER = replace(BY_DEFAULT, system_in_place=True)
 BOUND = replace(NEWER, block_binding=True)
@@ -70,21 +70,21 @@ def test_invalid_configuration_is_refused(config: dict[str, Any]):
         (
             "claude-sonnet-4-6",
             "without_budget",
-            Dialect(version="2023-06-01", computer_tool="computer_20251124"),
+            MessagesDialect(version="2023-06-01", computer_tool="computer_20251124"),
             ("low", "medium", "high", "max"),
             (1024, 127_999),
         ),
         (
             "claude-haiku-4-5-20251001",
             "without_budget",
-            Dialect(version="2023-06-01", computer_tool="computer_20250124"),
+            MessagesDialect(version="2023-06-01", computer_tool="computer_20250124"),
             (),
             (1024, 63_999),
         ),
     ],
 )
 def test_profile_and_dialect_of_a_model_are_those_of_its_row(
-    model: str, forced: str, dialect: Dialect, levels: Any, budget: Any
+    model: str, forced: str, dialect: MessagesDialect, levels: Any, budget: Any
 ):
     session = connect(model=model)
     assert session.transpiler == AnthropicMessages(dialect)

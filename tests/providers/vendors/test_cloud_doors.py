@@ -12,7 +12,7 @@ from anthropic import AnthropicBedrockMantle, AnthropicVertex
 from abstractcore import Services, create_llm
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.testing import check_laws, strategies
-from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
+from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, MessagesDialect
 from tests.providers.formats.anthropic_messages import generated
 from tests.providers.strict_fakes import anthropic_messages, openai_chat
 from tests.providers.strict_fakes.fake import TEXT
@@ -141,6 +141,6 @@ def test_claude_on_bedrock_needs_a_region_and_a_key():
 
 @pytest.mark.exhaustive
 def test_laws_hold_for_requests_to_vertex():
-    dialect = Dialect("vertex-anthropic", version="2026-10-21", raw_predict=True)
+    dialect = MessagesDialect("vertex-anthropic", version="2026-10-21", raw_predict=True)
     calls = strategies.calls("vertex-anthropic", generated.content(), strategies.text_parts())
     check_laws(AnthropicMessages(dialect), "vertex-anthropic", calls=calls, max_examples=8)

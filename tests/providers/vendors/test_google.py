@@ -10,7 +10,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import Message, ModelCall, WireRequest
 from abstractcore.testing.http_bytes import answer
-from abstractcore_providers.formats.gemini import ENCODABLE, Dialect, Gemini
+from abstractcore_providers.formats.gemini import ENCODABLE, Gemini, GenerateContentDialect
 from abstractcore_providers.formats.gemini.usage import VERTEX
 from abstractcore_providers.vendors.google import GoogleProvider, VertexProvider
 from abstractcore_providers.vendors.google.provider import GEMINI_URL
@@ -38,7 +38,7 @@ def address(session: ProviderSession) -> Any:
     return done.value.value
 
 
-def dialect_of(session: ProviderSession) -> Dialect:
+def dialect_of(session: ProviderSession) -> GenerateContentDialect:
     assert isinstance(session.transpiler, Gemini)
     return session.transpiler.dialect
 

@@ -24,7 +24,7 @@ from xml.etree import ElementTree
 import pytest
 
 from abstractcore_server import ModelSettings, ServerSettings, Settings
-from tests.chaos_server import Request, Step, answer, completion
+from tests.chaos_server import ReceivedRequest, Step, answer, completion
 from tests.packages import ROOT
 from tests.server.serving import Served, serving
 
@@ -99,7 +99,7 @@ def own_tests() -> Path:
     return folder / "tests"
 
 
-def vendor(request: Request) -> list[Step]:
+def vendor(request: ReceivedRequest) -> list[Step]:
     """What the vendor behind the server answers."""
     if "/images/" in request.target:
         return [answer({"created": 1, "data": [{"b64_json": base64.b64encode(b"\x89PNG\r\n\x1a\n").decode()}]})]

@@ -13,7 +13,7 @@ from abstractcore.schema import Blob, CallWarning, ContentPart, DrawnText, Image
 from abstractcore.schema.token_counts import text_tokens
 
 from ...common.content import source_of
-from ..work_limits import Limits, Work
+from ..work_limits import Work, WorkLimits
 from .drawing import drawable, pen
 from .geometry import Cell, PageSize, page_sizes, shortened
 from .layout import CONTINUED, MARGIN, TAB, Columns, codes_of, columns_for, composed, needed_pages, normal_lines, pages
@@ -59,9 +59,9 @@ def drawn(conversion: Conversion, part: MediaPart, context: MediaContext, *, if_
     With `if_possible`, a text that is too short needs no warning, and a missing package is one and not an error.
     Blocks; raises `MediaError` at the time limit, and `MissingExtraError`.
     """
-    work = Work(source_of(part), Limits(), context.timeout)
+    work = Work(source_of(part), WorkLimits(), context.timeout)
     try:
-        return _Drawing(conversion, context, work).conversion()
+        return _GlyphDrawing(conversion, context, work).conversion()
     except _NotDrawnError as reason:
         if reason.is_usual and if_possible:
             return conversion
@@ -74,7 +74,7 @@ def drawn(conversion: Conversion, part: MediaPart, context: MediaContext, *, if_
     return replace(conversion, warnings=(*conversion.warnings, CallWarning("text_not_drawn", "", message)))
 
 
-class _Drawing:
+class _GlyphDrawing:
     """Draws the texts of one conversion."""
 
     def __init__(self, conversion: Conversion, context: MediaContext, work: Work) -> None:

@@ -10,7 +10,7 @@ from email.parser import BytesParser
 from typing import cast
 
 from ..blocks import Block
-from ..format_handler import OpenFile
+from ..format_handler import DocumentFile
 from .message import Attachment, MailMessage, mail_blocks
 
 _HEADERS = ("From", "To", "Cc", "Date", "Subject")
@@ -19,7 +19,7 @@ _MAX_BYTES = 100_000_000
 _CONTAINER = re.compile(rb"^content-type:\s*multipart/", re.IGNORECASE | re.MULTILINE)
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a mail."""
     if len(file.data) > _MAX_BYTES:
         raise file.work.too_large(f"it has {len(file.data):,} bytes")
@@ -29,7 +29,7 @@ def read(file: OpenFile) -> Iterator[Block]:
     yield from mail_blocks(_read(message, file), file.work)
 
 
-def _read(message: EmailMessage, file: OpenFile) -> MailMessage:
+def _read(message: EmailMessage, file: DocumentFile) -> MailMessage:
     texts: list[str] = []
     html, encoding = b"", None
     attachments: list[Attachment] = []

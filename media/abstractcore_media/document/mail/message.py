@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..blocks import Attached, Block, Lost, Picture, Place, Text
+from ..blocks import Attached, Block, BlockPlace, Lost, MarkdownText, Picture
 from ..web.html import data_of, encoding_of
 from ..web.markup import html_blocks
 from ..work_limits import Work
@@ -36,16 +36,16 @@ def mail_blocks(message: MailMessage, work: Work) -> Iterator[Block]:
     """Yields the headers, the text and the attachments of a mail."""
     for name, value in message.headers:
         if value.strip():
-            yield Text(f"{name}: {' '.join(value.split())}", Place(member="headers"), "headers")
+            yield MarkdownText(f"{name}: {' '.join(value.split())}", BlockPlace(member="headers"), "headers")
     in_text: set[str] = set()
     if message.text.strip():
         paragraphs = message.text.replace("\r\n", "\n").split("\n\n")
         for number, paragraph in enumerate(filter(str.strip, paragraphs), 1):
-            yield Text(paragraph, Place(paragraph=number))
+            yield MarkdownText(paragraph, BlockPlace(paragraph=number))
     elif message.html:
         by_id = {each.content_id: each for each in message.attachments if each.content_id}
 
-        def picture(address: str, alt: str, place: Place) -> Block | None:
+        def picture(address: str, alt: str, place: BlockPlace) -> Block | None:
             found = by_id.get(address.removeprefix("cid:")) if address.startswith("cid:") else None
             if found is not None:
                 in_text.add(found.content_id)
@@ -55,10 +55,10 @@ def mail_blocks(message: MailMessage, work: Work) -> Iterator[Block]:
                 return Picture(data, "picture in the mail", place, alt)
             return Lost("pictures", 1, where=address[:100]) if address else None
 
-        yield from html_blocks(message.html, work, message.encoding or encoding_of(message.html), Place(), picture)
+        yield from html_blocks(message.html, work, message.encoding or encoding_of(message.html), BlockPlace(), picture)
     for each in message.attachments:
         if each.content_id not in in_text:
-            place = Place(member=each.name)
+            place = BlockPlace(member=each.name)
             is_picture = (each.media_type or "").startswith("image/")
             if is_picture:
                 yield Picture(each.data, each.name, place)

@@ -9,8 +9,8 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from ...common.extras import missing_extra
-from ..blocks import Block, Lost, Place, Text
-from ..format_handler import OpenFile
+from ..blocks import Block, BlockPlace, Lost, MarkdownText
+from ..format_handler import DocumentFile
 from .message import Attachment, MailMessage, mail_blocks
 
 _MAX_ATTACHMENTS = 1_000
@@ -21,7 +21,7 @@ _NAME, _SHORT_NAME, _CONTENT, _MEDIA_TYPE, _CONTENT_ID = "3707", "3704", "3701",
 _SENT, _DELIVERED = 0x0039, 0x0E06
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a mail."""
     try:
         import olefile
@@ -33,14 +33,16 @@ def read(file: OpenFile) -> Iterator[Block]:
         message = _read(_Properties(ole, [], file))
         yield from mail_blocks(message, file.work)
         if not message.text.strip() and not message.html and ole.exists(f"__substg1.0_{_COMPRESSED_RTF}{_BYTES}"):
-            yield Text("[the text of this mail is compressed RTF, which is not read]", Place(member="body"))
+            yield MarkdownText(
+                "[the text of this mail is compressed RTF, which is not read]", BlockPlace(member="body")
+            )
             yield Lost("texts", 1, 1, "compressed RTF")
 
 
 class _Properties:
     """The properties of a mail or of an attachment, which is a storage in the file."""
 
-    def __init__(self, ole: Any, storage: list[str], file: OpenFile) -> None:
+    def __init__(self, ole: Any, storage: list[str], file: DocumentFile) -> None:
         self.ole = ole
         self.file = file
         self.storage = storage

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from ..blocks import Place
+from ..blocks import BlockPlace
 from .package import Package
 
 _MAX_POINTS = 10_000
 
 
-def chart_rows(package: Package, path: str, place: Place) -> Iterator[tuple[list[str], Place]]:
+def chart_rows(package: Package, path: str, place: BlockPlace) -> Iterator[tuple[list[str], BlockPlace]]:
     """Yields the rows of the table, the names of the series first; nothing for a chart without values."""
     place = replace(place, member=path)
     series = [

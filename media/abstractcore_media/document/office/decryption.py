@@ -12,12 +12,12 @@ from typing import Any, cast
 from abstractcore.errors import EncryptedFileError, WrongPasswordError
 
 from ...common.extras import missing_extra
-from ..format_handler import OpenFile
+from ..format_handler import DocumentFile
 
 OLE = bytes.fromhex("d0cf11e0a1b11ae1")
 
 
-def decrypted(file: OpenFile) -> bytes:
+def decrypted(file: DocumentFile) -> bytes:
     """Returns the content of the file, decrypted if it is encrypted.
 
     Raises `EncryptedFileError` without a password, `WrongPasswordError`, and `MissingExtraError`.

@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, Lost, Place, Text, heading, list_item, table
-from ..format_handler import OpenFile
+from ..blocks import Block, BlockPlace, Lost, MarkdownText, heading, list_item, table
+from ..format_handler import DocumentFile
 from .charts import chart_rows
 from .docx_runs import Runs
 from .docx_styles import Numbering, Styles
@@ -21,10 +21,10 @@ _SKIPPED = frozenset({"del", "moveFrom", "Fallback"})
 """Deleted and moved text, and the second form of drawings for old programs."""
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a Word document."""
     package = Package(file, _TITLE)
-    reader = _Reader(package, package.main)
+    reader = _DocxReader(package, package.main)
     yield from reader.edges("header")
     yield from reader.body(package.elements(package.main, "p", "tbl", "del", "moveFrom"))
     yield from reader.notes("footnotes", "footnote")
@@ -32,7 +32,7 @@ def read(file: OpenFile) -> Iterator[Block]:
     yield from reader.edges("footer")
 
 
-class _Reader:
+class _DocxReader:
     def __init__(self, package: Package, path: str) -> None:
         self._package = package
         self._relations = package.relationships(path)
@@ -57,7 +57,7 @@ class _Reader:
                 continue
             text = " ".join(filter(None, (self._text(each).strip() for each in note.iter("p"))))
             if text:
-                yield Text(f"[^{_note_prefix(kind)}{note.get('id')}]: {text}", Place(member=kind), kind)
+                yield MarkdownText(f"[^{_note_prefix(kind)}{note.get('id')}]: {text}", BlockPlace(member=kind), kind)
 
     def edges(self, kind: str) -> Iterator[Block]:
         """Yields the texts of headers or footers, each once."""
@@ -68,11 +68,11 @@ class _Reader:
                     if text := " ".join(self._text(each).split()):
                         seen[text] = None
         for text in seen:
-            yield Text(f"[{kind}: {text}]", Place(member=kind), kind)
+            yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
 
     def _paragraph(self, element: Element) -> Iterator[Block]:
         self._paragraphs += 1
-        place = Place(paragraph=self._paragraphs)
+        place = BlockPlace(paragraph=self._paragraphs)
         runs = Runs(self._relations, self._comments).of(element)
         level = self._styles.heading_level(element)
         item = self._styles.list_of(element)
@@ -87,10 +87,10 @@ class _Reader:
                     marker = self._numbering.marker(*item) if is_first else "-"
                     yield list_item(run, marker, item[1], place)
                 else:
-                    yield Text(run.strip(), place)
+                    yield MarkdownText(run.strip(), place)
                 is_first = False
 
-    def _drawn(self, element: Element, place: Place) -> Iterator[Block]:
+    def _drawn(self, element: Element, place: BlockPlace) -> Iterator[Block]:
         """Yields what a drawing holds: text boxes, a chart, a picture."""
         boxes = [each for each in _unskipped(element) if each.tag == "txbxContent"]
         for box in boxes:
@@ -107,7 +107,7 @@ class _Reader:
             relation = self._relations.get(each.get("r:dm", ""))
             if relation is not None:
                 texts = (each.text or "" for each in self._package.elements(relation.target, "t"))
-                yield Text("\n".join(filter(str.strip, texts)), place)
+                yield MarkdownText("\n".join(filter(str.strip, texts)), place)
         for each in element.iter("OLEObject"):
             yield Lost("embedded objects", 1, where=each.get("ProgID", "object"))
 
@@ -115,7 +115,7 @@ class _Reader:
         self._tables += 1
         name = f"table {self._tables}"
         inside: list[Block] = []
-        rows = ((self._row(row, inside), Place(paragraph=first)) for row, first in self._rows(element))
+        rows = ((self._row(row, inside), BlockPlace(paragraph=first)) for row, first in self._rows(element))
         yield from table(rows, name)
         yield from inside
 
@@ -136,8 +136,8 @@ class _Reader:
             for each in _unskipped(cell, into=("sdt", "sdtContent", "customXml")):
                 if each.tag == "p":
                     blocks = list(self._paragraph(each))
-                    texts += [block.text for block in blocks if isinstance(block, Text)]
-                    inside += [block for block in blocks if not isinstance(block, Text)]
+                    texts += [block.text for block in blocks if isinstance(block, MarkdownText)]
+                    inside += [block for block in blocks if not isinstance(block, MarkdownText)]
                 elif each.tag == "tbl":
                     inside += self._table(each)
             cells.append("" if is_covered else "\n".join(texts))

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import unquote
 from xml.etree.ElementTree import Element
 
-from ..format_handler import OpenFile
+from ..format_handler import DocumentFile
 from ..xml_elements import elements, whole
 from ..zip_members import ZipMembers
 from .decryption import decrypted
@@ -29,7 +29,7 @@ class Relationship:
 class Package:
     """The parts of a file. `what` names the format in errors."""
 
-    def __init__(self, file: OpenFile, what: str) -> None:
+    def __init__(self, file: DocumentFile, what: str) -> None:
         self.work = file.work
         self._members = ZipMembers(decrypted(file), file.work, what)
         roots = self.relationships("")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, Lost, Picture, Place
+from ..blocks import Block, BlockPlace, Lost, Picture
 from .package import Package, Relationship
 
 
 def picture_of(
-    element: Element, package: Package, relations: Mapping[str, Relationship], place: Place
+    element: Element, package: Package, relations: Mapping[str, Relationship], place: BlockPlace
 ) -> Iterator[Block]:
     """Yields the pictures in a drawing; one outside of the file is lost."""
     for each in element.iter():

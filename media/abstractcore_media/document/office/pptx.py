@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, Lost, PageStart, Place, Text, heading, list_item, table
-from ..format_handler import OpenFile
+from ..blocks import Block, BlockPlace, Lost, MarkdownText, PageStart, heading, list_item, table
+from ..format_handler import DocumentFile
 from .charts import chart_rows
 from .package import Package, Relationship
 from .pictures import picture_of
@@ -16,7 +16,7 @@ _NOT_CONTENT = ("dt", "ftr", "sldNum", "sldImg", "hdr")
 """Placeholders for dates, footers and numbers."""
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a presentation, slide by slide."""
     package = Package(file, "PowerPoint presentation")
     main = package.whole(package.main, "presentation")
@@ -73,7 +73,7 @@ class _Slide:
                 level = paragraph.find("pPr")
                 yield list_item(text, "-", _number(level, "lvl") if level is not None else 0, place)
             else:
-                yield Text(text, place)
+                yield MarkdownText(text, place)
 
     def _frame(self, frame: Element) -> Iterator[Block]:
         place = self._place(frame.find("xfrm"))
@@ -107,25 +107,25 @@ class _Slide:
         shapes = (shape for shape in notes.iter("sp") if _placeholder(shape) not in _NOT_CONTENT)
         texts = [_text(paragraph) for shape in shapes for paragraph in shape.iterfind("txBody/p")]
         if text := "\n".join(filter(str.strip, texts)):
-            yield Text(f"[notes]\n{text}", Place(page=self._number))
+            yield MarkdownText(f"[notes]\n{text}", BlockPlace(page=self._number))
 
     def _comments(self) -> Iterator[Block]:
         for relation in self._relations.values():
             if relation.kind == "comments" and not relation.is_external:
                 for each in self._package.elements(relation.target, "cm"):
                     text = each.findtext("text") or "".join(found.text or "" for found in each.iter("t"))
-                    yield Text(f"[comment: {text}]" if text.strip() else "", Place(page=self._number))
+                    yield MarkdownText(f"[comment: {text}]" if text.strip() else "", BlockPlace(page=self._number))
 
-    def _place(self, frame: Element | None) -> Place:
+    def _place(self, frame: Element | None) -> BlockPlace:
         """Returns the place of a shape; without a box where it inherits its position, or is in a group."""
         offset, extent = (frame.find("off"), frame.find("ext")) if frame is not None else (None, None)
         width, height = self._size
         if offset is None or extent is None or width <= 0 or height <= 0:
-            return Place(page=self._number)
+            return BlockPlace(page=self._number)
         left, top = _number(offset, "x") / width, _number(offset, "y") / height
         right, bottom = left + _number(extent, "cx") / width, top + _number(extent, "cy") / height
         box = tuple(round(min(max(value, 0.0), 1.0), 4) for value in (left, top, right, bottom))
-        return Place(page=self._number, box=box)
+        return BlockPlace(page=self._number, box=box)
 
 
 def _placeholder(shape: Element) -> str | None:

@@ -9,9 +9,9 @@ import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, Lost, Place, Text, heading, table
-from ..format_handler import OpenFile
-from ..sheets import Row, TableBudget, column_index, column_name
+from ..blocks import Block, BlockPlace, Lost, MarkdownText, heading, table
+from ..format_handler import DocumentFile
+from ..sheets import SheetRow, TableBudget, column_index, column_name
 from .cell_formats import CellFormats
 from .charts import chart_rows
 from .package import Package
@@ -20,7 +20,7 @@ from .pictures import picture_of
 _ROW = re.compile(rb"<(?:\w+:)?row[\s>/]")
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a workbook, sheet by sheet."""
     package = Package(file, "Excel workbook")
     main = package.whole(package.main, "workbook")
@@ -35,7 +35,7 @@ def read(file: OpenFile) -> Iterator[Block]:
             continue
         name = sheet.get("name", "") or "sheet"
         hidden = " (hidden)" if sheet.get("state", "visible") != "visible" else ""
-        yield heading(f"{name}{hidden}", 2, Place(sheet=name))
+        yield heading(f"{name}{hidden}", 2, BlockPlace(sheet=name))
         yield from _sheet(package, relation.target, name, strings, formats, budget)
 
 
@@ -50,7 +50,7 @@ def _sheet(
     def further() -> Iterator[int]:
         yield _rows_in(chunks) - counted[-1]
 
-    def counting() -> Iterator[Row]:
+    def counting() -> Iterator[SheetRow]:
         for number, row in enumerate(rows, 1):
             counted.append(number)
             yield row
@@ -63,7 +63,7 @@ def _sheet(
 
 def _rows(
     elements: Iterator[Element], strings: list[str], formats: CellFormats, comments: dict[str, str]
-) -> Iterator[Row]:
+) -> Iterator[SheetRow]:
     number = 0
     for element in elements:
         given = element.get("r", "")
@@ -80,7 +80,7 @@ def _rows(
             if text and column >= 0:
                 cells[column] = text
         if cells:
-            yield Row(number, cells)
+            yield SheetRow(number, cells)
 
 
 def _value(cell: Element, strings: list[str], formats: CellFormats) -> str:
@@ -123,14 +123,14 @@ def _comments(package: Package, path: str) -> dict[str, str]:
 def _drawing(package: Package, path: str, sheet: str) -> Iterator[Block]:
     relations = package.relationships(path)
     for number, anchor in enumerate(package.elements(path, "twoCellAnchor", "oneCellAnchor", "absoluteAnchor"), 1):
-        place = Place(sheet=sheet, cell=_corner(anchor.find("from")))
+        place = BlockPlace(sheet=sheet, cell=_corner(anchor.find("from")))
         for each in anchor.iter("chart"):
             relation = relations.get(each.get("r:id", ""))
             if relation is not None:
                 yield from table(chart_rows(package, relation.target, place), f"{sheet} chart {number}")
         yield from picture_of(anchor, package, relations, place)
         texts = ("".join(each.text or "" for each in paragraph.iter("t")) for paragraph in anchor.iter("p"))
-        yield Text("\n".join(filter(str.strip, texts)), place)
+        yield MarkdownText("\n".join(filter(str.strip, texts)), place)
         if anchor.find(".//oleObj") is not None:
             yield Lost("embedded objects", 1, where=sheet)
 

@@ -6,17 +6,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, Lost, Picture, Place, Text, table
+from ..blocks import Block, BlockPlace, Lost, MarkdownText, Picture, table
 from .package import OpenDocument
 from .paragraphs import text_of, texts_of
 
 _IN_CELLS = ("p", "h", "list")
 
 
-def frame_blocks(frame: Element, package: OpenDocument, place: Place, name: str) -> Iterator[Block]:
+def frame_blocks(frame: Element, package: OpenDocument, place: BlockPlace, name: str) -> Iterator[Block]:
     """Yields the blocks of a frame. `name` is that of a table in it."""
     if frame.tag != "frame":  # a shape with a text
-        yield Text(texts_of(frame), place)
+        yield MarkdownText(texts_of(frame), place)
         return
     tables = frame.findall("table")
     for each in tables:
@@ -29,14 +29,14 @@ def frame_blocks(frame: Element, package: OpenDocument, place: Place, name: str)
         if not tables:
             yield _picture(frame, image, package, place)
     for box in frame.iterfind("text-box"):
-        yield Text(texts_of(box), place)
+        yield MarkdownText(texts_of(box), place)
         for inner in box.iter("frame"):
             yield from frame_blocks(inner, package, place, f"{name}.1")
     if frame.find("plugin") is not None:
         yield Lost("recordings", 1, where=name)
 
 
-def table_blocks(element: Element, place: Place, name: str) -> Iterator[Block]:
+def table_blocks(element: Element, place: BlockPlace, name: str) -> Iterator[Block]:
     """Yields the rows of a table of a text or a presentation."""
     yield from table(_placed_rows(element, place), name)
     for inner in inner_tables(element):
@@ -50,7 +50,7 @@ def inner_tables(element: Element) -> Iterator[Element]:
             yield from cell.iterfind("table")
 
 
-def _placed_rows(element: Element, place: Place) -> Iterator[tuple[list[str], Place]]:
+def _placed_rows(element: Element, place: BlockPlace) -> Iterator[tuple[list[str], BlockPlace]]:
     paragraph = place.paragraph
     for row in _rows(element):
         yield _cells(row), replace(place, paragraph=paragraph)
@@ -78,14 +78,14 @@ def _cells(row: Element) -> list[str]:
     return cells
 
 
-def _picture(frame: Element, image: Element, package: OpenDocument, place: Place) -> Block:
+def _picture(frame: Element, image: Element, package: OpenDocument, place: BlockPlace) -> Block:
     path = image.get("href", "")
     alt = " ".join(filter(None, (frame.findtext("title"), frame.findtext("desc"))))
     data = b"" if "://" in path else package.read(path)
     return Picture(data, path, place, alt) if data else Lost("pictures", 1, where=path or "a picture")
 
 
-def _object(found: Element, package: OpenDocument, place: Place, name: str) -> Iterator[Block]:
+def _object(found: Element, package: OpenDocument, place: BlockPlace, name: str) -> Iterator[Block]:
     """Yields the table behind a chart, or the text of a formula; other objects are lost."""
     path = found.get("href", "").removeprefix("./")
     part = f"{path}/content.xml"
@@ -97,4 +97,4 @@ def _object(found: Element, package: OpenDocument, place: Place, name: str) -> I
         yield from table_blocks(content, replace(place, member=path), name)
     else:
         annotation = content.find(".//annotation")
-        yield Text((annotation.text if annotation is not None else None) or text_of(content), place)
+        yield MarkdownText((annotation.text if annotation is not None else None) or text_of(content), place)

@@ -17,7 +17,7 @@ from ..xml_elements import elements
 from ..zip_members import ZipMembers
 
 if TYPE_CHECKING:
-    from ..format_handler import OpenFile
+    from ..format_handler import DocumentFile
 
 _MAX_ITERATIONS = 2_000_000
 _CHECKED = 1024
@@ -27,7 +27,7 @@ _CHECKED = 1024
 class OpenDocument:
     """The members of a file. `what` names the format in errors."""
 
-    def __init__(self, file: OpenFile, what: str) -> None:
+    def __init__(self, file: DocumentFile, what: str) -> None:
         self.work = file.work
         self._file = file
         self._members = ZipMembers(file.data, file.work, what)

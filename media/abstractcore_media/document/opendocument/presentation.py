@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, PageStart, Place, Text, heading, list_item
-from ..format_handler import OpenFile
+from ..blocks import Block, BlockPlace, MarkdownText, PageStart, heading, list_item
+from ..format_handler import DocumentFile
 from .frames import frame_blocks
 from .package import OpenDocument
 from .paragraphs import text_of, texts_of
@@ -16,7 +16,7 @@ _LENGTH = re.compile(r"(-?[0-9.]{1,12})(cm|mm|in|pt|pc)")
 _INCHES = {"cm": 1 / 2.54, "mm": 1 / 25.4, "in": 1.0, "pt": 1 / 72, "pc": 1 / 6}
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of an OpenDocument presentation, slide by slide."""
     package = OpenDocument(file, "OpenDocument presentation")
     layouts = package.elements("styles.xml", frozenset({"page-layout-properties"}))
@@ -37,7 +37,7 @@ def read(file: OpenFile) -> Iterator[Block]:
         notes = element.find("notes")
         text = _notes(notes) if notes is not None else ""
         if text:
-            yield Text(f"[notes]\n{text}", Place(page=number))
+            yield MarkdownText(f"[notes]\n{text}", BlockPlace(page=number))
 
 
 def _shapes(page: Element, package: OpenDocument, number: int, size: tuple[float, float]) -> Iterator[Block]:
@@ -47,7 +47,7 @@ def _shapes(page: Element, package: OpenDocument, number: int, size: tuple[float
         if shape.tag == "g":
             yield from _shapes(shape, package, number, size)
             continue
-        place = Place(page=number, box=_box(shape, size))
+        place = BlockPlace(page=number, box=_box(shape, size))
         if shape.get("class") == "title":
             yield heading(texts_of(shape), 2, place)
         elif shape.find("text-box") is not None:
@@ -57,14 +57,14 @@ def _shapes(page: Element, package: OpenDocument, number: int, size: tuple[float
             yield from frame_blocks(shape, package, place, f"slide {number} table {index}")
 
 
-def _texts(element: Element, place: Place, depth: int) -> Iterator[Block]:
+def _texts(element: Element, place: BlockPlace, depth: int) -> Iterator[Block]:
     for child in element:
         if child.tag == "list":
             for item in child:
                 yield from _texts(item, place, depth + 1)
         elif child.tag in ("p", "h"):
             text = text_of(child)
-            yield list_item(text, "-", depth, place) if depth >= 0 else Text(text, place)
+            yield list_item(text, "-", depth, place) if depth >= 0 else MarkdownText(text, place)
 
 
 def _notes(notes: Element) -> str:

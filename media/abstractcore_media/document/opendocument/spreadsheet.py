@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, Lost, Place, heading
-from ..format_handler import OpenFile
-from ..sheets import MAX_COLUMNS, Row, TableBudget, column_name
+from ..blocks import Block, BlockPlace, Lost, heading
+from ..format_handler import DocumentFile
+from ..sheets import MAX_COLUMNS, SheetRow, TableBudget, column_name
 from .frames import frame_blocks
 from .package import OpenDocument
 from .paragraphs import text_of, texts_of
@@ -16,7 +16,7 @@ _MAX_REPEATS = 1000
 """Rows with content that one element may stand for; programs repeat blank rows only."""
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of an OpenDocument spreadsheet, sheet by sheet."""
     package = OpenDocument(file, "OpenDocument spreadsheet")
     budget = TableBudget(file.work)
@@ -34,7 +34,7 @@ def read(file: OpenFile) -> Iterator[Block]:
     while sheet is not None:
         name = sheet.get("name", "") or "sheet"
         is_hidden = sheet.get("style-name", "") in hidden or sheet.get("display") == "false"
-        yield heading(f"{name}{' (hidden)' if is_hidden else ''}", 2, Place(sheet=name))
+        yield heading(f"{name}{' (hidden)' if is_hidden else ''}", 2, BlockPlace(sheet=name))
         reader = _Sheet(events, package, name)
         yield from budget.blocks(name, reader.rows(), reader.rest())
         yield from reader.drawn
@@ -51,17 +51,19 @@ class _Sheet:
         self.drawn: list[Block] = []
         self.following: Element | None = None
 
-    def rows(self) -> Iterator[Row]:
+    def rows(self) -> Iterator[SheetRow]:
         number = 0
         for event in self._own():
             if event.tag == "shapes":
                 for frame in event:
-                    self.drawn += frame_blocks(frame, self._package, Place(sheet=self._name), f"{self._name} shape")
+                    self.drawn += frame_blocks(
+                        frame, self._package, BlockPlace(sheet=self._name), f"{self._name} shape"
+                    )
             elif event.tag == "table-row":
                 repeats = _repeats(event, "number-rows-repeated", 1 << 21)
                 cells = self._cells(event, number + 1)
                 for offset in range(min(repeats, _MAX_REPEATS) if cells else 0):
-                    yield Row(number + offset + 1, cells)
+                    yield SheetRow(number + offset + 1, cells)
                 if cells and repeats > _MAX_REPEATS:
                     where = f"{self._name}: repeats of row {number + 1}"
                     self.drawn.append(Lost("rows", repeats - _MAX_REPEATS, repeats - _MAX_REPEATS, where))
@@ -92,7 +94,7 @@ class _Sheet:
                 for offset in range(min(repeats, MAX_COLUMNS - column)):
                     cells[column + offset] = text
             for frame in cell.iter("frame"):
-                place = Place(sheet=self._name, cell=f"{column_name(column)}{number}")
+                place = BlockPlace(sheet=self._name, cell=f"{column_name(column)}{number}")
                 self.drawn += frame_blocks(frame, self._package, place, f"{self._name} {place.cell}")
             column += repeats
         return cells

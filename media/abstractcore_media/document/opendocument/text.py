@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, Place, Text, heading, list_item
-from ..format_handler import OpenFile
+from ..blocks import Block, BlockPlace, MarkdownText, heading, list_item
+from ..format_handler import DocumentFile
 from .frames import frame_blocks, table_blocks
 from .package import OpenDocument
 from .paragraphs import pieces_of, text_of
@@ -16,11 +16,11 @@ _STYLES = frozenset({"list-style", "style"})
 _WANTED = _STYLES | {"p", "h", "list", "table", "tracked-changes", "frame"}
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of an OpenDocument text."""
     package = OpenDocument(file, "OpenDocument text")
     yield from _edges(package, "header")
-    reader = _Reader(package)
+    reader = _OpenDocumentReader(package)
     for part in ("styles.xml", "content.xml"):
         for element in package.elements(part, _STYLES if part == "styles.xml" else _WANTED):
             yield from reader.blocks(element)
@@ -33,11 +33,11 @@ def _edges(package: OpenDocument, kind: str) -> Iterator[Block]:
         for each in package.elements("styles.xml", frozenset({kind}))
     }
     for text in filter(None, texts):
-        yield Text(f"[{kind}: {text}]", Place(member=kind), kind)
+        yield MarkdownText(f"[{kind}: {text}]", BlockPlace(member=kind), kind)
 
 
 @dataclass(slots=True)
-class _Reader:
+class _OpenDocumentReader:
     package: OpenDocument
     paragraphs: int = 0
     tables: int = 0
@@ -54,13 +54,13 @@ class _Reader:
                 yield from self._list(element, depth + 1, style)
             case "table":
                 self.tables += 1
-                place = Place(paragraph=self.paragraphs + 1)
+                place = BlockPlace(paragraph=self.paragraphs + 1)
                 self.paragraphs += sum(1 for _ in element.iter("p"))
                 yield from table_blocks(element, place, f"table {self.tables}")
                 for frame in element.iter("frame"):
                     yield from frame_blocks(frame, self.package, place, f"frame {self.paragraphs}")
             case "frame":
-                yield from frame_blocks(element, self.package, Place(paragraph=self.paragraphs + 1), "frame")
+                yield from frame_blocks(element, self.package, BlockPlace(paragraph=self.paragraphs + 1), "frame")
             case "list-style":
                 for level in element.iter("list-level-style-number"):
                     number = level.get("level", "")
@@ -73,7 +73,7 @@ class _Reader:
 
     def _paragraph(self, element: Element, depth: int, marker: str) -> Iterator[Block]:
         self.paragraphs += 1
-        place = Place(paragraph=self.paragraphs)
+        place = BlockPlace(paragraph=self.paragraphs)
         for piece in pieces_of(element):
             if isinstance(piece, Element):
                 yield from frame_blocks(piece, self.package, place, f"frame {self.paragraphs}")
@@ -85,7 +85,7 @@ class _Reader:
             elif depth >= 0:
                 yield list_item(piece, marker, depth, place)
             else:
-                yield Text(piece.strip(), place)
+                yield MarkdownText(piece.strip(), place)
 
     def _list(self, element: Element, depth: int, style: str) -> Iterator[Block]:
         style = element.get("style-name") or style

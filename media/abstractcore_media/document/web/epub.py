@@ -9,8 +9,8 @@ from urllib.parse import unquote
 
 from abstractcore.errors import EncryptedFileError
 
-from ..blocks import Block, Lost, Picture, Place, Text
-from ..format_handler import OpenFile
+from ..blocks import Block, BlockPlace, Lost, MarkdownText, Picture
+from ..format_handler import DocumentFile
 from ..xml_elements import elements, whole
 from ..zip_members import ZipMembers
 from .html import data_of, encoding_of
@@ -19,7 +19,7 @@ from .markup import html_blocks
 _TITLE = "EPUB book"
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a book, chapter by chapter."""
     members = ZipMembers(file.data, file.work, _TITLE)
     root = next(elements(members.chunks("META-INF/container.xml"), frozenset({"rootfile"})), None)
@@ -29,7 +29,7 @@ def read(file: OpenFile) -> Iterator[Block]:
     package = whole(members.chunks(path), "package")
     for tag, label in (("title", "title"), ("creator", "author")):
         for each in package.iter(tag):
-            yield Text(f"[{label}: {(each.text or '').strip()}]" if each.text else "", group="metadata")
+            yield MarkdownText(f"[{label}: {(each.text or '').strip()}]" if each.text else "", group="metadata")
     folder = posixpath.dirname(path)
     items = {each.get("id", ""): each for each in package.iter("item")}
     spine = [items[key] for each in package.iter("itemref") if (key := each.get("idref", "")) in items]
@@ -41,12 +41,12 @@ def read(file: OpenFile) -> Iterator[Block]:
             yield Lost("chapters", 1, len(chapters), chapter)
             continue
         picture = partial(_picture, members, posixpath.dirname(chapter))
-        yield from html_blocks(data, file.work, encoding_of(data), Place(member=chapter), picture)
+        yield from html_blocks(data, file.work, encoding_of(data), BlockPlace(member=chapter), picture)
         if number % 16 == 0:
             file.work.check()
 
 
-def _check_protection(members: ZipMembers, chapters: list[str], file: OpenFile) -> None:
+def _check_protection(members: ZipMembers, chapters: list[str], file: DocumentFile) -> None:
     protected = {
         unquote(each.get("URI", ""))
         for each in elements(members.chunks("META-INF/encryption.xml"), frozenset({"CipherReference"}))
@@ -59,7 +59,7 @@ def _check_protection(members: ZipMembers, chapters: list[str], file: OpenFile) 
         )
 
 
-def _picture(members: ZipMembers, folder: str, address: str, alt: str, place: Place) -> Block | None:
+def _picture(members: ZipMembers, folder: str, address: str, alt: str, place: BlockPlace) -> Block | None:
     data = data_of(address)
     path = "picture in the page" if data else _resolved(folder, address)
     data = data or (members.read(path) if "://" not in address else b"")

@@ -9,15 +9,15 @@ from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
 from ...common.sniffing import UNICODE_MARKS
-from ..blocks import NOWHERE, Block, Lost, Picture, Place, Text
-from ..format_handler import OpenFile
+from ..blocks import NOWHERE, Block, BlockPlace, Lost, MarkdownText, Picture
+from ..format_handler import DocumentFile
 from .markup import html_blocks
 
 _DECLARED = re.compile(rb"<meta[^>]{0,200}charset|<\?xml[^>]{0,200}encoding", re.IGNORECASE)
 _DATA_URL = re.compile(r"data:image/[\w.+-]+((?:;[\w=.-]+)*),(.*)", re.DOTALL | re.IGNORECASE)
 
 
-def read(file: OpenFile) -> Iterator[Block]:
+def read(file: DocumentFile) -> Iterator[Block]:
     """Yields the blocks of a page."""
     yield from html_blocks(file.data, file.work, encoding_of(file.data), NOWHERE, _picture)
 
@@ -36,12 +36,12 @@ def encoding_of(data: bytes) -> str | None:
     return "utf-8"
 
 
-def _picture(address: str, alt: str, place: Place) -> Block | None:
+def _picture(address: str, alt: str, place: BlockPlace) -> Block | None:
     data = data_of(address)
     if data:
         return Picture(data, "picture in the page", place, alt)
     if alt.strip():
-        return Text(f"[picture: {alt.strip()}]", place)
+        return MarkdownText(f"[picture: {alt.strip()}]", place)
     return Lost("pictures", 1, where=address[:100]) if address else None
 
 

@@ -9,7 +9,7 @@ from importlib import import_module
 from typing import Any, TypeAlias, cast
 
 from ...common.extras import missing_extra
-from ..blocks import Block, Place, Text, fenced, heading, list_item, table
+from ..blocks import Block, BlockPlace, MarkdownText, fenced, heading, list_item, table
 from ..work_limits import Work
 
 _HIDDEN = frozenset({"script", "style", "template", "noscript", "head", "svg", "math", "select", "datalist", "iframe"})
@@ -63,17 +63,19 @@ _SPACES = re.compile(r"\s+")
 _CHUNK = 1 << 16
 _MAX_SPAN = 100
 
-PictureLoader: TypeAlias = Callable[[str, str, Place], Block | None]
+PictureLoader: TypeAlias = Callable[[str, str, BlockPlace], Block | None]
 """Returns the block for a picture by its address, its description and its place; None to leave it out."""
 
 
-def html_blocks(data: bytes, work: Work, encoding: str | None, place: Place, picture: PictureLoader) -> Iterator[Block]:
+def html_blocks(
+    data: bytes, work: Work, encoding: str | None, place: BlockPlace, picture: PictureLoader
+) -> Iterator[Block]:
     """Yields the blocks of a page. `encoding` is None if the page declares it. Paragraphs are counted after `place`."""
     try:
         etree = cast(Any, import_module("lxml.etree"))  # it has no types
     except ImportError as error:
         raise missing_extra("Reading HTML files", "lxml", "documents") from error
-    target = _Target(place, picture)
+    target = _MarkupTarget(place, picture)
     parser = etree.HTMLParser(target=target, huge_tree=True, encoding=encoding, no_network=True)
     for start in range(0, len(data), _CHUNK):
         work.check()
@@ -83,10 +85,10 @@ def html_blocks(data: bytes, work: Work, encoding: str | None, place: Place, pic
     yield from target.taken()
 
 
-class _Target:
+class _MarkupTarget:
     """Receives the events of the parser."""
 
-    def __init__(self, place: Place, picture: PictureLoader) -> None:
+    def __init__(self, place: BlockPlace, picture: PictureLoader) -> None:
         self._place = place
         self._picture = picture
         self._paragraphs = place.paragraph or 0
@@ -191,10 +193,10 @@ class _Target:
             block = list_item(text, self._marker or " ", len(self._lists) - 1, place)
             self._marker = ""
         else:
-            block = Text(text, place)
+            block = MarkdownText(text, place)
         self._done.append(block)
 
-    def _next_place(self) -> Place:
+    def _next_place(self) -> BlockPlace:
         self._paragraphs += 1
         return replace(self._place, paragraph=self._paragraphs)
 
@@ -233,7 +235,7 @@ class _Target:
         name = f"table {self._place.member} {self._count}"
         if max(map(len, rows), default=0) == 1:
             for row in rows:
-                self._done.append(Text(row[0], self._next_place()))
+                self._done.append(MarkdownText(row[0], self._next_place()))
         else:
             self._done += table(((row, self._next_place()) for row in rows), name)
         self._done += found.inside

@@ -5,7 +5,7 @@ from __future__ import annotations
 from .forms import Part, part_of
 from .moods import MOODS
 from .pieces import RULES, compose, composed, score_of
-from .plans import Plan, bars_in, plan_of, usual_tempo
+from .plans import CompositionPlan, bars_in, plan_of, usual_tempo
 from .progressions import Bars
 from .songs import Song
 from .styles import STYLES
@@ -16,8 +16,8 @@ __all__ = [
     "RULES",
     "STYLES",
     "Bars",
+    "CompositionPlan",
     "Part",
-    "Plan",
     "Song",
     "Wishes",
     "bars_in",

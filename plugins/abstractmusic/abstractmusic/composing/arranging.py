@@ -10,14 +10,14 @@ from .accompaniment import PEDALLED, chord_notes, voicing_of
 from .bass import bass_notes
 from .drums import CRASH, KICK, drum_notes
 from .forms import Part
-from .plans import Plan
+from .plans import CompositionPlan
 from .songs import Song
 
 _QUIET = 24
 """How much softer than the melody chords are."""
 
 
-def arranged(plan: Plan, song: Song, random: Random) -> tuple[Voice, ...]:
+def arranged(plan: CompositionPlan, song: Song, random: Random) -> tuple[Voice, ...]:
     """Returns the voices: melody first, then chords, pad, bass and drums, where the plan has them."""
     voices = [Voice(plan.players.melody.name, plan.players.melody.name, song.melody, "melody")]
     if plan.players.counter:
@@ -47,17 +47,17 @@ def _named_apart(voices: list[Voice]) -> list[Voice]:
     ]
 
 
-def _parts(plan: Plan) -> list[tuple[Part, int]]:
+def _parts(plan: CompositionPlan) -> list[tuple[Part, int]]:
     """Returns the parts of the form with their first bars."""
     firsts = [sum(part.bars for part in plan.form[:index]) for index in range(len(plan.form))]
     return list(zip(plan.form, firsts, strict=True))
 
 
-def _velocity(plan: Plan, part: Part, change: int = 0) -> int:
+def _velocity(plan: CompositionPlan, part: Part, change: int = 0) -> int:
     return min(max(round(58 + 40 * part.energy * plan.mood.loudness) + change, 20), 120)
 
 
-def _chords(plan: Plan, song: Song, instrument: Instrument) -> list[Note]:
+def _chords(plan: CompositionPlan, song: Song, instrument: Instrument) -> list[Note]:
     notes: list[Note] = []
     voicing: tuple[int, ...] = ()
     for part, first in _parts(plan):
@@ -70,7 +70,7 @@ def _chords(plan: Plan, song: Song, instrument: Instrument) -> list[Note]:
     return notes
 
 
-def _held(plan: Plan, song: Song, instrument: Instrument, size: int, change: int) -> list[Note]:
+def _held(plan: CompositionPlan, song: Song, instrument: Instrument, size: int, change: int) -> list[Note]:
     """Returns long notes through the chords, where there is more than the beginning to carry."""
     notes: list[Note] = []
     voicing: tuple[int, ...] = ()
@@ -85,7 +85,7 @@ def _held(plan: Plan, song: Song, instrument: Instrument, size: int, change: int
     return notes
 
 
-def _bass(plan: Plan, song: Song, instrument: Instrument, random: Random) -> list[Note]:
+def _bass(plan: CompositionPlan, song: Song, instrument: Instrument, random: Random) -> list[Note]:
     notes: list[Note] = []
     spans = song.spans(plan.meter, 0, plan.bars)
     for part, first in _parts(plan):
@@ -97,7 +97,7 @@ def _bass(plan: Plan, song: Song, instrument: Instrument, random: Random) -> lis
     return notes
 
 
-def _drums(plan: Plan) -> list[Note]:
+def _drums(plan: CompositionPlan) -> list[Note]:
     beat = plan.style.beat or "light"
     notes: list[Note] = []
     for part, first in _parts(plan):

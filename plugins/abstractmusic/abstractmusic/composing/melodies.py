@@ -28,7 +28,7 @@ _NOISE = 1.4
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class MelodyPlace:
     """Where a note of the melody is. `strength` is its beat's, `contour` the pitch that the contour asks for there.
 
     Only the pitch classes in `ends` may stand there, if there are any.
@@ -46,7 +46,7 @@ def contour_pitch(name: str, at: float, lowest: int, highest: int) -> float:
     return lowest + (highest - lowest) * _CONTOURS[name](at)
 
 
-def melody_of(places: Sequence[Place], key: Key, lowest: int, highest: int, random: Random) -> list[int]:
+def melody_of(places: Sequence[MelodyPlace], key: Key, lowest: int, highest: int, random: Random) -> list[int]:
     """Returns a pitch for each place, within the range."""
     best: dict[int, tuple[float, list[int]]] = {}
     for index, place in enumerate(places):
@@ -59,7 +59,7 @@ def melody_of(places: Sequence[Place], key: Key, lowest: int, highest: int, rand
     return min(best.values(), key=lambda path: path[0])[1] if best else []
 
 
-def _candidates(place: Place, key: Key, lowest: int, highest: int) -> list[int]:
+def _candidates(place: MelodyPlace, key: Key, lowest: int, highest: int) -> list[int]:
     tones = set(place.chord.pitch_classes)
     altered = {key.spelled(tone)[0] for tone in tones - set(key.scale)}
     clashes = {tone for tone in key.scale if key.spelled(tone)[0] in altered} - tones
@@ -68,7 +68,7 @@ def _candidates(place: Place, key: Key, lowest: int, highest: int) -> list[int]:
     return found or [pitch for pitch in range(lowest, highest + 1) if pitch % 12 in tones] or [lowest]
 
 
-def _own_cost(pitch: int, place: Place) -> float:
+def _own_cost(pitch: int, place: MelodyPlace) -> float:
     cost = abs(pitch - place.contour) * 0.45
     if pitch % 12 not in place.chord.pitch_classes:
         cost += (0.4, 2.0, 3.5, 5.0)[place.strength] + 0.35 * max(place.length - 2, 0)
@@ -78,7 +78,7 @@ def _own_cost(pitch: int, place: Place) -> float:
 
 
 def _cheapest(
-    pitch: int, cost: float, best: dict[int, tuple[float, list[int]]], before: Place, place: Place
+    pitch: int, cost: float, best: dict[int, tuple[float, list[int]]], before: MelodyPlace, place: MelodyPlace
 ) -> tuple[float, list[int]]:
     def path_cost(last: int) -> float:
         return best[last][0] + _step_cost(last, pitch, before, place) + _turn_cost(best[last][1], pitch)
@@ -87,7 +87,7 @@ def _cheapest(
     return path_cost(last) + cost, [*best[last][1], pitch]
 
 
-def _step_cost(last: int, pitch: int, before: Place, place: Place) -> float:
+def _step_cost(last: int, pitch: int, before: MelodyPlace, place: MelodyPlace) -> float:
     leap = abs(pitch - last)
     cost = _LEAPS[leap] if leap < len(_LEAPS) else _TOO_FAR
     if leap > 2:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..scores import Score, Section
 from .arranging import arranged
-from .plans import Plan, plan_of
+from .plans import CompositionPlan, plan_of
 from .songs import Song
 from .songwriting import song_of
 from .wishes import Wishes, wishes_of
@@ -48,7 +48,7 @@ def composed(wishes: Wishes, seed: int | None = None) -> Score:
     return score_of(plan, song, random)
 
 
-def score_of(plan: Plan, song: Song, random: Random) -> Score:
+def score_of(plan: CompositionPlan, song: Song, random: Random) -> Score:
     """Returns the score of a plan and its song."""
     sections: list[Section] = []
     for part in plan.form:

@@ -1,4 +1,4 @@
-"""`Plan`: everything that is decided before notes are written."""
+"""`CompositionPlan`: everything that is decided before notes are written."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _MOST_CHANGE = 0.06
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CompositionPlan:
     """What is composed."""
 
     title: str
@@ -40,7 +40,7 @@ class Plan:
         return sum(part.bars for part in self.form)
 
 
-def plan_of(wishes: Wishes, random: Random) -> Plan:
+def plan_of(wishes: Wishes, random: Random) -> CompositionPlan:
     """Decides what the wishes leave open."""
     mood = wishes.mood or MOODS["calm" if wishes.style is None else wishes.style.mood]
     style = wishes.style or STYLES[mood.style]
@@ -49,7 +49,7 @@ def plan_of(wishes: Wishes, random: Random) -> Plan:
     meter = wishes.meter or Meter.parse(wishes.meter_of_style or style.meter)
     tempo = wishes.tempo or _tempo(mood, style, random)
     bars, tempo = _fitted(wishes, meter, tempo)
-    return Plan(
+    return CompositionPlan(
         title=_title(wishes.prompt),
         mood=mood,
         style=style,

@@ -7,8 +7,8 @@ from random import Random
 
 from ..scores import Note
 from .forms import Part
-from .melodies import CONTOURS, Place, contour_pitch, melody_of
-from .plans import Plan
+from .melodies import CONTOURS, MelodyPlace, contour_pitch, melody_of
+from .plans import CompositionPlan
 from .progressions import Bars, progression_of
 from .rhythms import Rhythm, closing_rhythm, rhythm_of, split_to
 from .songs import Song, bar_spans
@@ -22,7 +22,7 @@ _SHORT_BAR = 1.4
 """Seconds of a bar in which fewer notes are sung or played."""
 
 
-def song_of(plan: Plan, lyrics: str, random: Random) -> Song:
+def song_of(plan: CompositionPlan, lyrics: str, random: Random) -> Song:
     """Writes the chords and the melody of a plan. Lines of lyrics are sung one a phrase, from the first verse on."""
     return _Writer(plan, [syllables_of(line) for line in lines_of(lyrics)], random).song()
 
@@ -39,7 +39,7 @@ class _Theme:
 class _Writer:
     """Writes one song."""
 
-    def __init__(self, plan: Plan, lines: list[list[str]], random: Random) -> None:
+    def __init__(self, plan: CompositionPlan, lines: list[list[str]], random: Random) -> None:
         self._plan = plan
         self._lines = lines
         self._phrase_bars = _PHRASE if len(lines) * _PHRASE <= plan.bars else _PHRASE // 2
@@ -83,7 +83,7 @@ class _Writer:
         return self._notes(part, places, pitches, syllables, first * plan.meter.bar)
 
     def _notes(
-        self, part: Part, places: list[Place], pitches: list[int], syllables: list[str | None], start: int
+        self, part: Part, places: list[MelodyPlace], pitches: list[int], syllables: list[str | None], start: int
     ) -> list[Note]:
         notes: list[Note] = []
         loudness = 62 + 30 * part.energy * self._plan.mood.loudness
@@ -120,14 +120,14 @@ class _Writer:
             words += line or [None] * len(found[-1])
         return found, words
 
-    def _places(self, part: Part, chords: Bars, rhythms: list[Rhythm], *, is_last: bool) -> list[Place]:
+    def _places(self, part: Part, chords: Bars, rhythms: list[Rhythm], *, is_last: bool) -> list[MelodyPlace]:
         """Returns the places of the notes with their contours."""
         meter = self._plan.meter
         spans = [span for bar, chord in enumerate(chords) for span in bar_spans(chord, meter, bar)]
         lowest, highest = self._range(part)
         total, phrase = part.bars * meter.bar, _PHRASE * meter.bar
         shapes = [self._random.choice(CONTOURS) for _ in range(2)]
-        places: list[Place] = []
+        places: list[MelodyPlace] = []
         at = 0
         for length in (length for rhythm in rhythms for length in rhythm):
             chord = next(span.chord for span in reversed(spans) if span.start <= at)
@@ -136,7 +136,7 @@ class _Writer:
             ends = (
                 chord.pitch_classes[: 1 if is_last and end >= total else 3] if end % phrase == 0 or end >= total else ()
             )
-            places.append(Place(chord, meter.strength(at), length, contour, ends))
+            places.append(MelodyPlace(chord, meter.strength(at), length, contour, ends))
             at = end
         return places
 

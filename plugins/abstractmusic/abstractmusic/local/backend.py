@@ -8,7 +8,7 @@ from abstractcore import CapabilityUnavailableError, InvalidInputError, Unsuppor
 from abstractcore.ports import BackendOwner, Made
 
 from ..playing import AUDIO_TYPES, encoded
-from ..remote.requests import Asked, MusicRequest, music_options
+from ..remote.requests import MusicRequest, TrackedMusicOptions, music_options
 from .models import MusicgenModel
 
 _USUAL_SECONDS = 10.0
@@ -41,7 +41,7 @@ class MusicgenBackend:
             options["seconds"] = duration
         source = self._source(model)
         request = MusicRequest(source, prompt, music_options(options))
-        asked = Asked(request, "MusicGen")
+        asked = TrackedMusicOptions(request, "MusicGen")
         text = asked.prompt("mood", "key", "tempo", "meter")
         seconds = asked.seconds(_SHORTEST, _LONGEST) or _USUAL_SECONDS
         seed, format = asked.get("seed"), asked.get("format") or "wav"

@@ -14,7 +14,7 @@ from ..scores import Score, Voice
 from ..scores.score import TAIL
 from ..writing.midi import performed
 from .encoding import encoded
-from .room import Room
+from .reverb import Reverb
 from .soundfonts import font_at
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def sound_of(
     font = font_at(soundfont)
     seconds = score.seconds + TAIL if seconds is None else seconds
     length = ceil(seconds * RATE)
-    space = Room(RATE, room)
+    space = Reverb(RATE, room)
     mix = np.zeros((2, length), np.float32)
     kept: dict[str, Samples] = {}
     for index, voice in enumerate(score.voices):

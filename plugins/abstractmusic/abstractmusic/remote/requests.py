@@ -8,7 +8,7 @@ from difflib import get_close_matches
 from typing import Any
 
 from abstractcore import InvalidInputError, UnknownOptionError, UnsupportedContentError
-from abstractcore.mediajobs import AskedOptions
+from abstractcore.mediajobs import TrackedOptions
 
 from ..playing import AUDIO_TYPES
 
@@ -20,7 +20,7 @@ _RANGES = {"seconds": (0.5, 3600.0), "tempo": (20, 400), "steps": (1, 1000), "co
 
 
 @dataclass(frozen=True, slots=True)
-class MusicOptions:
+class VendorMusicOptions:
     """What may be asked besides the prompt. `extra` are fields of the vendor, which are sent as they are."""
 
     lyrics: str | None = None
@@ -59,15 +59,15 @@ class MusicRequest:
 
     model: str
     prompt: str
-    options: MusicOptions = field(default_factory=MusicOptions)
+    options: VendorMusicOptions = field(default_factory=VendorMusicOptions)
 
 
-def music_options(given: Mapping[str, Any]) -> MusicOptions:
+def music_options(given: Mapping[str, Any]) -> VendorMusicOptions:
     """Returns options, checked; empty lyrics and an empty `also` are none.
 
     Raises `UnknownOptionError` with the nearest name, `InvalidInputError` and `UnsupportedContentError`.
     """
-    known = MusicOptions.__dataclass_fields__
+    known = VendorMusicOptions.__dataclass_fields__
     unknown = next((name for name in given if name not in known), None)
     if unknown is not None:
         near = get_close_matches(unknown, known, n=1)
@@ -81,10 +81,10 @@ def music_options(given: Mapping[str, Any]) -> MusicOptions:
         "lyrics": lyrics if lyrics and lyrics.strip() else None,
         "also": given.get("also") or None,
     }
-    return MusicOptions(**kept)
+    return VendorMusicOptions(**kept)
 
 
-class Asked(AskedOptions):
+class TrackedMusicOptions(TrackedOptions):
     """The options of a request, which notes those that a format reads: the others become warnings."""
 
     def __init__(self, request: MusicRequest, where: str) -> None:

@@ -9,7 +9,7 @@ from ..composing import Wishes, bars_in
 from ..scores import Note
 from ..scores.score import FASTEST, SLOWEST, TAIL
 from ..theory import Chord, Key, Meter
-from .sections import Draft
+from .sections import SectionDraft
 
 _MOST_CHANGE = 0.15
 """How much the tempo of a sheet may change, so that its bars fill the time."""
@@ -18,8 +18,8 @@ _ONCE = ("intro", "outro", "coda", "ending")
 
 
 def fitted(
-    drafts: list[Draft], wishes: Wishes, key: Key, meter: Meter, tempo: float, note: Callable[[str], None]
-) -> tuple[list[Draft], float]:
+    drafts: list[SectionDraft], wishes: Wishes, key: Key, meter: Meter, tempo: float, note: Callable[[str], None]
+) -> tuple[list[SectionDraft], float]:
     """Returns the sections that are played, and the tempo."""
     total = sum(draft.bars for draft in drafts)
     if wishes.tempo is None:
@@ -38,9 +38,9 @@ def fitted(
     return _ended(_first(found, bars), key, meter), tempo
 
 
-def _first(drafts: list[Draft], bars: int) -> list[Draft]:
+def _first(drafts: list[SectionDraft], bars: int) -> list[SectionDraft]:
     """Returns the sections of the first bars."""
-    found: list[Draft] = []
+    found: list[SectionDraft] = []
     for draft in drafts:
         if bars > 0:
             found.append(draft if draft.bars <= bars else draft.cut(bars))
@@ -48,13 +48,13 @@ def _first(drafts: list[Draft], bars: int) -> list[Draft]:
     return found
 
 
-def _ended(drafts: list[Draft], key: Key, meter: Meter) -> list[Draft]:
+def _ended(drafts: list[SectionDraft], key: Key, meter: Meter) -> list[SectionDraft]:
     """Returns sections whose last bar is the tonic: chord and melody."""
     last = drafts[-1]
     start = (last.bars - 1) * meter.bar
     chords = [*last.chords[:-1], (Chord(key.pitch_class, "m" if key.is_minor else ""),)]
     voices = tuple(replace(voice, notes=_with_end(voice.notes, start, key, meter)) for voice in last.voices)
-    return [*drafts[:-1], Draft(last.name, chords, voices, last.lyrics)]
+    return [*drafts[:-1], SectionDraft(last.name, chords, voices, last.lyrics)]
 
 
 def _with_end(notes: tuple[Note, ...], start: int, key: Key, meter: Meter) -> tuple[Note, ...]:

@@ -9,13 +9,13 @@ from typing import TypeVar
 
 from abstractcore import InvalidInputError
 
-from ..composing import STYLES, Plan, Song, Wishes, part_of, plan_of, score_of, usual_tempo
+from ..composing import STYLES, CompositionPlan, Song, Wishes, part_of, plan_of, score_of, usual_tempo
 from ..composing.syllables import lines_of, syllables_of
 from ..scores import Note, Score, Voice, in_key, instrument_of, repaired
 from ..scores.score import FASTEST, SLOWEST
 from ..theory import Key, Meter
 from .fitting import fitted
-from .sections import Draft, DraftVoice, draft_of
+from .sections import DraftVoice, SectionDraft, draft_of
 from .sheets import Sheet
 
 _Named = TypeVar("_Named", Key, Meter)
@@ -38,10 +38,10 @@ def read_score(sheet: Sheet, wishes: Wishes, seed: int | None = None) -> Reading
 
     Raises `ValueError` for a sheet without a melody: there is nothing to repair.
     """
-    return _Reader(wishes, Random(f"{seed}:{wishes.prompt}")).read(sheet)
+    return _ScoreReader(wishes, Random(f"{seed}:{wishes.prompt}")).read(sheet)
 
 
-class _Reader:
+class _ScoreReader:
     """Reads one sheet."""
 
     def __init__(self, wishes: Wishes, random: Random) -> None:
@@ -80,15 +80,15 @@ class _Reader:
             self._note(f"{name}: {text[:40]!r} is not one that can be played; it becomes {usual.name}")
             return usual
 
-    def _drafts(self, sheet: Sheet, key: Key, meter: Meter) -> list[Draft]:
-        drafts: list[Draft] = []
+    def _drafts(self, sheet: Sheet, key: Key, meter: Meter) -> list[SectionDraft]:
+        drafts: list[SectionDraft] = []
         for index, section in enumerate(sheet.sections):
             draft = draft_of(section, key, meter, lambda text, index=index: self._note(f"sections[{index}].{text}"))
             if draft is not None:
                 drafts.append(draft)
         return drafts
 
-    def _plan(self, sheet: Sheet, key: Key, meter: Meter, tempo: float, drafts: list[Draft]) -> Plan:
+    def _plan(self, sheet: Sheet, key: Key, meter: Meter, tempo: float, drafts: list[SectionDraft]) -> CompositionPlan:
         """Returns the plan for what rules arrange: in the style of the sheet, unless the prompt names one."""
         style = self._wishes.style or STYLES.get(sheet.style.strip().lower())
         if style is None:
@@ -104,7 +104,7 @@ class _Reader:
         title = sheet.title.strip() or plan.title
         return replace(plan, form=form, players=players, title=title[:120])
 
-    def _score(self, plan: Plan, drafts: list[Draft]) -> tuple[Score, tuple[str, ...]]:
+    def _score(self, plan: CompositionPlan, drafts: list[SectionDraft]) -> tuple[Score, tuple[str, ...]]:
         """Returns the score with the voices of the sheet, and those of the rules for parts that it has not."""
         written: dict[str, Voice] = {}
         for draft, first in _placed(drafts, plan.meter):
@@ -126,13 +126,13 @@ class _Reader:
         return in_key(score, key)
 
 
-def _placed(drafts: list[Draft], meter: Meter) -> list[tuple[Draft, int]]:
+def _placed(drafts: list[SectionDraft], meter: Meter) -> list[tuple[SectionDraft, int]]:
     """Returns the sections with their beginnings."""
     firsts = [sum(draft.bars for draft in drafts[:index]) * meter.bar for index in range(len(drafts))]
     return list(zip(drafts, firsts, strict=True))
 
 
-def _moved(draft: Draft, voice: DraftVoice, first: int, meter: Meter) -> list[Note]:
+def _moved(draft: SectionDraft, voice: DraftVoice, first: int, meter: Meter) -> list[Note]:
     """Returns the notes of a voice of a section that begins at `first`, with syllables for those of the melody."""
     notes = [note for note in voice.notes if note.start < draft.bars * meter.bar]
     lyrics = draft.lyrics if voice.part == "melody" else ""

@@ -25,7 +25,7 @@ class DraftVoice:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class SectionDraft:
     """A section: the chords of each bar, and its voices."""
 
     name: str
@@ -38,12 +38,12 @@ class Draft:
         """Its bars."""
         return len(self.chords)
 
-    def cut(self, bars: int) -> Draft:
+    def cut(self, bars: int) -> SectionDraft:
         """Returns its first bars; notes that begin later go."""
-        return Draft(self.name, self.chords[:bars], self.voices, self.lyrics)
+        return SectionDraft(self.name, self.chords[:bars], self.voices, self.lyrics)
 
 
-def draft_of(section: SheetSection, key: Key, meter: Meter, repair: Callable[[str], None]) -> Draft | None:
+def draft_of(section: SheetSection, key: Key, meter: Meter, repair: Callable[[str], None]) -> SectionDraft | None:
     """Returns the section; None without bars. Where chords are missing, those of the bar before stay, or the tonic."""
     bars = max([len(section.chords), *(len(voice.bars) for voice in section.voices)])
     if bars > LONGEST:
@@ -70,7 +70,7 @@ def draft_of(section: SheetSection, key: Key, meter: Meter, repair: Callable[[st
             )
         ]
         voices.append(DraftVoice(voice.part, voice.instrument, tuple(notes)))
-    return Draft(section.name.strip()[:40] or "section", chords, tuple(voices), section.lyrics)
+    return SectionDraft(section.name.strip()[:40] or "section", chords, tuple(voices), section.lyrics)
 
 
 def _chords(text: str, before: Chord, repair: Callable[[str], None]) -> tuple[Chord, ...]:

@@ -40,7 +40,7 @@ def scene_to_svg(scene: Scene, width: int, height: int) -> str:
     The canvas is scaled to fit, in the middle; the background fills the whole document. The scene itself is in its
     metadata as JSON, so that the file can be edited as a scene again.
     """
-    document = _Document()
+    document = _SvgDocument()
     body = "".join(document.item(item) for item in scene.items)
     canvas = f"0 0 {written(scene.width)} {written(scene.height)}"
     background = document.paint(scene.background, "fill")
@@ -55,7 +55,7 @@ def scene_to_svg(scene: Scene, width: int, height: int) -> str:
     )
 
 
-class _Document:
+class _SvgDocument:
     def __init__(self) -> None:
         self.definitions: list[str] = []
         self._ids: dict[str, str] = {}

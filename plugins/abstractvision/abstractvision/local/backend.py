@@ -22,13 +22,13 @@ from ..remote.backend import picture_options
 from ..remote.masks import white_mask
 from ..remote.requests import InputPicture, PictureOptions, PictureRequest, Task
 from .frames import video_of
-from .pipelines import Pipelines, accepted, library
+from .pipelines import DiffusionPipelines, accepted, library
 
 _DEFAULT_FPS = 24.0
 
 
 class DiffusersBackend:
-    """Pictures and videos of a model on this machine; see `Pipelines` for `vision_image_model`.
+    """Pictures and videos of a model on this machine; see `DiffusionPipelines` for `vision_image_model`.
 
     Calls run one after the other. `vision_device` and `vision_dtype` are names of torch.
     """
@@ -37,7 +37,7 @@ class DiffusersBackend:
 
     def __init__(self, owner: BackendOwner) -> None:
         self._owner = owner
-        self._pipelines: dict[str, Pipelines] = {}
+        self._pipelines: dict[str, DiffusionPipelines] = {}
 
     def t2i(self, prompt: str, *, model: str | None = None, **options: Any) -> Made:
         """Returns pictures of a prompt."""
@@ -100,11 +100,11 @@ class DiffusersBackend:
         hint = "Set vision_image_model='folder or name on the hub' in create_llm."
         raise CapabilityUnavailableError("local models have no default", hint=hint)
 
-    def _pipelines_of(self, source: str) -> Pipelines:
+    def _pipelines_of(self, source: str) -> DiffusionPipelines:
         config = self._owner.config
         if source not in self._pipelines:
             self._pipelines.clear()  # one model at a time: they are large
-            self._pipelines[source] = Pipelines(
+            self._pipelines[source] = DiffusionPipelines(
                 source, config.get("vision_device"), config.get("vision_dtype"), self._owner.spare_cores
             )
         return self._pipelines[source]

@@ -18,7 +18,7 @@ from ..remote.requests import PictureRequest, Task
 _INSTALL = install_hint("diffusers", "torch", "transformers", "accelerate")
 
 
-class Pipelines:
+class DiffusionPipelines:
     """The pipelines of one model: a folder in the layout of diffusers, or a name on the Hugging Face hub.
 
     `device` is a name of torch, such as "cpu", "cuda" or "mps"; `dtype` a type of torch, such as "bfloat16".

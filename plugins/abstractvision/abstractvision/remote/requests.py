@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from abstractcore import InvalidInputError
-from abstractcore.mediajobs import AskedOptions
+from abstractcore.mediajobs import TrackedOptions
 
 Task: TypeAlias = Literal["t2i", "i2i", "upscale_image", "t2v", "i2v"]
 TASKS: tuple[Task, ...] = ("t2i", "i2i", "upscale_image", "t2v", "i2v")
@@ -73,7 +73,7 @@ class PictureRequest:
     options: PictureOptions = field(default_factory=PictureOptions)
 
 
-class Asked(AskedOptions):
+class TrackedPictureOptions(TrackedOptions):
     """The options of a request, which notes those that a format reads: the others become warnings."""
 
     def __init__(self, request: PictureRequest, where: str) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from .requests import Asked
+from .requests import TrackedPictureOptions
 
 
-def nearest_ratio(asked: Asked, ratios: Sequence[str]) -> str | None:
+def nearest_ratio(asked: TrackedPictureOptions, ratios: Sequence[str]) -> str | None:
     """Returns the offered ratio, such as "16:9", nearest to the size that is asked for; warns if it differs."""
     size = asked.size()
     if size is None:

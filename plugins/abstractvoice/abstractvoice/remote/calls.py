@@ -12,7 +12,7 @@ from abstractcore.ports import BackendOwner, Body
 from abstractcore.schema import WireRequest, WireResponse
 
 from .failures import error_of
-from .vendors import Account, VendorRow, account
+from .vendors import VendorAccount, VendorRow, account
 
 
 class VendorCalls:
@@ -52,5 +52,5 @@ class VendorCalls:
         key = self._account().key
         return self._credentials(key) if key else {}
 
-    def _account(self) -> Account:
+    def _account(self) -> VendorAccount:
         return account(self._row, self._owner.config, self._owner.environment)

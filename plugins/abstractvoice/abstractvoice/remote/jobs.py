@@ -10,7 +10,7 @@ from abstractcore.ports import BackendOwner, Made, MediaBytes
 from .calls import VendorCalls
 from .formats.assemblyai import AssemblyAI
 from .readers import fields_of, text_of
-from .requests import Recording
+from .requests import SpeechRecording
 
 _FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 10.0
 
@@ -36,7 +36,7 @@ class JobListener:
         """Returns what is said in a recording, with the times of words. Raises `BadRequestError` for a job that fails,
         `ConfigurationError` without a key, and errors of the vendor.
         """
-        recording = Recording(audio, str(model or ""), language, tuple(terms), speakers)
+        recording = SpeechRecording(audio, str(model or ""), language, tuple(terms), speakers)
         uploaded = text_of(fields_of(await self._calls.send(self._format.upload(recording))), "upload_url")
         # A repeated request would start, and charge, a second job.
         started = await self._calls.send(self._format.start(recording, uploaded), may_repeat=False)

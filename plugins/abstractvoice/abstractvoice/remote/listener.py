@@ -10,7 +10,7 @@ from abstractcore.ports import BackendOwner, Made, MediaBytes
 from .calls import VendorCalls
 from .formats.format import ListeningFormat
 from .readers import fields_of
-from .requests import Recording
+from .requests import SpeechRecording
 
 
 class RemoteListener:
@@ -35,7 +35,7 @@ class RemoteListener:
         errors of the vendor.
         """
         listener = str(model or self._format.row.listener)
-        recording = Recording(audio, listener, language, tuple(terms), speakers)
+        recording = SpeechRecording(audio, listener, language, tuple(terms), speakers)
         response = await self._calls.send(self._format.listen(recording))
         named = f"{self._format.provider}/{listener}"
         return Made(self._format.transcript(fields_of(response), named), model=named, warnings=list[CallWarning]())

@@ -13,7 +13,7 @@ from abstractcore.ports import BackendOwner, current_interruption, interruptible
 
 from .calls import VendorCalls
 from .formats.format import LiveFormat
-from .requests import Speech
+from .requests import SpeechText
 from .sound_pieces import SoundPiece, TimedText
 from .sound_sources import IDLE_SECONDS
 from .websocket import SocketOpening, VendorSocket, without_secrets
@@ -39,7 +39,7 @@ class LiveSound:
         self._turn = 0
         self._turns_of_socket = 0
 
-    async def speak(self, asked: Speech) -> AsyncGenerator[SoundPiece]:
+    async def speak(self, asked: SpeechText) -> AsyncGenerator[SoundPiece]:
         """Yields the sound of a sentence, with the times of its words if the vendor reports them. Raises errors of the
         vendor, `RequestTimeoutError` if nothing arrives for `IDLE_SECONDS`, `MissingExtraError` without the library.
         """
@@ -70,7 +70,7 @@ class LiveSound:
         finally:
             socket.abort()
 
-    async def _spoken(self, asked: Speech) -> AsyncGenerator[SoundPiece]:
+    async def _spoken(self, asked: SpeechText) -> AsyncGenerator[SoundPiece]:
         """Yields the sound of one attempt. With times, sound waits for the message after it, which may have them."""
         complete = False
         try:
@@ -107,7 +107,7 @@ class LiveSound:
             if not complete:
                 self._abort()
 
-    async def _connected(self, asked: Speech) -> VendorSocket:
+    async def _connected(self, asked: SpeechText) -> VendorSocket:
         if self._socket is not None and self._turns_of_socket >= self._format.most_turns:
             await self.close()
         if self._socket is None:

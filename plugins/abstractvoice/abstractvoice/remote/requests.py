@@ -16,7 +16,7 @@ Query = Sequence[tuple[str, str]]
 
 
 @dataclass(frozen=True, slots=True)
-class Speech:
+class SpeechText:
     """A text to be spoken, and how. `before` is the text that was spoken before it."""
 
     text: str
@@ -29,7 +29,7 @@ class Speech:
 
 
 @dataclass(frozen=True, slots=True)
-class Recording:
+class SpeechRecording:
     """A recording to be transcribed, and how. `speakers` is whether they are told apart, or how many there are."""
 
     data: MediaBytes

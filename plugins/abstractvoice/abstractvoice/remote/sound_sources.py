@@ -10,7 +10,7 @@ from abstractcore.ports import Body, Runtime
 
 from .calls import VendorCalls
 from .formats.format import SpeechFormat
-from .requests import Speech
+from .requests import SpeechText
 from .sound_pieces import SoundPiece
 
 IDLE_SECONDS = 60.0
@@ -20,7 +20,7 @@ IDLE_SECONDS = 60.0
 class SoundSource(Protocol):
     """Speaks sentences one after the other."""
 
-    def speak(self, asked: Speech) -> AsyncGenerator[SoundPiece]:
+    def speak(self, asked: SpeechText) -> AsyncGenerator[SoundPiece]:
         """Yields the sound of a sentence as it arrives. Raises errors of the vendor."""
         ...
 
@@ -37,7 +37,7 @@ class RequestedSound:
         self._calls = calls
         self._format = format
 
-    async def speak(self, asked: Speech) -> AsyncGenerator[SoundPiece]:
+    async def speak(self, asked: SpeechText) -> AsyncGenerator[SoundPiece]:
         """Yields the sound of a sentence. Raises `RequestTimeoutError` if nothing arrives for `IDLE_SECONDS`."""
         async with self._calls.opened(self._format.speech(asked)) as body:
             decoder = self._format.decoder(body.headers.get("content-type", "").lower())

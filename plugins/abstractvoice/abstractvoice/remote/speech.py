@@ -14,7 +14,7 @@ from ..arriving_text import one, sentences_of
 from ..sound.encoding import Encoder
 from ..text import SpeakableText, Utterance
 from ..transcripts import SaidPiece, said_words
-from .requests import Speech
+from .requests import SpeechText
 from .sound_sources import SoundSource
 from .vendors import VendorRow
 from .word_times import WordTimes
@@ -25,7 +25,9 @@ _SAMPLE_BYTES = 2
 class RemoteSpeech:
     """Says a text with a vendor's voice, as `asked`, and encodes the sound. Nothing is requested twice."""
 
-    def __init__(self, runtime: Runtime, source: SoundSource, row: VendorRow, asked: Speech, encoder: Encoder) -> None:
+    def __init__(
+        self, runtime: Runtime, source: SoundSource, row: VendorRow, asked: SpeechText, encoder: Encoder
+    ) -> None:
         self.media_type = encoder.media_type
         self._runtime = runtime
         self._source = source

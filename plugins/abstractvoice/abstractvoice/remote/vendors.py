@@ -1,4 +1,4 @@
-"""`VendorRow`: what is known of a vendor, of `vendors.toml`; `Account`: where and with which key it is reached."""
+"""`VendorRow`: what `vendors.toml` says of a vendor; `VendorAccount`: where and with which key it is reached."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class VendorRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Account:
+class VendorAccount:
     """The base URL of an API, and the key; None if the server needs none."""
 
     base_url: str
@@ -64,7 +64,7 @@ def _frozen(value: Any) -> Any:
     return tuple(cast("list[Any]", value)) if isinstance(value, list) else value
 
 
-def account(row: VendorRow, config: Mapping[str, Any], environment: Mapping[str, str]) -> Account:
+def account(row: VendorRow, config: Mapping[str, Any], environment: Mapping[str, str]) -> VendorAccount:
     """Returns where the vendor is reached: options first, then variables. Raises `ConfigurationError` without a key,
     unless another base URL was given, whose server may need none.
     """
@@ -77,7 +77,7 @@ def account(row: VendorRow, config: Mapping[str, Any], environment: Mapping[str,
         raise ConfigurationError(
             f"{row.title} needs an API key", hint=f"Set {names}, or pass voice_api_key=... to create_llm."
         )
-    return Account(base_url, str(key) if key else None)
+    return VendorAccount(base_url, str(key) if key else None)
 
 
 def _first(names: tuple[str, ...], environment: Mapping[str, str]) -> str | None:

@@ -16,7 +16,7 @@ from .calls import VendorCalls
 from .formats.format import ListsVoices, LiveFormat, SpeechFormat
 from .live import LiveSound
 from .readers import fields_of
-from .requests import Speech
+from .requests import SpeechText
 from .sound_sources import RequestedSound, SoundSource
 from .speech import RemoteSpeech
 
@@ -101,7 +101,7 @@ class RemoteVoice:
 
     def _asked(
         self, voice: str | None, speed: float | None, instructions: str | None, language: str | None, model: str | None
-    ) -> tuple[Speech, list[CallWarning]]:
+    ) -> tuple[SpeechText, list[CallWarning]]:
         config, warnings = self._owner.config, list[CallWarning]()
         given: dict[str, Any] = {"speed": speed, "instructions": instructions, "language": language}
         for name, value in given.items():
@@ -112,7 +112,7 @@ class RemoteVoice:
             given["speed"], more = self._speed(given["speed"])
             warnings += more
         chosen = voice or config.get("voice_default") or self._row.voice
-        asked = Speech("", str(chosen), str(model or config.get("voice_model") or self._row.model), **given)
+        asked = SpeechText("", str(chosen), str(model or config.get("voice_model") or self._row.model), **given)
         return asked, warnings
 
     def _speed(self, speed: object) -> tuple[float, list[CallWarning]]:
@@ -122,7 +122,7 @@ class RemoteVoice:
         sent = min(max(float(speed), slowest), fastest)
         return sent, [] if sent == speed else [self._calls.not_taken("speed", speed, sent)]
 
-    def _spoken(self, asked: Speech, format: str, *, whole: bool) -> RemoteSpeech:
+    def _spoken(self, asked: SpeechText, format: str, *, whole: bool) -> RemoteSpeech:
         from ..sound.encoding import Encoder
 
         encoder = Encoder(format_named(format), self._row.rate, whole=whole)
@@ -137,7 +137,7 @@ class RemoteVoice:
             f"{self._row.title} is not spoken to over WebSocket", hint="Leave out voice_websocket of create_llm."
         )
 
-    def _named(self, asked: Speech) -> str:
+    def _named(self, asked: SpeechText) -> str:
         return f"{self._format.provider}/{asked.model}"
 
 

@@ -48,7 +48,7 @@ class VoiceModel(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class SpokenPiece:
+class UtterancePiece:
     """Sound, and the characters of the utterance that are said in it. `left_out` are words that no voice here knows."""
 
     samples: Samples
@@ -66,7 +66,7 @@ class Speaker:
         self.rate = model.rate
         self.model = model
 
-    def say(self, utterance: Utterance, speed: float, *, quick: bool) -> Iterator[SpokenPiece]:
+    def say(self, utterance: Utterance, speed: float, *, quick: bool) -> Iterator[UtterancePiece]:
         """Yields the sound of an utterance, with the pause after it; `quick`: in pieces, of which the first is short.
 
         Raises `MediaError` if the model makes no sound of it.
@@ -74,7 +74,7 @@ class Speaker:
         said, left_out = pronounced(utterance.text, Lexicon.load())
         if not any(each.phonemes for each in said):
             words = tuple(utterance.text[first:last] for first, last in left_out)
-            yield SpokenPiece(silence(0, self.rate), "", 0, len(utterance.text), words)
+            yield UtterancePiece(silence(0, self.rate), "", 0, len(utterance.text), words)
             return
         symbols = self.model.symbols(said)
         parts = _parts(said, symbols, _FIRST if quick else self.model.longest, self.model.longest)
@@ -87,7 +87,7 @@ class Speaker:
             samples = np.concatenate((trimmed(sound, self.rate), silence(pause / speed, self.rate)))
             unsaid = [span for span in left_out if start <= span[0] < end]
             text, words = _without(utterance.text, start, end, unsaid)
-            yield SpokenPiece(samples, text, start, end, words)
+            yield UtterancePiece(samples, text, start, end, words)
 
     def _sound(self, symbols: Sequence[list[int]], speed: float) -> Samples:
         """Returns the sound of words and marks; of each half alone if the model fails at all of them."""

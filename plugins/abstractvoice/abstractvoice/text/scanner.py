@@ -1,4 +1,4 @@
-"""`Scanner`: Markdown that arrives in pieces, as passages. How it was split makes no difference."""
+"""`MarkdownScanner`: Markdown that arrives in pieces, as passages. How it was split makes no difference."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _Fence:
     first: str = ""
 
 
-class Scanner:
+class MarkdownScanner:
     """Splits Markdown into passages, each as soon as it is complete.
 
     A passage never depends on what comes after it: a piece of text that could still change it is waited for.

@@ -24,7 +24,7 @@ _BEFORE_NUMBERS = frozenset(word_list("before_numbers"))
 
 
 @dataclass(frozen=True, slots=True)
-class End:
+class SentenceEnd:
     """The end of a sentence, where the next one begins, and whether the paragraph ends."""
 
     content: int
@@ -32,24 +32,24 @@ class End:
     last: bool
 
 
-def sentence_end(text: str, at: int, final: bool, one_line: bool) -> End | None:
+def sentence_end(text: str, at: int, final: bool, one_line: bool) -> SentenceEnd | None:
     """Returns the end of the sentence that begins at `at`; None if that depends on text that is yet to come."""
     place, mark, space = at, 0, 0
     while place < len(text):
         if place - at >= LONGEST:
             cut = mark or space or place
-            return End(cut, cut, False)
+            return SentenceEnd(cut, cut, False)
         character = text[place]
         if character == "\n":
             line = None if one_line else line_start(text, place + 1, final)
             if one_line or (line is not None and line.kind != "text"):
-                return End(place, place + 1, True)
+                return SentenceEnd(place, place + 1, True)
             if line is None:
                 return None
             space = place = line.content
         elif character in _STOPS or character in _FULL_STOPS:
             found = _stop(text, at, place, final, one_line)
-            if found is None or isinstance(found, End):
+            if found is None or isinstance(found, SentenceEnd):
                 return found
             place = found
         else:
@@ -61,10 +61,10 @@ def sentence_end(text: str, at: int, final: bool, one_line: bool) -> End | None:
             elif character in " \t":
                 space = place + 1
             place = over
-    return End(len(text), len(text), True) if final else None
+    return SentenceEnd(len(text), len(text), True) if final else None
 
 
-def _stop(text: str, at: int, place: int, final: bool, one_line: bool) -> End | int | None:
+def _stop(text: str, at: int, place: int, final: bool, one_line: bool) -> SentenceEnd | int | None:
     """Returns the end, or where to read on if the stop at `place` is not the end of a sentence."""
     after = place
     while after < len(text) and text[after] in _STOPS + _FULL_STOPS:
@@ -75,9 +75,9 @@ def _stop(text: str, at: int, place: int, final: bool, one_line: bool) -> End | 
     if not final and (not rest or (_REFERENCE.fullmatch(rest) and len(rest) < 22)):
         return None
     if not rest:
-        return End(closed, closed, True)
+        return SentenceEnd(closed, closed, True)
     if text[after - 1] in _FULL_STOPS:
-        return End(closed, closed, False)
+        return SentenceEnd(closed, closed, False)
     if not rest[0].isspace():
         return closed
     following = closed
@@ -85,16 +85,16 @@ def _stop(text: str, at: int, place: int, final: bool, one_line: bool) -> End | 
         if text[following] == "\n":
             line = None if one_line else line_start(text, following + 1, final)
             if one_line or (line is not None and line.kind != "text"):
-                return End(closed, following + 1, True)
+                return SentenceEnd(closed, following + 1, True)
             if line is None:
                 return None
             following = line.content
         else:
             following += 1
     if following == len(text):
-        return End(closed, following, True) if final else None
+        return SentenceEnd(closed, following, True) if final else None
     if _ends_sentence(text[at:place], text[place:after], text[following]):
-        return End(closed, following, False)
+        return SentenceEnd(closed, following, False)
     return following
 
 

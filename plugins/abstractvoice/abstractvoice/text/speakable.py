@@ -10,7 +10,7 @@ from .english import english_words
 from .formulas import formula_words
 from .inline import plain
 from .mapped import Mapped
-from .scanner import Scanner
+from .scanner import MarkdownScanner
 from .utterances import Passage, Utterance
 
 _SPACE = re.compile(r"\s+")
@@ -29,7 +29,7 @@ class SpeakableText:
     """
 
     def __init__(self, language: str = "en", *, words: bool = True) -> None:
-        self._scanner = Scanner()
+        self._scanner = MarkdownScanner()
         self._english = words and language.partition("-")[0].lower() == "en"
         self._end = 0
 

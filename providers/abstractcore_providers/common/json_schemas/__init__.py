@@ -5,7 +5,7 @@ The schema of the call is unchanged: answers and arguments are validated against
 providers are registered with; `fitting` applies them, and is imported by the first call with tools or a schema.
 """
 
-from .rules import Limits, Rules, SchemaRules
+from .rules import Rules, SchemaLimits, SchemaRules
 from .vendors import (
     ANTHROPIC,
     BEDROCK,
@@ -38,7 +38,7 @@ __all__ = [
     "PERPLEXITY",
     "TOLERANT",
     "XAI",
-    "Limits",
     "Rules",
+    "SchemaLimits",
     "SchemaRules",
 ]

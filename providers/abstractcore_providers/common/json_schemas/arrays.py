@@ -8,7 +8,7 @@ from typing import Any
 
 from abstractcore.errors import InvalidInputError
 
-from .changes import Changes
+from .changes import SchemaChanges
 from .subschemas import Node, as_list, is_list, types_of
 
 
@@ -17,7 +17,7 @@ def is_tuple(node: Mapping[str, Any]) -> bool:
     return "prefixItems" in node or is_list(node.get("items"))
 
 
-def tuple_as_list(node: Node, path: str, changes: Changes) -> None:
+def tuple_as_list(node: Node, path: str, changes: SchemaChanges) -> None:
     """Replaces positional items by `items` with `anyOf`."""
     keyword, rest = ("prefixItems", "items") if "prefixItems" in node else ("items", "additionalItems")
     by_position = as_list(node.pop(keyword), f"{path}.{keyword}")
@@ -43,7 +43,7 @@ def demand_items(node: Node, path: str) -> None:
         raise InvalidInputError("an array without a schema for its items is not supported here", path=path, hint=hint)
 
 
-def add_items(node: Node, path: str, changes: Changes) -> None:
+def add_items(node: Node, path: str, changes: SchemaChanges) -> None:
     """Adds a schema that accepts anything to an array without a schema for its items."""
     if "items" not in node and isinstance(node.get("type"), str) and node["type"] == "array":
         node["items"] = {}

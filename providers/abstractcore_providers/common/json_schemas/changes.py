@@ -11,7 +11,7 @@ from .rules import Effect
 _MOST_SHOWN = 8
 
 
-class Change(NamedTuple):
+class SchemaChange(NamedTuple):
     """One change, with its path in the schema, such as `$.properties.size.oneOf`."""
 
     path: str
@@ -22,10 +22,10 @@ class Change(NamedTuple):
 
 
 @dataclass(slots=True)
-class Changes:
+class SchemaChanges:
     """The changes of one schema in order, and the number of schemas in it."""
 
-    recorded: list[Change] = field(default_factory=list[Change])
+    recorded: list[SchemaChange] = field(default_factory=list[SchemaChange])
     parts: int = 0
 
     def begin_again(self) -> None:
@@ -35,15 +35,15 @@ class Changes:
 
     def same(self, path: str, what: str) -> None:
         """Adds a change that keeps the meaning."""
-        self.recorded.append(Change(path, what, "same"))
+        self.recorded.append(SchemaChange(path, what, "same"))
 
     def narrower(self, path: str, what: str, *, is_structural: bool = False) -> None:
         """Adds a change after which fewer values are accepted, and no new ones."""
-        self.recorded.append(Change(path, what, "narrower", is_structural))
+        self.recorded.append(SchemaChange(path, what, "narrower", is_structural))
 
     def looser(self, path: str, what: str, *, is_structural: bool = False) -> None:
         """Adds a change after which more values are accepted."""
-        self.recorded.append(Change(path, what, "looser", is_structural))
+        self.recorded.append(SchemaChange(path, what, "looser", is_structural))
 
     @property
     def effect(self) -> Effect:
@@ -61,7 +61,7 @@ class Changes:
         return _listed([change for change in self.recorded if change.effect == "looser"] or self.recorded)
 
 
-def _listed(changes: Sequence[Change]) -> str:
+def _listed(changes: Sequence[SchemaChange]) -> str:
     shown = "; ".join(f"{change.path} {change.what}" for change in changes[:_MOST_SHOWN])
     left = len(changes) - _MOST_SHOWN
     return f"{shown}; and {left} more" if left > 0 else shown

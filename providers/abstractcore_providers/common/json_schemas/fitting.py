@@ -8,7 +8,7 @@ from copy import deepcopy
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaError, ToolSpec, freeze_object
 
-from .changes import Changes
+from .changes import SchemaChanges
 from .property_names import sent_properties, with_sent_properties
 from .recent import Recent, Rewriting
 from .rewriting import rewritten
@@ -94,13 +94,13 @@ def _fit(
 def _rewriting(schema: JSONObject, rules: Rules, path: str, *, is_tool: bool) -> Rewriting:
     rewriting = _RECENT.find(schema, rules, is_tool)
     if rewriting is None:
-        changes = Changes()
+        changes = SchemaChanges()
         rewriting = _rewrite(schema, rules, path, changes, is_tool)
         _RECENT.keep(schema, rules, rewriting, changes.parts, is_tool)
     return rewriting
 
 
-def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: Changes, is_tool: bool) -> Rewriting:
+def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: SchemaChanges, is_tool: bool) -> Rewriting:
     try:
         whole = rewritten(schema, rules, changes, is_tool=is_tool)
         names = sent_properties(schema, rules.property_names)

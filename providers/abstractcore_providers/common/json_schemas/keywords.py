@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .changes import Changes
+from .changes import SchemaChanges
 from .rules import Rules
 from .subschemas import Node, is_list
 
@@ -53,7 +53,7 @@ STRUCTURAL = frozenset(
 _SHOWN = 40
 
 
-def leave_out_unknown(node: Node, rules: Rules, path: str, changes: Changes) -> None:
+def leave_out_unknown(node: Node, rules: Rules, path: str, changes: SchemaChanges) -> None:
     """Removes unsupported keywords from `node`. `const` becomes an enum of one value."""
     if "const" in node and rules.keywords is not None and "const" not in rules.keywords and "enum" not in node:
         node["enum"] = [node.pop("const")]

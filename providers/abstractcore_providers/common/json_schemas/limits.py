@@ -9,17 +9,17 @@ from pydantic_core import to_json
 
 from abstractcore.errors import InvalidInputError
 
-from .rules import Limits
+from .rules import SchemaLimits
 from .subschemas import ROOT, is_list, subschemas, types_of
 
 _DEFINITIONS = ("$defs", "definitions")
 
 
-def check_limits(schema: Mapping[str, Any], limits: Limits) -> None:
+def check_limits(schema: Mapping[str, Any], limits: SchemaLimits) -> None:
     """Raises `InvalidInputError` with the path at which a schema exceeds one of `limits`."""
     if limits.characters is not None:
         _check(len(to_json(schema)), limits.characters, "characters", ROOT)
-    counted = _Counted(limits)
+    counted = _SchemaTotals(limits)
     stack: list[tuple[Any, str, int]] = [(schema, ROOT, 0)]
     while stack:
         node, path, depth = stack.pop()
@@ -35,10 +35,10 @@ def check_limits(schema: Mapping[str, Any], limits: Limits) -> None:
                 stack.append((child, where, 0 if is_definition else inner))
 
 
-class _Counted:
+class _SchemaTotals:
     """Totals over a whole schema."""
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: SchemaLimits) -> None:
         self._limits = limits
         self._properties = 0
         self._values = 0

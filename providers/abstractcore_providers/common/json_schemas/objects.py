@@ -7,7 +7,7 @@ from typing import Any
 
 from abstractcore.errors import InvalidInputError
 
-from .changes import Changes
+from .changes import SchemaChanges
 from .rules import Rules
 from .subschemas import Node, as_named, is_list, is_object, type_of
 
@@ -15,7 +15,7 @@ _ABOUT_KEYS = frozenset({"properties", "patternProperties", "additionalPropertie
 _OPEN_HINT = "Declare the properties, or use a list of objects with a key and a value each."
 
 
-def close(node: Node, path: str, changes: Changes, *, is_root: bool) -> None:
+def close(node: Node, path: str, changes: SchemaChanges, *, is_root: bool) -> None:
     """Forbids additional properties; a root without properties gets none. Properties that the schema allows in words
     are a loss of structure.
 
@@ -45,7 +45,7 @@ def refuse_any_object(node: Node, path: str) -> None:
         raise InvalidInputError("an object with any keys and values is not supported here", path=path, hint=_OPEN_HINT)
 
 
-def require(node: Node, rules: Rules, path: str, changes: Changes) -> None:
+def require(node: Node, rules: Rules, path: str, changes: SchemaChanges) -> None:
     """Makes all properties required, or at least one."""
     if not is_object(node):
         return
@@ -63,7 +63,7 @@ def require(node: Node, rules: Rules, path: str, changes: Changes) -> None:
         changes.same(f"{path}.required", "is added")
 
 
-def add_type(node: Node, rules: Rules, path: str, changes: Changes) -> None:
+def add_type(node: Node, rules: Rules, path: str, changes: SchemaChanges) -> None:
     """Adds the type that a schema implies; raises `InvalidInputError` for one that accepts any type."""
     if any(keyword in node for keyword in ("type", "$ref", "anyOf")):
         return

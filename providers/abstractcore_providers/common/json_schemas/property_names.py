@@ -8,7 +8,7 @@ from typing import Any, cast
 from abstractcore.schema import JSONObject
 
 from ..name_rules import NameRule
-from .changes import Changes
+from .changes import SchemaChanges
 from .recent import Recent
 from .references import renamed_reference
 from .subschemas import KINDS, ROOT, Node, is_list
@@ -54,13 +54,15 @@ def _properties_of(schema: JSONObject) -> tuple[list[str], int]:
     return names, parts
 
 
-def with_sent_properties(schema: Mapping[str, Any], names: Mapping[str, str], changes: Changes) -> Mapping[str, Any]:
+def with_sent_properties(
+    schema: Mapping[str, Any], names: Mapping[str, str], changes: SchemaChanges
+) -> Mapping[str, Any]:
     """Returns a valid schema with `names` for its properties. Changes are added to `changes`."""
     return cast("Mapping[str, Any]", _Renaming(names, changes).schema(schema, ROOT))
 
 
 class _Renaming:
-    def __init__(self, names: Mapping[str, str], changes: Changes) -> None:
+    def __init__(self, names: Mapping[str, str], changes: SchemaChanges) -> None:
         self._names = names
         self._changes = changes
 

@@ -8,7 +8,7 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 
 from .arrays import add_items, demand_items, is_tuple, tuple_as_list
-from .changes import Changes
+from .changes import SchemaChanges
 from .keywords import ANNOTATIONS, leave_out_unknown
 from .limits import check_limits
 from .merging import merged
@@ -25,7 +25,9 @@ _MOST = 20_000
 _DEEPEST = 100
 
 
-def rewritten(schema: Mapping[str, Any], rules: Rules, changes: Changes, *, is_tool: bool = False) -> Mapping[str, Any]:
+def rewritten(
+    schema: Mapping[str, Any], rules: Rules, changes: SchemaChanges, *, is_tool: bool = False
+) -> Mapping[str, Any]:
     """Returns `schema` rewritten by `rules`, or the same object if it conforms. Changes are added to `changes`.
 
     Raises `InvalidInputError` with the path of an invalid schema, or of one that the rules cannot express.
@@ -45,7 +47,9 @@ def rewritten(schema: Mapping[str, Any], rules: Rules, changes: Changes, *, is_t
 class _Rewriting:
     """The rewriting of one schema."""
 
-    def __init__(self, root: Mapping[str, Any], rules: Rules, changes: Changes, *, without_turns: bool = False) -> None:
+    def __init__(
+        self, root: Mapping[str, Any], rules: Rules, changes: SchemaChanges, *, without_turns: bool = False
+    ) -> None:
         self.turns = False
         """Whether a subschema is negated, so that it accepts more where the schema accepts less."""
         self._without_turns = without_turns

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 
-from .changes import Changes
+from .changes import SchemaChanges
 from .merging import merged
 from .references import end_of, without_definitions
 from .rules import Rules
@@ -19,7 +19,7 @@ _NOT_AT_ROOT = ("allOf", "not", "enum", "const")
 _HINT = "Put it into a property of an object."
 
 
-def root_object(root: Node, source: Mapping[str, Any], rules: Rules, changes: Changes, *, is_tool: bool) -> Node:
+def root_object(root: Node, source: Mapping[str, Any], rules: Rules, changes: SchemaChanges, *, is_tool: bool) -> Node:
     """Returns `root`, which is `source` without its definitions, as an object. Roots of tools are objects anyway.
 
     Raises `InvalidInputError` for a root that cannot be one.
@@ -46,7 +46,7 @@ def root_object(root: Node, source: Mapping[str, Any], rules: Rules, changes: Ch
     return root
 
 
-def _referred(root: Node, source: Mapping[str, Any], changes: Changes) -> Node:
+def _referred(root: Node, source: Mapping[str, Any], changes: SchemaChanges) -> Node:
     beside = {name: value for name, value in root.items() if name != "$ref"}
     whole = merged([beside, without_definitions(end_of(source, root, ROOT))])
     if whole is None:
@@ -55,7 +55,7 @@ def _referred(root: Node, source: Mapping[str, Any], changes: Changes) -> Node:
     return whole
 
 
-def _one_object(root: Node, keyword: str, source: Mapping[str, Any], rules: Rules, changes: Changes) -> Node:
+def _one_object(root: Node, keyword: str, source: Mapping[str, Any], rules: Rules, changes: SchemaChanges) -> Node:
     """Returns the union at the root as an object with the properties of all branches, none of which is closed."""
     path = f"{ROOT}.{keyword}"
     branches = [end_of(source, branch, path) for branch in as_list(root[keyword], path)]

@@ -12,7 +12,7 @@ Effect = Literal["same", "narrower", "looser"]
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SchemaLimits:
     """The size limits of schemas; None means unlimited.
 
     `depth` is that of nested objects and arrays below the root, `properties` counts those of all objects, `enum_values`
@@ -69,7 +69,7 @@ class Rules:
     required: Literal["any", "some", "all"] = "any"
     typed: bool = False
     explicit_items: bool = False
-    limits: Limits | None = None
+    limits: SchemaLimits | None = None
     property_names: NameRule | None = None
 
 

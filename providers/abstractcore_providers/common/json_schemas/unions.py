@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
-from .changes import Changes
+from .changes import SchemaChanges
 from .merging import merged
 from .references import end_of
 from .subschemas import Node, as_list, check_schema, is_list, type_of, types_of
@@ -17,7 +17,7 @@ _CONDITIONS = ("not", "if", "then", "else")
 _ALL_TYPES = frozenset({"object", "array", "string", "number", "boolean", "null"})
 
 
-def merge_all_of(node: Node, root: Mapping[str, Any], path: str, changes: Changes) -> Node:
+def merge_all_of(node: Node, root: Mapping[str, Any], path: str, changes: SchemaChanges) -> Node:
     """Returns `node` merged with its `allOf`, which is removed where it cannot be merged."""
     seen: set[str] = set()
     while "allOf" in node:
@@ -54,7 +54,7 @@ def _keys(schema: Any) -> set[str]:
     return set(cast("Mapping[str, Any]", schema)) if isinstance(schema, dict) else {"type", "allOf", "$ref"}
 
 
-def one_of_as_any_of(node: Node, root: Mapping[str, Any], path: str, changes: Changes) -> None:
+def one_of_as_any_of(node: Node, root: Mapping[str, Any], path: str, changes: SchemaChanges) -> None:
     """Replaces `oneOf` by `anyOf`, which is equivalent if no value matches two branches.
 
     A property that `discriminator` names, as in OpenAPI and pydantic, is assumed to be required.
@@ -77,7 +77,7 @@ def one_of_as_any_of(node: Node, root: Mapping[str, Any], path: str, changes: Ch
         changes.looser(f"{path}.oneOf", "became anyOf")
 
 
-def leave_out_turns(node: Node, path: str, changes: Changes) -> None:
+def leave_out_turns(node: Node, path: str, changes: SchemaChanges) -> None:
     """Removes `not` and `if`, whose meaning is unknown after their subschemas are rewritten."""
     for keyword in _CONDITIONS:
         if keyword in node:
@@ -85,7 +85,7 @@ def leave_out_turns(node: Node, path: str, changes: Changes) -> None:
             changes.looser(f"{path}.{keyword}", "is left out")
 
 
-def split_types(node: Node, path: str, changes: Changes) -> None:
+def split_types(node: Node, path: str, changes: SchemaChanges) -> None:
     """Replaces a list of types by `anyOf`."""
     types = node.get("type")
     if not is_list(types):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from ..name_rules import ANTHROPIC_PROPERTIES
-from .rules import Limits, Rules, SchemaRules
+from .rules import Rules, SchemaLimits, SchemaRules
 
 _SAID = frozenset({"title", "description", "default", "$defs", "$ref", "type", "enum", "const", "anyOf"})
 _OBJECTS = frozenset({"properties", "required", "additionalProperties"})
@@ -30,7 +30,9 @@ _STRICT = Rules(
 )
 _OPENAI = replace(
     _STRICT,
-    limits=Limits(depth=10, properties=5_000, enum_values=1_000, name_characters=120_000, long_enum=(250, 15_000)),
+    limits=SchemaLimits(
+        depth=10, properties=5_000, enum_values=1_000, name_characters=120_000, long_enum=(250, 15_000)
+    ),
 )
 _ROOT = Rules(root_object=True, explicit_items=True)
 OPENAI = SchemaRules(replace(_ROOT, explicit_properties=True), _OPENAI, _ROOT, _OPENAI)
@@ -44,7 +46,7 @@ _CEREBRAS = replace(
     _STRICT,
     type_lists=False,
     recursion="cut",
-    limits=Limits(depth=10, properties=500, enum_values=500, long_enum=(250, 7_500), characters=5_000),
+    limits=SchemaLimits(depth=10, properties=500, enum_values=500, long_enum=(250, 7_500), characters=5_000),
 )
 CEREBRAS = SchemaRules(strict_tools=_CEREBRAS, strict_outputs=_CEREBRAS)
 
@@ -69,7 +71,7 @@ _ANTHROPIC = Rules(
     recursion="cut",
     any_of_only=True,
     closed=True,
-    limits=Limits(optional=24, unions=16),
+    limits=SchemaLimits(optional=24, unions=16),
     property_names=ANTHROPIC_PROPERTIES,
 )
 ANTHROPIC = SchemaRules(Rules(root_object=True, property_names=ANTHROPIC_PROPERTIES), _ANTHROPIC, _ANTHROPIC)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abstractcore.schema import Encoded, ModelCall, WireResponse
 
 from ...common.response_bodies import read_count
-from .dialect import Dialect
+from .dialect import MessagesDialect
 from .encode import draft
 from .errors import RIGHT_ADDRESS, error_in_body
 from .raw_predict import COUNT_PATH, with_version
@@ -14,7 +14,7 @@ PATH = "/messages/count_tokens"
 _COUNTED = ("model", "system", "messages", "tools", "tool_choice", "thinking", "output_config")
 
 
-def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
+def encode_count(call: ModelCall, dialect: MessagesDialect) -> Encoded:
     """Returns the request (https://platform.claude.com/docs/en/api/messages-count-tokens), without sampling options.
 
     Raises as `encode` does.

@@ -13,7 +13,7 @@ from ...common.raw_arguments import WrittenArguments, received_arguments
 from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
 from .blocks import CALLS, read_block
-from .dialect import Dialect
+from .dialect import MessagesDialect
 from .errors import RIGHT_ADDRESS, error_in_body
 from .usage import usage_to_ours
 from .vocabulary import FINISH_REASONS, metadata_to_ours
@@ -22,7 +22,7 @@ _MARKS = frozenset({"content", "stop_reason", "usage"})
 """Fields that only replies have."""
 
 
-def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
+def decode(response: WireResponse, dialect: MessagesDialect) -> ModelReply:
     """Returns the reply; raises `ServerError` for a body without one, or the error in it despite its status."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     if states_error(data) or not isinstance(data.get("content"), list):

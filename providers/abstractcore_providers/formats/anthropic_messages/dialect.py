@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class MessagesDialect:
     """One vendor's variant of the format.
 
     `provider` is the key of `provider_options`, and the provider whose reasoning, files and opaque parts are sent back.

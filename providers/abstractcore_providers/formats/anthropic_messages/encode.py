@@ -27,7 +27,7 @@ from ...common.sampling_options import write_sampling
 from ...common.thinking_levels import nearest_level
 from ...common.within_limits import within_limits
 from .betas import betas_to_theirs
-from .dialect import Dialect
+from .dialect import MessagesDialect
 from .outputs import has_output, output_to_theirs
 from .raw_predict import path_of, with_version
 from .tool_choice import choice_to_theirs
@@ -41,7 +41,7 @@ _HIGHEST_TEMPERATURE = 1.0
 
 
 @dataclass(slots=True)
-class Draft:
+class RequestDraft:
     """A request before it is written: its fields, the texts for its placeholders, header fields, warnings, and the
     names that it has in place of the call's.
     """
@@ -58,7 +58,7 @@ class Draft:
         return Encoded(request, tuple(self.warnings), self.names)
 
 
-def encode(call: ModelCall, dialect: Dialect) -> Encoded:
+def encode(call: ModelCall, dialect: MessagesDialect) -> Encoded:
     """Returns the request for a lowered call.
 
     Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for provider options that
@@ -72,7 +72,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     return drafted.written(path_of(call.model, stream=call.stream))
 
 
-def draft(call: ModelCall, dialect: Dialect) -> Draft:
+def draft(call: ModelCall, dialect: MessagesDialect) -> RequestDraft:
     """As `encode`, before the request is written."""
     warnings: list[CallWarning] = []
     call, names = within_limits(call, LIMITS, ANTHROPIC, dialect.provider, warnings)
@@ -108,7 +108,7 @@ def draft(call: ModelCall, dialect: Dialect) -> Draft:
         if read_claude_thinking(body.get("thinking"), effort, replays=replays, settings=dialect)[0] != thinking:
             raise duplicate_option_error(f"{options_path}.thinking")
     headers = {**JSON_HEADERS, **dialect.headers, **betas_to_theirs(betas, body, f"{options_path}.betas", warnings)}
-    return Draft(body, conversation.inputs, headers, warnings, names)
+    return RequestDraft(body, conversation.inputs, headers, warnings, names)
 
 
 def _add_thinking(
@@ -117,7 +117,7 @@ def _add_thinking(
     options: Object,
     path: str,
     replays: bool,
-    dialect: Dialect,
+    dialect: MessagesDialect,
     warnings: list[CallWarning],
 ) -> None:
     """Adds the field `thinking`, of the call and of the option `thinking`, and the effort."""
@@ -134,7 +134,7 @@ def _add_thinking(
         options["output_config"] = {**as_object(config), "effort": most}
 
 
-def _limit(asked: int | None, thinking: Thinking, dialect: Dialect, warnings: list[CallWarning]) -> int:
+def _limit(asked: int | None, thinking: Thinking, dialect: MessagesDialect, warnings: list[CallWarning]) -> int:
     """Returns the limit on the tokens of an answer, including thinking."""
     if asked is not None:
         return asked

@@ -13,28 +13,28 @@ from ...common.json_reading import Object, as_object
 from ...common.reading import get_flag, get_list, get_object, get_text, read_call
 from ...common.reasoning_origins import origin_of
 from .betas import betas_to_ours
-from .dialect import Dialect
+from .dialect import MessagesDialect
 from .outputs import has_output, output_to_ours
 from .raw_predict import VERSION, model_in
-from .read_messages import MessageReader
+from .read_messages import MessagesReader
 from .tool_choice import choice_to_ours
 from .tools import is_modelled, tools_to_ours
 from .vocabulary import CALL_FIELDS, SAMPLING, THINKING_BLOCKS
 
 
-def parse(request: WireRequest, dialect: Dialect) -> Parsed:
+def parse(request: WireRequest, dialect: MessagesDialect) -> Parsed:
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    reader = MessageReader(dialect.provider, request.body)
+    reader = MessagesReader(dialect.provider, request.body)
     model = model_in(request.url) if dialect.raw_predict else None
     read = partial(_call, reader, model, request.headers, dialect)
     return read_call(request, dialect.provider, read, reader.path_in_request)
 
 
 def _call(
-    reader: MessageReader,
+    reader: MessagesReader,
     model: str | None,
     headers: Mapping[str, str],
-    dialect: Dialect,
+    dialect: MessagesDialect,
     data: Object,
     warnings: list[CallWarning],
 ) -> ModelCall:

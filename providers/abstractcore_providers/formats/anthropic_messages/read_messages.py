@@ -38,7 +38,7 @@ _NEEDED = {
 _MESSAGE = re.compile(r"messages\[(\d+)\]")
 
 
-class MessageReader:
+class MessagesReader:
     """Reads the conversation of one request to `provider`."""
 
     def __init__(self, provider: str, body: bytes) -> None:

@@ -13,7 +13,7 @@ from .block_fields import BLOCK_FIELDS
 from .blocks import input_text, write_own
 from .citations import citation_to_theirs, cited_blocks, spanned_citations
 from .content import append_block
-from .dialect import Dialect
+from .dialect import MessagesDialect
 from .usage import billing_to_ours, counts_left_out, usage_to_theirs
 from .vocabulary import (
     FINISH_REASONS,
@@ -24,7 +24,7 @@ from .vocabulary import (
 from .write_answer import thinking_block
 
 
-def render(reply: ModelReply, dialect: Dialect) -> Rendered:
+def render(reply: ModelReply, dialect: MessagesDialect) -> Rendered:
     """Returns the body, with a warning for everything that the format cannot express."""
     warnings: list[CallWarning] = []
     inputs: list[str] = []

@@ -18,9 +18,9 @@ from ...common.raw_arguments import arguments_piece
 from .block_fields import BLOCK_FIELDS
 from .blocks import read_block
 from .citations import citation_to_ours
-from .dialect import Dialect
+from .dialect import MessagesDialect
 from .errors import RIGHT_ADDRESS, error_in_answer
-from .streamed_blocks import StreamedBlock
+from .streamed_blocks import StreamedMessageBlock
 from .usage import usage_to_ours
 from .vocabulary import FINISH_REASONS, metadata_to_ours
 
@@ -32,10 +32,10 @@ _STREAMED = ("text", "thinking", "tool_use")
 class MessageDecoder(FrameDecoder):
     """Decodes one stream. Token counts are totals: those in a later event replace earlier ones."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: MessagesDialect) -> None:
         super().__init__(RIGHT_ADDRESS, "the stream ended without its end mark")
         self._provider = dialect.provider
-        self._blocks: dict[int, StreamedBlock] = {}
+        self._blocks: dict[int, StreamedMessageBlock] = {}
         self._begun = 0
         self._text: object = _NONE
         """The index of the open text block, unless a surrogate is pending in it."""
@@ -125,10 +125,10 @@ class MessageDecoder(FrameDecoder):
 
     def _begin(self, event: Object) -> None:
         index = count_of(event, "index")
-        block = StreamedBlock(self._begun, object_of(event, "content_block"))
+        block = StreamedMessageBlock(self._begun, object_of(event, "content_block"))
         self._open(self._begun if index is None else index, block)
 
-    def _open(self, index: int, block: StreamedBlock) -> None:
+    def _open(self, index: int, block: StreamedMessageBlock) -> None:
         before = self._blocks.get(index)
         if before is not None:
             self._end_block(before)
@@ -147,7 +147,7 @@ class MessageDecoder(FrameDecoder):
         if block.first_text:
             self._write(block, block.first_text)
 
-    def _options(self, block: StreamedBlock) -> ProviderOptions:
+    def _options(self, block: StreamedMessageBlock) -> ProviderOptions:
         return read_options(block.block, BLOCK_FIELDS[block.kind], self._provider)
 
     def _add(self, event: Object) -> None:
@@ -155,7 +155,7 @@ class MessageDecoder(FrameDecoder):
         index = count_of(event, "index") or 0
         block = self._blocks.get(index)
         if block is None:
-            block = StreamedBlock.implied(self._begun, delta)
+            block = StreamedMessageBlock.implied(self._begun, delta)
             if block is None:
                 return
             self._open(index, block)
@@ -173,14 +173,14 @@ class MessageDecoder(FrameDecoder):
         else:
             block.merge(delta)
 
-    def _cite(self, block: StreamedBlock, data: Object) -> None:
+    def _cite(self, block: StreamedMessageBlock, data: Object) -> None:
         """Reads a citation, which may come after the block's stop."""
         block.citations += (citation_to_ours(data),)
         if block.ended:
             self._out.start_text(block.number)
             block.ended = False
 
-    def _write(self, block: StreamedBlock, text: str) -> None:
+    def _write(self, block: StreamedMessageBlock, text: str) -> None:
         text = self._out.surrogates.mend(block.number, text)
         if self._out.surrogates:
             self._text = _NONE
@@ -197,7 +197,7 @@ class MessageDecoder(FrameDecoder):
         if block is not None:
             self._end_block(block)
 
-    def _end_block(self, block: StreamedBlock) -> None:
+    def _end_block(self, block: StreamedMessageBlock) -> None:
         if block.ended:
             return
         block.ended = True

@@ -30,7 +30,7 @@ from abstractcore.schema import (
 from ...common.json_reading import Object
 from .blocks import own_block
 from .citations import spanned_citations
-from .dialect import Dialect
+from .dialect import MessagesDialect
 from .errors import render_error
 from .usage import usage_to_theirs
 from .vocabulary import finish_reason_to_theirs, metadata_to_theirs
@@ -40,7 +40,7 @@ _THINKING: Object = {"type": "thinking", "thinking": "", "signature": ""}
 
 
 @dataclass(slots=True)
-class _Block:
+class _RenderedBlock:
     """A block that was started: its index, and the length of its text so far."""
 
     index: int
@@ -51,9 +51,9 @@ class _Block:
 class MessageRenderer:
     """Renders one stream. A block is started by its first content, since an empty one is invalid."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: MessagesDialect) -> None:
         self._provider = dialect.provider
-        self._blocks: dict[int, _Block] = {}
+        self._blocks: dict[int, _RenderedBlock] = {}
         self._texts: dict[int, Object] = {}
         """The start event of each kind of text."""
         self._count = 0
@@ -104,7 +104,7 @@ class MessageRenderer:
         return b""
 
     def _begin(self, block: int, content: Object) -> bytes:
-        self._blocks[block] = _Block(self._count)
+        self._blocks[block] = _RenderedBlock(self._count)
         self._count += 1
         return _event({"type": "content_block_start", "index": self._count - 1, "content_block": content})
 
@@ -115,7 +115,7 @@ class MessageRenderer:
         block.length += len(piece.get("text", ""))
         return begin + self._delta(block, piece)
 
-    def _delta(self, block: _Block, piece: Object) -> bytes:
+    def _delta(self, block: _RenderedBlock, piece: Object) -> bytes:
         return _event({"type": "content_block_delta", "index": block.index, "delta": piece})
 
     def _stop(self, number: int) -> bytes:

@@ -10,7 +10,7 @@ from ...common.raw_arguments import received_arguments
 _IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
 
 
-class StreamedBlock:
+class StreamedMessageBlock:
     """The content of a block so far. Text, reasoning and tool calls are written at once; others at their stop."""
 
     __slots__ = ("block", "citations", "ended", "kind", "number", "received_text", "signature", "text")
@@ -28,7 +28,7 @@ class StreamedBlock:
         self.ended = False
 
     @classmethod
-    def implied(cls, number: int, delta: Object) -> StreamedBlock | None:
+    def implied(cls, number: int, delta: Object) -> StreamedMessageBlock | None:
         """Returns the block of a delta without a start; None if its kind cannot be determined."""
         kind = _IMPLIED.get(text_of(delta, "type") or "")
         return None if kind is None else cls(number, {"type": kind})

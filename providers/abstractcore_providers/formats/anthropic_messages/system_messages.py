@@ -16,14 +16,14 @@ from ...common.json_reading import Object, as_object
 from ...common.text_blocks import as_content
 from .block_fields import BLOCK_FIELDS
 from .content import append_block, write_content
-from .dialect import Dialect
+from .dialect import MessagesDialect
 from .writing import Writing
 
 _BEGINS: Object = {"citations": None}
 """An empty option that marks the start of a message where a text could otherwise continue the previous one."""
 
 
-def belong_at_top(messages: Sequence[Message], dialect: Dialect, warnings: list[CallWarning]) -> list[int]:
+def belong_at_top(messages: Sequence[Message], dialect: MessagesDialect, warnings: list[CallWarning]) -> list[int]:
     """Returns the indexes of the messages of the system prompt, with a warning for each that is moved there."""
     top: list[int] = []
     leading = True

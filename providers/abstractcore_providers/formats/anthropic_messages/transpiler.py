@@ -24,7 +24,7 @@ from ...common.event_framer import EventFramer
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
-from .dialect import Dialect
+from .dialect import MessagesDialect
 from .encode import encode
 from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from .stream_decoder import MessageDecoder
     from .stream_renderer import MessageRenderer
 
-_ANTHROPIC = Dialect()
+_ANTHROPIC = MessagesDialect()
 
 
 @dataclass(frozen=True, slots=True)
 class AnthropicMessages:
     """`POST /messages` (https://platform.claude.com/docs/en/api/messages)."""
 
-    dialect: Dialect = _ANTHROPIC
+    dialect: MessagesDialect = _ANTHROPIC
 
     framer = staticmethod(EventFramer)
     error = staticmethod(error_of)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from abstractcore.schema import CallWarning, OpaquePart, Part, ReasoningPart, TextPart, ToolCall
 
-from ...common.call_ids import CallIds
+from ...common.call_ids import SentCallIds
 from ...common.claude_thinking import NOT_REPLAYED
 from ...common.item_options import name_options_left_out
 from ...common.json_reading import Object
@@ -43,7 +43,7 @@ class AnswerWriter:
     searches_left_out: frozenset[str] = frozenset()
     """The ids of tool searches that the request cannot repeat."""
 
-    def write(self, parts: Sequence[Part], turn: int, ids: CallIds) -> list[Object]:
+    def write(self, parts: Sequence[Part], turn: int, ids: SentCallIds) -> list[Object]:
         """Returns the blocks of message `turn`."""
         blocks: list[Object] = []
         has_text = any(isinstance(part, TextPart) and not part.text.isspace() for part in parts)

@@ -10,7 +10,7 @@ from typing import Any, cast
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, ContentPart, ModelCall, OpaquePart, Part, ToolResult
 
-from ...common.call_ids import CallIds
+from ...common.call_ids import SentCallIds
 from ...common.conversations import refuse_system_only, refuse_unanswered_calls
 from ...common.item_options import with_options
 from ...common.json_reading import Object
@@ -18,7 +18,7 @@ from ...common.reasoning_origins import origin_of
 from ...common.text_blocks import as_content
 from .block_fields import MESSAGE_FIELDS
 from .content import append_block, with_extras, write_content
-from .dialect import Dialect
+from .dialect import MessagesDialect
 from .read_content import reads_as_opaque
 from .system_messages import belong_at_top, write_system
 from .tool_searches import unrepeatable_searches
@@ -30,7 +30,7 @@ _LEGAL_ID = re.compile("[a-zA-Z0-9_-]+")
 
 
 @dataclass(slots=True)
-class Conversation:
+class EncodedConversation:
     """The messages that are sent. `inputs` are the texts for the placeholders of calls' inputs."""
 
     system: str | list[Object] | None = None
@@ -38,7 +38,9 @@ class Conversation:
     inputs: list[str] = field(default_factory=list[str])
 
 
-def write_messages(call: ModelCall, dialect: Dialect, writing: Writing, tools: Sequence[Object]) -> Conversation:
+def write_messages(
+    call: ModelCall, dialect: MessagesDialect, writing: Writing, tools: Sequence[Object]
+) -> EncodedConversation:
     """Returns the conversation beside the definitions of `tools`; a message without any part left is omitted.
 
     Raises `UnsupportedContentError` for unsupported content, `InvalidInputError` without a user or assistant message.
@@ -46,8 +48,8 @@ def write_messages(call: ModelCall, dialect: Dialect, writing: Writing, tools: S
     refuse_system_only(call.messages)
     refuse_unanswered_calls(call.messages)
     top = belong_at_top(call.messages, dialect, writing.warnings)
-    written = Conversation(write_system([(i, call.messages[i]) for i in top], writing))
-    ids = CallIds(call.messages, lambda _, id: _LEGAL_ID.fullmatch(id))
+    written = EncodedConversation(write_system([(i, call.messages[i]) for i in top], writing))
+    ids = SentCallIds(call.messages, lambda _, id: _LEGAL_ID.fullmatch(id))
     origin, replays = origin_of(dialect.provider, call.model), not (dialect.block_binding and call.thinking == "off")
     searches = unrepeatable_searches(call.messages, tools)
     answers = AnswerWriter(origin, written.inputs, writing, replays, dialect.assistant_documents, searches)
@@ -84,7 +86,7 @@ def _content(parts: Sequence[Part], path: str, writing: Writing) -> str | list[O
     return as_content(blocks)
 
 
-def _result(part: Part, turn: int, index: int, ids: CallIds, writing: Writing) -> Object:
+def _result(part: Part, turn: int, index: int, ids: SentCallIds, writing: Writing) -> Object:
     assert isinstance(part, ToolResult)
     path = f"messages[{turn}].parts[{index}]"
     block: Object = {"type": "tool_result", "tool_use_id": ids.of_result(turn, part.call_id)}

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abstractcore.schema import CallWarning, Encoded, ModelCall, WireResponse
 
 from ...common.response_bodies import read_count
-from .dialect import Dialect
+from .dialect import ConverseDialect
 from .encode import request_body, request_to
 from .errors import RIGHT_ADDRESS, error_in_body
 from .model_fields import FIELDS
@@ -13,7 +13,7 @@ from .model_fields import FIELDS
 _COUNTED = ("messages", "system", "toolConfig", FIELDS)
 
 
-def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
+def encode_count(call: ModelCall, dialect: ConverseDialect) -> Encoded:
     """Returns the request; raises as `encode` does."""
     warnings: list[CallWarning] = []
     body, inputs, _ = request_body(call, dialect, warnings)

@@ -12,7 +12,7 @@ TopKField: TypeAlias = Literal["top_k", "inferenceConfig.topK", ""]
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class ConverseDialect:
     """How the requests of a model are written.
 
     `thinking_field` and `top_k_field` are the fields of `additionalModelRequestFields` for these options, empty if

@@ -22,7 +22,7 @@ from abstractcore.schema import (
 )
 
 from ...common.cache_times import CacheTimes
-from ...common.call_ids import CallIds
+from ...common.call_ids import SentCallIds
 from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object
 from ...common.json_schemas import BEDROCK
@@ -31,7 +31,7 @@ from ...common.raw_arguments import written_with
 from ...common.request_limits import BEDROCK as LIMITS
 from ...common.sampling_options import write_sampling
 from ...common.within_limits import within_limits
-from .dialect import Dialect
+from .dialect import ConverseDialect
 from .model_fields import check_thinking, fit_thinking, forbid_tools, write_thinking, write_top_k
 from .provider_options import add_provider_options
 from .read_blocks import INPUT
@@ -45,7 +45,7 @@ _HIGHEST_TEMPERATURE = 1.0
 _UNSUPPORTED = ("parallel_tool_calls", "modalities")
 
 
-def encode(call: ModelCall, dialect: Dialect) -> Encoded:
+def encode(call: ModelCall, dialect: ConverseDialect) -> Encoded:
     """Returns the request for a lowered call.
 
     Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for a conversation that starts
@@ -63,7 +63,7 @@ def request_to(model: str, operation: str, body: Object, inputs: list[str]) -> W
 
 
 def request_body(
-    call: ModelCall, dialect: Dialect, warnings: list[CallWarning]
+    call: ModelCall, dialect: ConverseDialect, warnings: list[CallWarning]
 ) -> tuple[Object, list[str], schema.SentNames | None]:
     """Returns the body, the texts for its placeholders, which are the inputs of tool calls, and the names that it has
     in place of the call's.
@@ -115,9 +115,9 @@ def _without_status(call: ModelCall, warnings: list[CallWarning]) -> ModelCall:
     return call.with_(messages=tuple(messages))
 
 
-def _messages(messages: list[Message], writer: BlockWriter, dialect: Dialect) -> list[Object]:
+def _messages(messages: list[Message], writer: BlockWriter, dialect: ConverseDialect) -> list[Object]:
     """Returns user and assistant messages in turn; tool results are part of the user's."""
-    ids = CallIds(messages, lambda _, id: _ID.fullmatch(id))
+    ids = SentCallIds(messages, lambda _, id: _ID.fullmatch(id))
     written: list[Object] = []
     for turn, message in enumerate(messages):
         role = "assistant" if message.role == "assistant" else "user"
@@ -129,7 +129,7 @@ def _messages(messages: list[Message], writer: BlockWriter, dialect: Dialect) ->
     return written
 
 
-def _id(ids: CallIds, turn: int, part: ToolCall | ToolResult) -> str:
+def _id(ids: SentCallIds, turn: int, part: ToolCall | ToolResult) -> str:
     return ids.of_call(turn, part.id) if isinstance(part, ToolCall) else ids.of_result(turn, part.call_id)
 
 

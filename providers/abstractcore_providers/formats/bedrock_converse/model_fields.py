@@ -22,7 +22,7 @@ from ...common.claude_thinking import (
 from ...common.json_reading import Object, as_object, count_of
 from ...common.provider_options import duplicate_option_error
 from ...common.thinking_levels import nearest_level
-from .dialect import Dialect, ThinkingField, TopKField
+from .dialect import ConverseDialect, ThinkingField, TopKField
 from .vocabulary import PROVIDER
 
 FIELDS, OUTPUT = "additionalModelRequestFields", "outputConfig"
@@ -38,7 +38,7 @@ _OFF = "none"
 """The word for thinking that is off, in fields that have a level as their value."""
 
 
-def fit_thinking(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> Thinking:
+def fit_thinking(call: ModelCall, dialect: ConverseDialect, warnings: list[CallWarning]) -> Thinking:
     """Returns the thinking to send, as far as the model has a field for it; None if it has none."""
     asked, field = call.thinking, dialect.thinking_field
     if asked is None:
@@ -52,13 +52,13 @@ def fit_thinking(call: ModelCall, dialect: Dialect, warnings: list[CallWarning])
     return nearest_level(asked, _AMAZONS, warnings) if field == _AMAZON else asked
 
 
-def replays_thinking(dialect: Dialect, messages: Any) -> bool:
+def replays_thinking(dialect: ConverseDialect, messages: Any) -> bool:
     """Whether messages of a request contain thinking that the model checks against the conversation."""
     return dialect.block_binding and has_thinking(messages, frozenset({"reasoningContent"}))
 
 
 def write_thinking(
-    asked: Thinking, dialect: Dialect, body: Object, options: Object, warnings: list[CallWarning]
+    asked: Thinking, dialect: ConverseDialect, body: Object, options: Object, warnings: list[CallWarning]
 ) -> None:
     """Adds the thinking that `fit_thinking` returned to `body`. The field of Claude's models is merged with the one in
     `options`, the provider options, which is removed there.
@@ -74,7 +74,7 @@ def write_thinking(
 
 
 def _write_claude(
-    asked: Thinking, dialect: Dialect, body: Object, options: Object, warnings: list[CallWarning]
+    asked: Thinking, dialect: ConverseDialect, body: Object, options: Object, warnings: list[CallWarning]
 ) -> None:
     fields, output = as_object(options.get(FIELDS)), as_object(options.get(OUTPUT))
     group = f"{_OPTIONS}.{FIELDS}"
@@ -116,7 +116,7 @@ def _add_beta(body: Object, options: Object, warnings: list[CallWarning]) -> Non
     options[FIELDS] = {name: value for name, value in fields.items() if name != BETAS}
 
 
-def take_thinking(dialect: Dialect, body: Object) -> Thinking:
+def take_thinking(dialect: ConverseDialect, body: Object) -> Thinking:
     """Removes the thinking from `body` and returns it; None, with the rest left in `body`, if a call cannot express
     it.
     """
@@ -125,7 +125,7 @@ def take_thinking(dialect: Dialect, body: Object) -> Thinking:
     return _take_others(dialect, fields) if asked is None else asked
 
 
-def _take_others(dialect: Dialect, fields: Object) -> Thinking:
+def _take_others(dialect: ConverseDialect, fields: Object) -> Thinking:
     others = [field for field in _OTHER_FIELDS if field == dialect.thinking_field or dialect.reads_all]
     for field in others:
         level = _take_amazon(fields) if field == _AMAZON else _take_level(fields, field)
@@ -151,7 +151,7 @@ def _take_level(fields: Object, field: str) -> ThinkingLevel | None:
     return level
 
 
-def _take_claude(dialect: Dialect, body: Object, fields: Object) -> Thinking:
+def _take_claude(dialect: ConverseDialect, body: Object, fields: Object) -> Thinking:
     output, given = as_object(body.get(OUTPUT)), fields.get(_CLAUDE)
     bound = "block_binding" in as_object(given)
     replays = replays_thinking(dialect, body.get("messages"))
@@ -173,7 +173,7 @@ def _level(value: Any, levels: tuple[ThinkingLevel, ...]) -> ThinkingLevel | Non
     return value if value in levels else None
 
 
-def write_top_k(top_k: int, model: str, dialect: Dialect, body: Object, warnings: list[CallWarning]) -> None:
+def write_top_k(top_k: int, model: str, dialect: ConverseDialect, body: Object, warnings: list[CallWarning]) -> None:
     """Adds `top_k` to `body`, for models with a field for it."""
     if dialect.top_k_field:
         _put(body, dialect.top_k_field, top_k)
@@ -182,7 +182,7 @@ def write_top_k(top_k: int, model: str, dialect: Dialect, body: Object, warnings
         warnings.append(CallWarning("unsupported_option", "sampling.top_k", message, top_k))
 
 
-def take_top_k(dialect: Dialect, body: Object) -> int | None:
+def take_top_k(dialect: ConverseDialect, body: Object) -> int | None:
     """Removes `top_k` from `body` and returns it."""
     fields = as_object(body.get(FIELDS))
     for field in filter(None, get_args(TopKField) if dialect.reads_all else (dialect.top_k_field,)):
@@ -208,7 +208,7 @@ def take_forbidden_tools(body: Object) -> ToolChoice | None:
     return ToolChoice("none")
 
 
-def check_thinking(asked: Thinking, dialect: Dialect, body: Object) -> None:
+def check_thinking(asked: Thinking, dialect: ConverseDialect, body: Object) -> None:
     """Raises `InvalidInputError` if a provider option in `body` is read as another value of thinking than `asked`."""
     if dialect.thinking_field != _CLAUDE:
         return
@@ -219,7 +219,7 @@ def check_thinking(asked: Thinking, dialect: Dialect, body: Object) -> None:
         raise duplicate_option_error(f"{_OPTIONS}.{FIELDS}.{_CLAUDE}")
 
 
-def reads_a_field(name: str, value: Any, dialect: Dialect) -> bool:
+def reads_a_field(name: str, value: Any, dialect: ConverseDialect) -> bool:
     """Whether a call has a field for an entry of `additionalModelRequestFields`."""
     copied: Any = dict(as_object(value)) if isinstance(value, dict) else value
     alone: Object = {FIELDS: {name: copied}}

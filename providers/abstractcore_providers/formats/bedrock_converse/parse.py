@@ -13,7 +13,7 @@ from ...common.json_reading import Object, as_object, read_json, text_of
 from ...common.raw_arguments import WrittenArguments
 from ...common.reading import ErrorsAt, get_group, get_list, get_object, read_call
 from ...common.reasoning_origins import origin_of
-from .dialect import Dialect
+from .dialect import ConverseDialect
 from .model_fields import OUTPUT, take_forbidden_tools, take_thinking, take_top_k
 from .provider_options import is_json_schema, options_left
 from .read_blocks import INPUT, BlockReader
@@ -24,7 +24,7 @@ from .vocabulary import PROVIDER, SAMPLING
 _PATH = re.compile(r"/model/([^/]+)/(converse|converse-stream)$")
 
 
-def parse(request: WireRequest, dialect: Dialect) -> Parsed:
+def parse(request: WireRequest, dialect: ConverseDialect) -> Parsed:
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     asked = _PATH.search(urlsplit(request.url).path)
     if asked is None:
@@ -34,7 +34,7 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
 
 
 def _call(
-    body: bytes, model: str, stream: bool, dialect: Dialect, data: Object, warnings: list[CallWarning]
+    body: bytes, model: str, stream: bool, dialect: ConverseDialect, data: Object, warnings: list[CallWarning]
 ) -> ModelCall:
     reader = BlockReader(WrittenArguments(body, INPUT), origin_of(PROVIDER, model), warnings)
     config = get_group(data, "toolConfig")

@@ -8,7 +8,7 @@ from abstractcore.errors import InvalidInputError
 
 from ...common.json_reading import Object, as_object
 from ...common.provider_options import duplicate_option_error
-from .dialect import Dialect
+from .dialect import ConverseDialect
 from .model_fields import FIELDS, OUTPUT, reads_a_field
 from .vocabulary import PROVIDER
 
@@ -22,7 +22,7 @@ _IN_GROUPS: dict[str, frozenset[str]] = {
 """Objects of which a call models some entries: always those named, others as far as they can be read."""
 
 
-def add_provider_options(body: Object, options: Object, dialect: Dialect) -> None:
+def add_provider_options(body: Object, options: Object, dialect: ConverseDialect) -> None:
     """Adds the provider options to `body`; raises `InvalidInputError` for those that duplicate a field of the call."""
     for name, value in options.items():
         path = f"provider_options.{PROVIDER}.{name}"
@@ -34,7 +34,7 @@ def add_provider_options(body: Object, options: Object, dialect: Dialect) -> Non
             body[name] = value
 
 
-def _add_group(body: Object, group: str, value: Any, dialect: Dialect, path: str) -> None:
+def _add_group(body: Object, group: str, value: Any, dialect: ConverseDialect, path: str) -> None:
     if not isinstance(value, dict):
         raise InvalidInputError(f"expected an object, got {type(value).__name__}", path=path)
     given = as_object(value)
@@ -47,7 +47,7 @@ def _add_group(body: Object, group: str, value: Any, dialect: Dialect, path: str
     written.update(given)
 
 
-def _has_field(group: str, name: str, value: Any, dialect: Dialect) -> bool:
+def _has_field(group: str, name: str, value: Any, dialect: ConverseDialect) -> bool:
     """Whether a `ModelCall` has a field for this entry."""
     if name in _IN_GROUPS[group]:
         return True

@@ -9,7 +9,7 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Message, Part, Role, SchemaError, ToolResult
 
 from ...common.reading import get_list, get_object, get_role, has_content, message_left_out, name_the_rest
-from .dialect import Dialect
+from .dialect import ConverseDialect
 from .read_blocks import BlockReader
 from .turns import is_boundary
 from .vocabulary import SEPARATOR
@@ -19,7 +19,7 @@ _ROLES: dict[str, Role] = {"system": "system", "user": "user", "assistant": "ass
 
 
 def read_messages(
-    system: Sequence[Any], values: Iterable[Any], reader: BlockReader, dialect: Dialect
+    system: Sequence[Any], values: Iterable[Any], reader: BlockReader, dialect: ConverseDialect
 ) -> tuple[Message, ...]:
     """Returns the conversation, system messages first; raises `InvalidInputError` with the path of what is wrong.
 

@@ -26,7 +26,7 @@ from .streamed_blocks import (
     HostedResultBlock,
     ImageBlock,
     ReasoningBlock,
-    StreamedBlock,
+    StreamedConverseBlock,
     TextBlock,
 )
 from .usage import usage_to_ours
@@ -50,8 +50,8 @@ class ConverseDecoder(FrameDecoder):
             cut=_CUT,
         )
         self._model = model
-        self._blocks: dict[int, StreamedBlock] = {}
-        self._open: dict[int, StreamedBlock] = {}
+        self._blocks: dict[int, StreamedConverseBlock] = {}
+        self._open: dict[int, StreamedConverseBlock] = {}
         self._numbers: dict[int, int] = {}
         self._ids = ReceivedIds()
         self._text_index = -1
@@ -142,7 +142,7 @@ class ConverseDecoder(FrameDecoder):
                 whole[name] = {**value, field: self._out.surrogates.mend(index, piece)}
         return whole
 
-    def _opened(self, index: int, new: StreamedBlock) -> StreamedBlock:
+    def _opened(self, index: int, new: StreamedConverseBlock) -> StreamedConverseBlock:
         """Returns the open block at `index`: `new` if there was none, else the existing one, which may be reopened."""
         block = self._blocks.setdefault(index, new)
         if type(block) is not type(new):
@@ -208,7 +208,7 @@ def _index(data: Object) -> int:
     return index
 
 
-def _begun(index: int, start: Object, ids: ReceivedIds) -> StreamedBlock | None:
+def _begun(index: int, start: Object, ids: ReceivedIds) -> StreamedConverseBlock | None:
     """Returns the block that an event starts; None for a kind without a start, or an unknown one."""
     use = object_of(start, "toolUse")
     if use:

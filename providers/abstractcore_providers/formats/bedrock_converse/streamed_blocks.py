@@ -30,7 +30,7 @@ from .read_blocks import STATUSES
 from .vocabulary import PROVIDER
 
 
-class StreamedBlock(Protocol):
+class StreamedConverseBlock(Protocol):
     """One block. `name` is the field of an event that has its content."""
 
     name: ClassVar[str]

@@ -28,7 +28,7 @@ from ...common.json_schemas import BEDROCK
 from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
 from ...common.tool_parameters import describe_tool, read_parameters, read_tool_spec, write_parameters
 from .cache_points import read_cache, write_cache
-from .dialect import Dialect
+from .dialect import ConverseDialect
 
 _SYSTEM_TOOLS: dict[HostedToolKind, str] = {"web_search": "nova_grounding", "code_interpreter": "nova_code_interpreter"}
 _NO_CALLS = ToolChoice("none")
@@ -37,7 +37,7 @@ _SPEC = frozenset({"name", "description", "inputSchema", "strict"})
 
 
 def write_tool_config(
-    call: ModelCall, dialect: Dialect, times: CacheTimes, warnings: list[CallWarning]
+    call: ModelCall, dialect: ConverseDialect, times: CacheTimes, warnings: list[CallWarning]
 ) -> tuple[Object, bool]:
     """Returns the format's `toolConfig`, empty if there are no tools, and whether a field of the model forbids tool
     calls.
@@ -71,7 +71,7 @@ def _used(messages: Iterable[Message]) -> bool:
     return any(isinstance(part, _USES) for message in messages for part in message.parts)
 
 
-def _stubs(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> tuple[Object, bool]:
+def _stubs(call: ModelCall, dialect: ConverseDialect, warnings: list[CallWarning]) -> tuple[Object, bool]:
     """Returns definitions of the tools that the conversation used, which the call does not offer any more: the names
     alone. The model is forbidden to call them, where there is a field for that.
 

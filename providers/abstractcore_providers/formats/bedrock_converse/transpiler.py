@@ -24,7 +24,7 @@ from abstractcore.schema import (
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
-from .dialect import Dialect
+from .dialect import ConverseDialect
 from .encode import encode
 from .errors import error_of, render_error
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .stream_renderer import ConverseRenderer
 
 
-_ANY = Dialect(reads_all=True)
+_ANY = ConverseDialect(reads_all=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ class BedrockConverse:
     """
 
     model: str | None = None
-    dialect: Dialect = _ANY
+    dialect: ConverseDialect = _ANY
 
     framer = staticmethod(AwsEventStreamFramer)
     error = staticmethod(error_of)

@@ -18,7 +18,7 @@ from .vocabulary import PROVIDER, WARNINGS
 
 
 @dataclass(slots=True)
-class Turn:
+class MessageGroup:
     """One or more adjacent messages that are sent as one."""
 
     indexes: list[int]
@@ -37,8 +37,8 @@ def turns_of(
     """
     refuse_system_only(call.messages)
     refuse_unanswered_calls(call.messages)
-    system: list[Turn] = []
-    others: list[Turn] = []
+    system: list[MessageGroup] = []
+    others: list[MessageGroup] = []
     origin = origin_of(PROVIDER, call.model)
     # In the order in which they are sent, as TTLs of cache points depend on it.
     for index, message in sorted(enumerate(call.messages), key=lambda numbered: numbered[1].role != "system"):
@@ -49,7 +49,7 @@ def turns_of(
         if fitted is None:
             warnings += own
         else:
-            _add(Turn([index], fitted, own), system if message.role == "system" else others)
+            _add(MessageGroup([index], fitted, own), system if message.role == "system" else others)
     if not others:
         raise WARNINGS.nothing_left()
     if others[0].message.role == "assistant":
@@ -64,7 +64,7 @@ def turns_of(
     return [turn.message for turn in system], [turn.message for turn in others]
 
 
-def _warn_of_moves(system: Sequence[Turn], others: Sequence[Turn], warnings: list[CallWarning]) -> None:
+def _warn_of_moves(system: Sequence[MessageGroup], others: Sequence[MessageGroup], warnings: list[CallWarning]) -> None:
     begin = others[0].indexes[0]
     if not system or system[-1].indexes[0] < begin:
         return
@@ -100,7 +100,7 @@ def _fitted(message: Message, index: int, fitting: Fitting) -> Message | None:
         return None
 
 
-def _add(turn: Turn, turns: list[Turn]) -> None:
+def _add(turn: MessageGroup, turns: list[MessageGroup]) -> None:
     """Appends `turn`, or merges it into the last one if the two could not be distinguished."""
     last = turns[-1] if turns else None
     if last is None or _are_apart(last.message, turn.message):
@@ -134,7 +134,7 @@ def _joined(before: Message, after: Message) -> Message:
     return Message(before.role, (*before.parts, *after.parts))
 
 
-def _losses(turn: Turn) -> list[CallWarning]:
+def _losses(turn: MessageGroup) -> list[CallWarning]:
     """Warns of what is lost of a turn. For one of several messages, a single warning has the result, with the texts of
     the warnings for their parts."""
     if len(turn.indexes) == 1:

@@ -12,9 +12,9 @@ from ...common.item_options import read_options
 from ...common.json_reading import Object, flag_of, object_of, objects_of, text_of
 from ...common.raw_arguments import WrittenArguments
 from ...common.sound_pieces import SoundPieces, is_samples
-from .grounding import AnswerText, read_grounding
+from .grounding import GroundedText, read_grounding
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, read_whole
-from .transcriptions import FIELD, Transcription, read_transcription
+from .transcriptions import FIELD, GeminiTranscription, read_transcription
 from .vocabulary import ARGUMENTS
 
 
@@ -38,7 +38,7 @@ class Blocks:
         self._options = NO_OPTIONS
         """The options of the open text."""
         self._pieces: list[str] = []
-        self._texts: list[AnswerText] = []
+        self._texts: list[GroundedText] = []
         self._sound = SoundPieces()
 
     def feed(self, content: Object, body: bytes) -> None:
@@ -70,7 +70,7 @@ class Blocks:
         elif self._text is not None:
             self._append(out.surrogates.rest(self._text))
             out.end_text(self._text)
-            self._texts.append(AnswerText(self._parts - 1, self._text, "".join(self._pieces)))
+            self._texts.append(GroundedText(self._parts - 1, self._text, "".join(self._pieces)))
             self._pieces.clear()
         self._text = self._thought = self._transcript = None
 
@@ -118,7 +118,7 @@ class Blocks:
         if signature:
             self.close(signature)
 
-    def _add_transcription(self, piece: Transcription, separate: bool) -> None:
+    def _add_transcription(self, piece: GeminiTranscription, separate: bool) -> None:
         if not piece.text:
             return
         if self._transcript is None or separate or not piece.is_more:

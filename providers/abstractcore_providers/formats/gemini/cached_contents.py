@@ -34,7 +34,7 @@ from ...common.json_headers import JSON_HEADERS
 from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.operations import CACHED_CONTENTS
 from ...common.response_bodies import read_body
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .encode import body_of, resource_of
 from .vocabulary import ARGUMENTS
 
@@ -83,7 +83,7 @@ class CachedContentLifetime(OperationInput):
         _check_seconds(self.seconds)
 
 
-def cached_content_operations(dialect: Dialect) -> Operations:
+def cached_content_operations(dialect: GenerateContentDialect) -> Operations:
     """Returns the operations on `cachedContents` by name."""
 
     def operation(
@@ -116,7 +116,7 @@ def _check_text(value: object, name: str) -> None:
         raise SchemaError(f"expected a text, got {shown(value)}", name)
 
 
-def encode_keeping(given: CachedContentInput, dialect: Dialect) -> Encoded:
+def encode_keeping(given: CachedContentInput, dialect: GenerateContentDialect) -> Encoded:
     """Returns the request that caches the messages and tools of a lowered call.
 
     Raises `UnsupportedOptionError` for a model without cached contents.
@@ -177,7 +177,7 @@ def _path_of(name: str) -> str:
     return f"/{_COLLECTION}/{quote(name.rpartition('/')[2], safe='')}"
 
 
-def decode_kept(response: WireResponse, dialect: Dialect) -> CachedContent:
+def decode_kept(response: WireResponse, dialect: GenerateContentDialect) -> CachedContent:
     """Reads a cached content; raises `ServerError` for a body without its name."""
     data = as_object(read_body(response, RIGHT_ADDRESS))
     name = text_of(data, "name")

@@ -8,7 +8,7 @@ from ...common.body_writer import BodyWriter
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body
 from ...common.json_headers import JSON_HEADERS
 from ...common.response_bodies import read_count
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .encode import body_of, resource_of
 from .vocabulary import ARGUMENTS
 
@@ -16,7 +16,7 @@ _COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")
 """The fields that Vertex AI counts, at the top level."""
 
 
-def encode_count(call: ModelCall, dialect: Dialect) -> Encoded:
+def encode_count(call: ModelCall, dialect: GenerateContentDialect) -> Encoded:
     """Returns the request for the number of tokens of a lowered call, including tools and system instruction."""
     writer = BodyWriter(dialect.provider, ARGUMENTS)
     body, resource = body_of(call, dialect, writer), resource_of(call.model, dialect)

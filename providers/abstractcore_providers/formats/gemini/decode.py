@@ -10,12 +10,12 @@ from abstractcore.schema import CallWarning, ModelReply, WireResponse, accumulat
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body
 from ...common.json_reading import Object, as_object, as_objects, objects_of
 from ...common.response_bodies import fitting_reply, no_reply, read_body
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .stream_decoder import MARKS, ReplyDecoder
 from .vocabulary import block_reason
 
 
-def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
+def decode(response: WireResponse, dialect: GenerateContentDialect) -> ModelReply:
     """Returns the reply; raises `ServerError` for a body without one, or the error in it despite its status.
 
     It is read as a stream of one chunk, so that both give the same. A list has the chunks of a stream.

@@ -12,7 +12,7 @@ RESULT_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "application/
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class GenerateContentDialect:
     """One vendor's variant of the format, for one model.
 
     `provider` is the key of `provider_options`. Files of the types `media_in_results` are inside a tool's result, which

@@ -12,7 +12,7 @@ from ...common.json_reading import Object
 from ...common.json_schemas import GEMINI
 from ...common.request_limits import GEMINI as LIMITS
 from ...common.within_limits import within_limits
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .provider_options import add_provider_options
 from .vocabulary import ARGUMENTS
 from .write_messages import write_contents, write_system
@@ -21,7 +21,7 @@ from .write_settings import add_server_side_calls, write_generation_config, writ
 _COLLECTIONS = ("tunedModels/", "endpoints/", "publishers/")
 
 
-def encode(call: ModelCall, dialect: Dialect) -> Encoded:
+def encode(call: ModelCall, dialect: GenerateContentDialect) -> Encoded:
     """Returns the request for a lowered call.
 
     Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for provider options that
@@ -34,7 +34,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
     return Encoded(request, tuple(writer.warnings), writer.names)
 
 
-def body_of(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> Object:
+def body_of(call: ModelCall, dialect: GenerateContentDialect, writer: BodyWriter) -> Object:
     """Returns the body of the request for `call`."""
     call, writer.names = within_limits(call, LIMITS, GEMINI, dialect.provider, writer.warnings)
     body: Object = {"contents": write_contents(call.messages, call.model, dialect, writer)}
@@ -55,7 +55,7 @@ def body_of(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> Object:
     return body
 
 
-def resource_of(model: str, dialect: Dialect) -> str:
+def resource_of(model: str, dialect: GenerateContentDialect) -> str:
     """Returns the path of a model below the base URL; the name of a tuned one includes its collection."""
     if model.startswith(_COLLECTIONS):
         name = model

@@ -16,7 +16,7 @@ _CHUNK, _SCORES = "groundingChunk", "confidenceScores"
 
 
 @dataclass(frozen=True, slots=True)
-class AnswerText:
+class GroundedText:
     """A text part of a reply: its number among non-empty parts on the wire, its block, and its text."""
 
     part: int
@@ -24,7 +24,7 @@ class AnswerText:
     text: str
 
 
-def read_grounding(metadata: Any, texts: Sequence[AnswerText]) -> dict[int, list[Citation]]:
+def read_grounding(metadata: Any, texts: Sequence[GroundedText]) -> dict[int, list[Citation]]:
     """Reads the citations in a candidate's `groundingMetadata`, by the blocks of the texts that they refer to."""
     data = as_object(metadata)
     chunks = objects_of(data, "groundingChunks")
@@ -57,7 +57,7 @@ def _indexes(support: Object) -> list[int]:
     return counts_of(support, "groundingChunkIndices")
 
 
-def _find(texts: Sequence[AnswerText], part: int, begins: int) -> tuple[AnswerText | None, int]:
+def _find(texts: Sequence[GroundedText], part: int, begins: int) -> tuple[GroundedText | None, int]:
     """Returns the text of part `part`, and the bytes before it; else the one that contains byte `begins` of all of
     them.
     """

@@ -12,7 +12,7 @@ from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 from ...common.json_reading import Object
 from ...common.reading import get_group, get_list, get_object, read_call
 from ...common.reasoning_origins import origin_of
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .provider_options import read_provider_options
 from .read_messages import ConversationReader
 from .read_settings import (
@@ -32,7 +32,7 @@ _URL = re.compile(
 )
 
 
-def parse(request: WireRequest, dialect: Dialect) -> Parsed:
+def parse(request: WireRequest, dialect: GenerateContentDialect) -> Parsed:
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     match = _URL.match(request.url)
     if match is None:
@@ -45,7 +45,7 @@ def parse(request: WireRequest, dialect: Dialect) -> Parsed:
 
 
 def _call(
-    body: bytes, model: str, stream: bool, dialect: Dialect, data: Object, warnings: list[CallWarning]
+    body: bytes, model: str, stream: bool, dialect: GenerateContentDialect, data: Object, warnings: list[CallWarning]
 ) -> ModelCall:
     data = with_names(data)
     if data.get("model") is not None:

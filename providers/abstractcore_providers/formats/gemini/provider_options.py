@@ -9,7 +9,7 @@ from abstractcore.schema import CallWarning, ModelCall
 
 from ...common.json_reading import Object, as_object, as_objects
 from ...common.provider_options import duplicate_option_error, options_for
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .vocabulary import (
     HOSTED_TOOLS,
     LEVELS,
@@ -114,7 +114,7 @@ def asks_for_server_side_calls(body: Object) -> bool:
     return with_names(as_object(body.get("toolConfig"))).get(SERVER_SIDE_CALLS) is not None
 
 
-def read_provider_options(body: Object, dialect: Dialect) -> Object:
+def read_provider_options(body: Object, dialect: GenerateContentDialect) -> Object:
     """Returns the fields of a client's request that a call does not have."""
     options: Object = {}
     implied = dialect.server_side_calls and needs_server_side_calls(body)

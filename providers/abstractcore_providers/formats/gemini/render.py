@@ -11,7 +11,7 @@ from abstractcore.schema import CallWarning, Citation, JSONObject, ModelReply, P
 from ...common.billing_table import BillingTable, merged
 from ...common.body_writer import BodyWriter
 from ...common.json_reading import Object, as_object
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .grounding import is_rest_of_grounding, write_grounding
 from .usage import billing_to_ours, usage_to_theirs
 from .vocabulary import (
@@ -24,7 +24,7 @@ from .vocabulary import (
 from .written_parts import write_part
 
 
-def render(reply: ModelReply, dialect: Dialect) -> Rendered:
+def render(reply: ModelReply, dialect: GenerateContentDialect) -> Rendered:
     """Returns the body, with a warning for everything that the format cannot express."""
     writer = BodyWriter(dialect.provider, ARGUMENTS, one_line=True)
     warnings = writer.warnings

@@ -15,7 +15,7 @@ from ...common.frame_decoder import FrameDecoder
 from ...common.google_errors import RIGHT_ADDRESS, error_in_answer
 from ...common.json_reading import Cut, Object, count_of, mended, object_of, objects_of, text_of
 from .blocks import Blocks
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .grounding import rest_of_grounding
 from .usage import billing_to_ours, usage_to_ours
 from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours
@@ -32,7 +32,7 @@ _COUNTED = 64
 class ReplyDecoder(FrameDecoder):
     """Decodes one reply: its first candidate. The end of a stream is only marked by a finish reason."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: GenerateContentDialect) -> None:
         super().__init__(RIGHT_ADDRESS, "the stream ended without a finish reason", cut=_CUT)
         self._provider = dialect.provider
         self._billing = dialect.billing

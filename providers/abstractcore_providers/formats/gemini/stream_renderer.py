@@ -36,7 +36,7 @@ from ...common.body_writer import BodyWriter
 from ...common.google_errors import render_error
 from ...common.json_reading import Object
 from ...common.sound_pieces import is_samples
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .grounding import write_grounding
 from .render import grouped_metadata, head, shifted
 from .transcriptions import FIELD, as_transcription, is_transcription
@@ -46,7 +46,7 @@ from .written_parts import write_part
 
 
 @dataclass(slots=True)
-class _Text:
+class _RenderedText:
     """A text part on the wire, which may consist of several blocks: its number, its chunks, and its citations."""
 
     number: int
@@ -57,15 +57,15 @@ class _Text:
 class ReplyRenderer:
     """Renders one stream. Each part of the reply is a chunk, and each chunk of a text; the last one has the rest."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: GenerateContentDialect) -> None:
         self._provider = dialect.provider
         self._billing = dialect.billing
         self._head: Object = {}
         self._usage = Usage()
         self._parts = 0
         self._last = ""
-        self._texts: list[_Text] = []
-        self._blocks: dict[int, tuple[_Text, int]] = {}
+        self._texts: list[_RenderedText] = []
+        self._blocks: dict[int, tuple[_RenderedText, int]] = {}
         self._transcriptions: set[int] = set()
         """The blocks of texts that are transcriptions."""
         self._thought = False
@@ -131,18 +131,18 @@ class ReplyRenderer:
         options = start.provider_options.get(self._provider, {})
         self._apart = self._last == "text" and bool(options or self._options)
         if self._last != "text" or self._apart:
-            self._texts.append(_Text(self._parts))
+            self._texts.append(_RenderedText(self._parts))
         self._options = options
         if is_transcription(options):
             self._transcriptions.add(start.block)
         text = self._texts[-1]
         self._blocks[start.block] = (text, sum(map(len, text.pieces)))
 
-    def _text(self, block: int) -> _Text:
+    def _text(self, block: int) -> _RenderedText:
         """Returns the text on the wire for a chunk of a block: a new one, if another part was in between."""
         text = self._blocks[block][0]
         if text.pieces and self._last != "text":
-            text = _Text(self._parts)
+            text = _RenderedText(self._parts)
             self._texts.append(text)
             self._blocks[block] = (text, 0)
         return text

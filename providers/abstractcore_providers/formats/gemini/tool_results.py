@@ -14,7 +14,7 @@ from ...common.item_options import name_options_left_out, read_options, with_opt
 from ...common.json_reading import Object, as_object, as_objects, text_of
 from ...common.raw_arguments import arguments_text
 from .content import read_media, write_media
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .vocabulary import WARNINGS, with_names
 
 _MARKER = re.compile(r"\[(media_\d+) of the result of tool call (.*)\]", re.DOTALL)
@@ -31,7 +31,7 @@ class WrittenResult:
 
 
 def write_result(
-    result: ToolResult, id: str, name: str, path: str, dialect: Dialect, writer: BodyWriter
+    result: ToolResult, id: str, name: str, path: str, dialect: GenerateContentDialect, writer: BodyWriter
 ) -> WrittenResult:
     """Returns the result of the call `name` with the id `id`.
 

@@ -24,7 +24,7 @@ _TEXT_AND_SIGNATURE = frozenset({"text", "thought", "thoughtSignature"})
 
 
 @dataclass(frozen=True, slots=True)
-class Transcription:
+class GeminiTranscription:
     """A transcription, or a chunk of one in a stream."""
 
     text: str
@@ -34,7 +34,7 @@ class Transcription:
     is_finished: bool
 
 
-def read_transcription(data: Object, provider: str) -> Transcription | None:
+def read_transcription(data: Object, provider: str) -> GeminiTranscription | None:
     """Reads the part in `data`; None if it is not a transcription, or has other content beside it.
 
     Raises `SchemaError` with the path of what is invalid.
@@ -47,7 +47,7 @@ def read_transcription(data: Object, provider: str) -> Transcription | None:
     if rest and not text:
         return None
     options = read_options({**data, FIELD: rest}, _TEXT_AND_SIGNATURE, provider)
-    return Transcription(text, options, not rest and len(data) == 1, found.get("finished") is True)
+    return GeminiTranscription(text, options, not rest and len(data) == 1, found.get("finished") is True)
 
 
 def is_transcription(options: Mapping[str, Any]) -> bool:

@@ -25,7 +25,7 @@ from ...common.google_errors import RIGHT_ADDRESS, error_in_body, error_of, rend
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .encode import encode
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ if TYPE_CHECKING:
     from .stream_decoder import ReplyDecoder
     from .stream_renderer import ReplyRenderer
 
-_GOOGLE = Dialect()
+_GOOGLE = GenerateContentDialect()
 
 
 @dataclass(frozen=True, slots=True)
 class Gemini:
     """`POST /models/{model}:generateContent` (https://ai.google.dev/api/generate-content)."""
 
-    dialect: Dialect = _GOOGLE
+    dialect: GenerateContentDialect = _GOOGLE
 
     framer = staticmethod(EventFramer)
     error = staticmethod(error_of)

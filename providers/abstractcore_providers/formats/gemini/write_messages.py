@@ -9,12 +9,12 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, Message, ReasoningPart, TextPart, ToolCall, ToolResult
 
 from ...common.body_writer import BodyWriter
-from ...common.call_ids import CallIds
+from ...common.call_ids import SentCallIds
 from ...common.conversations import refuse_system_only, refuse_unanswered_calls
 from ...common.item_options import name_options_left_out, with_options
 from ...common.json_reading import Object
 from ...common.reasoning_origins import origin_of
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .known_parts import TEXT_FIELDS
 from .tool_results import write_result
 from .vocabulary import UNSIGNED, WARNINGS
@@ -59,7 +59,9 @@ def _system_part(message: Message, path: str, writer: BodyWriter) -> Object:
     return {"text": "".join(part.text for part, _ in kept)} if kept else {}
 
 
-def write_contents(messages: Sequence[Message], model: str, dialect: Dialect, writer: BodyWriter) -> list[Object]:
+def write_contents(
+    messages: Sequence[Message], model: str, dialect: GenerateContentDialect, writer: BodyWriter
+) -> list[Object]:
     """Returns the conversation without system messages; a message without any part left is omitted.
 
     Raises `UnsupportedContentError` for unsupported content, or if no message is left, and `InvalidInputError` for
@@ -68,7 +70,7 @@ def write_contents(messages: Sequence[Message], model: str, dialect: Dialect, wr
     refuse_system_only(messages)
     refuse_unanswered_calls(messages)
     contents: list[Object] = []
-    ids = CallIds(messages, lambda turn, id: id)
+    ids = SentCallIds(messages, lambda turn, id: id)
     called: dict[str, tuple[str, str]] = {}
     for index, message in enumerate(messages):
         path, calls = f"messages[{index}].parts", ()
@@ -103,7 +105,7 @@ def _refuse_calls_out_of_turn(before: Sequence[Object], path: str) -> None:
         )
 
 
-def _user(message: Message, path: str, dialect: Dialect, writer: BodyWriter) -> list[Object]:
+def _user(message: Message, path: str, dialect: GenerateContentDialect, writer: BodyWriter) -> list[Object]:
     written: list[Object] = []
     for index, part in enumerate(message.parts):
         part_path = f"{path}[{index}]"
@@ -116,7 +118,7 @@ def _results(
     message: Message,
     path: str,
     called: dict[str, tuple[str, str]],
-    dialect: Dialect,
+    dialect: GenerateContentDialect,
     writer: BodyWriter,
 ) -> list[Object]:
     """Returns all results, then the files next to them."""
@@ -133,7 +135,7 @@ def _assistant(
     path: str,
     called: dict[str, tuple[str, str]],
     origin: str,
-    dialect: Dialect,
+    dialect: GenerateContentDialect,
     writer: BodyWriter,
 ) -> list[Object]:
     written: list[Object] = []

@@ -12,7 +12,7 @@ from ...common.json_schemas import GEMINI
 from ...common.output_schemas import bare_schema
 from ...common.thinking_levels import nearest_level
 from ...common.tool_parameters import describe_tool
-from .dialect import Dialect
+from .dialect import GenerateContentDialect
 from .provider_options import asks_for_server_side_calls, needs_server_side_calls
 from .vocabulary import HOSTED_TOOLS, LEVELS, SAMPLING, SERVER_SIDE_CALLS, WARNINGS
 
@@ -43,7 +43,7 @@ def _thinking(thinking: ThinkingLevel | int) -> Object:
     return {"thinkingLevel": thinking.upper(), "includeThoughts": True}
 
 
-def write_tools(call: ModelCall, dialect: Dialect, writer: BodyWriter) -> list[Object]:
+def write_tools(call: ModelCall, dialect: GenerateContentDialect, writer: BodyWriter) -> list[Object]:
     """Returns the functions together, then the hosted tools one by one.
 
     Raises `UnsupportedContentError` for both in one call, where the model does not allow that, and for a hosted tool
@@ -95,7 +95,7 @@ def write_tool_config(call: ModelCall, writer: BodyWriter) -> Object:
     return {"functionCallingConfig": {"mode": "ANY" if choice.mode == "required" else choice.mode.upper()}}
 
 
-def add_server_side_calls(body: Object, dialect: Dialect) -> None:
+def add_server_side_calls(body: Object, dialect: GenerateContentDialect) -> None:
     """Asks for the calls of hosted tools, where the model requires that beside functions.
 
     Source: `ToolConfig.include_server_side_tool_invocations` in the google-genai package.

@@ -11,7 +11,7 @@ from ...common.reading import get_flag, get_group, get_list, get_text, read_call
 from ...common.reasoning_origins import origin_of
 from .provider_options import AGENT, read_provider_options, read_thinking
 from .read_messages import InputReader
-from .response_formats import Wanted, read_response_format
+from .response_formats import RequestedOutput, read_response_format
 from .tools import read_tool_choice, read_tools
 from .vocabulary import SAMPLING, as_whole
 
@@ -37,7 +37,7 @@ def _call(body: bytes, provider: str, data: Object, warnings: list[CallWarning])
     functions, hosted = read_tools(get_list(data, "tools"), warnings)
     config = get_group(data, "generation_config")
     get_list(config, "stop_sequences", "generation_config.")
-    wanted = read_response_format(data.get("response_format")) or Wanted()
+    wanted = read_response_format(data.get("response_format")) or RequestedOutput()
     return ModelCall(
         model=model,
         provider=provider,

@@ -14,7 +14,7 @@ from .vocabulary import MODALITIES
 _JSON = "application/json"
 
 
-class Wanted(NamedTuple):
+class RequestedOutput(NamedTuple):
     """What a client wants the answer to be."""
 
     output: OutputSchema | None = None
@@ -39,14 +39,14 @@ def write_response_format(call: ModelCall, warnings: list[CallWarning]) -> Any:
     return [text if name == "text" else {"type": name} for name in names]
 
 
-def read_response_format(value: Any) -> Wanted | None:
+def read_response_format(value: Any) -> RequestedOutput | None:
     """Reads the format of the answer; None for one that a call cannot express.
 
     Raises `SchemaError` with the path of an invalid schema.
     """
     if not isinstance(value, list):
         output = _output(value, "response_format")
-        return None if output is None else Wanted(output)
+        return None if output is None else RequestedOutput(output)
     entries = [as_object(entry) for entry in cast("list[Any]", value)]
     names = [entry.get("type") for entry in entries]
     if not names or len(names) != len({str(name) for name in names}):
@@ -57,7 +57,7 @@ def read_response_format(value: Any) -> Wanted | None:
         if own is None and not (entry.keys() == {"type"} and entry["type"] in tuple(MODALITIES)):
             return None
         output = own or output
-    return Wanted(output, tuple(MODALITIES[str(name)] for name in names))
+    return RequestedOutput(output, tuple(MODALITIES[str(name)] for name in names))
 
 
 def _output(value: Any, path: str) -> OutputSchema | None:

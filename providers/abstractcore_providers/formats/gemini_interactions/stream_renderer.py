@@ -45,7 +45,7 @@ _DONE = b"event: done\ndata: [DONE]\n\n"
 
 
 @dataclass(slots=True)
-class _Step:
+class _RenderedStep:
     """A step that was started: its index, and its text so far."""
 
     index: int
@@ -58,7 +58,7 @@ class InteractionRenderer:
 
     def __init__(self, provider: str) -> None:
         self._provider = provider
-        self._steps: dict[int, _Step] = {}
+        self._steps: dict[int, _RenderedStep] = {}
         self._count = 0
         self._options: dict[int, ProviderOptions] = {}
         """The options of the texts that were not started yet."""
@@ -112,7 +112,7 @@ class InteractionRenderer:
         return b""
 
     def _begin(self, block: int, step: Object) -> bytes:
-        self._steps[block] = _Step(self._count)
+        self._steps[block] = _RenderedStep(self._count)
         self._count += 1
         return _event("step.start", index=self._count - 1, step=step)
 

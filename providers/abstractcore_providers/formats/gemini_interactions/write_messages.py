@@ -19,7 +19,7 @@ from abstractcore.schema import (
 )
 
 from ...common.body_writer import BodyWriter
-from ...common.call_ids import CallIds
+from ...common.call_ids import SentCallIds
 from ...common.conversations import refuse_system_only, refuse_unanswered_calls
 from ...common.format_warnings import warn_of_merging
 from ...common.item_options import name_options_left_out, with_options
@@ -35,7 +35,7 @@ from .write_steps import StepWriter
 
 
 @dataclass(slots=True)
-class _Turn:
+class _MessageSteps:
     """The steps of the message at `index`."""
 
     index: int
@@ -85,7 +85,7 @@ class _Conversation:
         self.writer = writer
         self._stored = stored
         self._origin = origin_of(writer.provider, model) or ""
-        self._ids = CallIds(messages, lambda turn, id: turn not in merged and id)
+        self._ids = SentCallIds(messages, lambda turn, id: turn not in merged and id)
         self._called: dict[str, tuple[str, str]] = {}
         turns = [self._turn(message, index) for index, message in enumerate(messages)]
         self.turns = [turn for turn in turns if turn.steps]
@@ -116,8 +116,8 @@ class _Conversation:
             steps.add(part, "", part.id if isinstance(part, ToolCall) else "")
         return steps.finish(), writer.arguments
 
-    def _runs(self) -> list[list[_Turn]]:
-        runs: list[list[_Turn]] = []
+    def _runs(self) -> list[list[_MessageSteps]]:
+        runs: list[list[_MessageSteps]] = []
         for turn in self.turns:
             if turn.role == "assistant" and runs and runs[-1][-1].role == "assistant":
                 runs[-1].append(turn)
@@ -125,10 +125,10 @@ class _Conversation:
                 runs.append([turn])
         return [run for run in runs if len(run) > 1]
 
-    def _turn(self, message: Message, index: int) -> _Turn:
+    def _turn(self, message: Message, index: int) -> _MessageSteps:
         before = len(self.writer.arguments)
         steps = self._steps(message, index)
-        return _Turn(index, message.role, steps, self.writer.arguments[before:])
+        return _MessageSteps(index, message.role, steps, self.writer.arguments[before:])
 
     def _steps(self, message: Message, index: int) -> list[Object]:
         path = f"messages[{index}]"

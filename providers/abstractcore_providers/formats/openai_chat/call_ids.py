@@ -6,16 +6,16 @@ from collections.abc import Collection, Iterable
 
 from abstractcore.schema import Message
 
-from ...common.call_ids import CallIds, fits_openai
+from ...common.call_ids import SentCallIds, fits_openai
 
 
-def call_ids(messages: Iterable[Message], size: int | None) -> CallIds:
+def call_ids(messages: Iterable[Message], size: int | None) -> SentCallIds:
     """Returns the ids to send: those of the prescribed `size`, and numbers for the others.
 
     Where `size` is None, those that OpenAI accepts, and new ones for the others.
     """
     if size is None:
-        return CallIds(messages, lambda _, id: fits_openai(id))
+        return SentCallIds(messages, lambda _, id: fits_openai(id))
 
     def is_allowed(turn: int, id: str) -> bool:
         return len(id) == size and id.isascii() and id.isalnum()
@@ -27,4 +27,4 @@ def call_ids(messages: Iterable[Message], size: int | None) -> CallIds:
             number += 1
         return f"{number:0{size}}"
 
-    return CallIds(messages, is_allowed, new)
+    return SentCallIds(messages, is_allowed, new)

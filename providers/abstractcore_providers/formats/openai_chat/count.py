@@ -10,11 +10,11 @@ from ...common.json_headers import JSON_HEADERS
 from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_body
 from ...common.response_bodies import read_count
-from .dialect import CountEndpoint, Dialect
+from .dialect import ChatDialect, CountEndpoint
 from .encode import request_body
 
 
-def encode_count(call: ModelCall, dialect: Dialect, endpoint: CountEndpoint) -> Encoded:
+def encode_count(call: ModelCall, dialect: ChatDialect, endpoint: CountEndpoint) -> Encoded:
     """Returns the request for the number of tokens of a lowered call, by the chat template of the model; raises as
     `encode` does.
     """

@@ -25,7 +25,7 @@ from ...common.reasoning_origins import origin_of
 from ...common.response_bodies import NO_ERROR, fitting_reply, no_reply, read_body, states_error
 from .content import REPLY_AUDIO_TYPE
 from .content_pieces import content_pieces
-from .dialect import PIECES, TAGS, Dialect
+from .dialect import PIECES, TAGS, ChatDialect
 from .reasoning_details import details_in, read_detail
 from .reasoning_fields import signature_for
 from .think_tags import is_separated, split_thought
@@ -43,7 +43,7 @@ _MARKS = frozenset({"choices", "usage"})
 """Fields that only replies have."""
 
 
-def decode(response: WireResponse, dialect: Dialect) -> ModelReply:
+def decode(response: WireResponse, dialect: ChatDialect) -> ModelReply:
     """Returns the reply in a `chat.completion` object.
 
     Raises `ServerError` for a body without one, or the error in it despite its status.
@@ -66,7 +66,7 @@ def _error(response: WireResponse, data: Object) -> ProviderError:
     return error_in_body(data) or no_reply(response, data, "choices", _MARKS, RIGHT_ADDRESS)
 
 
-def _reply(data: Object, dialect: Dialect) -> ModelReply:
+def _reply(data: Object, dialect: ChatDialect) -> ModelReply:
     choices = objects_of(data, "choices")
     choice = choices[0]
     message = object_of(choice, "message")
@@ -100,13 +100,15 @@ def _extra_choices(count: int) -> tuple[CallWarning, ...]:
     return (CallWarning("extra_choices", "choices", f"{count} choices received; the first is the reply", count, 1),)
 
 
-def _citations(message: Object, data: Object, dialect: Dialect) -> tuple[Citation, ...]:
+def _citations(message: Object, data: Object, dialect: ChatDialect) -> tuple[Citation, ...]:
     if dialect.search_results and message.get("annotations") is None:
         return sources_to_ours(data)
     return citations_to_ours(message)
 
 
-def _parts(message: Object, citations: tuple[Citation, ...], origin: str | None, dialect: Dialect) -> tuple[Part, ...]:
+def _parts(
+    message: Object, citations: tuple[Citation, ...], origin: str | None, dialect: ChatDialect
+) -> tuple[Part, ...]:
     parts: list[Part] = []
     details = details_in(message, dialect)
     parts += [read_detail(detail, origin) for detail in details]

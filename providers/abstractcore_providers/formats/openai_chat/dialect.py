@@ -128,7 +128,7 @@ _OF_OPENAI = TranscriptionFields()
 
 
 @dataclass(frozen=True, slots=True)
-class Dialect:
+class ChatDialect:
     """One vendor's variant of the format.
 
     `provider` is the key of `provider_options`. `max_tokens_field` and `seed_field` are the names of these fields.
@@ -177,10 +177,10 @@ class Dialect:
         return self.reasoning_field in (DETAILS, RECEIVED)
 
 
-OPENAI = Dialect(most_alternatives=20, limits=request_limits.OPENAI_CHAT, cache=BREAKPOINT)
+OPENAI = ChatDialect(most_alternatives=20, limits=request_limits.OPENAI_CHAT, cache=BREAKPOINT)
 """OpenAI's own API, and that of Azure."""
 
-COMPATIBLE = Dialect(
+COMPATIBLE = ChatDialect(
     "openai-compatible",
     "max_tokens",
     thinking=None,
@@ -192,7 +192,7 @@ COMPATIBLE = Dialect(
 )
 """The common subset of servers with this format."""
 
-VERTEX = Dialect(
+VERTEX = ChatDialect(
     "vertex-openai",
     "max_tokens",
     options=COMMON_OPTIONS - {"parallel_tool_calls"},
@@ -203,7 +203,7 @@ VERTEX = Dialect(
 )
 """Open models on Vertex AI (docs.cloud.google.com/vertex-ai/generative-ai/docs/maas/call-open-model-apis)."""
 
-LLAMA_CPP = Dialect(
+LLAMA_CPP = ChatDialect(
     "local",
     "max_tokens",
     options=WITH_TOP_K,

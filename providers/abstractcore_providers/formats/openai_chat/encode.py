@@ -31,14 +31,14 @@ from ...common.sampling_options import SAMPLING_OPTIONS
 from ...common.thinking_levels import nearest_level
 from ...common.within_limits import within_limits
 from .cache_points import add_cache
-from .dialect import LEVELS, Dialect
+from .dialect import LEVELS, ChatDialect
 from .json_mode import JSON_MODE, instruct
 from .thinking import write_thinking
 from .vocabulary import WARNINGS, has_field
 from .write_messages import write_messages
 
 
-def encode(call: ModelCall, dialect: Dialect) -> Encoded:
+def encode(call: ModelCall, dialect: ChatDialect) -> Encoded:
     """Returns the request for a lowered call.
 
     Raises `UnsupportedContentError` for unsupported content, and `InvalidInputError` for what exceeds a limit and for
@@ -50,7 +50,7 @@ def encode(call: ModelCall, dialect: Dialect) -> Encoded:
 
 
 def request_body(
-    call: ModelCall, dialect: Dialect, warnings: list[CallWarning]
+    call: ModelCall, dialect: ChatDialect, warnings: list[CallWarning]
 ) -> tuple[Object, schema.SentNames | None]:
     """Returns the body of the request, and the names that it has in place of the call's; adds to `warnings`.
 
@@ -82,7 +82,7 @@ def request_body(
     return body, names
 
 
-def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+def _sampling(sampling: Sampling, dialect: ChatDialect, warnings: list[CallWarning]) -> Object:
     body: Object = {}
     if sampling.max_output_tokens is not None:
         body[dialect.max_tokens_field] = sampling.max_output_tokens
@@ -100,7 +100,7 @@ def _sampling(sampling: Sampling, dialect: Dialect, warnings: list[CallWarning])
 
 
 def _response_format(
-    output: OutputSchema, messages: list[Object], dialect: Dialect, warnings: list[CallWarning]
+    output: OutputSchema, messages: list[Object], dialect: ChatDialect, warnings: list[CallWarning]
 ) -> Object:
     if dialect.json_mode_only:
         instruct(messages, output, warnings)
@@ -108,14 +108,14 @@ def _response_format(
     return {"type": "json_schema", "json_schema": write_output(output, dialect.schemas, warnings)}
 
 
-def _parallel_tool_calls(parallel: bool, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+def _parallel_tool_calls(parallel: bool, dialect: ChatDialect, warnings: list[CallWarning]) -> Object:
     if "parallel_tool_calls" in dialect.options:
         return {"parallel_tool_calls": parallel}
     warnings.append(unsupported("parallel_tool_calls", parallel, "parallel_tool_calls"))
     return {}
 
 
-def _thinking(thinking: ThinkingLevel | int, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+def _thinking(thinking: ThinkingLevel | int, dialect: ChatDialect, warnings: list[CallWarning]) -> Object:
     levels = LEVELS if dialect.thinking is None else dialect.thinking.levels
     asked = nearest_level(thinking, levels, warnings)
     written = None if asked is None else write_thinking(asked, dialect.thinking)
@@ -126,13 +126,13 @@ def _thinking(thinking: ThinkingLevel | int, dialect: Dialect, warnings: list[Ca
     return written
 
 
-def _tool(tool: ToolSpec, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+def _tool(tool: ToolSpec, path: str, dialect: ChatDialect, warnings: list[CallWarning]) -> Object:
     described = dialect.tool_descriptions
     written = write_function_tool(tool, path, dialect.schemas, warnings, own_strict=True, described=described)
     return add_cache(written, tool.cache, path, dialect.cache, warnings)
 
 
-def _with_possible_choice(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> ModelCall:
+def _with_possible_choice(call: ModelCall, dialect: ChatDialect, warnings: list[CallWarning]) -> ModelCall:
     """Returns the call with any tool required, if it must call a specific one and the provider cannot force that."""
     choice = call.tool_choice
     if choice is None or choice.mode != "tool" or dialect.named_tool_choice:

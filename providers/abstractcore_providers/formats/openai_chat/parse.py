@@ -25,7 +25,7 @@ from ...common.output_schemas import read_output
 from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest, read_call
 from ...common.reasoning_origins import origin_of
 from .cache_points import cache_names, read_cache
-from .dialect import Dialect
+from .dialect import ChatDialect
 from .json_mode import JSON_MODE, take_instruction
 from .other_tools import is_other_choice, is_other_tool, other_tools
 from .read_messages import read_messages
@@ -36,12 +36,12 @@ _STREAM_OPTIONS = frozenset({"include_usage"})
 _JSON_SCHEMA = "response_format.json_schema"
 
 
-def parse(request: WireRequest, dialect: Dialect) -> Parsed:
+def parse(request: WireRequest, dialect: ChatDialect) -> Parsed:
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
     return read_call(request, dialect.provider, partial(_call, dialect))
 
 
-def _call(dialect: Dialect, data: Object, warnings: list[CallWarning]) -> ModelCall:
+def _call(dialect: ChatDialect, data: Object, warnings: list[CallWarning]) -> ModelCall:
     _name_stream_options(data, warnings)
     model = get_text(data.get("model"), "model")
     messages, output = get_list(data, "messages"), _output(data.get("response_format"))
@@ -70,7 +70,7 @@ def _call(dialect: Dialect, data: Object, warnings: list[CallWarning]) -> ModelC
     )
 
 
-def _tool(value: Any, path: str, dialect: Dialect, warnings: list[CallWarning]) -> ToolSpec:
+def _tool(value: Any, path: str, dialect: ChatDialect, warnings: list[CallWarning]) -> ToolSpec:
     data = get_object(value, path)
     cache = read_cache(data, path, dialect.cache)
     names = cache_names(dialect.cache)
@@ -79,13 +79,13 @@ def _tool(value: Any, path: str, dialect: Dialect, warnings: list[CallWarning]) 
     return tool if cache is None else replace(tool, cache=cache)
 
 
-def _rest(data: Object, dialect: Dialect) -> dict[str, Any]:
+def _rest(data: Object, dialect: ChatDialect) -> dict[str, Any]:
     others = other_tools(data.get("tools"))
     given = {**data, "tools": others} if others else data
     return {name: value for name, value in given.items() if value is not None and not has_field(name, value, dialect)}
 
 
-def _thinking(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> ThinkingLevel | int | None:
+def _thinking(data: Object, dialect: ChatDialect, warnings: list[CallWarning]) -> ThinkingLevel | int | None:
     found: ThinkingLevel | int | None = None
     for name, value in data.items():
         thinking = read_thinking(name, value, dialect.thinking)
@@ -101,7 +101,7 @@ def _name_stream_options(data: Object, warnings: list[CallWarning]) -> None:
     name_the_rest(as_object(data.get("stream_options")), _STREAM_OPTIONS, "stream_options", warnings)
 
 
-def _sampling(data: Object, dialect: Dialect, warnings: list[CallWarning]) -> Sampling:
+def _sampling(data: Object, dialect: ChatDialect, warnings: list[CallWarning]) -> Sampling:
     stop, limit, old_limit = data.get("stop"), data.get("max_completion_tokens"), data.get("max_tokens")
     if limit is not None and old_limit is not None:
         message = "max_completion_tokens is used"

@@ -25,14 +25,14 @@ from ...common.openai_audio import read_audio
 from ...common.reading import ErrorsAt, get_object, get_text, has_content, name_the_rest
 from .cache_points import cache_names, read_cache
 from .content_pieces import thought_of
-from .dialect import Dialect
+from .dialect import ChatDialect
 
 _IMAGE = frozenset({"url", "detail"})
 _THINKING = frozenset({"type", "thinking", "closed"})
 
 
 def read_content(
-    content: Any, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+    content: Any, path: str, dialect: ChatDialect, origin: str | None, warnings: list[CallWarning]
 ) -> tuple[Part, ...]:
     """Returns the parts of a message; fields that are not read are options. Reasoning in it is of the model `origin`.
 

@@ -13,7 +13,7 @@ from ...common.item_options import read_options
 from ...common.json_reading import Object, as_object, text_of
 from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, has_content, read_each
 from .content import REPLY_AUDIO_TYPE, kept_audio
-from .dialect import Dialect
+from .dialect import ChatDialect
 from .read_content import read_content
 from .reasoning_details import details_in, read_detail
 from .reasoning_fields import signature_for, with_reasoning
@@ -30,7 +30,7 @@ _ROLES: dict[str, Role] = {
 
 
 def read_messages(
-    values: Iterable[Any], dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+    values: Iterable[Any], dialect: ChatDialect, origin: str | None, warnings: list[CallWarning]
 ) -> tuple[Message, ...]:
     """Returns the conversation with the model `origin`; an empty message is omitted.
 
@@ -40,7 +40,7 @@ def read_messages(
 
 
 def read_message(
-    value: Any, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+    value: Any, path: str, dialect: ChatDialect, origin: str | None, warnings: list[CallWarning]
 ) -> Message | None:
     """Reads one message; None if it is empty. Raises `InvalidInputError` with the path."""
     with ErrorsAt(path):
@@ -48,7 +48,7 @@ def read_message(
 
 
 def _message(
-    data: Object, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+    data: Object, path: str, dialect: ChatDialect, origin: str | None, warnings: list[CallWarning]
 ) -> Message | None:
     role = get_role(data, _ROLES, path)
     options = read_options(data, message_fields(role, dialect), dialect.provider)
@@ -74,7 +74,7 @@ def _with_its_cache(result: ToolResult) -> ToolResult:
     return replace(result, content=(*result.content[:-1], replace(last, cache=None)), cache=last.cache)
 
 
-def _reasoning(data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:
+def _reasoning(data: Object, dialect: ChatDialect, origin: str | None) -> tuple[Part, ...]:
     details = details_in(data, dialect)
     if details:
         return tuple(read_detail(detail, origin) for detail in details)

@@ -11,7 +11,7 @@ import json
 from abstractcore.schema import ReasoningPart
 
 from ...common.json_reading import Object, as_object, objects_of, read_json, text_of
-from .dialect import BLOCKS, DETAILS, RECEIVED, Dialect
+from .dialect import BLOCKS, DETAILS, RECEIVED, ChatDialect
 
 _TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
 _BLOCK = "thinking"
@@ -19,7 +19,7 @@ _BLOCKS = (_BLOCK, "redacted_thinking")
 _TEXT_FIELDS = {_SUMMARY: "summary", _BLOCK: "thinking"}
 
 
-def details_in(message: Object, dialect: Dialect) -> list[Object]:
+def details_in(message: Object, dialect: ChatDialect) -> list[Object]:
     """Returns the objects in a message or a delta."""
     if not dialect.has_details:
         return []

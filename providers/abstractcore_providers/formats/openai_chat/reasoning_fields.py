@@ -12,7 +12,7 @@ from dataclasses import replace
 from abstractcore.schema import Message, Part, ReasoningPart, TextPart
 
 from ...common.json_reading import Object
-from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, Dialect
+from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, ChatDialect
 from .reasoning_details import is_block
 from .think_tags import is_separated, split_thought
 
@@ -20,12 +20,12 @@ _SIGNATURES = {field: f'{{"field":"{field}"}}' for field in ("reasoning", PIECES
 _FIELDS = {signature: field for field, signature in _SIGNATURES.items()}
 
 
-def signature_for(field: str | None, dialect: Dialect) -> str | None:
+def signature_for(field: str | None, dialect: ChatDialect) -> str | None:
     """Returns the signature of reasoning that came in `field`."""
     return _SIGNATURES.get(field or "") if dialect.reasoning_field == RECEIVED else None
 
 
-def field_for(message: Message, dialect: Dialect, origin: str | None) -> str | None:
+def field_for(message: Message, dialect: ChatDialect, origin: str | None) -> str | None:
     """Returns the field for the reasoning in an answer of the model `origin`; None if none is sent back."""
     if origin is None or dialect.reasoning_field != RECEIVED:
         return None if origin is None else dialect.reasoning_field
@@ -41,7 +41,7 @@ def without_field(part: ReasoningPart) -> ReasoningPart:
     return replace(part, signature=None) if part.signature in _FIELDS else part
 
 
-def with_reasoning(parts: tuple[Part, ...], data: Object, dialect: Dialect, origin: str | None) -> tuple[Part, ...]:
+def with_reasoning(parts: tuple[Part, ...], data: Object, dialect: ChatDialect, origin: str | None) -> tuple[Part, ...]:
     """Returns the parts of the content of the answer `data`: its reasoning, also that between tags, keeps where it
     came.
     """

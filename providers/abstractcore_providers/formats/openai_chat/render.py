@@ -24,7 +24,7 @@ from ...common.item_options import name_options_left_out
 from ...common.json_reading import Object
 from ...common.reordering import in_order
 from .content import REPLY_AUDIO_TYPE
-from .dialect import Dialect
+from .dialect import ChatDialect
 from .think_tags import OPENING
 from .tool_calls import write_call
 from .usage import usage_to_theirs
@@ -40,7 +40,7 @@ from .vocabulary import (
 _NO_OBJECT = "text has no object here"
 
 
-def render(reply: ModelReply, dialect: Dialect) -> Rendered:
+def render(reply: ModelReply, dialect: ChatDialect) -> Rendered:
     """Returns the body, with a warning for everything that the format cannot express."""
     warnings: list[CallWarning] = []
     metadata, logprobs = metadata_to_theirs(reply.provider_metadata, dialect.billing, warnings)

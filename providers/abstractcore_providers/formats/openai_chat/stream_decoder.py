@@ -30,11 +30,11 @@ from ...common.raw_arguments import arguments_piece
 from ...common.response_bodies import NO_ERROR
 from ...common.surrogates import mend
 from .content_pieces import content_pieces
-from .dialect import PIECES, TAGS, Dialect
+from .dialect import PIECES, TAGS, ChatDialect
 from .reasoning_details import details_in
 from .reasoning_fields import signature_for
-from .streamed_audio import StreamedAudio
-from .streamed_calls import StreamedCall, StreamedCalls
+from .streamed_audio import StreamedChatAudio
+from .streamed_calls import StreamedCalls, StreamedChatCall
 from .streamed_details import ROOM, StreamedDetails
 from .think_tags import ThinkTags, is_separated
 from .tool_calls import call_options, called_in, calls_of
@@ -56,7 +56,7 @@ _MARKS = frozenset({"choices", "usage"})
 class ChatDecoder(FrameDecoder):
     """Decodes one stream: its first choice. Usage may come with its last chunk, after it, or never."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: ChatDialect) -> None:
         super().__init__(RIGHT_ADDRESS, "the stream ended without a finish reason")
         self._dialect = dialect
         self._annotated = not dialect.search_results
@@ -72,7 +72,7 @@ class ChatDecoder(FrameDecoder):
         self._first_call = first + PART_ORDER[ToolCall]
         self._calls = StreamedCalls(self._first_call)
         self._ids = ReceivedIds()
-        self._audio: StreamedAudio | None = None
+        self._audio: StreamedChatAudio | None = None
         self._citations: tuple[Citation, ...] = ()
         self._finish: str | None = None
         self._refused = False
@@ -231,7 +231,7 @@ class ChatDecoder(FrameDecoder):
         for call in calls_of(delta):
             self._tool_call(call)
         if delta.get("audio"):
-            self._audio = self._audio or StreamedAudio()
+            self._audio = self._audio or StreamedChatAudio()
             self._audio.add(object_of(delta, "audio"))
         if delta.get("annotations") is not None:
             self._annotated = True
@@ -293,7 +293,7 @@ class ChatDecoder(FrameDecoder):
             call.has_arguments = True
             self._out.add(call.block, arguments)
 
-    def _start_call(self, call: StreamedCall) -> None:
+    def _start_call(self, call: StreamedChatCall) -> None:
         options = call_options(as_object(mended(call.fields)), self._dialect.provider)
         id, options = self._ids.give(call.received, call.block - self._first_call, options)
         self._out.start_call(call.block, id, call.name, options)

@@ -26,7 +26,7 @@ from abstractcore.schema import (
 from ...common.billing_table import merged
 from ...common.json_reading import Object
 from ...common.openai_errors import render_error
-from .dialect import Dialect
+from .dialect import ChatDialect
 from .render import audio_to_theirs, is_audible, metadata_to_theirs
 from .tool_calls import is_custom, write_call, write_fragment
 from .usage import usage_to_theirs
@@ -36,7 +36,7 @@ from .vocabulary import FINISH_REASONS, citations_to_theirs, has_sources
 class ChatRenderer:
     """Renders one stream. Usage is sent in a last chunk of its own, after the finish reason, as OpenAI does."""
 
-    def __init__(self, dialect: Dialect) -> None:
+    def __init__(self, dialect: ChatDialect) -> None:
         self._provider = dialect.provider
         self._billing = dialect.billing
         self._head: Object = {"id": "", "object": "chat.completion.chunk", "created": 0, "model": ""}

@@ -9,7 +9,7 @@ from .content import REPLY_AUDIO_TYPE
 from .decode import audio_bytes
 
 
-class StreamedAudio:
+class StreamedChatAudio:
     """Collects chunks, each of which may have an id, transcript text, and base64 data."""
 
     __slots__ = ("_id", "_sound", "_transcript")

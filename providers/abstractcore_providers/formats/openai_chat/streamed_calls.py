@@ -10,7 +10,7 @@ from ...common.surrogates import mend
 
 
 @dataclass(slots=True)
-class StreamedCall:
+class StreamedChatCall:
     """A call that was begun, with the server's id, which may be empty. It is started when its name is known."""
 
     received: str
@@ -33,11 +33,11 @@ class StreamedCalls:
     __slots__ = ("_at", "_first_block", "begun")
 
     def __init__(self, first_block: int) -> None:
-        self.begun: list[StreamedCall] = []
+        self.begun: list[StreamedChatCall] = []
         self._first_block = first_block
-        self._at: dict[int, list[StreamedCall]] = {}
+        self._at: dict[int, list[StreamedChatCall]] = {}
 
-    def find(self, fragment: Object, name: str) -> StreamedCall | None:
+    def find(self, fragment: Object, name: str) -> StreamedChatCall | None:
         """Returns the call that `fragment` continues; None if it starts one.
 
         Calls are distinguished by index, by id if the index repeats, and else by a different name.
@@ -53,9 +53,9 @@ class StreamedCalls:
             return last if same is None and not last.received and not (name and last.name) else same
         return None if name and last.name and (index is None or name != last.name) else last
 
-    def begin(self, fragment: Object) -> StreamedCall:
+    def begin(self, fragment: Object) -> StreamedChatCall:
         """Adds a new call."""
-        call = StreamedCall("", "", self._first_block + len(self.begun))
+        call = StreamedChatCall("", "", self._first_block + len(self.begun))
         self.begun.append(call)
         self._at.setdefault(count_of(fragment, "index") or 0, []).append(call)
         return call

@@ -21,7 +21,7 @@ from ...common.format_warnings import unsupported
 from ...common.json_reading import Object
 from ...common.multipart import multipart
 from ...common.provider_options import add_provider_options
-from .dialect import Dialect
+from .dialect import ChatDialect
 from .read_transcript import read_transcription
 from .vocabulary import WARNINGS
 
@@ -38,7 +38,7 @@ _EXTENSIONS = {
 """Servers recognise a recording by the extension of its name."""
 
 
-def transcription(dialect: Dialect) -> Operation[TranscriptionInput, Transcription]:
+def transcription(dialect: ChatDialect) -> Operation[TranscriptionInput, Transcription]:
     """Returns the operation: the transcript of the recording in a call."""
     return Operation(
         TRANSCRIBE,
@@ -55,7 +55,7 @@ def transcription(dialect: Dialect) -> Operation[TranscriptionInput, Transcripti
 class _Request:
     """The request for a transcript, of which `given` says what it is to have."""
 
-    dialect: Dialect
+    dialect: ChatDialect
     given: TranscriptionInput
 
     def encoded(self) -> Encoded:

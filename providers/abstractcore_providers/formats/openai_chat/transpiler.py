@@ -14,7 +14,7 @@ from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, Out
 
 from ...common.reasoning_origins import origin_of
 from .decode import decode
-from .dialect import OPENAI, Dialect
+from .dialect import OPENAI, ChatDialect
 from .encode import encode
 
 if TYPE_CHECKING:
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 class OpenAIChat:
     """`POST /chat/completions` (https://platform.openai.com/docs/api-reference/chat)."""
 
-    dialect: Dialect = OPENAI
+    dialect: ChatDialect = OPENAI
 
     @property
     def most_alternatives(self) -> int:

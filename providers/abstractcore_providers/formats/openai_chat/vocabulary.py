@@ -12,7 +12,7 @@ from ...common.field_table import FieldTable
 from ...common.finish_reasons import FinishReasons
 from ...common.format_warnings import FormatWarnings
 from ...common.json_reading import Object, as_object, count_of, object_of, objects_of, text_of, texts_of
-from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, Dialect
+from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, ChatDialect
 from .other_tools import are_other_tools, is_other_choice
 from .thinking import read_thinking
 
@@ -84,7 +84,7 @@ REPLY_FIELDS = frozenset({"id", "object", "model", "choices", "error", "obfuscat
 """Fields of a reply that never become metadata; `obfuscation` is padding."""
 
 
-def has_field(name: str, value: Any, dialect: Dialect) -> bool:
+def has_field(name: str, value: Any, dialect: ChatDialect) -> bool:
     """Whether a `ModelCall` has a field for `name: value` in a request."""
     if name == "response_format":
         return is_schema(value)
@@ -97,7 +97,7 @@ def has_field(name: str, value: Any, dialect: Dialect) -> bool:
     )
 
 
-def message_fields(role: Role, dialect: Dialect) -> frozenset[str]:
+def message_fields(role: Role, dialect: ChatDialect) -> frozenset[str]:
     """Returns the fields of a message that the schema models."""
     known = _MESSAGE_FIELDS[role]
     if role != "assistant" or not dialect.has_details:

@@ -11,7 +11,7 @@ from ...common.reordering import in_order
 from ...common.text_blocks import as_content
 from .cache_points import append_content
 from .content import kept_audio, write_part
-from .dialect import BLOCKS, DETAILS, PIECES, TAGS, Dialect
+from .dialect import BLOCKS, DETAILS, PIECES, TAGS, ChatDialect
 from .reasoning_details import write_detail
 from .reasoning_fields import field_for, without_field
 from .think_tags import CLOSING, OPENING
@@ -20,7 +20,7 @@ from .vocabulary import AUDIO_FIELDS, PART_ORDER, WARNINGS
 
 
 def write_answer(
-    message: Message, path: str, dialect: Dialect, origin: str | None, warnings: list[CallWarning]
+    message: Message, path: str, dialect: ChatDialect, origin: str | None, warnings: list[CallWarning]
 ) -> Object:
     """Returns the assistant's message; only its role if nothing of it is left. `origin` is the model that gets its
     reasoning back, None if none does.
@@ -107,7 +107,7 @@ def _append_thought(content: list[Object], text: str) -> None:
         content.append({"type": "thinking", "thinking": [{"type": "text", "text": text}]})
 
 
-def _audio(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+def _audio(part: AudioPart, path: str, dialect: ChatDialect, warnings: list[CallWarning]) -> Object:
     """Returns a reference to earlier audio, which the provider stores."""
     kept = kept_audio(part.id or "", dialect.provider)
     WARNINGS.fields(part, path, ("cache",), warnings)
@@ -119,7 +119,7 @@ def _audio(part: AudioPart, path: str, dialect: Dialect, warnings: list[CallWarn
     return with_options({"id": part.id}, part, path, dialect.provider, AUDIO_FIELDS, warnings)
 
 
-def _tool_call(call: ToolCall, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Object:
+def _tool_call(call: ToolCall, path: str, dialect: ChatDialect, warnings: list[CallWarning]) -> Object:
     WARNINGS.fields(call, path, ("cache", "signature"), warnings)
     if not is_custom(call, dialect.provider):
         call = with_valid_text(call, path, warnings)

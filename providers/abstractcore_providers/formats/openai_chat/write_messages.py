@@ -7,7 +7,7 @@ from typing import Any
 
 from abstractcore.schema import AudioPart, CallWarning, Message, ModelCall, OpaquePart, Part, TextPart, ToolResult
 
-from ...common.call_ids import CallIds
+from ...common.call_ids import SentCallIds
 from ...common.conversations import refuse_unanswered_calls
 from ...common.item_options import with_options
 from ...common.json_reading import Object
@@ -16,13 +16,13 @@ from ...common.text_blocks import as_content
 from .cache_points import add_cache, append_content
 from .call_ids import call_ids
 from .content import media_in_result, write_part
-from .dialect import Dialect
+from .dialect import ChatDialect
 from .reasoning_fields import turns_with_calls
 from .vocabulary import WARNINGS, message_fields
 from .write_answer import write_answer
 
 
-def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning]) -> list[Object]:
+def write_messages(call: ModelCall, dialect: ChatDialect, warnings: list[CallWarning]) -> list[Object]:
     """Returns the conversation of `call`; a message without any part left is omitted.
 
     Raises `UnsupportedContentError` for unsupported content, or if no message is left.
@@ -55,7 +55,7 @@ def write_messages(call: ModelCall, dialect: Dialect, warnings: list[CallWarning
     return written
 
 
-def _content(message: Message, path: str, dialect: Dialect, warnings: list[CallWarning]) -> Any:
+def _content(message: Message, path: str, dialect: ChatDialect, warnings: list[CallWarning]) -> Any:
     """Returns the content of a user's or system message."""
     content: list[Object] = []
     for index, part in enumerate(message.parts):
@@ -71,7 +71,7 @@ def _content(message: Message, path: str, dialect: Dialect, warnings: list[CallW
 
 
 def _tool_result(
-    part: Part, path: str, turn: int, ids: CallIds, dialect: Dialect, warnings: list[CallWarning]
+    part: Part, path: str, turn: int, ids: SentCallIds, dialect: ChatDialect, warnings: list[CallWarning]
 ) -> Object:
     assert isinstance(part, ToolResult)
     if part.is_error:

@@ -8,7 +8,7 @@ from typing import Any
 from abstractcore.schema import NO_OPTIONS, ProviderOptions
 
 from ...common.json_reading import Object
-from .streamed_calls import StreamedCall
+from .streamed_calls import StreamedResponsesCall
 
 _ROOM = 1000
 """The largest number of blocks of an output item. Further content goes to the last one."""
@@ -29,7 +29,7 @@ class OpenItem:
     """The id of its tool call."""
     added: Object = field(default_factory=dict[str, Any])
     """The item of a hosted tool as it was when it started."""
-    call: StreamedCall | None = None
+    call: StreamedResponsesCall | None = None
     """The call of a tool that the caller runs."""
 
     def block(self, kind: str, index: int) -> int:

@@ -45,7 +45,7 @@ _Read: TypeAlias = tuple[tuple[ContentPart, ...], bool]
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ClientToolResult:
     """How the results of a tool are written and read."""
 
     fields: tuple[str, ...]
@@ -162,11 +162,11 @@ def _data(result: ToolResult, path: str, hint: str) -> Any:
 
 
 ANSWERS = {
-    "shell_call_output": Answer(("status",), _write_entries, _read_entries, has_options=True),
-    "local_shell_call_output": Answer(("output", "status"), _write_text, _read_text),
-    "apply_patch_call_output": Answer(("output", "status"), _write_log, _read_log),
-    "tool_search_output": Answer(("execution", "status", "tools"), _write_found, _read_found),
-    "mcp_approval_response": Answer(
+    "shell_call_output": ClientToolResult(("status",), _write_entries, _read_entries, has_options=True),
+    "local_shell_call_output": ClientToolResult(("output", "status"), _write_text, _read_text),
+    "apply_patch_call_output": ClientToolResult(("output", "status"), _write_log, _read_log),
+    "tool_search_output": ClientToolResult(("execution", "status", "tools"), _write_found, _read_found),
+    "mcp_approval_response": ClientToolResult(
         ("approve", "reason"), _write_approval, _read_approval, id_field="approval_request_id"
     ),
 }

@@ -18,18 +18,18 @@ from abstractcore.schema import (
 
 from ...common.item_options import fields_for, name_options_left_out, read_options, with_options_for
 from ...common.json_reading import Object
-from .client_answers import ANSWERS, Answer
-from .client_tools import ClientTool, called_tool
+from .client_answers import ANSWERS, ClientToolResult
+from .client_tools import ClientToolItem, called_tool
 from .fit_input import without_cache
 from .vocabulary import WARNINGS
 
 
-def has_own_form(tool: ClientTool) -> bool:
+def has_own_form(tool: ClientToolItem) -> bool:
     """Whether the results of a tool have a form of their own here; the others are screenshots and content."""
     return tool.output in ANSWERS
 
 
-def answered_id(item: Object, tool: ClientTool) -> Any:
+def answered_id(item: Object, tool: ClientToolItem) -> Any:
     """Returns the id of the call that an item answers."""
     answer = ANSWERS.get(tool.output)
     id = item.get("call_id" if answer is None else answer.id_field)
@@ -61,7 +61,7 @@ def without_repeated(
 
 
 def fit_client_result(
-    result: ToolResult, call: ToolCall, tool: ClientTool, path: str, provider: str, warnings: list[CallWarning]
+    result: ToolResult, call: ToolCall, tool: ClientToolItem, path: str, provider: str, warnings: list[CallWarning]
 ) -> ToolResult:
     """Adjusts the result of a tool with a form of its own: what is read of it is what was sent.
 
@@ -101,7 +101,9 @@ def _warn_of_options(
         warnings.append(CallWarning("no_effect", place, message, options, rest or None))
 
 
-def _fit_text(part: ContentPart, path: str, answer: Answer, provider: str, warnings: list[CallWarning]) -> TextPart:
+def _fit_text(
+    part: ContentPart, path: str, answer: ClientToolResult, provider: str, warnings: list[CallWarning]
+) -> TextPart:
     if not isinstance(part, TextPart):
         raise UnsupportedContentError(
             f"{path}: the result of this tool must be text, not {part.type}.",
@@ -115,14 +117,14 @@ def _fit_text(part: ContentPart, path: str, answer: Answer, provider: str, warni
     return replace(part, provider_options={})
 
 
-def write_client_result(result: ToolResult, call: ToolCall, tool: ClientTool, path: str, provider: str) -> Object:
+def write_client_result(result: ToolResult, call: ToolCall, tool: ClientToolItem, path: str, provider: str) -> Object:
     """Returns the item for a result of `fit_client_result`."""
     answer = ANSWERS[tool.output]
     item: Object = {"type": tool.output, answer.id_field: result.call_id, **answer.write(result, path, provider)}
     return {**item, **repeated_fields(call, provider), **cast(Object, to_data(fields_for(result, provider)))}
 
 
-def read_client_result(item: Object, call: ToolCall, tool: ClientTool, path: str, provider: str) -> ToolResult:
+def read_client_result(item: Object, call: ToolCall, tool: ClientToolItem, path: str, provider: str) -> ToolResult:
     """Reads the result in a client's item; raises `InvalidInputError` with the path of what is wrong."""
     answer = ANSWERS[tool.output]
     content, is_error = answer.read(item, path, provider)

@@ -26,7 +26,7 @@ _SHELL_OUTPUT = "shell_call_output"
 
 
 @dataclass(frozen=True, slots=True)
-class ClientTool:
+class ClientToolItem:
     """One type of item that the caller answers. `form` says how the arguments stand in the item.
 
     * fields: each of `fields` is an argument.
@@ -87,13 +87,15 @@ class ClientTool:
 
 
 _ALL = (
-    ClientTool("computer_call", "computer_call_output", ("action", "actions"), "computer", "fields"),
-    ClientTool("shell_call", _SHELL_OUTPUT, ("action",), "shell", prefix="sh"),
-    ClientTool("local_shell_call", "local_shell_call_output", ("action",), "local_shell"),
-    ClientTool("apply_patch_call", "apply_patch_call_output", ("operation",), "apply_patch", prefix="apc"),
-    ClientTool("custom_tool_call", "custom_tool_call_output", ("input",), form="text", prefix="ctc", has_status=False),
-    ClientTool("tool_search_call", "tool_search_output", ("arguments",), "tool_search", prefix="tsc"),
-    ClientTool(
+    ClientToolItem("computer_call", "computer_call_output", ("action", "actions"), "computer", "fields"),
+    ClientToolItem("shell_call", _SHELL_OUTPUT, ("action",), "shell", prefix="sh"),
+    ClientToolItem("local_shell_call", "local_shell_call_output", ("action",), "local_shell"),
+    ClientToolItem("apply_patch_call", "apply_patch_call_output", ("operation",), "apply_patch", prefix="apc"),
+    ClientToolItem(
+        "custom_tool_call", "custom_tool_call_output", ("input",), form="text", prefix="ctc", has_status=False
+    ),
+    ClientToolItem("tool_search_call", "tool_search_output", ("arguments",), "tool_search", prefix="tsc"),
+    ClientToolItem(
         "mcp_approval_request",
         "mcp_approval_response",
         ("server_label", "name", "arguments"),
@@ -109,7 +111,7 @@ OUTPUTS = {tool.output: tool for tool in _ALL}
 """By the type of the item that answers it."""
 
 
-def client_tool(item: Object, hosted: Container[str] = ()) -> ClientTool | None:
+def client_tool(item: Object, hosted: Container[str] = ()) -> ClientToolItem | None:
     """Returns the tool that the caller must run for an item; None if there is none, or the provider runs it.
 
     A shell that runs in a container is the provider's, as is one without an environment whose call is among `hosted`.
@@ -161,7 +163,7 @@ def read_client_call(item: Object, provider: str, *, stored: bool, hosted: Conta
     return call if client_item(call, provider) is not None else None
 
 
-def called_tool(call: ToolCall, provider: str) -> ClientTool | None:
+def called_tool(call: ToolCall, provider: str) -> ClientToolItem | None:
     """Returns the tool of a call that was read from an item; None for a function."""
     kind = fields_for(call, provider).get("type")
     return TOOLS.get(kind) if isinstance(kind, str) else None
@@ -209,7 +211,7 @@ def fit_client_call(call: ToolCall, path: str, provider: str, warnings: list[Cal
     return sent
 
 
-def as_sent(call: ToolCall, tool: ClientTool) -> ToolCall:
+def as_sent(call: ToolCall, tool: ClientToolItem) -> ToolCall:
     """Returns the call with the text of its arguments as it is read from an item."""
     if tool.form == "text" or call.arguments is None:
         return call

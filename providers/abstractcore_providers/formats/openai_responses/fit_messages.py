@@ -8,7 +8,7 @@ from operator import is_
 
 from abstractcore.schema import NO_OPTIONS, CallWarning, Message, OpaquePart, Part, ToolCall, ToolResult
 
-from ...common.call_ids import CallIds, fits_openai
+from ...common.call_ids import SentCallIds, fits_openai
 from ...common.conversations import refuse_unanswered_calls
 from ...common.format_warnings import warn_of_merging
 from ...common.item_options import name_options_left_out, with_options_for
@@ -47,7 +47,7 @@ def fit_messages(
     if not turns:
         raise WARNINGS.nothing_left()
     merged = {index for turn in turns if len(turn) > 1 for index, _ in turn}
-    ids = CallIds(messages, lambda turn, id: turn not in merged and fits_openai(id))
+    ids = SentCallIds(messages, lambda turn, id: turn not in merged and fits_openai(id))
     return [(turn[0][0], _as_one(turn, ids, warnings)) for turn in turns]
 
 
@@ -90,7 +90,7 @@ def _with_options(message: Message, first: Part, path: str, provider: str, warni
     return replace(message, provider_options=NO_OPTIONS)
 
 
-def _as_one(turn: Sequence[tuple[int, Message]], ids: CallIds, warnings: list[CallWarning]) -> Message:
+def _as_one(turn: Sequence[tuple[int, Message]], ids: SentCallIds, warnings: list[CallWarning]) -> Message:
     """Merges the messages of a turn, with their calls' ids as they are sent.
 
     For several messages, one warning has the result, with the texts of the warnings for their parts.
@@ -114,7 +114,7 @@ def _with_parts(message: Message, parts: Sequence[Part]) -> Message:
     return replace(message, parts=tuple(parts))
 
 
-def _renamed(part: Part, turn: int, ids: CallIds) -> Part:
+def _renamed(part: Part, turn: int, ids: SentCallIds) -> Part:
     """Returns the part with the id that is sent."""
     if isinstance(part, ToolCall):
         id = ids.of_call(turn, part.id)

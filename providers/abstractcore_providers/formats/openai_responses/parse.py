@@ -12,20 +12,20 @@ from ...common.output_schemas import read_output
 from ...common.reading import get_flag, get_group, get_list, get_text, read_call
 from ...common.reasoning_origins import origin_of
 from .options import EFFORTS, is_of_call, rest_of
-from .read_messages import Conversation
+from .read_messages import ItemReader
 from .tools import read_choice, read_tools
 from .vocabulary import SAMPLING
 
 
 def parse(request: WireRequest, provider: str, encrypted_reasoning: bool) -> Parsed:
     """Returns the call; raises `InvalidInputError` with the path, in the request, of what is wrong."""
-    conversation = Conversation(provider)
+    conversation = ItemReader(provider)
     read = partial(_call, conversation, provider, encrypted_reasoning)
     return read_call(request, provider, read, conversation.path_in_request)
 
 
 def _call(
-    conversation: Conversation, provider: str, encrypted_reasoning: bool, data: Object, warnings: list[CallWarning]
+    conversation: ItemReader, provider: str, encrypted_reasoning: bool, data: Object, warnings: list[CallWarning]
 ) -> ModelCall:
     get_flag(data, "background")
     model = get_text(data.get("model"), "model")

@@ -26,7 +26,7 @@ from ...common.item_options import read_options
 from ...common.json_reading import Object, as_objects
 from ...common.reading import error_at, get_list, get_object, get_role, get_text, has_content, message_left_out
 from .client_results import answered_id, has_own_form, read_client_result, unchanged
-from .client_tools import OUTPUTS, ClientTool, called_tool, calls_with_options, client_tool, hosted_calls
+from .client_tools import OUTPUTS, ClientToolItem, called_tool, calls_with_options, client_tool, hosted_calls
 from .computer import read_screenshot
 from .content import OUTPUT_FIELDS, USER_FIELDS
 from .items import answers_model, item_options, read_item
@@ -37,7 +37,7 @@ _INDEX = re.compile(r"messages\[(\d+)\]")
 
 
 @dataclass(slots=True)
-class _Turn:
+class _MessageDraft:
     """A message that is being read, starting with the item at `path`."""
 
     role: Role
@@ -46,14 +46,14 @@ class _Turn:
     options: ProviderOptions
 
 
-class Conversation:
+class ItemReader:
     """Reads items in order: adjacent items of the model are one message."""
 
     def __init__(self, provider: str) -> None:
         self._provider = provider
         self._origin: str | None = None
         self._warnings: list[CallWarning] = []
-        self._turns: list[_Turn] = []
+        self._turns: list[_MessageDraft] = []
         self._hosted: frozenset[str] = frozenset()
         """The calls that the provider ran."""
         self._asked: dict[str, ToolCall] = {}
@@ -101,7 +101,7 @@ class Conversation:
         elif role == "assistant" and self._turns and self._turns[-1].role == "assistant":
             self._turns[-1].parts.extend(kept)
         else:
-            self._turns.append(_Turn(role, kept, path, options))
+            self._turns.append(_MessageDraft(role, kept, path, options))
             if role != "tool":
                 self._asked.clear()
         if role == "assistant":
@@ -132,7 +132,7 @@ class Conversation:
             role, parts, path, NO_OPTIONS if options is not None else read_options(item, USER_FIELDS, self._provider)
         )
 
-    def _client_result(self, item: Object, tool: ClientTool, path: str) -> ToolResult | None:
+    def _client_result(self, item: Object, tool: ClientToolItem, path: str) -> ToolResult | None:
         """Reads the result of a built-in tool; None for one whose call is not among these messages."""
         if tool.name == "computer":
             return read_screenshot(item, path, self._provider)

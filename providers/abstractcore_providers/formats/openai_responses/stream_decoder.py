@@ -38,8 +38,8 @@ from .decode import check_failure, is_stored
 from .hosted import HOSTED_TYPES, partial_image, read_hosted
 from .items import item_options, read_call, read_item
 from .reasoning import KINDS, sealed, signature_of
-from .streamed_audio import StreamedAudio
-from .streamed_calls import STREAMED, StreamedCall
+from .streamed_audio import StreamedResponsesAudio
+from .streamed_calls import STREAMED, StreamedResponsesCall
 from .usage import usage_to_ours
 from .vocabulary import finish_reason_to_ours, metadata_to_ours
 
@@ -65,7 +65,7 @@ class ResponsesDecoder(FrameDecoder):
         self._content = 0
         self._shells: dict[str, tuple[int, Object]] = {}
         """The blocks and items of shell calls, by their ids: an output shows that the provider ran them."""
-        self._audio = StreamedAudio()
+        self._audio = StreamedResponsesAudio()
         self._handlers: dict[str, Callable[[Object], None]] = {
             "response.created": self._begin,
             "response.in_progress": self._begin,
@@ -206,7 +206,7 @@ class ResponsesDecoder(FrameDecoder):
         if received is None or item.call is not None or not _has_ids(data):
             return
         call = self._ids.name(received, item.number)
-        item.call, item.call_id = StreamedCall(item.block("part", 0), call), text_of(data, "call_id")
+        item.call, item.call_id = StreamedResponsesCall(item.block("part", 0), call), text_of(data, "call_id")
         self._out.start_call(item.call.block, call.id, call.name, call.provider_options)
 
     def _text(self, event: Object) -> None:
@@ -245,7 +245,7 @@ class ResponsesDecoder(FrameDecoder):
         if call is not None and index is not None:
             self._add_to_call(call, call.add_to_command(index, text_of(event, "delta") or ""))
 
-    def _add_to_call(self, call: StreamedCall, text: str) -> None:
+    def _add_to_call(self, call: StreamedResponsesCall, text: str) -> None:
         if text:
             self._out.add(call.block, text)
 
@@ -327,7 +327,7 @@ class ResponsesDecoder(FrameDecoder):
     def _client_call_done(self, item: OpenItem, block: int, call: ToolCall) -> None:
         if item.call is None:
             named = self._ids.name(call, item.number)
-            item.call = StreamedCall(block, named)
+            item.call = StreamedResponsesCall(block, named)
             self._out.start_call(block, named.id, named.name, named.provider_options)
         started = item.call
         rest = started.rest(call)

@@ -34,7 +34,7 @@ from abstractcore.schema import (
 from ...common.item_options import fields_for
 from ...common.json_reading import Object, as_object, text_of
 from ...common.openai_errors import error_words
-from .client_tools import ClientTool, as_sent, called_tool, client_item
+from .client_tools import ClientToolItem, as_sent, called_tool, client_item
 from .hosted import MCP_CALL, item_type, write_hosted
 from .items import opaque_item
 from .output import Shown, output_item, output_text, shown
@@ -45,7 +45,7 @@ _CUSTOM_CALL = "custom_tool_call"
 
 
 @dataclass(slots=True)
-class _Block:
+class _RenderedItem:
     """An item that is being sent: its part is empty so far, and its text is streamed in chunks."""
 
     number: int
@@ -69,9 +69,9 @@ class ResponsesRenderer:
         self._deltas: list[Delta] = []
         self._sequence = 0
         self._items = 0
-        self._blocks: dict[int, _Block] = {}
+        self._blocks: dict[int, _RenderedItem] = {}
         self._fields: dict[int, JSONObject] = {}
-        self._actions: dict[int, _Block] = {}
+        self._actions: dict[int, _RenderedItem] = {}
         """Calls of built-in tools, whose items are sent complete."""
         self._held: HostedToolCall | None = None
         self._mcp_calls: dict[str, tuple[int, HostedToolCall]] = {}
@@ -119,13 +119,13 @@ class ResponsesRenderer:
         call = ToolCall(delta.id, delta.name, "", provider_options=delta.provider_options)
         fields = fields_for(call, self._provider)
         if called_tool(call, self._provider) is not None:
-            self._actions[delta.block] = _Block(-1, call, {})
+            self._actions[delta.block] = _RenderedItem(-1, call, {})
             return b""
         self._fields[delta.block] = fields
         return self._begin(delta.block, ToolCall(delta.id, delta.name, ""))
 
     def _begin(self, number: int, part: Shown) -> bytes:
-        block = self._blocks[number] = _Block(self._items, part, self._fields.pop(number, {}))
+        block = self._blocks[number] = _RenderedItem(self._items, part, self._fields.pop(number, {}))
         self._items += 1
         item = block.item(part)
         if isinstance(part, ReasoningPart):
@@ -193,9 +193,9 @@ class ResponsesRenderer:
             "response.output_item.done", output_index=block.number, item=block.item(part)
         )
 
-    def _action(self, block: _Block) -> bytes:
+    def _action(self, block: _RenderedItem) -> bytes:
         call = replace(cast(ToolCall, block.part), arguments_text=block.text)
-        tool = cast(ClientTool, called_tool(call, self._provider))
+        tool = cast(ClientToolItem, called_tool(call, self._provider))
         item = client_item(as_sent(call, tool), self._provider, self._items)
         if item is None:
             return b""
@@ -215,7 +215,7 @@ class ResponsesRenderer:
             )
         )
 
-    def _details(self, block: _Block, part: Shown) -> bytes:
+    def _details(self, block: _RenderedItem, part: Shown) -> bytes:
         """Returns the events that end the content of an item."""
         if isinstance(part, ToolCall):
             fields: Object = {"name": part.name, "arguments": part.arguments_text}
@@ -296,7 +296,7 @@ class ResponsesRenderer:
             added += self._event(f"response.{_LIST_TOOLS}.{ending}", **position)
         return added + self._event("response.output_item.done", output_index=number, item=item)
 
-    def _position(self, block: _Block, **index: int) -> Object:
+    def _position(self, block: _RenderedItem, **index: int) -> Object:
         return {"item_id": block.item(block.part)["id"], "output_index": block.number, **index}
 
     def _event(self, type: str, **data: Any) -> bytes:

@@ -17,7 +17,7 @@ _SAMPLES = "audio/pcm"
 """The media type of data without a header: OpenAI streams samples of 16 bits at 24 kHz (`pcm16` in its audio guide)."""
 
 
-class StreamedAudio:
+class StreamedResponsesAudio:
     """Collects the pieces of the response's audio and of its transcript."""
 
     __slots__ = ("_base64", "_sound", "_transcript")

@@ -16,7 +16,7 @@ STREAMED = ("custom_tool_call", "shell_call")
 
 
 @dataclass(slots=True)
-class StreamedCall:
+class StreamedResponsesCall:
     """A call that is being streamed."""
 
     block: int

@@ -86,15 +86,15 @@ class BedrockProvider(VendorProvider):
 
     def setting_names(self) -> frozenset[str]:
         """Returns the fields of the format's dialect."""
-        from ...formats.bedrock_converse import Dialect
+        from ...formats.bedrock_converse import ConverseDialect
 
-        return setting_names(Dialect)
+        return setting_names(ConverseDialect)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
-        from ...formats.bedrock_converse import ENCODABLE, BedrockConverse, Dialect
+        from ...formats.bedrock_converse import ENCODABLE, BedrockConverse, ConverseDialect
 
         thinks = profile.thinking is not None and profile.thinking.on_by_default
-        dialect = with_settings(Dialect(thinks_by_default=thinks), profile.settings)
+        dialect = with_settings(ConverseDialect(thinks_by_default=thinks), profile.settings)
         if not profile.known:
             profile = replace(profile, encodable=ENCODABLE)
         return ProviderSession(model, BedrockConverse(model, dialect), endpoint, profile)

@@ -23,9 +23,9 @@ class VertexAnthropicProvider(VertexProvider):
 
     def setting_names(self) -> frozenset[str]:
         """Returns the fields of the format's dialect."""
-        from ...formats.anthropic_messages import Dialect
+        from ...formats.anthropic_messages import MessagesDialect
 
-        return setting_names(Dialect)
+        return setting_names(MessagesDialect)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         return claude_session(self.name, model, endpoint, config, profile, raw_predict=True)

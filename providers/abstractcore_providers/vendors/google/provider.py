@@ -36,9 +36,9 @@ class GoogleProvider(VendorProvider):
 
     def setting_names(self) -> frozenset[str]:
         """Returns the fields of the format's dialect."""
-        from ...formats.gemini import Dialect
+        from ...formats.gemini import GenerateContentDialect
 
-        return setting_names(Dialect)
+        return setting_names(GenerateContentDialect)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         return _session(model, endpoint, profile, self.name)
@@ -100,9 +100,9 @@ class VertexProvider(VendorProvider):
 
     def setting_names(self) -> frozenset[str]:
         """Returns the fields of the format's dialect."""
-        from ...formats.gemini import Dialect
+        from ...formats.gemini import GenerateContentDialect
 
-        return setting_names(Dialect)
+        return setting_names(GenerateContentDialect)
 
     def session(self, model: str, endpoint: Endpoint, config: ProviderConfig, profile: ModelProfile) -> ProviderSession:
         return _session(model, endpoint, profile, self.name, "google", _parent(config))
@@ -167,10 +167,12 @@ def _setting(config: ProviderConfig, environment: Mapping[str, str], name: str, 
 def _session(
     model: str, endpoint: Endpoint, profile: ModelProfile, provider: str, publisher: str = "", parent: str = ""
 ) -> ProviderSession:
-    from ...formats.gemini import ENCODABLE, Dialect, Gemini
+    from ...formats.gemini import ENCODABLE, Gemini, GenerateContentDialect
     from ...formats.gemini.usage import GEMINI_API, VERTEX
 
     billing = VERTEX if publisher else GEMINI_API
-    dialect = Dialect(provider, count_wrapped=not publisher, publisher=publisher, parent=parent, billing=billing)
+    dialect = GenerateContentDialect(
+        provider, count_wrapped=not publisher, publisher=publisher, parent=parent, billing=billing
+    )
     transpiler = Gemini(with_settings(dialect, profile.settings))
     return ProviderSession(model.removeprefix("models/"), transpiler, endpoint, with_encodable(profile, ENCODABLE))

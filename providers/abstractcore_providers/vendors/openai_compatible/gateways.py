@@ -6,7 +6,7 @@ Requests, responses and errors on the wire: `formats/openai_chat`.
 from __future__ import annotations
 
 from ...common import json_schemas
-from ...formats.openai_chat import Dialect, usage
+from ...formats.openai_chat import ChatDialect, usage
 from ...formats.openai_chat.dialect import (
     CACHE_CONTROL,
     COMMON_OPTIONS,
@@ -27,7 +27,7 @@ GATEWAYS = (
         "OpenRouter, models of many vendors",
         "https://openrouter.ai/api/v1",
         "OPENROUTER_API_KEY",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "openrouter",
             "max_tokens",
             options=WITH_TOP_K,
@@ -51,7 +51,7 @@ GATEWAYS = (
         "https://ai-gateway.vercel.sh/v1",
         "AI_GATEWAY_API_KEY",
         other_key_variables=("VERCEL_OIDC_TOKEN",),
-        dialect=Dialect(
+        dialect=ChatDialect(
             "vercel",
             "max_tokens",
             options=COMMON_OPTIONS - {"top_logprobs", "parallel_tool_calls"},
@@ -64,7 +64,7 @@ GATEWAYS = (
         "Hugging Face Inference Providers, open models at many vendors",
         "https://router.huggingface.co/v1",
         "HF_TOKEN",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "huggingface",
             "max_tokens",
             options=COMMON_OPTIONS - {"parallel_tool_calls"},
@@ -80,7 +80,7 @@ GATEWAYS = (
         "Portkey's gateway, models of many vendors",
         "https://api.portkey.ai/v1",
         "PORTKEY_API_KEY",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "portkey",
             "max_tokens",
             options=WITH_TOP_K,
@@ -98,7 +98,7 @@ GATEWAYS = (
         url_variable="LITELLM_PROXY_API_BASE",
         key_needed=False,
         runs_templates=True,
-        dialect=Dialect(
+        dialect=ChatDialect(
             "litellm",
             "max_tokens",
             options=WITH_TOP_K,

@@ -8,12 +8,12 @@ from __future__ import annotations
 from functools import partial
 
 from ...common import json_schemas, request_limits
-from ...formats.openai_chat import Dialect
+from ...formats.openai_chat import ChatDialect
 from ...formats.openai_chat.dialect import COMMON_OPTIONS, RECEIVED, USUAL, WITH_TOP_K, ThinkingFields
 from ..presets import Preset
 
 _open_models = partial(
-    Dialect,
+    ChatDialect,
     max_tokens_field="max_tokens",
     think_tags=True,
     reasoning_field=RECEIVED,
@@ -30,7 +30,7 @@ HOSTS = (
         "GROQ_API_KEY",
         url_variable="GROQ_BASE_URL",
         url_path="/openai/v1",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "groq",
             options=COMMON_OPTIONS - {"top_logprobs"},
             thinking=ThinkingFields(levels=("low", "medium", "high")),
@@ -47,7 +47,7 @@ HOSTS = (
         "https://api.together.xyz/v1",
         "TOGETHER_API_KEY",
         url_variable="TOGETHER_BASE_URL",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "together",
             "max_tokens",
             options=WITH_TOP_K - {"parallel_tool_calls"},
@@ -68,7 +68,7 @@ HOSTS = (
         "FIREWORKS_API_KEY",
         url_variable="FIREWORKS_BASE_URL",
         url_path="/inference/v1",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "fireworks",
             "max_tokens",
             options=WITH_TOP_K,
@@ -86,7 +86,7 @@ HOSTS = (
         "CEREBRAS_API_KEY",
         url_variable="CEREBRAS_BASE_URL",
         url_path="/v1",
-        dialect=Dialect("cerebras", think_tags=True, limits=request_limits.CEREBRAS, schemas=json_schemas.CEREBRAS),
+        dialect=ChatDialect("cerebras", think_tags=True, limits=request_limits.CEREBRAS, schemas=json_schemas.CEREBRAS),
     ),
     Preset(  # docs.api.nvidia.com/nim/reference/llm-apis; fields for thinking depend on the model
         "nvidia",

@@ -6,7 +6,7 @@ Requests, responses and errors on the wire: `formats/openai_chat`.
 from __future__ import annotations
 
 from ...common import json_schemas, request_limits
-from ...formats.openai_chat import Dialect, dialect, usage
+from ...formats.openai_chat import ChatDialect, dialect, usage
 from ...formats.openai_chat.dialect import (
     BREAKPOINT,
     COMMON_OPTIONS,
@@ -45,7 +45,7 @@ MAKERS = (
         "OpenAI's models on Azure; the model is a deployment's name",
         None,
         "AZURE_OPENAI_API_KEY",
-        dialect=Dialect("azure", most_alternatives=20, cache=BREAKPOINT),
+        dialect=ChatDialect("azure", most_alternatives=20, cache=BREAKPOINT),
     ),
     Preset(
         "mistral",
@@ -53,7 +53,7 @@ MAKERS = (
         "https://api.mistral.ai/v1",
         "MISTRAL_API_KEY",
         url_path="/v1",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "mistral",
             "max_tokens",
             seed_field="random_seed",
@@ -83,7 +83,7 @@ MAKERS = (
         "DeepSeek",
         "https://api.deepseek.com",
         "DEEPSEEK_API_KEY",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "deepseek",
             "max_tokens",
             options=_SEEDLESS - {"parallel_tool_calls"},
@@ -102,7 +102,7 @@ MAKERS = (
         "xAI",
         "https://api.x.ai/v1",
         "XAI_API_KEY",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "xai",
             most_alternatives=8,  # `BaseClient.create` in the xai-sdk package
             thinking=ThinkingFields(levels=("low", "medium", "high", "xhigh")),
@@ -118,7 +118,7 @@ MAKERS = (
         "https://api.perplexity.ai",
         "PERPLEXITY_API_KEY",
         url_variable="PERPLEXITY_BASE_URL",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "perplexity",
             "max_tokens",
             thinking=ThinkingFields(levels=("minimal", "low", "medium", "high")),
@@ -138,7 +138,7 @@ MAKERS = (
         "Moonshot AI, the Kimi models",
         "https://api.moonshot.ai/v1",
         "MOONSHOT_API_KEY",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "moonshot",
             options=_SEEDLESS - {"top_logprobs", "parallel_tool_calls"},
             thinking=ThinkingFields(off=(("thinking", "type"), "disabled"), levels=("low", "high", "max")),
@@ -153,7 +153,7 @@ MAKERS = (
         "Alibaba Cloud Model Studio, the Qwen models",
         "https://dashscope-intl.aliyuncs.com/compatible-mode/v1",
         "DASHSCOPE_API_KEY",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "dashscope",
             "max_tokens",
             options=WITH_TOP_K - {"frequency_penalty"},
@@ -170,7 +170,7 @@ MAKERS = (
         "https://api.z.ai/api/paas/v4",
         "ZAI_API_KEY",
         url_variable="ZAI_BASE_URL",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "zai",
             "max_tokens",
             options=frozenset({"temperature", "top_p", "stop"}),
@@ -186,7 +186,7 @@ MAKERS = (
         "MiniMax",
         "https://api.minimax.io/v1",
         "MINIMAX_API_KEY",
-        dialect=Dialect(
+        dialect=ChatDialect(
             "minimax",
             options=frozenset({"temperature", "top_p"}),
             thinking=_switched("adaptive"),

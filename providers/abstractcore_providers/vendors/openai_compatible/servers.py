@@ -6,7 +6,7 @@ Requests, responses and errors on the wire: `formats/openai_chat`.
 from __future__ import annotations
 
 from ...common import json_schemas, request_limits
-from ...formats.openai_chat import Dialect
+from ...formats.openai_chat import ChatDialect
 from ...formats.openai_chat.dialect import (
     COMMON_OPTIONS,
     COMPATIBLE,
@@ -23,7 +23,7 @@ from ..presets import Preset
 
 def _of_llama_cpp(name: str, summary: str, url: str, key_variable: str, counts: CountEndpoint | None = None) -> Preset:
     """Returns the row of a server that runs llama.cpp (tools/server/README.md in its repository)."""
-    dialect = Dialect(
+    dialect = ChatDialect(
         name,
         "max_tokens",
         options=WITH_TOP_K,
@@ -48,7 +48,7 @@ SERVERS = (
         key_needed=False,
         url_path="/v1",
         runs_templates=True,
-        dialect=Dialect(
+        dialect=ChatDialect(
             "lmstudio",
             "max_tokens",
             options=WITH_TOP_K - {"top_logprobs", "parallel_tool_calls"},
@@ -68,7 +68,7 @@ SERVERS = (
         key_needed=False,
         url_path="/v1",
         runs_templates=True,
-        dialect=Dialect(
+        dialect=ChatDialect(
             "vllm",
             options=WITH_TOP_K,
             most_alternatives=20,  # `--max-logprobs` in docs.vllm.ai/en/latest/configuration/engine_args
@@ -97,7 +97,7 @@ SERVERS = (
         key_needed=False,
         url_path="/v1",
         runs_templates=True,
-        dialect=Dialect(
+        dialect=ChatDialect(
             "sglang",
             "max_tokens",
             options=WITH_TOP_K,
@@ -117,7 +117,7 @@ SERVERS = (
         key_needed=False,
         url_path="/v1",
         runs_templates=True,
-        dialect=Dialect(
+        dialect=ChatDialect(
             "tgi",
             "max_tokens",
             options=COMMON_OPTIONS - {"parallel_tool_calls"},

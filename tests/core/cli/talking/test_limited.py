@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstractcore.cli.connection import Connection
+from abstractcore.cli.connection import ConnectionArguments
 from abstractcore.cli.talking.conversation import limited
 
 
@@ -15,5 +15,5 @@ from abstractcore.cli.talking.conversation import limited
 def test_embedded_model_answers_briefly_unless_a_limit_is_given(
     provider: str | None, given: int | None, limit: int | None
 ):
-    connection = Connection(provider, None, None, None, given, None, None, quiet=True)
+    connection = ConnectionArguments(provider, None, None, None, given, None, None, quiet=True)
     assert limited(connection).max_tokens == limit

@@ -19,7 +19,7 @@ from mcp.client.streamable_http import streamable_http_client
 from typer.testing import CliRunner
 
 from abstractcore.cli.app import app
-from abstractcore.mcp.server import Access, listening_socket, url_of
+from abstractcore.mcp.server import MCPAccess, listening_socket, url_of
 from tests.core.mcp.server.served import MODERN, NO_MODEL, PATIENCE_SECONDS, Served, call, request, serving_http
 
 pytestmark = pytest.mark.process
@@ -288,7 +288,7 @@ def test_command_without_the_extra_says_what_to_install(monkeypatch: pytest.Monk
 @pytest.mark.parametrize("address", ["localhost:0", "[::1]:0"])
 def test_other_names_of_this_machine_need_no_key(address: str):
     host = address.rpartition(":")[0].strip("[]")
-    with listening_socket(host, 0, Access()) as listening:
+    with listening_socket(host, 0, MCPAccess()) as listening:
         assert url_of(listening).startswith(("http://127.0.0.1:", "http://[::1]:"))
 
 

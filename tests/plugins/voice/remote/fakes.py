@@ -16,7 +16,7 @@ from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
 from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
-from abstractcore.testing.http_server import Request, Step
+from abstractcore.testing.http_server import ReceivedRequest, Step
 from abstractvoice.remote.vendors import vendor_rows
 
 KEY = "key-of-a-vendor-1234567890"
@@ -60,7 +60,7 @@ def only(fields: Mapping[str, Any], required: Sequence[str], optional: Sequence[
     expect(not unknown, f"unknown: {sorted(unknown)}", 422)
 
 
-def form_of(request: Request) -> dict[str, list[Any]]:
+def form_of(request: ReceivedRequest) -> dict[str, list[Any]]:
     """The fields of a multipart form: texts, and of a file its name, type and content."""
     head = f"content-type: {request.headers['content-type']}\r\n\r\n".encode()
     message = message_from_bytes(head + request.body)
@@ -86,7 +86,7 @@ class Fake:
     bodies: list[dict[str, Any]] = field(default_factory=list[dict[str, Any]])
     key: str = KEY
 
-    def script(self, request: Request) -> Script:
+    def script(self, request: ReceivedRequest) -> Script:
         """The answer to a request."""
         try:
             self.check_key(request)
@@ -98,10 +98,10 @@ class Fake:
         except RefusedError as refused:
             return [self.error(refused.status, str(refused))]
 
-    def check_key(self, request: Request) -> None:
+    def check_key(self, request: ReceivedRequest) -> None:
         expect(request.headers.get("authorization") == f"Bearer {self.key}", "invalid key", 401)
 
-    def handler(self, method: str, path: str) -> Callable[[Request, list[tuple[str, str]]], Script] | None:
+    def handler(self, method: str, path: str) -> Callable[[ReceivedRequest, list[tuple[str, str]]], Script] | None:
         raise NotImplementedError
 
     def error(self, status: int, message: str) -> bytes:
@@ -116,7 +116,7 @@ class Fake:
 
     sound_type = "audio/pcm"
 
-    def json(self, request: Request) -> dict[str, Any]:
+    def json(self, request: ReceivedRequest) -> dict[str, Any]:
         """The body of a request."""
         expect(request.headers.get("content-type") == "application/json", "not JSON", 415)
         body = request.json
@@ -134,7 +134,7 @@ class FakeOpenAI(Fake):
         body = {"error": {"type": "invalid_request_error", "message": message, "param": None, "code": None}}
         return answer(json.dumps(body).encode(), status, content_type="application/json")
 
-    def speech(self, request: Request, query: object) -> Script:
+    def speech(self, request: ReceivedRequest, query: object) -> Script:
         body = self.json(request)
         only(body, ["model", "input", "voice"], ["instructions", "response_format", "speed", "stream_format"])
         expect(len(body["input"]) <= 4096, "input is too long")
@@ -159,7 +159,7 @@ class FakeOpenAI(Fake):
 class FakeElevenLabs(Fake):
     """POST /v1/text-to-speech/ID/stream, GET /v2/voices, POST /v1/speech-to-text."""
 
-    def check_key(self, request: Request) -> None:
+    def check_key(self, request: ReceivedRequest) -> None:
         expect(request.headers.get("xi-api-key") == self.key, "invalid key", 401)
 
     def handler(self, method: str, path: str) -> Any:
@@ -171,7 +171,7 @@ class FakeElevenLabs(Fake):
         body = {"detail": {"status": "invalid", "message": message}}
         return answer(json.dumps(body).encode(), status, content_type="application/json")
 
-    def speech(self, request: Request, query: list[tuple[str, str]]) -> Script:
+    def speech(self, request: ReceivedRequest, query: list[tuple[str, str]]) -> Script:
         body = self.json(request)
         only(
             body,
@@ -186,7 +186,7 @@ class FakeElevenLabs(Fake):
         expect(0.7 <= settings.get("speed", 1) <= 1.2, "bad speed")
         return self.sound(body["text"])
 
-    def voices(self, request: Request, query: list[tuple[str, str]]) -> Script:
+    def voices(self, request: ReceivedRequest, query: list[tuple[str, str]]) -> Script:
         only(dict(query), [], ["page_size", "next_page_token", "search"])
         pages = {
             "": {"voices": [{"voice_id": "a1", "name": "Ann", "labels": {"gender": "female", "use_case": "news"}}]},
@@ -196,7 +196,7 @@ class FakeElevenLabs(Fake):
         more = {"has_more": token == "", "next_page_token": "more" if token == "" else None, "total_count": 2}
         return [answer(json.dumps({**pages[token], **more}).encode(), content_type="application/json")]
 
-    def listen(self, request: Request, query: object) -> Script:
+    def listen(self, request: ReceivedRequest, query: object) -> Script:
         form = form_of(request)
         only(
             form,
@@ -228,7 +228,7 @@ class FakeDeepgram(Fake):
 
     sound_type = "audio/l16;rate=24000;channels=1"
 
-    def check_key(self, request: Request) -> None:
+    def check_key(self, request: ReceivedRequest) -> None:
         expect(request.headers.get("authorization") == f"Token {self.key}", "invalid key", 401)
 
     def handler(self, method: str, path: str) -> Any:
@@ -243,7 +243,7 @@ class FakeDeepgram(Fake):
         body = {"err_code": "INVALID", "err_msg": message, "request_id": "8f7d"}
         return answer(json.dumps(body).encode(), status, content_type="application/json")
 
-    def speech(self, request: Request, query: list[tuple[str, str]]) -> Script:
+    def speech(self, request: ReceivedRequest, query: list[tuple[str, str]]) -> Script:
         body = self.json(request)
         only(body, ["text"], [])
         asked = dict(query)
@@ -256,12 +256,12 @@ class FakeDeepgram(Fake):
         self.bodies.append(asked)
         return self.sound(body["text"])
 
-    def voices(self, request: Request, query: object) -> Script:
+    def voices(self, request: ReceivedRequest, query: object) -> Script:
         model = {"name": "thalia", "canonical_name": "aura-2-thalia-en", "languages": ["en", "en-US"], "uuid": "1"}
         body = {"stt": [{"name": "general", "canonical_name": "nova-3"}], "tts": [model]}
         return [answer(json.dumps(body).encode(), content_type="application/json")]
 
-    def listen(self, request: Request, query: list[tuple[str, str]]) -> Script:
+    def listen(self, request: ReceivedRequest, query: list[tuple[str, str]]) -> Script:
         known = ["language", "detect_language", "smart_format", "diarize_model", "keyterm", "punctuate", "utterances"]
         only(dict(query), ["model"], known)
         expect(request.headers.get("content-type", "").startswith("audio/"), "not audio", 415)
@@ -297,11 +297,11 @@ class FakeCartesia(Fake):
         body = {"error_code": "invalid", "title": "Invalid", "message": message, "request_id": "r1"}
         return answer(json.dumps(body).encode(), status, content_type="application/json")
 
-    def check_key(self, request: Request) -> None:
+    def check_key(self, request: ReceivedRequest) -> None:
         super().check_key(request)
         expect(request.headers.get("cartesia-version") == "2026-08-14", "unknown version")
 
-    def speech(self, request: Request, query: object) -> Script:
+    def speech(self, request: ReceivedRequest, query: object) -> Script:
         body = self.json(request)
         only(
             body,
@@ -317,7 +317,7 @@ class FakeCartesia(Fake):
         expect(0.6 <= config.get("speed", 1) <= 1.5, "bad speed")
         return self.sound(body["transcript"])
 
-    def voices(self, request: Request, query: list[tuple[str, str]]) -> Script:
+    def voices(self, request: ReceivedRequest, query: list[tuple[str, str]]) -> Script:
         asked = dict(query)
         only(asked, ["limit"], ["starting_after", "q", "gender"])
         start = int(asked.get("starting_after", "voice-0").partition("-")[2])
@@ -327,7 +327,7 @@ class FakeCartesia(Fake):
         ]
         return [answer(json.dumps({"data": rows}).encode(), content_type="application/json")]
 
-    def listen(self, request: Request, query: object) -> Script:
+    def listen(self, request: ReceivedRequest, query: object) -> Script:
         form = form_of(request)
         only(form, ["model", "file"], ["language", "timestamp_granularities[]"])
         expect_recording(form["file"][0][2])
@@ -340,7 +340,7 @@ class FakeCartesia(Fake):
 class FakeGemini(Fake):
     """POST /v1beta/models/NAME:streamGenerateContent."""
 
-    def check_key(self, request: Request) -> None:
+    def check_key(self, request: ReceivedRequest) -> None:
         expect(request.headers.get("x-goog-api-key") == self.key, "invalid key", 401)
 
     def handler(self, method: str, path: str) -> Any:
@@ -350,7 +350,7 @@ class FakeGemini(Fake):
         body = {"error": {"code": status, "message": message, "status": "INVALID_ARGUMENT"}}
         return answer(json.dumps(body).encode(), status, content_type="application/json")
 
-    def speech(self, request: Request, query: list[tuple[str, str]]) -> Script:
+    def speech(self, request: ReceivedRequest, query: list[tuple[str, str]]) -> Script:
         expect(dict(query) == {"alt": "sse"}, "bad query")
         body = self.json(request)
         only(body, ["contents", "generationConfig"], ["safetySettings", "systemInstruction"])
@@ -385,7 +385,7 @@ class FakeAssemblyAI(Fake):
 
     states: Sequence[str] = ("queued", "processing", "completed")
 
-    def check_key(self, request: Request) -> None:
+    def check_key(self, request: ReceivedRequest) -> None:
         expect(request.headers.get("authorization") == self.key, "invalid key", 401)
         self.asked = getattr(self, "asked", 0)
 
@@ -400,21 +400,21 @@ class FakeAssemblyAI(Fake):
     def error(self, status: int, message: str) -> bytes:
         return answer(json.dumps({"error": message}).encode(), status, content_type="application/json")
 
-    def upload(self, request: Request, query: object) -> Script:
+    def upload(self, request: ReceivedRequest, query: object) -> Script:
         expect(request.headers.get("content-type") == "application/octet-stream", "not bytes", 415)
         if not request.body.startswith(b"RIFF"):
             self.states = ("queued", "error")
         body = {"upload_url": f"https://cdn.assemblyai.example/{len(request.body)}"}
         return [answer(json.dumps(body).encode(), content_type="application/json")]
 
-    def start(self, request: Request, query: object) -> Script:
+    def start(self, request: ReceivedRequest, query: object) -> Script:
         known = ["language_code", "language_detection", "speech_models", "keyterms_prompt", "speaker_labels"]
         body = self.json(request)
         only(body, ["audio_url"], [*known, "speakers_expected", "punctuate", "format_text"])
         expect(not ("language_code" in body and body.get("language_detection")), "not both")
         return [answer(json.dumps({"id": "job-1", "status": "queued"}).encode(), content_type="application/json")]
 
-    def state(self, request: Request, query: object) -> Script:
+    def state(self, request: ReceivedRequest, query: object) -> Script:
         status = self.states[min(self.asked, len(self.states) - 1)]
         self.asked += 1
         words = [

@@ -9,8 +9,8 @@ import pytest
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, OutputSchema, ToolSpec
 from abstractcore_providers.common import json_schemas
-from abstractcore_providers.common.json_schemas import OLLAMA, OPENAI, Limits, Rules, SchemaRules
-from abstractcore_providers.common.json_schemas.changes import Changes
+from abstractcore_providers.common.json_schemas import OLLAMA, OPENAI, Rules, SchemaLimits, SchemaRules
+from abstractcore_providers.common.json_schemas.changes import SchemaChanges
 from abstractcore_providers.common.json_schemas.fitting import fit_output, fit_tool
 from abstractcore_providers.common.json_schemas.limits import check_limits
 from abstractcore_providers.common.json_schemas.rewriting import rewritten
@@ -78,17 +78,17 @@ def nested(levels: int) -> dict[str, Any]:
 
 def test_schema_of_ten_thousand_levels_is_refused():
     with pytest.raises(InvalidInputError, match="nested deeper than 100 levels") as caught:
-        rewritten(nested(10_000), Rules(), Changes())
+        rewritten(nested(10_000), Rules(), SchemaChanges())
     assert caught.value.path == "$" + 101 * ".items"
 
 
 def test_too_deep_references_are_refused():
     chain = {f"d{i}": {"items": {"$ref": f"#/$defs/d{i + 1}"}} for i in range(1000)} | {"d1000": {}}
     schema = {"items": {"$ref": "#/$defs/d0"}, "$defs": chain}
-    assert rewritten(schema, Rules(), Changes()) == schema
+    assert rewritten(schema, Rules(), SchemaChanges()) == schema
     for rules in (Rules(inlined=True), Rules(references_anywhere=False)):
         with pytest.raises(InvalidInputError, match="nested deeper than 100 levels"):
-            rewritten(schema, rules, Changes())
+            rewritten(schema, rules, SchemaChanges())
 
 
 def test_references_that_grow_without_limit_when_inlined_are_refused():
@@ -118,7 +118,7 @@ def test_work_is_linear_in_the_schema_size():
         schema, events = {"type": "object", "properties": properties}, itertools.count()
         sys.setprofile(lambda frame, event, arg: next(events))
         try:
-            rewritten(schema, STRICT, Changes())
+            rewritten(schema, STRICT, SchemaChanges())
         finally:
             sys.setprofile(None)
         return next(events)
@@ -148,25 +148,25 @@ def test_boolean_schemas_are_not_strict_at_openai(schema: Any):
 @pytest.mark.parametrize(
     ("limits", "schema", "path"),
     [
-        (Limits(depth=1), nested(3), "$.items.items"),
-        (Limits(properties=1), {"properties": {"a": {}, "b": {}}}, "$"),
-        (Limits(enum_values=1), {"items": {"enum": [1, 2]}}, "$.items"),
-        (Limits(name_characters=3), {"properties": {"abcd": {}}}, "$"),
-        (Limits(name_characters=3), {"items": {"const": "abcd"}}, "$.items"),
-        (Limits(name_characters=3), {"$defs": {"abcd": {}}}, "$"),
-        (Limits(long_enum=(1, 3)), {"enum": ["ab", "cd"]}, "$.enum"),
-        (Limits(characters=10), {"type": "string"}, "$"),
+        (SchemaLimits(depth=1), nested(3), "$.items.items"),
+        (SchemaLimits(properties=1), {"properties": {"a": {}, "b": {}}}, "$"),
+        (SchemaLimits(enum_values=1), {"items": {"enum": [1, 2]}}, "$.items"),
+        (SchemaLimits(name_characters=3), {"properties": {"abcd": {}}}, "$"),
+        (SchemaLimits(name_characters=3), {"items": {"const": "abcd"}}, "$.items"),
+        (SchemaLimits(name_characters=3), {"$defs": {"abcd": {}}}, "$"),
+        (SchemaLimits(long_enum=(1, 3)), {"enum": ["ab", "cd"]}, "$.enum"),
+        (SchemaLimits(characters=10), {"type": "string"}, "$"),
     ],
 )
-def test_exceeded_limit_is_named_with_its_path(limits: Limits, schema: Any, path: str):
-    check_limits({"type": "array"}, Limits(1, 1, 1, 3, (1, 3), 20))
+def test_exceeded_limit_is_named_with_its_path(limits: SchemaLimits, schema: Any, path: str):
+    check_limits({"type": "array"}, SchemaLimits(1, 1, 1, 3, (1, 3), 20))
     with pytest.raises(InvalidInputError, match="not supported here") as caught:
         check_limits(schema, limits)
     assert caught.value.path == path
 
 
 def test_depth_of_a_definition_counts_from_itself():
-    check_limits({"type": "object", "$defs": {"a": {"type": "array", "items": {}}}}, Limits(depth=1))
+    check_limits({"type": "object", "$defs": {"a": {"type": "array", "items": {}}}}, SchemaLimits(depth=1))
 
 
 KINDS_OF_SCHEMA = {

@@ -10,7 +10,7 @@ from jsonschema import Draft202012Validator
 from abstractcore.errors import InvalidInputError
 from abstractcore_providers.common import json_schemas
 from abstractcore_providers.common.json_schemas import Rules, SchemaRules
-from abstractcore_providers.common.json_schemas.changes import Changes
+from abstractcore_providers.common.json_schemas.changes import SchemaChanges
 from abstractcore_providers.common.json_schemas.rewriting import rewritten
 from tests.properties import examples
 
@@ -95,7 +95,7 @@ def test_rewritten_schema_accepts_as_much_as_its_warning_says(row: str):
     @examples(25)
     @given(SCHEMAS, st.lists(OBJECTS, min_size=4, max_size=8))
     def check(schema: Any, values: list[Any]) -> None:
-        changes = Changes()
+        changes = SchemaChanges()
         try:
             sent = rewritten(schema, ROWS[row], changes)
         except InvalidInputError:
@@ -110,7 +110,7 @@ def test_rewritten_schema_accepts_as_much_as_its_warning_says(row: str):
                 assert after or not before, f"{value} is accepted no more"
             if "looser" not in effects:
                 assert before or not after, f"{value} is accepted now"
-        again = Changes()
+        again = SchemaChanges()
         assert rewritten(sent, ROWS[row], again) == sent
         assert again.recorded == [], "what was rewritten is rewritten again"
 

@@ -31,7 +31,7 @@ from abstractcore.schema import (
     VideoPart,
     WireRequest,
 )
-from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
+from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, MessagesDialect
 from tests.providers.answering import answered
 from tests.providers.formats.anthropic_messages.wire import MESSAGES, ORIGIN, body_of, call, response
 
@@ -180,7 +180,7 @@ def test_later_system_messages_move_to_the_top_with_a_warning():
 
 
 def test_system_messages_stay_in_place_for_models_that_accept_it():
-    transpiler = AnthropicMessages(Dialect(system_in_place=True))
+    transpiler = AnthropicMessages(MessagesDialect(system_in_place=True))
     body = body_of(call(*MIXED), transpiler)
     assert [block["text"] for block in body["system"]] == ["a", "e"]
     assert [message["role"] for message in body["messages"]] == ["user", "system", "assistant", "user"]
@@ -302,7 +302,7 @@ def test_tool_set_has_no_name():
 
 
 def test_thinking_off_is_written_in_the_models_own_way():
-    newest = AnthropicMessages(Dialect(off="between_tools"))
+    newest = AnthropicMessages(MessagesDialect(off="between_tools"))
     made = call(thinking="off")
     assert body_of(made, newest)["thinking"] == {"type": "between_tools"}
     assert newest.parse(newest.encode(made).request).call.thinking == "off"

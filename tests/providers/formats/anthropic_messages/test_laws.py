@@ -9,7 +9,7 @@ from hypothesis import example, given
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import Message, ModelCall, ModelReply, OutputSchema, ReasoningPart
 from abstractcore.testing import check_laws, check_render_again, check_reply_losses, check_stream
-from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
+from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, MessagesDialect
 from tests.properties import examples
 from tests.providers.formats.anthropic_messages import generated
 from tests.providers.refusals import is_of_a_schema
@@ -23,27 +23,29 @@ def test_laws_hold():
 
 
 def test_laws_hold_with_system_messages_in_place():
-    dialect = Dialect(provider="elsewhere", max_tokens=10, system_in_place=True)
+    dialect = MessagesDialect(provider="elsewhere", max_tokens=10, system_in_place=True)
     check_laws(AnthropicMessages(dialect), "elsewhere", calls=generated.calls("elsewhere"), max_examples=15)
 
 
 def test_laws_hold_for_models_with_another_thinking_off():
-    dialect = Dialect(off="between_tools")
+    dialect = MessagesDialect(off="between_tools")
     check_laws(AnthropicMessages(dialect), "anthropic", calls=generated.calls(), max_examples=15)
 
 
 @pytest.mark.parametrize(
     "dialect",
     [
-        Dialect(),
-        Dialect(display=True, off_effort="high"),
-        Dialect(thinks_by_default=True),
-        Dialect(display=True, thinks_by_default=True, block_binding=True, version="2026-10-21"),
-        Dialect(off="between_tools", display=True, thinks_by_default=True, block_binding=True, off_effort="high"),
+        MessagesDialect(),
+        MessagesDialect(display=True, off_effort="high"),
+        MessagesDialect(thinks_by_default=True),
+        MessagesDialect(display=True, thinks_by_default=True, block_binding=True, version="2026-10-21"),
+        MessagesDialect(
+            off="between_tools", display=True, thinks_by_default=True, block_binding=True, off_effort="high"
+        ),
     ],
     ids=["plain", "display", "thinks by default", "newest", "newest off"],
 )
-def test_laws_hold_for_models_of_every_kind(dialect: Dialect):
+def test_laws_hold_for_models_of_every_kind(dialect: MessagesDialect):
     calls = generated.calls_with_thinking_options()
     check_laws(AnthropicMessages(dialect), "anthropic", calls=calls, max_examples=60)
 

@@ -15,7 +15,7 @@ from pydantic import TypeAdapter
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import HostedTool, Message, OpaquePart, ReasoningPart, TextPart, ToolChoice, ToolSpec
 from abstractcore_providers.common.claude_thinking import BINDING_BETA
-from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, Dialect
+from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, MessagesDialect
 from tests.providers.formats.anthropic_messages.wire import (
     MESSAGES,
     ORIGIN,
@@ -28,9 +28,9 @@ from tests.providers.formats.anthropic_messages.wire import (
     streamed,
 )
 
-SUMMARIES = AnthropicMessages(Dialect(display=True))
-BY_DEFAULT = AnthropicMessages(Dialect(display=True, thinks_by_default=True))
-BOUND = AnthropicMessages(Dialect(display=True, thinks_by_default=True, block_binding=True))
+SUMMARIES = AnthropicMessages(MessagesDialect(display=True))
+BY_DEFAULT = AnthropicMessages(MessagesDialect(display=True, thinks_by_default=True))
+BOUND = AnthropicMessages(MessagesDialect(display=True, thinks_by_default=True, block_binding=True))
 ASKED_FOR = {"type": "adaptive", "display": "summarized"}
 DROP = {"prefix_mismatch_behavior": "drop_block"}
 STABLE: Any = TypeAdapter(ThinkingConfigParam)
@@ -119,7 +119,7 @@ def test_effort_beside_a_budget():
 
 
 def test_effort_without_thinking_is_limited():
-    transpiler = AnthropicMessages(Dialect(off_effort="high"))
+    transpiler = AnthropicMessages(MessagesDialect(off_effort="high"))
     encoded = transpiler.encode(call(thinking="off", **options(output_config={"effort": "max"})))
     assert json.loads(encoded.request.body)["output_config"] == {"effort": "high"}
     assert [(warning.code, warning.path, warning.sent) for warning in encoded.warnings] == [
@@ -194,7 +194,7 @@ def test_a_forced_tool_and_a_level_go_together():
     ],
 )
 def test_computer_use_has_the_version_of_the_model(type_: str, beta: str | None):
-    transpiler = AnthropicMessages(Dialect(computer_tool=type_))
+    transpiler = AnthropicMessages(MessagesDialect(computer_tool=type_))
     made = call(hosted_tools=(HostedTool("computer_use"),))
     encoded = transpiler.encode(made)
     (tool,) = json.loads(encoded.request.body)["tools"]
@@ -219,7 +219,7 @@ def test_an_explicit_default_version_has_no_effect():
 
 
 def test_the_version_of_the_api_is_sent():
-    newest = AnthropicMessages(Dialect(version="2026-10-21"))
+    newest = AnthropicMessages(MessagesDialect(version="2026-10-21"))
     for encoded in (newest.encode(call()), newest.operations["count_tokens"].encode(call())):
         assert encoded.request.headers["anthropic-version"] == "2026-10-21"
     assert "anthropic-version" not in MESSAGES.encode(call()).request.headers
@@ -232,6 +232,6 @@ def test_documents_in_an_answer_are_left_out_from_the_version_that_refuses_them(
     )
     made = call(Message.user("a"), Message.assistant(document, TextPart("b")), Message.user("c"))
     for version, kept in (("", 2), ("2023-06-01", 2), ("2026-10-21", 1)):
-        encoded = AnthropicMessages(Dialect(version=version)).encode(made)
+        encoded = AnthropicMessages(MessagesDialect(version=version)).encode(made)
         assert len(json.loads(encoded.request.body)["messages"][1]["content"]) == kept
         assert [warning.code for warning in encoded.warnings] == ["part_left_out"] * (2 - kept)

@@ -33,7 +33,7 @@ from abstractcore.schema import (
     VideoPart,
     WireResponse,
 )
-from abstractcore_providers.formats.bedrock_converse import BedrockConverse, Dialect
+from abstractcore_providers.formats.bedrock_converse import BedrockConverse, ConverseDialect
 from tests.providers.answering import answered
 from tests.providers.formats.bedrock_converse.wire import CONVERSE, DIALECTS, MODEL, body_of, call, faults
 
@@ -452,7 +452,10 @@ def test_model_and_stream_are_in_the_url():
 
 
 def test_thinking_off_is_written_in_the_sessions_way():
-    converse, made = BedrockConverse(dialect=Dialect(off="between_tools")), call(Message.user("a"), thinking="off")
+    converse, made = (
+        BedrockConverse(dialect=ConverseDialect(off="between_tools")),
+        call(Message.user("a"), thinking="off"),
+    )
     request = converse.encode(made).request
     assert json.loads(request.body)["additionalModelRequestFields"] == {"thinking": {"type": "between_tools"}}
     assert converse.parse(request).call.thinking == "off"

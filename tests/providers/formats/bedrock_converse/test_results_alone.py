@@ -8,7 +8,7 @@ import pytest
 from abstractcore import create_llm
 from abstractcore.schema import Message, ModelCall, TextPart, ToolCall, ToolResult
 from abstractcore.testing import check_call_losses, check_encode_again
-from abstractcore_providers.formats.bedrock_converse import BedrockConverse, Dialect
+from abstractcore_providers.formats.bedrock_converse import BedrockConverse, ConverseDialect
 from tests.providers.strict_fakes.bedrock_converse import refusal
 
 ALONE = ("mistral.pixtral-large-2502-v1:0", "us.meta.llama4-scout-17b-instruct-v1:0", "mistral.pixtral-huge-2601-v1:0")
@@ -18,7 +18,7 @@ CALLED = Message("assistant", (ToolCall("c1", "f", "{}"), ToolCall("c2", "f", "{
 FAILED = Message("tool", (ToolResult.text("c1", "1"), ToolResult("c2", (TextPart("it broke"),), is_error=True)))
 MESSAGES = (Message.user("hi"), CALLED, FAILED, Message.user("go on"), Message.user("now"))
 SEPARATOR = {"role": "assistant", "content": [{"text": "."}]}
-STRICT = BedrockConverse(dialect=Dialect(results_alone=True, result_status=False))
+STRICT = BedrockConverse(dialect=ConverseDialect(results_alone=True, result_status=False))
 
 
 def connected(model: str) -> Any:

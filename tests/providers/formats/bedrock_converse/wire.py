@@ -12,17 +12,19 @@ from botocore.validate import ParamValidator
 
 from abstractcore.framing import AwsEventStreamMessage
 from abstractcore.schema import Delta, Message, ModelCall, ModelReply, WireRequest, WireResponse, accumulate
-from abstractcore_providers.formats.bedrock_converse import BedrockConverse, Dialect
+from abstractcore_providers.formats.bedrock_converse import BedrockConverse, ConverseDialect
 
 MODEL = "us.anthropic.claude-sonnet-4-5-20250929-v1:0"
 CONVERSE = BedrockConverse(MODEL)
-NOVA = BedrockConverse(dialect=Dialect("reasoningConfig", "inferenceConfig.topK"))
-GPT_OSS = BedrockConverse(dialect=Dialect("reasoning_effort", ""))
-GPT = BedrockConverse(dialect=Dialect("reasoning.effort", ""))
-QWEN = BedrockConverse(dialect=Dialect("reasoning_config", ""))
-OTHER = BedrockConverse(dialect=Dialect("", ""))
+NOVA = BedrockConverse(dialect=ConverseDialect("reasoningConfig", "inferenceConfig.topK"))
+GPT_OSS = BedrockConverse(dialect=ConverseDialect("reasoning_effort", ""))
+GPT = BedrockConverse(dialect=ConverseDialect("reasoning.effort", ""))
+QWEN = BedrockConverse(dialect=ConverseDialect("reasoning_config", ""))
+OTHER = BedrockConverse(dialect=ConverseDialect("", ""))
 NEWEST = BedrockConverse(
-    dialect=Dialect(tool_choice_none=True, display=True, thinks_by_default=True, block_binding=True, off_effort="high")
+    dialect=ConverseDialect(
+        tool_choice_none=True, display=True, thinks_by_default=True, block_binding=True, off_effort="high"
+    )
 )
 DIALECTS = {
     "claude": BedrockConverse(),

@@ -9,12 +9,12 @@ from google.genai import types
 
 from abstractcore.schema import Billing, ModelReply, TextPart, Usage
 from abstractcore.testing import check_reply_losses
-from abstractcore_providers.formats.gemini import Dialect, Gemini
+from abstractcore_providers.formats.gemini import Gemini, GenerateContentDialect
 from abstractcore_providers.formats.gemini.usage import VERTEX
 from tests.providers.billing import check_kept, check_read, decoded, streamed
 from tests.providers.formats.gemini.wire import GEMINI, chunk, events
 
-ON_VERTEX = Gemini(Dialect("vertex", billing=VERTEX))
+ON_VERTEX = Gemini(GenerateContentDialect("vertex", billing=VERTEX))
 COUNTS = {"promptTokenCount": 100, "candidatesTokenCount": 50, "totalTokenCount": 150}
 
 

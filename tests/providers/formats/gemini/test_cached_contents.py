@@ -12,7 +12,7 @@ from abstractcore import LLM, CachedContent, NotFoundError, Services, Unsupporte
 from abstractcore.errors import InvalidInputError, RateLimitError, ServerError, UnexpectedResponseError
 from abstractcore.schema import ToolSpec
 from abstractcore.testing import CallStyle
-from abstractcore_providers.formats.gemini import Dialect, Gemini
+from abstractcore_providers.formats.gemini import Gemini, GenerateContentDialect
 from abstractcore_providers.formats.gemini.cached_contents import CachedContentName
 from abstractcore_providers.vendors.google import CachedContents
 from tests.providers.formats.gemini.cache_server import CacheServer, cache_server
@@ -178,7 +178,7 @@ def test_response_without_a_name_is_an_error():
 
 
 def test_cached_content_name_cannot_contain_other_paths():
-    delete = Gemini(Dialect()).operations["cached_contents.delete"]
+    delete = Gemini(GenerateContentDialect()).operations["cached_contents.delete"]
     request = delete.encode(CachedContentName("cachedContents/..%2f?x", model="m")).request
     assert request.url == "/cachedContents/..%252f%3Fx"
 

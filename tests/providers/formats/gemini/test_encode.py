@@ -30,7 +30,7 @@ from abstractcore.schema import (
     ToolSpec,
     VideoPart,
 )
-from abstractcore_providers.formats.gemini import Dialect, Gemini
+from abstractcore_providers.formats.gemini import Gemini, GenerateContentDialect
 from tests.providers.answering import answered
 from tests.providers.formats.gemini.wire import GEMINI, body_of, call, check_types, parts_of, response
 
@@ -111,7 +111,7 @@ def test_image_in_a_tool_result_is_sent_inside_it():
 
 
 def test_image_in_a_tool_result_moves_beside_it_with_a_marker_if_the_model_requires_that():
-    older = Gemini(Dialect(media_in_results=frozenset()))
+    older = Gemini(GenerateContentDialect(media_in_results=frozenset()))
     asked = Message.assistant(ToolCall("c1", "look"), ToolCall("c2", "look"))
     tool_message = Message.tool(ToolResult("c1", (ImagePart(PNG),)), ToolResult.text("c2", "nothing", is_error=True))
     first, second, marker, image = parts_of(ASK, asked, tool_message, transpiler=older)
@@ -418,14 +418,14 @@ def test_model_name_is_in_the_url():
     ],
 )
 def test_model_name_with_publisher_is_in_the_url(model: str, url: str):
-    vertex = Gemini(Dialect("vertex", publisher="google", parent="projects/p/locations/l"))
+    vertex = Gemini(GenerateContentDialect("vertex", publisher="google", parent="projects/p/locations/l"))
     request = vertex.encode(call().with_(model=model, provider="vertex")).request
     assert request.url == f"{url}:generateContent"
     assert vertex.parse(request).call.model == model.removeprefix("publishers/").replace("/models/", "/")
 
 
 def test_unsigned_first_call_of_a_turn_gets_a_placeholder_signature_if_required():
-    newer = Gemini(Dialect(signed_calls=True))
+    newer = Gemini(GenerateContentDialect(signed_calls=True))
     calls = (ToolCall("c1", "f", "{}"), ToolCall("c2", "f", "{}"))
     results = Message.tool(ToolResult.text("c1", "a"), ToolResult.text("c2", "b"))
     asked = call(Message.user("hi"), Message.assistant(*calls), results)
@@ -446,7 +446,7 @@ def test_token_count_request_contains_the_whole_call():
     assert request.url == "/models/m:countTokens"
     body = json.loads(request.body)
     assert body == {"generateContentRequest": {"model": "models/m", **body_of(counted)}}
-    vertex = Gemini(Dialect("vertex", count_wrapped=False, publisher="google"))
+    vertex = Gemini(GenerateContentDialect("vertex", count_wrapped=False, publisher="google"))
     vertex = vertex.operations["count_tokens"].encode(counted.with_(provider="vertex")).request
     assert vertex.url == "/publishers/google/models/m:countTokens"
     assert json.loads(vertex.body).keys() == {"contents", "systemInstruction", "generationConfig"}

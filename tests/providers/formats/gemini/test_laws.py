@@ -6,7 +6,7 @@ from hypothesis import example, given
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import Message, ModelCall, OutputSchema
 from abstractcore.testing import check_laws
-from abstractcore_providers.formats.gemini import Dialect, Gemini
+from abstractcore_providers.formats.gemini import Gemini, GenerateContentDialect
 from tests.properties import examples
 from tests.providers.formats.gemini import generated
 from tests.providers.refusals import is_of_a_schema
@@ -20,7 +20,9 @@ def test_laws_hold():
 
 def test_laws_hold_on_vertex_for_signed_calls_and_moved_files():
     vertex = Gemini(
-        Dialect("vertex", media_in_results=frozenset(), signed_calls=True, publisher="google", parent="projects/p")
+        GenerateContentDialect(
+            "vertex", media_in_results=frozenset(), signed_calls=True, publisher="google", parent="projects/p"
+        )
     )
     check_laws(vertex, "vertex", calls=generated.calls("vertex"), replies=generated.replies("vertex"), max_examples=15)
 

@@ -23,11 +23,11 @@ from abstractcore.schema import (
     ToolResult,
     ToolSpec,
 )
-from abstractcore_providers.formats.gemini import Dialect, Gemini
+from abstractcore_providers.formats.gemini import Gemini, GenerateContentDialect
 from tests.providers.formats.gemini.wire import GEMINI, body_of, call, check_types, request
 
-NEWER = Gemini(Dialect(server_side_calls=True))
-OLDER = Gemini(Dialect(hosted_with_functions=False))
+NEWER = Gemini(GenerateContentDialect(server_side_calls=True))
+OLDER = Gemini(GenerateContentDialect(hosted_with_functions=False))
 FUNCTION, SEARCH = ToolSpec("f"), HostedTool("web_search")
 BOTH = call(tools=(FUNCTION,), hosted_tools=(SEARCH,))
 

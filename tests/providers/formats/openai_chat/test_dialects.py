@@ -25,7 +25,7 @@ from abstractcore.schema import (
     accumulate,
 )
 from abstractcore.testing import check_laws, strategies
-from abstractcore_providers.formats.openai_chat import Dialect, OpenAIChat
+from abstractcore_providers.formats.openai_chat import ChatDialect, OpenAIChat
 from abstractcore_providers.formats.openai_chat.dialect import ThinkingFields
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.properties import examples
@@ -132,7 +132,7 @@ def test_mistral_has_top_k_and_logprobs():
 
 def test_words_of_levels_are_the_vendors():
     fields = ThinkingFields(words={"medium": "default"})
-    chat = OpenAIChat(Dialect("groq", thinking=fields))
+    chat = OpenAIChat(ChatDialect("groq", thinking=fields))
     asked = call(thinking="medium")
     assert thinking(chat, "medium") == {"reasoning_effort": "default"}
     assert chat.parse(chat.encode(asked).request).call.thinking == "medium"
@@ -341,7 +341,7 @@ def test_token_counts_follow_the_vendors_meaning(usage: dict[str, Any], expected
 
 def test_stream_options_are_omitted_where_usage_is_always_sent():
     assert "stream_options" not in body_of(call(stream=True), CHATS["mistral"])
-    assert body_of(call(stream=True), OpenAIChat(Dialect()))["stream_options"] == {"include_usage": True}
+    assert body_of(call(stream=True), OpenAIChat(ChatDialect()))["stream_options"] == {"include_usage": True}
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import example, given
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import Message, ModelCall, OutputSchema
 from abstractcore.testing import check_laws, strategies
-from abstractcore_providers.formats.openai_chat import Dialect, OpenAIChat
+from abstractcore_providers.formats.openai_chat import ChatDialect, OpenAIChat
 from abstractcore_providers.formats.openai_chat.dialect import COMPATIBLE, LLAMA_CPP
 from tests.properties import examples
 from tests.providers.formats.openai_chat import generated
@@ -24,7 +24,7 @@ def test_laws_hold():
 
 
 @pytest.mark.parametrize("dialect", [COMPATIBLE, LLAMA_CPP], ids=lambda dialect: dialect.provider)
-def test_laws_hold_in_other_dialects(dialect: Dialect):
+def test_laws_hold_in_other_dialects(dialect: ChatDialect):
     calls = strategies.calls(dialect.provider, generated.content(), strategies.text_parts())
     check_laws(OpenAIChat(dialect), dialect.provider, calls=calls, max_examples=15)
 

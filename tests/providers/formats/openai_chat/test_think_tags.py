@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore.schema import ModelReply, ReasoningPart, TextPart, accumulate, deltas_of
-from abstractcore_providers.formats.openai_chat import Dialect, OpenAIChat
+from abstractcore_providers.formats.openai_chat import ChatDialect, OpenAIChat
 from abstractcore_providers.formats.openai_chat.dialect import COMPATIBLE, LLAMA_CPP
 from tests.properties import examples
 from tests.providers.formats.openai_chat.wire import chunk, decoded, events, response
@@ -67,7 +67,7 @@ def test_separate_reasoning_field_disables_think_tags():
 
 @pytest.mark.parametrize("text", CASES)
 @pytest.mark.parametrize("dialect", [COMPATIBLE, LLAMA_CPP], ids=lambda dialect: dialect.provider)
-def test_answer_that_looks_like_reasoning_is_rendered_as_answer(text: str, dialect: Dialect):
+def test_answer_that_looks_like_reasoning_is_rendered_as_answer(text: str, dialect: ChatDialect):
     chat = OpenAIChat(dialect)
     reply = ModelReply((TextPart(text),), "stop", model="m", provider=dialect.provider)
     assert chat.decode(response(chat.render(reply).body)).parts == reply.parts

@@ -11,10 +11,10 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     Waiting,
     error_of,
     job_failed,
@@ -27,7 +27,7 @@ from abstractcore.mediajobs import (
 )
 from abstractcore.schema import WireResponse
 
-from ..requests import Asked, MusicRequest
+from ..requests import MusicRequest, TrackedMusicOptions
 
 _SHORTEST, _LONGEST = 10.0, 600.0
 _METERS = {"2/4": "2", "3/4": "3", "4/4": "4", "6/8": "6"}
@@ -40,9 +40,9 @@ _SERVER_CHOICE = "default"
 class AceStep:
     """The format."""
 
-    def encode(self, request: MusicRequest, base_url: str) -> Encoded:
+    def encode(self, request: MusicRequest, base_url: str) -> TaskRequest:
         """Returns the request that starts the task."""
-        asked = Asked(request, "ACE-Step")
+        asked = TrackedMusicOptions(request, "ACE-Step")
         lyrics = asked.get("lyrics")
         is_instrumental = asked.get("instrumental")
         given: dict[str, Any] = {
@@ -62,7 +62,7 @@ class AceStep:
         if (seed := asked.get("seed")) is not None:
             given |= {"seed": seed, "use_random_seed": False}
         body = {name: value for name, value in given.items() if value is not None}
-        return Encoded(
+        return TaskRequest(
             json_request(f"{base_url}/release_task", body | asked.extra()), asked.warnings(), starts_job=True
         )
 
@@ -80,7 +80,7 @@ class AceStep:
         """Returns None: answers are whole."""
 
 
-def _tempo(asked: Asked) -> int | None:
+def _tempo(asked: TrackedMusicOptions) -> int | None:
     tempo = asked.get("tempo")
     if tempo is None:
         return None

@@ -13,10 +13,10 @@ from typing import Any
 
 from abstractcore import ContentFilterError, ProviderError, QuotaError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     error_body,
     error_of,
     json_request,
@@ -25,7 +25,7 @@ from abstractcore.mediajobs import (
 )
 from abstractcore.schema import WireResponse, response_message
 
-from ..requests import Asked, MusicRequest
+from ..requests import MusicRequest, TrackedMusicOptions
 
 _FORMATS = {"mp3": "mp3_44100_128", "opus": "opus_48000_128"}
 _SHORTEST, _LONGEST, _LONGEST_PART = 3.0, 600.0, 120.0
@@ -39,9 +39,9 @@ _BAD_TEXTS = {"bad_prompt": "prompt_suggestion", "bad_composition_plan": "compos
 class ElevenLabsMusic:
     """The format."""
 
-    def encode(self, request: MusicRequest, base_url: str) -> Encoded:
+    def encode(self, request: MusicRequest, base_url: str) -> TaskRequest:
         """Returns the request."""
-        asked = Asked(request, "ElevenLabs Music")
+        asked = TrackedMusicOptions(request, "ElevenLabs Music")
         body: dict[str, Any] = {"model_id": request.model}
         prompt = asked.prompt("mood", "key", "tempo", "meter")
         lyrics = asked.get("lyrics")
@@ -57,7 +57,7 @@ class ElevenLabsMusic:
                 body["seed"] = seed
         format = asked.format(("mp3", "opus"))
         query = f"?output_format={_FORMATS[format]}" if format else ""
-        return Encoded(json_request(f"{base_url}/v1/music{query}", body | asked.extra()), asked.warnings())
+        return TaskRequest(json_request(f"{base_url}/v1/music{query}", body | asked.extra()), asked.warnings())
 
     def read(self, request: MusicRequest, response: WireResponse, base_url: str) -> Step:
         """Returns the sound, which is the body."""
@@ -80,7 +80,7 @@ class ElevenLabsMusic:
         """Returns None: answers are whole."""
 
 
-def _plan(asked: Asked, prompt: str, lyrics: str, model: str) -> dict[str, Any]:
+def _plan(asked: TrackedMusicOptions, prompt: str, lyrics: str, model: str) -> dict[str, Any]:
     """Returns the plan of lyrics, whose parts last as long as their lines need."""
     parts = _parts(lyrics)
     lines = [max(len(part), 1) for _, part in parts]

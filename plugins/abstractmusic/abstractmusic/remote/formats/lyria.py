@@ -11,10 +11,10 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     Waiting,
     from_base64,
     get_request,
@@ -29,7 +29,7 @@ from abstractcore.mediajobs import (
 )
 from abstractcore.schema import Usage, WireRequest, WireResponse
 
-from ..requests import Asked, MusicRequest
+from ..requests import MusicRequest, TrackedMusicOptions
 from .google_errors import google_error
 
 _CLIP_SECONDS = 30.0
@@ -40,12 +40,12 @@ _WAITING = ("in_progress", "queued")
 class Lyria:
     """The format."""
 
-    def encode(self, request: MusicRequest, base_url: str) -> Encoded:
+    def encode(self, request: MusicRequest, base_url: str) -> TaskRequest:
         """Returns the request. It is not stored at the vendor's."""
-        asked = Asked(request, "Lyria")
+        asked = TrackedMusicOptions(request, "Lyria")
         body = {"model": request.model, "input": _input(asked, request), "store": False}
         asked.format(("mp3",))
-        return Encoded(json_request(f"{base_url}/interactions", body | asked.extra()), asked.warnings())
+        return TaskRequest(json_request(f"{base_url}/interactions", body | asked.extra()), asked.warnings())
 
     def read(self, request: MusicRequest, response: WireResponse, base_url: str) -> Step:
         """Returns the sound with the lyrics, or a state of an interaction that goes on."""
@@ -67,7 +67,7 @@ class Lyria:
         """Returns None: answers are whole."""
 
 
-def _input(asked: Asked, request: MusicRequest) -> str:
+def _input(asked: TrackedMusicOptions, request: MusicRequest) -> str:
     """Returns the prompt with all that the API has no field for."""
     pieces = [asked.prompt("mood", "key", "tempo", "meter")]
     if "clip" in request.model:

@@ -10,10 +10,10 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     from_base64,
     json_object,
     json_request,
@@ -22,7 +22,7 @@ from abstractcore.mediajobs import (
 )
 from abstractcore.schema import WireResponse
 
-from ..requests import Asked, MusicRequest
+from ..requests import MusicRequest, TrackedMusicOptions
 from .google_errors import google_error
 
 _SECONDS = 30.0
@@ -31,9 +31,9 @@ _SECONDS = 30.0
 class LyriaPredict:
     """The format."""
 
-    def encode(self, request: MusicRequest, base_url: str) -> Encoded:
+    def encode(self, request: MusicRequest, base_url: str) -> TaskRequest:
         """Returns the request."""
-        asked = Asked(request, "Lyria 2")
+        asked = TrackedMusicOptions(request, "Lyria 2")
         asked.get("instrumental")
         instance: dict[str, Any] = {"prompt": asked.prompt("mood", "key", "tempo", "meter")}
         if (unwanted := asked.get("negative_prompt")) is not None:
@@ -47,7 +47,7 @@ class LyriaPredict:
             parameters["sample_count"] = count
         body = {"instances": [instance], "parameters": parameters | asked.extra()}
         url = f"{base_url}/publishers/google/models/{request.model}:predict"
-        return Encoded(json_request(url, body), asked.warnings())
+        return TaskRequest(json_request(url, body), asked.warnings())
 
     def read(self, request: MusicRequest, response: WireResponse, base_url: str) -> Step:
         """Returns the pieces."""

@@ -9,10 +9,10 @@ from typing import Any
 
 from abstractcore import ProviderError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     error_body,
     error_of,
     form_request,
@@ -22,7 +22,7 @@ from abstractcore.mediajobs import (
 )
 from abstractcore.schema import WireResponse
 
-from ..requests import Asked, MusicRequest
+from ..requests import MusicRequest, TrackedMusicOptions
 
 _SHORTEST, _LONGEST = 1.0, 190.0
 
@@ -30,9 +30,9 @@ _SHORTEST, _LONGEST = 1.0, 190.0
 class StableAudio:
     """The format."""
 
-    def encode(self, request: MusicRequest, base_url: str) -> Encoded:
+    def encode(self, request: MusicRequest, base_url: str) -> TaskRequest:
         """Returns the request."""
-        asked = Asked(request, "Stable Audio")
+        asked = TrackedMusicOptions(request, "Stable Audio")
         asked.get("instrumental")
         given = {
             "prompt": asked.prompt("mood", "key", "tempo", "meter"),
@@ -45,7 +45,7 @@ class StableAudio:
         }
         fields: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         url = f"{base_url}/v2beta/audio/stable-audio-2/text-to-audio"
-        return Encoded(form_request(url, fields | asked.extra(), accept="audio/*"), asked.warnings())
+        return TaskRequest(form_request(url, fields | asked.extra(), accept="audio/*"), asked.warnings())
 
     def read(self, request: MusicRequest, response: WireResponse, base_url: str) -> Step:
         """Returns the sound, or why it is blocked."""

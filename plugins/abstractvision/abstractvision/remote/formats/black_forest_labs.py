@@ -10,10 +10,10 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     Waiting,
     error_of,
     get_request,
@@ -29,7 +29,7 @@ from abstractcore.schema import WireResponse
 
 from ..encoding import base64_of
 from ..masks import white_mask
-from ..requests import Asked, PictureRequest
+from ..requests import PictureRequest, TrackedPictureOptions
 
 _FIELDS = {"width": "width", "height": "height", "seed": "seed", "steps": "steps", "guidance": "guidance"}
 _BLOCKED = {"Request Moderated": "the request was moderated", "Content Moderated": "the picture was moderated"}
@@ -39,9 +39,9 @@ _WAITING = ("Pending", "Queued", "Processing")
 class BlackForestLabs:
     """The format. A task cannot be cancelled."""
 
-    def encode(self, request: PictureRequest, base_url: str) -> Encoded:
+    def encode(self, request: PictureRequest, base_url: str) -> TaskRequest:
         """Returns the request that starts the task."""
-        asked = Asked(request, "Black Forest Labs")
+        asked = TrackedPictureOptions(request, "Black Forest Labs")
         body: dict[str, Any] = {"prompt": request.prompt}
         if request.images:
             body["image" if request.mask is not None else "input_image"] = base64_of(request.images[0])
@@ -53,7 +53,7 @@ class BlackForestLabs:
         if (format := asked.get("format")) is not None:
             body["output_format"] = {"jpg": "jpeg"}.get(format, format)
         body |= asked.extra()
-        return Encoded(json_request(f"{base_url}/{request.model}", body), asked.warnings(), starts_job=True)
+        return TaskRequest(json_request(f"{base_url}/{request.model}", body), asked.warnings(), starts_job=True)
 
     def read(self, request: PictureRequest, response: WireResponse, base_url: str) -> Step:
         """Returns the task that was started."""

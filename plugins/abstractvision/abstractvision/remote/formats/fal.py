@@ -10,10 +10,10 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     Waiting,
     error_body,
     error_of,
@@ -30,7 +30,7 @@ from abstractcore.schema import WireRequest, WireResponse
 
 from ..encoding import data_url
 from ..masks import white_mask
-from ..requests import Asked, PictureRequest
+from ..requests import PictureRequest, TrackedPictureOptions
 
 _FIELDS = {
     "seed": "seed",
@@ -48,9 +48,9 @@ _FIELDS = {
 class Fal:
     """The format."""
 
-    def encode(self, request: PictureRequest, base_url: str) -> Encoded:
+    def encode(self, request: PictureRequest, base_url: str) -> TaskRequest:
         """Returns the request that puts the job into the queue."""
-        asked = Asked(request, "fal")
+        asked = TrackedPictureOptions(request, "fal")
         body: dict[str, Any] = {"prompt": request.prompt} if request.prompt else {}
         if request.images:
             body["image_url"] = data_url(request.images[0])
@@ -64,7 +64,7 @@ class Fal:
         if (format := asked.get("format")) is not None:
             body["output_format"] = {"jpg": "jpeg"}.get(format, format)
         body |= asked.extra()
-        return Encoded(json_request(f"{base_url}/{request.model}", body), asked.warnings(), starts_job=True)
+        return TaskRequest(json_request(f"{base_url}/{request.model}", body), asked.warnings(), starts_job=True)
 
     def read(self, request: PictureRequest, response: WireResponse, base_url: str) -> Step:
         """Returns the job, which waits in the queue."""

@@ -9,10 +9,10 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError, UnsupportedContentError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     from_base64,
     json_object,
     json_request,
@@ -23,7 +23,7 @@ from abstractcore.mediajobs import (
 from abstractcore.schema import Billing, Usage, WireResponse
 
 from ..encoding import base64_of
-from ..requests import Asked, PictureRequest
+from ..requests import PictureRequest, TrackedPictureOptions
 from ..sizes import nearest_ratio
 from .google_errors import google_error
 
@@ -44,12 +44,12 @@ _BLOCKING = {
 class GeminiImages:
     """The format."""
 
-    def encode(self, request: PictureRequest, base_url: str) -> Encoded:
+    def encode(self, request: PictureRequest, base_url: str) -> TaskRequest:
         """Returns the request; a mask is not part of the API."""
         if request.mask is not None:
             hint = "Say in the prompt what to change, or use a backend with masks."
             raise UnsupportedContentError("Gemini takes no mask", hint=hint)
-        asked = Asked(request, "Gemini")
+        asked = TrackedPictureOptions(request, "Gemini")
         parts: list[dict[str, Any]] = [
             {"inlineData": {"mimeType": image.media_type, "data": base64_of(image)}} for image in request.images
         ]
@@ -61,7 +61,7 @@ class GeminiImages:
             settings["seed"] = seed
         body: dict[str, Any] = {"contents": [{"role": "user", "parts": parts}], "generationConfig": settings}
         body |= asked.extra()
-        return Encoded(json_request(f"{base_url}/models/{request.model}:generateContent", body), asked.warnings())
+        return TaskRequest(json_request(f"{base_url}/models/{request.model}:generateContent", body), asked.warnings())
 
     def read(self, request: PictureRequest, response: WireResponse, base_url: str) -> Step:
         """Returns the images, and why others are missing."""

@@ -9,10 +9,10 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError, UnsupportedContentError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     from_base64,
     json_object,
     json_request,
@@ -21,7 +21,7 @@ from abstractcore.mediajobs import (
 )
 from abstractcore.schema import WireResponse
 
-from ..requests import Asked, PictureRequest
+from ..requests import PictureRequest, TrackedPictureOptions
 from ..sizes import nearest_ratio
 from .google_errors import google_error
 
@@ -32,11 +32,11 @@ _TYPES = {"png": "image/png", "jpeg": "image/jpeg", "jpg": "image/jpeg"}
 class Imagen:
     """The format."""
 
-    def encode(self, request: PictureRequest, base_url: str) -> Encoded:
+    def encode(self, request: PictureRequest, base_url: str) -> TaskRequest:
         """Returns the request."""
         if request.task != "t2i":
             raise UnsupportedContentError("this endpoint of Imagen makes pictures of prompts only")
-        asked = Asked(request, "Imagen")
+        asked = TrackedPictureOptions(request, "Imagen")
         parameters: dict[str, Any] = {"sampleCount": asked.get("count") or 1, "includeRaiReason": True}
         if (ratio := nearest_ratio(asked, _RATIOS)) is not None:
             parameters["aspectRatio"] = ratio
@@ -49,7 +49,7 @@ class Imagen:
             asked.get("format")
             parameters["outputOptions"] = {"mimeType": media_type}
         body = {"instances": [{"prompt": request.prompt}], "parameters": parameters | asked.extra()}
-        return Encoded(json_request(f"{base_url}/models/{request.model}:predict", body), asked.warnings())
+        return TaskRequest(json_request(f"{base_url}/models/{request.model}:predict", body), asked.warnings())
 
     def read(self, request: PictureRequest, response: WireResponse, base_url: str) -> Step:
         """Returns the images, and the reasons for those that were filtered."""

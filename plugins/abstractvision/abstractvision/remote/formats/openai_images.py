@@ -12,10 +12,10 @@ from typing import Any
 from abstractcore import ProviderError, QuotaError, ServerError, StreamInterruptedError, UnsupportedContentError
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     error_body,
     error_of,
     form_request,
@@ -30,7 +30,7 @@ from abstractcore.schema import Billing, Usage, WireResponse
 
 from ..encoding import form_files
 from ..masks import transparent_mask, white_mask
-from ..requests import Asked, PictureRequest
+from ..requests import PictureRequest, TrackedPictureOptions
 
 _MOST_EVENT_BYTES = 64 << 20
 _QUOTA_CODES = {"insufficient_quota", "billing_hard_limit_reached"}
@@ -42,9 +42,9 @@ class OpenAIImages:
     def __init__(self, *, extra_args: bool = False) -> None:
         self._extra_args = extra_args
 
-    def encode(self, request: PictureRequest, base_url: str) -> Encoded:
+    def encode(self, request: PictureRequest, base_url: str) -> TaskRequest:
         """Returns the request; edits are multipart forms, which all servers read."""
-        asked = Asked(request, "the Images API" if not self._extra_args else "sd-server")
+        asked = TrackedPictureOptions(request, "the Images API" if not self._extra_args else "sd-server")
         prompt = request.prompt
         if self._extra_args and (extra := _native(asked)):
             prompt += f" <sd_cpp_extra_args>{json.dumps(extra, separators=(',', ':'))}</sd_cpp_extra_args>"
@@ -52,7 +52,7 @@ class OpenAIImages:
         if asked.get("partial_images"):
             body |= {"stream": True, "partial_images": request.options.partial_images}
         if request.task == "t2i":
-            return Encoded(json_request(f"{base_url}/images/generations", body), asked.warnings())
+            return TaskRequest(json_request(f"{base_url}/images/generations", body), asked.warnings())
         if request.task != "i2i":
             raise UnsupportedContentError(f"the Images API does not have the task {request.task!r}")
         name = "image[]" if self._extra_args or len(request.images) > 1 else "image"
@@ -60,7 +60,7 @@ class OpenAIImages:
         if request.mask is not None:
             mask = white_mask(request.mask) if self._extra_args else transparent_mask(request.mask)
             files.append(("mask", mask))
-        return Encoded(form_request(f"{base_url}/images/edits", body, form_files(files)), asked.warnings())
+        return TaskRequest(form_request(f"{base_url}/images/edits", body, form_files(files)), asked.warnings())
 
     def read(self, request: PictureRequest, response: WireResponse, base_url: str) -> Step:
         """Returns the images."""
@@ -133,7 +133,7 @@ class ImageEvents:
         return None
 
 
-def _fields(asked: Asked) -> dict[str, Any]:
+def _fields(asked: TrackedPictureOptions) -> dict[str, Any]:
     size = asked.size()
     given = {
         "n": asked.get("count"),
@@ -145,7 +145,7 @@ def _fields(asked: Asked) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None} | asked.extra()
 
 
-def _native(asked: Asked) -> dict[str, Any]:
+def _native(asked: TrackedPictureOptions) -> dict[str, Any]:
     """Returns the settings in the schema of sd-server."""
     guidance = asked.get("guidance")
     sampling = {

@@ -11,10 +11,10 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     Waiting,
     error_body,
     error_of,
@@ -31,7 +31,7 @@ from abstractcore.schema import JSONValue, WireRequest, WireResponse
 
 from ..encoding import data_url
 from ..masks import white_mask
-from ..requests import Asked, PictureRequest
+from ..requests import PictureRequest, TrackedPictureOptions
 
 _FIELDS = {
     "width": "width",
@@ -53,9 +53,9 @@ _PERCENT = re.compile(r"(\d{1,3})%\|")
 class Replicate:
     """The format."""
 
-    def encode(self, request: PictureRequest, base_url: str) -> Encoded:
+    def encode(self, request: PictureRequest, base_url: str) -> TaskRequest:
         """Returns the request that creates the prediction."""
-        asked = Asked(request, "Replicate")
+        asked = TrackedPictureOptions(request, "Replicate")
         given: dict[str, Any] = {"prompt": request.prompt} if request.prompt else {}
         if request.images:
             given["image"] = data_url(request.images[0])
@@ -72,7 +72,7 @@ class Replicate:
             encoded = json_request(f"{base_url}/models/{name}/predictions", {"input": given})
         else:
             encoded = json_request(f"{base_url}/predictions", {"version": version or name, "input": given})
-        return Encoded(encoded, asked.warnings(), starts_job=True)
+        return TaskRequest(encoded, asked.warnings(), starts_job=True)
 
     def read(self, request: PictureRequest, response: WireResponse, base_url: str) -> Step:
         """Returns what the prediction says."""

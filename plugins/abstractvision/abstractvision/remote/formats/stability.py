@@ -10,10 +10,10 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError, UnsupportedContentError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     error_body,
     error_of,
     form_request,
@@ -25,7 +25,7 @@ from abstractcore.schema import WireResponse
 
 from ..encoding import form_files
 from ..masks import white_mask
-from ..requests import Asked, InputPicture, PictureRequest
+from ..requests import InputPicture, PictureRequest, TrackedPictureOptions
 from ..sizes import nearest_ratio
 
 _RATIOS = ("16:9", "1:1", "21:9", "2:3", "3:2", "4:5", "5:4", "9:16", "9:21")
@@ -36,9 +36,9 @@ _DEFAULT_STRENGTH = 0.7
 class Stability:
     """The format."""
 
-    def encode(self, request: PictureRequest, base_url: str) -> Encoded:
+    def encode(self, request: PictureRequest, base_url: str) -> TaskRequest:
         """Returns the request. `model` does not count for masks and enlarging, which have endpoints of their own."""
-        asked = Asked(request, "Stability AI")
+        asked = TrackedPictureOptions(request, "Stability AI")
         fields: dict[str, Any] = {}
         files: list[tuple[str, InputPicture]] = [("image", image) for image in request.images[:1]]
         if request.task == "upscale_image":
@@ -58,9 +58,9 @@ class Stability:
             fields["output_format"] = {"jpg": "jpeg"}.get(format, format)
         fields |= asked.extra()
         url = f"{base_url}/v2beta/stable-image/{path}"
-        return Encoded(form_request(url, fields, form_files(files), accept="application/json"), asked.warnings())
+        return TaskRequest(form_request(url, fields, form_files(files), accept="application/json"), asked.warnings())
 
-    def _generation(self, request: PictureRequest, asked: Asked, fields: dict[str, Any]) -> str:
+    def _generation(self, request: PictureRequest, asked: TrackedPictureOptions, fields: dict[str, Any]) -> str:
         path = request.model if request.model in _PATHS else "sd3"
         if path == "sd3":
             fields["model"] = request.model

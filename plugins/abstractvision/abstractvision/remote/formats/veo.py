@@ -10,10 +10,10 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Encoded,
     Finished,
     MadeFile,
     Step,
+    TaskRequest,
     Waiting,
     from_base64,
     get_request,
@@ -28,7 +28,7 @@ from abstractcore.mediajobs import (
 from abstractcore.schema import WireResponse
 
 from ..encoding import base64_of
-from ..requests import Asked, PictureRequest
+from ..requests import PictureRequest, TrackedPictureOptions
 from ..sizes import nearest_ratio
 from .google_errors import google_error
 
@@ -39,9 +39,9 @@ _PAUSE_SECONDS = 5.0
 class Veo:
     """The format. An operation cannot be cancelled."""
 
-    def encode(self, request: PictureRequest, base_url: str) -> Encoded:
+    def encode(self, request: PictureRequest, base_url: str) -> TaskRequest:
         """Returns the request that starts the operation."""
-        asked = Asked(request, "Veo")
+        asked = TrackedPictureOptions(request, "Veo")
         instance: dict[str, Any] = {"prompt": request.prompt} if request.prompt else {}
         if request.images:
             image = request.images[0]
@@ -58,7 +58,7 @@ class Veo:
                 parameters[field] = value
         body = {"instances": [instance], "parameters": parameters | asked.extra()}
         url = f"{base_url}/models/{request.model}:predictLongRunning"
-        return Encoded(json_request(url, body), asked.warnings(), starts_job=True)
+        return TaskRequest(json_request(url, body), asked.warnings(), starts_job=True)
 
     def read(self, request: PictureRequest, response: WireResponse, base_url: str) -> Step:
         """Returns what the state of the operation says."""

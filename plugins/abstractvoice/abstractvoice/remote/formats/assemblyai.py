@@ -9,7 +9,7 @@ from urllib.parse import quote
 from abstractcore.schema import Transcript, TranscriptWord, WireRequest
 
 from ..readers import number_of, rows_of, text_of
-from ..requests import Recording, data_post, get, json_post
+from ..requests import SpeechRecording, data_post, get, json_post
 from ..vendors import VendorRow
 from ..words import transcript_of
 
@@ -26,11 +26,11 @@ class AssemblyAI:
         """Returns the headers with the key."""
         return {"authorization": key}
 
-    def upload(self, asked: Recording) -> WireRequest:
+    def upload(self, asked: SpeechRecording) -> WireRequest:
         """Returns the request that uploads a recording."""
         return data_post("/v2/upload", asked.data, "application/octet-stream")
 
-    def start(self, asked: Recording, url: str) -> WireRequest:
+    def start(self, asked: SpeechRecording, url: str) -> WireRequest:
         """Returns the request that starts the job for an uploaded recording."""
         body: dict[str, Any] = {
             "audio_url": url,

@@ -12,7 +12,7 @@ from abstractcore.schema import Transcript, TranscriptWord, WireRequest, WireRes
 from ..decoders import RawSound, SoundDecoder, decoded_sound, message_fields
 from ..failures import error_of
 from ..readers import count_of, number_of, numbers_of, object_of, rows_of, text_of, texts_of
-from ..requests import Recording, Speech, form_post, get, json_post
+from ..requests import SpeechRecording, SpeechText, form_post, get, json_post
 from ..sound_pieces import SoundPiece, TimedText
 from ..vendors import VendorRow
 from ..words import transcript_of
@@ -37,7 +37,7 @@ class Cartesia:
         """Returns the headers with the key."""
         return {"authorization": f"Bearer {key}"}
 
-    def speech(self, asked: Speech) -> WireRequest:
+    def speech(self, asked: SpeechText) -> WireRequest:
         """Returns the request of speech."""
         return json_post("/tts/bytes", self._body(asked), headers=self._headers)
 
@@ -45,11 +45,11 @@ class Cartesia:
         """Returns the decoder of a response."""
         return RawSound(content_type)
 
-    def connection(self, asked: Speech) -> WireRequest:
+    def connection(self, asked: SpeechText) -> WireRequest:
         """Returns the request that opens a connection."""
         return get("/tts/websocket", headers=self._headers)
 
-    def messages(self, asked: Speech, turn: str) -> Sequence[Mapping[str, Any]]:
+    def messages(self, asked: SpeechText, turn: str) -> Sequence[Mapping[str, Any]]:
         """Returns the message of a context, which ends with the sentence: a context expires a second after its last
         sound, and the next sentence may be written later.
         """
@@ -69,7 +69,7 @@ class Cartesia:
         samples = decoded_sound(text_of(fields, "data")) if kind == "chunk" else b""
         return SoundPiece(samples, last=fields.get("done") is True)
 
-    def _body(self, asked: Speech) -> dict[str, Any]:
+    def _body(self, asked: SpeechText) -> dict[str, Any]:
         return {
             "model_id": asked.model,
             "transcript": asked.text,
@@ -92,7 +92,7 @@ class Cartesia:
         ]
         return rows, str(rows[-1].get("id", "")) if len(rows) >= _PAGE else ""
 
-    def listen(self, asked: Recording) -> WireRequest:
+    def listen(self, asked: SpeechRecording) -> WireRequest:
         """Returns the request of a transcript."""
         fields = [("model", asked.model), ("timestamp_granularities[]", "word")]
         fields += [("language", asked.language)] if asked.language else []

@@ -11,7 +11,7 @@ from abstractcore.schema import Transcript, TranscriptWord, WireRequest, WireRes
 from ..decoders import RawSound, SoundDecoder, message_fields
 from ..failures import error_of
 from ..readers import first_of, number_of, object_of, rows_of, text_of, texts_of
-from ..requests import Recording, Speech, data_post, get, json_post
+from ..requests import SpeechRecording, SpeechText, data_post, get, json_post
 from ..sound_pieces import SoundPiece
 from ..vendors import VendorRow
 from ..words import transcript_of
@@ -33,7 +33,7 @@ class Deepgram:
         """Returns the headers with the key."""
         return {"authorization": f"Token {key}"}
 
-    def speech(self, asked: Speech) -> WireRequest:
+    def speech(self, asked: SpeechText) -> WireRequest:
         """Returns the request of speech."""
         return json_post("/v1/speak", {"text": asked.text}, [*self._query(asked), ("container", "none")])
 
@@ -41,11 +41,11 @@ class Deepgram:
         """Returns the decoder of a response."""
         return RawSound(content_type)
 
-    def connection(self, asked: Speech) -> WireRequest:
+    def connection(self, asked: SpeechText) -> WireRequest:
         """Returns the request that opens a connection, whose sound has no container."""
         return get("/v1/speak", self._query(asked))
 
-    def messages(self, asked: Speech, turn: str) -> Sequence[Mapping[str, Any]]:
+    def messages(self, asked: SpeechText, turn: str) -> Sequence[Mapping[str, Any]]:
         """Returns the messages for a sentence."""
         return [{"type": "Speak", "text": asked.text}, {"type": "Flush"}]
 
@@ -62,7 +62,7 @@ class Deepgram:
             raise error_of(WireResponse(400, {}, json.dumps(body).encode()))
         return SoundPiece(last=True) if kind == "Flushed" else None
 
-    def _query(self, asked: Speech) -> list[tuple[str, str]]:
+    def _query(self, asked: SpeechText) -> list[tuple[str, str]]:
         query = [("model", asked.voice), ("encoding", "linear16"), ("sample_rate", str(self.row.rate))]
         return query if asked.speed is None else [*query, ("speed", f"{asked.speed:g}")]
 
@@ -79,7 +79,7 @@ class Deepgram:
             rows.append({"id": text_of(row, "canonical_name", "name"), "name": text_of(row, "name"), **language})
         return rows, ""
 
-    def listen(self, asked: Recording) -> WireRequest:
+    def listen(self, asked: SpeechRecording) -> WireRequest:
         """Returns the request of a transcript."""
         query = [("model", asked.model), ("smart_format", "true")]
         query += [("language", asked.language)] if asked.language else [("detect_language", "true")]

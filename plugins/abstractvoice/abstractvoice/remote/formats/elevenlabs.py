@@ -13,7 +13,7 @@ from abstractcore.schema import Transcript, TranscriptWord, WireRequest, WireRes
 from ..decoders import RawSound, SoundDecoder, decoded_sound, message_fields
 from ..failures import error_of
 from ..readers import number_of, numbers_of, object_of, rows_of, text_of, texts_of
-from ..requests import Recording, Speech, form_post, get, json_post
+from ..requests import SpeechRecording, SpeechText, form_post, get, json_post
 from ..sound_pieces import SoundPiece, TimedText
 from ..vendors import VendorRow
 from ..words import transcript_of
@@ -40,7 +40,7 @@ class ElevenLabs:
         """Returns the headers with the key."""
         return {"xi-api-key": key}
 
-    def speech(self, asked: Speech) -> WireRequest:
+    def speech(self, asked: SpeechText) -> WireRequest:
         """Returns the request of speech."""
         body = {
             "text": asked.text,
@@ -56,7 +56,7 @@ class ElevenLabs:
         """Returns the decoder of a response."""
         return RawSound(content_type)
 
-    def connection(self, asked: Speech) -> WireRequest:
+    def connection(self, asked: SpeechText) -> WireRequest:
         """Returns the request that opens a connection of several contexts."""
         query = [
             ("model_id", asked.model),
@@ -67,7 +67,7 @@ class ElevenLabs:
         query += [("language_code", asked.language)] if asked.language else []
         return get(f"/v1/text-to-speech/{quote(asked.voice, safe='')}/multi-stream-input", query)
 
-    def messages(self, asked: Speech, turn: str) -> Sequence[Mapping[str, Any]]:
+    def messages(self, asked: SpeechText, turn: str) -> Sequence[Mapping[str, Any]]:
         """Returns the messages of a context, which ends with the sentence."""
         settings = {} if asked.speed is None else {"voice_settings": {"speed": asked.speed}}
         return [
@@ -99,7 +99,7 @@ class ElevenLabs:
             rows.append({"id": text_of(row, "voice_id"), "name": text_of(row, "name"), **known})
         return rows, text_of(fields, "next_page_token") if fields.get("has_more") else ""
 
-    def listen(self, asked: Recording) -> WireRequest:
+    def listen(self, asked: SpeechRecording) -> WireRequest:
         """Returns the request of a transcript."""
         fields = [("model_id", asked.model), ("timestamps_granularity", "word")]
         fields += [("language_code", asked.language)] if asked.language else []

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 from abstractcore.schema import Transcript, WireRequest
 
 from ..decoders import SoundDecoder
-from ..requests import Recording, Speech
+from ..requests import SpeechRecording, SpeechText
 from ..sound_pieces import SoundPiece
 from ..vendors import VendorRow
 
@@ -23,7 +23,7 @@ class SpeechFormat(Protocol):
         """Returns the headers with the key."""
         ...
 
-    def speech(self, asked: Speech) -> WireRequest:
+    def speech(self, asked: SpeechText) -> WireRequest:
         """Returns the request of speech."""
         ...
 
@@ -45,11 +45,11 @@ class LiveFormat(SpeechFormat, Protocol):
     most_turns: float
     farewell: str
 
-    def connection(self, asked: Speech) -> WireRequest:
+    def connection(self, asked: SpeechText) -> WireRequest:
         """Returns the request that opens the connection."""
         ...
 
-    def messages(self, asked: Speech, turn: str) -> Sequence[Mapping[str, Any]]:
+    def messages(self, asked: SpeechText, turn: str) -> Sequence[Mapping[str, Any]]:
         """Returns the messages for a sentence, whose name is `turn`."""
         ...
 
@@ -82,7 +82,7 @@ class ListeningFormat(Protocol):
         """Returns the headers with the key."""
         ...
 
-    def listen(self, asked: Recording) -> WireRequest:
+    def listen(self, asked: SpeechRecording) -> WireRequest:
         """Returns the request of a transcript."""
         ...
 

@@ -11,7 +11,7 @@ from abstractcore.schema import WireRequest
 
 from ..decoders import SoundDecoder, SoundEvents
 from ..readers import count_of, first_of, object_of, rows_of, text_of
-from ..requests import Speech, json_post
+from ..requests import SpeechText, json_post
 from ..vendors import VendorRow
 
 _COMPLETE = ("STOP", "MAX_TOKENS")
@@ -29,7 +29,7 @@ class GeminiSpeech:
         """Returns the headers with the key."""
         return {"x-goog-api-key": key}
 
-    def speech(self, asked: Speech) -> WireRequest:
+    def speech(self, asked: SpeechText) -> WireRequest:
         """Returns the request of speech."""
         style = {"speechMetadata": {"style": asked.instructions}} if asked.instructions else {}
         voice: dict[str, Any] = {"voiceConfig": {"prebuiltVoiceConfig": {"voiceName": asked.voice}}}

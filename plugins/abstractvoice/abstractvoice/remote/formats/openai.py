@@ -12,7 +12,7 @@ from abstractcore.schema import WireRequest, WireResponse
 from ..decoders import RawSound, SoundDecoder, SoundEvents
 from ..failures import error_of
 from ..readers import count_of, object_of, text_of
-from ..requests import Speech, json_post
+from ..requests import SpeechText, json_post
 from ..vendors import VendorRow
 
 
@@ -28,7 +28,7 @@ class OpenAISpeech:
         """Returns the headers with the key."""
         return {"authorization": f"Bearer {key}"}
 
-    def speech(self, asked: Speech) -> WireRequest:
+    def speech(self, asked: SpeechText) -> WireRequest:
         """Returns the request of speech."""
         body = {
             "model": asked.model,

@@ -1,4 +1,4 @@
-"""`ToolChoices`: which tools of a server are offered, and under which names."""
+"""`ToolPatterns`: which tools of a server are offered, and under which names."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ T = TypeVar("T", bound=Named)
 
 
 @dataclass(frozen=True, slots=True)
-class ToolChoices:
+class ToolPatterns:
     """Patterns of names, in which `*` is any text and `?` one character. `only` is None for all tools."""
 
     only: tuple[str, ...] | None = None

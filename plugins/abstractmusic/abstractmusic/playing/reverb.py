@@ -1,4 +1,4 @@
-"""`Room`: reverberation by convolution with decaying noise, the same on every machine."""
+"""`Reverb`: reverberation by convolution with decaying noise, the same on every machine."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _SOFTENING = 5
 """Samples over which the noise is averaged, which takes away its highest frequencies."""
 
 
-class Room:
+class Reverb:
     """A room whose sound has decayed by 60 dB after `seconds`."""
 
     def __init__(self, rate: int, seconds: float) -> None:

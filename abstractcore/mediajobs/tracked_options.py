@@ -1,4 +1,4 @@
-"""`AskedOptions`: the options of a call, which notes those that a format reads."""
+"""`TrackedOptions`: the options of a call, which notes those that a format reads."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 from ..schema import CallWarning, JSONValue
 
 
-class AskedOptions:
+class TrackedOptions:
     """The options of a call: the fields of a dataclass that are not None. Those that a format does not read become
     warnings.
 
