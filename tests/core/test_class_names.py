@@ -1,0 +1,58 @@
+"""One word, one thing: two classes of one name in the packages have a reason."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import defaultdict
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+PACKAGES = ("abstractcore", "media/*", "providers/*", "server/*", "plugins/*/*", "packages/*/*")
+_TWO_ROOMS = "each is private to its room, and no module imports both"
+HOMONYMS = {
+    "Account": _TWO_ROOMS,
+    "ApprovedCalls": _TWO_ROOMS,
+    "Check": "a checked value of an answer, and a check of a plugin: both are public",
+    "Conversation": _TWO_ROOMS,
+    "Edit": "an approver's change of a tool call, and a guard's of a text: both are public",
+    "Exchange": _TWO_ROOMS,
+    "Key": "an access key of the server, and abstractmusic's key of a piece, which is public",
+    "ModelFacts": _TWO_ROOMS,
+    "PendingCall": _TWO_ROOMS,
+    "Refusal": _TWO_ROOMS,
+    "ReplyReader": _TWO_ROOMS,
+    "Request": _TWO_ROOMS,
+    "Room": _TWO_ROOMS,
+    "Score": "a model's score, and abstractmusic's, which is a piece: both are public",
+    "StoredFile": _TWO_ROOMS,
+    "Voice": "`llm.voice`, its base in `capabilities`, and a voice of abstractmusic's scores: all are public",
+}
+"""Why the classes of one name in several modules keep it."""
+_CLASS = re.compile(r"^ *class (\w+)", re.MULTILINE)
+
+
+def homonyms() -> dict[str, list[str]]:
+    """Returns the modules of each class name that several modules define."""
+    modules: dict[str, list[Path]] = defaultdict(list)
+    for package in (path.parent for folder in PACKAGES for path in ROOT.glob(f"{folder}/__init__.py")):
+        for path in package.rglob("*.py"):
+            for name in set(_CLASS.findall(path.read_text(encoding="utf-8"))):
+                modules[name].append(path)
+    several = {name: sorted(paths) for name, paths in modules.items() if len(paths) > 1}
+    defined = {path: _classes(path) for path in {path for paths in several.values() for path in paths}}
+    found = {name: [path for path in paths if name in defined[path]] for name, paths in several.items()}
+    return {name: [str(path.relative_to(ROOT)) for path in paths] for name, paths in found.items() if len(paths) > 1}
+
+
+def _classes(path: Path) -> set[str]:
+    """Returns the names of the classes that a module defines, without those in its texts."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    return {node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)}
+
+
+def test_classes_of_one_name_have_a_reason():
+    """Name a class by the noun of what it is, as in `ProxyRoute` and `SheetRow`."""
+    found = homonyms()
+    assert {name: modules for name, modules in found.items() if name not in HOMONYMS} == {}
+    assert HOMONYMS.keys() - found.keys() == set()
