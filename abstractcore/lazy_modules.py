@@ -1,8 +1,12 @@
-"""`LazyModule`: a module that only annotations name, imported when one of them is evaluated."""
+"""Imports at first use: `LazyImports` for names of a package, `LazyModule` for a module that only annotations name."""
 
 from __future__ import annotations
 
+import builtins
+from collections.abc import Sequence
 from importlib import import_module
+from threading import Lock
+from types import ModuleType
 from typing import Any
 
 
@@ -20,3 +24,67 @@ class LazyModule:
 
     def __getattr__(self, name: str) -> Any:
         return getattr(import_module(self._name), name)
+
+
+class LazyImports:
+    """A `with` block around the last imports of a package, whose names are imported on their first access.
+
+    It sets the `__all__`, `__getattr__` and `__dir__` of the package. For all that reads code (type checkers, editors,
+    tools that pack programs) the imports are ordinary ones; `import X as X` marks what is exported. Python 3.15 has
+    the statement `lazy from ... import ...` for it.
+    """
+
+    __slots__ = ("_import", "_modules", "_namespace")
+
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+        self._modules: dict[str, str] = {}
+        """The module of each name, relative to the package."""
+
+    def __enter__(self) -> None:
+        _one_block_at_a_time.acquire()
+        self._import: Any = builtins.__import__
+        builtins.__import__ = self._note
+
+    def _note(
+        self, name: str, globals: Any = None, locals: Any = None, fromlist: Sequence[str] = (), level: int = 0
+    ) -> Any:
+        """Notes the names of an import in the block. Imports of other modules, in other threads, are made."""
+        if globals is not self._namespace:
+            return self._import(name, globals, locals, fromlist, level)
+        self._modules.update(dict.fromkeys(fromlist, "." * level + name))
+        return _Placeholder()
+
+    def __exit__(self, *_: object) -> None:
+        builtins.__import__ = self._import
+        _one_block_at_a_time.release()
+        namespace = self._namespace
+        for name in self._modules:
+            namespace.pop(name, None)
+        imported = {name for name, value in namespace.items() if not isinstance(value, ModuleType)}
+        public = {name for name in imported if not name.startswith("_") or name == "__version__"}
+        namespace["__all__"] = sorted(public.union(self._modules))
+        namespace["__getattr__"] = self._attribute
+        namespace["__dir__"] = lambda: sorted({*namespace, *self._modules})
+
+    def _attribute(self, name: str) -> Any:
+        package = self._namespace["__name__"]
+        module = self._modules.get(name)
+        if module is None:
+            raise AttributeError(f"module {package!r} has no attribute {name!r}")
+        if module.endswith("."):
+            value = import_module(module + name, package)
+        else:
+            value = getattr(import_module(module, package), name)
+        self._namespace[name] = value
+        return value
+
+
+class _Placeholder:
+    """What a `LazyImports` block gets for a module: it has any name."""
+
+    def __getattr__(self, name: str) -> None:
+        return None
+
+
+_one_block_at_a_time = Lock()

@@ -3,25 +3,9 @@
 The official SDK, the extra `mcp`, is imported when a server is first used.
 """
 
-from __future__ import annotations
+from ..lazy_modules import LazyImports as _LazyImports
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-if TYPE_CHECKING:
-    from .config import expanded
-    from .sampling import SamplingRequest
-    from .tools import MCPTools
-
-__all__ = ["MCPTools", "SamplingRequest", "expanded"]
-_MODULES = {"MCPTools": ".tools", "SamplingRequest": ".sampling", "expanded": ".config"}
-
-
-def __getattr__(name: str) -> Any:
-    if name not in __all__:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_MODULES[name], __name__), name)
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+with _LazyImports(globals()):
+    from .config import expanded as expanded
+    from .sampling import SamplingRequest as SamplingRequest
+    from .tools import MCPTools as MCPTools

@@ -3,429 +3,272 @@
 What only some calls need (streams, tool loops, evidence, records, documents) is imported on first access.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
-
-from .base_error import AbstractCoreError, SchemaError
-from .blobs import Blob, BlobForm
-from .cache_points import CachePoint
-from .call_warnings import CallWarning
+from ..lazy_modules import LazyImports as _LazyImports
+from .base_error import (
+    AbstractCoreError as AbstractCoreError,
+    SchemaError as SchemaError,
+)
+from .blobs import (
+    Blob as Blob,
+    BlobForm as BlobForm,
+)
+from .cache_points import CachePoint as CachePoint
+from .call_warnings import CallWarning as CallWarning
 from .calls import (
-    MEDIA_RULES,
-    FileStorePolicy,
-    MediaHistory,
-    MediaPolicy,
-    Modality,
-    ModelCall,
-    OutputMode,
-    OutputSchema,
-    Sampling,
-    ThinkingLevel,
-    ToolSearch,
+    MEDIA_RULES as MEDIA_RULES,
+    FileStorePolicy as FileStorePolicy,
+    MediaHistory as MediaHistory,
+    MediaPolicy as MediaPolicy,
+    Modality as Modality,
+    ModelCall as ModelCall,
+    OutputMode as OutputMode,
+    OutputSchema as OutputSchema,
+    Sampling as Sampling,
+    ThinkingLevel as ThinkingLevel,
+    ToolSearch as ToolSearch,
 )
-from .codec import canonical_json, digest, to_data
-from .deferred_costs import CostSource
-from .evidence_maps import EvidenceMap
-from .frozen_json import EMPTY, FrozenDict, FrozenList, freeze, freeze_object
-from .json_values import JSONObject, JSONValue
-from .loop_messages import added_messages
-from .media_kinds import MEDIA_PART_BY_KIND, media_kind_of
-from .messages import Message, Role
+from .codec import (
+    canonical_json as canonical_json,
+    digest as digest,
+    to_data as to_data,
+)
+from .deferred_costs import CostSource as CostSource
+from .evidence_maps import EvidenceMap as EvidenceMap
+from .frozen_json import (
+    EMPTY as EMPTY,
+    FrozenDict as FrozenDict,
+    FrozenList as FrozenList,
+    freeze as freeze,
+    freeze_object as freeze_object,
+)
+from .json_values import (
+    JSONObject as JSONObject,
+    JSONValue as JSONValue,
+)
+from .loop_messages import added_messages as added_messages
+from .media_kinds import (
+    MEDIA_PART_BY_KIND as MEDIA_PART_BY_KIND,
+    media_kind_of as media_kind_of,
+)
+from .messages import (
+    Message as Message,
+    Role as Role,
+)
 from .parts import (
-    MEDIA_PARTS,
-    AudioPart,
-    Citation,
-    ContentPart,
-    DocumentPart,
-    HostedToolCall,
-    HostedToolResult,
-    ImagePart,
-    MediaKind,
-    MediaPart,
-    OpaquePart,
-    Part,
-    ReasoningPart,
-    TextPart,
-    ToolCall,
-    ToolResult,
-    VideoPart,
-    canonical_content,
+    MEDIA_PARTS as MEDIA_PARTS,
+    AudioPart as AudioPart,
+    Citation as Citation,
+    ContentPart as ContentPart,
+    DocumentPart as DocumentPart,
+    HostedToolCall as HostedToolCall,
+    HostedToolResult as HostedToolResult,
+    ImagePart as ImagePart,
+    MediaKind as MediaKind,
+    MediaPart as MediaPart,
+    OpaquePart as OpaquePart,
+    Part as Part,
+    ReasoningPart as ReasoningPart,
+    TextPart as TextPart,
+    ToolCall as ToolCall,
+    ToolResult as ToolResult,
+    VideoPart as VideoPart,
+    canonical_content as canonical_content,
 )
-from .provider_options import NO_OPTIONS, ProviderOptions
-from .replies import FINISH_REASONS, FinishReason, ModelReply
-from .responses import AttemptRecord, GenerateResponse
-from .tools import HostedTool, HostedToolKind, ToolChoice, ToolLabel, ToolSpec, check_labels
-from .usage import METERS, TOKEN_COUNTS, Billing, MeterUnit, SeparateUsage, Usage
-from .wire import Encoded, Lowered, WireRequest, WireResponse
+from .provider_options import (
+    NO_OPTIONS as NO_OPTIONS,
+    ProviderOptions as ProviderOptions,
+)
+from .replies import (
+    FINISH_REASONS as FINISH_REASONS,
+    FinishReason as FinishReason,
+    ModelReply as ModelReply,
+)
+from .responses import (
+    AttemptRecord as AttemptRecord,
+    GenerateResponse as GenerateResponse,
+)
+from .tools import (
+    HostedTool as HostedTool,
+    HostedToolKind as HostedToolKind,
+    ToolChoice as ToolChoice,
+    ToolLabel as ToolLabel,
+    ToolSpec as ToolSpec,
+    check_labels as check_labels,
+)
+from .usage import (
+    METERS as METERS,
+    TOKEN_COUNTS as TOKEN_COUNTS,
+    Billing as Billing,
+    MeterUnit as MeterUnit,
+    SeparateUsage as SeparateUsage,
+    Usage as Usage,
+)
+from .wire import (
+    Encoded as Encoded,
+    Lowered as Lowered,
+    WireRequest as WireRequest,
+    WireResponse as WireResponse,
+)
 
-if TYPE_CHECKING:
-    from .accumulation import accumulate, deltas_of
-    from .base_urls import whole_base_url
-    from .cached_contents import CachedContent
-    from .call_progress import CallProgress
-    from .deltas import (
-        Delta,
-        PartDelta,
-        ReasoningDelta,
-        ReasoningEnd,
-        ReasoningStart,
-        ReplyEnd,
-        ReplyStart,
-        TextDelta,
-        TextEnd,
-        TextStart,
-        ToolCallDelta,
-        ToolCallEnd,
-        ToolCallStart,
-        UsageDelta,
+with _LazyImports(globals()):
+    from .accumulation import (
+        accumulate as accumulate,
+        deltas_of as deltas_of,
     )
-    from .documents import SCHEMA_VERSION, from_json, to_json
-    from .drawn_text import DrawnText
-    from .error_messages import response_message
-    from .error_records import ErrorRecord
-    from .evidence import Evidence, EvidenceMatch, EvidenceSource
-    from .input_requests import InputRequest, InputResponse, Question
-    from .install_hints import install_hint
-    from .journal_entries import JournalEntry, JournalKind
-    from .media_anchors import MediaAnchor
-    from .media_controls import FetchedBy, MediaControls, MediaResolution
-    from .media_decisions import MediaDecision, MediaLoss, MediaRoute, MediaSent
-    from .media_facts import MediaFacts
-    from .media_progress import MediaProgress
-    from .media_results import BackendFacts, MediaResult, TranscriptResult
-    from .media_texts import MediaText
-    from .media_verifications import MediaVerification, WordDifference
-    from .model_lists import ModelList
-    from .operation_inputs import CallInput, ModelListInput, OperationInput, StoredReplyInput
-    from .output_attempts import OutputAttempt
-    from .partial_replies import partial_reply, usage_so_far
-    from .pending_calls import AllowedCall, AnswerKind, PendingCall, PendingReason, ToolAnswer, call_digest
-    from .plans import CostRange, Plan
-    from .quoting import shown
-    from .reading import from_data
-    from .records import CallRecord, Capture, Outcome
-    from .redaction import redacted_call, redacted_data, redacted_reply
-    from .reply_readings import ReplyReading
-    from .sent_names import SentNames
-    from .server_side import Parsed, Rendered
-    from .sizes import content_size, size_of
-    from .sources import Source, SourceKind, SourceMatch
-    from .spoken_replies import HeardMeans, HeardReply, SpokenPiece, SpokenWord
-    from .stored_files import StoredFile
-    from .token_counts import TokenCount, text_tokens
-    from .tool_events import StreamEvent, ToolEnded, ToolEvent, ToolProgress, ToolStarted
-    from .tool_loops import LoopStatus, ToolLoop
-    from .tool_steps import TOOL_OUTCOMES, ToolOutcome, ToolStep
-    from .transcripts import DroppedSpan, DropReason, Transcript, TranscriptSegment, TranscriptWord
-    from .verifications import Check, CheckKind, Verdict, Verification
-
-_LATER = {
-    "HeardMeans": "spoken_replies",
-    "HeardReply": "spoken_replies",
-    "SpokenPiece": "spoken_replies",
-    "SpokenWord": "spoken_replies",
-    "WordDifference": "media_verifications",
-    "MediaVerification": "media_verifications",
-    "TranscriptResult": "media_results",
-    "BackendFacts": "media_results",
-    "MediaResult": "media_results",
-    "shown": "quoting",
-    "text_tokens": "token_counts",
-    "CallProgress": "call_progress",
-    "AllowedCall": "pending_calls",
-    "AnswerKind": "pending_calls",
-    "CachedContent": "cached_contents",
-    "CallRecord": "records",
-    "Capture": "records",
-    "Check": "verifications",
-    "CheckKind": "verifications",
-    "CostRange": "plans",
-    "Delta": "deltas",
-    "DrawnText": "drawn_text",
-    "DropReason": "transcripts",
-    "DroppedSpan": "transcripts",
-    "ErrorRecord": "error_records",
-    "Evidence": "evidence",
-    "EvidenceMatch": "evidence",
-    "EvidenceSource": "evidence",
-    "InputRequest": "input_requests",
-    "InputResponse": "input_requests",
-    "JournalEntry": "journal_entries",
-    "JournalKind": "journal_entries",
-    "LoopStatus": "tool_loops",
-    "MediaAnchor": "media_anchors",
-    "MediaControls": "media_controls",
-    "FetchedBy": "media_controls",
-    "MediaDecision": "media_decisions",
-    "MediaFacts": "media_facts",
-    "MediaLoss": "media_decisions",
-    "MediaResolution": "media_controls",
-    "MediaRoute": "media_decisions",
-    "MediaSent": "media_decisions",
-    "MediaProgress": "media_progress",
-    "MediaText": "media_texts",
-    "ModelList": "model_lists",
-    "CallInput": "operation_inputs",
-    "ModelListInput": "operation_inputs",
-    "OperationInput": "operation_inputs",
-    "StoredReplyInput": "operation_inputs",
-    "Outcome": "records",
-    "OutputAttempt": "output_attempts",
-    "Parsed": "server_side",
-    "PartDelta": "deltas",
-    "PendingCall": "pending_calls",
-    "PendingReason": "pending_calls",
-    "Plan": "plans",
-    "Question": "input_requests",
-    "ReasoningDelta": "deltas",
-    "ReasoningEnd": "deltas",
-    "ReasoningStart": "deltas",
-    "Rendered": "server_side",
-    "ReplyEnd": "deltas",
-    "ReplyReading": "reply_readings",
-    "SentNames": "sent_names",
-    "ReplyStart": "deltas",
-    "SCHEMA_VERSION": "documents",
-    "Source": "sources",
-    "SourceKind": "sources",
-    "SourceMatch": "sources",
-    "StoredFile": "stored_files",
-    "StreamEvent": "tool_events",
-    "TOOL_OUTCOMES": "tool_steps",
-    "TextDelta": "deltas",
-    "TextEnd": "deltas",
-    "TextStart": "deltas",
-    "TokenCount": "token_counts",
-    "ToolAnswer": "pending_calls",
-    "ToolCallDelta": "deltas",
-    "ToolCallEnd": "deltas",
-    "ToolCallStart": "deltas",
-    "ToolEnded": "tool_events",
-    "ToolEvent": "tool_events",
-    "ToolLoop": "tool_loops",
-    "ToolOutcome": "tool_steps",
-    "ToolProgress": "tool_events",
-    "ToolStarted": "tool_events",
-    "ToolStep": "tool_steps",
-    "Transcript": "transcripts",
-    "TranscriptSegment": "transcripts",
-    "TranscriptWord": "transcripts",
-    "UsageDelta": "deltas",
-    "Verdict": "verifications",
-    "Verification": "verifications",
-    "accumulate": "accumulation",
-    "call_digest": "pending_calls",
-    "content_size": "sizes",
-    "deltas_of": "accumulation",
-    "from_data": "reading",
-    "from_json": "documents",
-    "install_hint": "install_hints",
-    "partial_reply": "partial_replies",
-    "redacted_call": "redaction",
-    "redacted_data": "redaction",
-    "redacted_reply": "redaction",
-    "response_message": "error_messages",
-    "size_of": "sizes",
-    "to_json": "documents",
-    "usage_so_far": "partial_replies",
-    "whole_base_url": "base_urls",
-}
-"""Names whose modules are imported on first access."""
-
-__all__ = [
-    "EMPTY",
-    "FINISH_REASONS",
-    "MEDIA_PARTS",
-    "MEDIA_PART_BY_KIND",
-    "MEDIA_RULES",
-    "METERS",
-    "NO_OPTIONS",
-    "SCHEMA_VERSION",
-    "TOKEN_COUNTS",
-    "TOOL_OUTCOMES",
-    "AbstractCoreError",
-    "AllowedCall",
-    "AnswerKind",
-    "AttemptRecord",
-    "AudioPart",
-    "BackendFacts",
-    "Billing",
-    "Blob",
-    "BlobForm",
-    "CachePoint",
-    "CachedContent",
-    "CallInput",
-    "CallProgress",
-    "CallRecord",
-    "CallWarning",
-    "Capture",
-    "Check",
-    "CheckKind",
-    "Citation",
-    "ContentPart",
-    "CostRange",
-    "CostSource",
-    "Delta",
-    "DocumentPart",
-    "DrawnText",
-    "DropReason",
-    "DroppedSpan",
-    "Encoded",
-    "ErrorRecord",
-    "Evidence",
-    "EvidenceMap",
-    "EvidenceMatch",
-    "EvidenceSource",
-    "FetchedBy",
-    "FileStorePolicy",
-    "FinishReason",
-    "FrozenDict",
-    "FrozenList",
-    "GenerateResponse",
-    "HeardMeans",
-    "HeardReply",
-    "HostedTool",
-    "HostedToolCall",
-    "HostedToolKind",
-    "HostedToolResult",
-    "ImagePart",
-    "InputRequest",
-    "InputResponse",
-    "JSONObject",
-    "JSONValue",
-    "JournalEntry",
-    "JournalKind",
-    "LoopStatus",
-    "Lowered",
-    "MediaAnchor",
-    "MediaControls",
-    "MediaDecision",
-    "MediaFacts",
-    "MediaHistory",
-    "MediaKind",
-    "MediaLoss",
-    "MediaPart",
-    "MediaPolicy",
-    "MediaProgress",
-    "MediaResolution",
-    "MediaResult",
-    "MediaRoute",
-    "MediaSent",
-    "MediaText",
-    "MediaVerification",
-    "Message",
-    "MeterUnit",
-    "Modality",
-    "ModelCall",
-    "ModelList",
-    "ModelListInput",
-    "ModelReply",
-    "OpaquePart",
-    "OperationInput",
-    "Outcome",
-    "OutputAttempt",
-    "OutputMode",
-    "OutputSchema",
-    "Parsed",
-    "Part",
-    "PartDelta",
-    "PendingCall",
-    "PendingReason",
-    "Plan",
-    "ProviderOptions",
-    "Question",
-    "ReasoningDelta",
-    "ReasoningEnd",
-    "ReasoningPart",
-    "ReasoningStart",
-    "Rendered",
-    "ReplyEnd",
-    "ReplyReading",
-    "ReplyStart",
-    "Role",
-    "Sampling",
-    "SchemaError",
-    "SentNames",
-    "SeparateUsage",
-    "Source",
-    "SourceKind",
-    "SourceMatch",
-    "SpokenPiece",
-    "SpokenWord",
-    "StoredFile",
-    "StoredReplyInput",
-    "StreamEvent",
-    "TextDelta",
-    "TextEnd",
-    "TextPart",
-    "TextStart",
-    "ThinkingLevel",
-    "TokenCount",
-    "ToolAnswer",
-    "ToolCall",
-    "ToolCallDelta",
-    "ToolCallEnd",
-    "ToolCallStart",
-    "ToolChoice",
-    "ToolEnded",
-    "ToolEvent",
-    "ToolLabel",
-    "ToolLoop",
-    "ToolOutcome",
-    "ToolProgress",
-    "ToolResult",
-    "ToolSearch",
-    "ToolSpec",
-    "ToolStarted",
-    "ToolStep",
-    "Transcript",
-    "TranscriptResult",
-    "TranscriptSegment",
-    "TranscriptWord",
-    "Usage",
-    "UsageDelta",
-    "Verdict",
-    "Verification",
-    "VideoPart",
-    "WireRequest",
-    "WireResponse",
-    "WordDifference",
-    "accumulate",
-    "added_messages",
-    "call_digest",
-    "canonical_content",
-    "canonical_json",
-    "check_labels",
-    "content_size",
-    "deltas_of",
-    "digest",
-    "freeze",
-    "freeze_object",
-    "from_data",
-    "from_json",
-    "install_hint",
-    "media_kind_of",
-    "partial_reply",
-    "redacted_call",
-    "redacted_data",
-    "redacted_reply",
-    "response_message",
-    "shown",
-    "size_of",
-    "text_tokens",
-    "to_data",
-    "to_json",
-    "usage_so_far",
-    "whole_base_url",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    from .base_urls import whole_base_url as whole_base_url
+    from .cached_contents import CachedContent as CachedContent
+    from .call_progress import CallProgress as CallProgress
+    from .deltas import (
+        Delta as Delta,
+        PartDelta as PartDelta,
+        ReasoningDelta as ReasoningDelta,
+        ReasoningEnd as ReasoningEnd,
+        ReasoningStart as ReasoningStart,
+        ReplyEnd as ReplyEnd,
+        ReplyStart as ReplyStart,
+        TextDelta as TextDelta,
+        TextEnd as TextEnd,
+        TextStart as TextStart,
+        ToolCallDelta as ToolCallDelta,
+        ToolCallEnd as ToolCallEnd,
+        ToolCallStart as ToolCallStart,
+        UsageDelta as UsageDelta,
+    )
+    from .documents import (
+        SCHEMA_VERSION as SCHEMA_VERSION,
+        from_json as from_json,
+        to_json as to_json,
+    )
+    from .drawn_text import DrawnText as DrawnText
+    from .error_messages import response_message as response_message
+    from .error_records import ErrorRecord as ErrorRecord
+    from .evidence import (
+        Evidence as Evidence,
+        EvidenceMatch as EvidenceMatch,
+        EvidenceSource as EvidenceSource,
+    )
+    from .input_requests import (
+        InputRequest as InputRequest,
+        InputResponse as InputResponse,
+        Question as Question,
+    )
+    from .install_hints import install_hint as install_hint
+    from .journal_entries import (
+        JournalEntry as JournalEntry,
+        JournalKind as JournalKind,
+    )
+    from .media_anchors import MediaAnchor as MediaAnchor
+    from .media_controls import (
+        FetchedBy as FetchedBy,
+        MediaControls as MediaControls,
+        MediaResolution as MediaResolution,
+    )
+    from .media_decisions import (
+        MediaDecision as MediaDecision,
+        MediaLoss as MediaLoss,
+        MediaRoute as MediaRoute,
+        MediaSent as MediaSent,
+    )
+    from .media_facts import MediaFacts as MediaFacts
+    from .media_progress import MediaProgress as MediaProgress
+    from .media_results import (
+        BackendFacts as BackendFacts,
+        MediaResult as MediaResult,
+        TranscriptResult as TranscriptResult,
+    )
+    from .media_texts import MediaText as MediaText
+    from .media_verifications import (
+        MediaVerification as MediaVerification,
+        WordDifference as WordDifference,
+    )
+    from .model_lists import ModelList as ModelList
+    from .operation_inputs import (
+        CallInput as CallInput,
+        ModelListInput as ModelListInput,
+        OperationInput as OperationInput,
+        StoredReplyInput as StoredReplyInput,
+    )
+    from .output_attempts import OutputAttempt as OutputAttempt
+    from .partial_replies import (
+        partial_reply as partial_reply,
+        usage_so_far as usage_so_far,
+    )
+    from .pending_calls import (
+        AllowedCall as AllowedCall,
+        AnswerKind as AnswerKind,
+        PendingCall as PendingCall,
+        PendingReason as PendingReason,
+        ToolAnswer as ToolAnswer,
+        call_digest as call_digest,
+    )
+    from .plans import (
+        CostRange as CostRange,
+        Plan as Plan,
+    )
+    from .quoting import shown as shown
+    from .reading import from_data as from_data
+    from .records import (
+        CallRecord as CallRecord,
+        Capture as Capture,
+        Outcome as Outcome,
+    )
+    from .redaction import (
+        redacted_call as redacted_call,
+        redacted_data as redacted_data,
+        redacted_reply as redacted_reply,
+    )
+    from .reply_readings import ReplyReading as ReplyReading
+    from .sent_names import SentNames as SentNames
+    from .server_side import (
+        Parsed as Parsed,
+        Rendered as Rendered,
+    )
+    from .sizes import (
+        content_size as content_size,
+        size_of as size_of,
+    )
+    from .sources import (
+        Source as Source,
+        SourceKind as SourceKind,
+        SourceMatch as SourceMatch,
+    )
+    from .spoken_replies import (
+        HeardMeans as HeardMeans,
+        HeardReply as HeardReply,
+        SpokenPiece as SpokenPiece,
+        SpokenWord as SpokenWord,
+    )
+    from .stored_files import StoredFile as StoredFile
+    from .token_counts import (
+        TokenCount as TokenCount,
+        text_tokens as text_tokens,
+    )
+    from .tool_events import (
+        StreamEvent as StreamEvent,
+        ToolEnded as ToolEnded,
+        ToolEvent as ToolEvent,
+        ToolProgress as ToolProgress,
+        ToolStarted as ToolStarted,
+    )
+    from .tool_loops import (
+        LoopStatus as LoopStatus,
+        ToolLoop as ToolLoop,
+    )
+    from .tool_steps import (
+        TOOL_OUTCOMES as TOOL_OUTCOMES,
+        ToolOutcome as ToolOutcome,
+        ToolStep as ToolStep,
+    )
+    from .transcripts import (
+        DroppedSpan as DroppedSpan,
+        DropReason as DropReason,
+        Transcript as Transcript,
+        TranscriptSegment as TranscriptSegment,
+        TranscriptWord as TranscriptWord,
+    )
+    from .verifications import (
+        Check as Check,
+        CheckKind as CheckKind,
+        Verdict as Verdict,
+        Verification as Verification,
+    )

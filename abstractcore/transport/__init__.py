@@ -5,47 +5,19 @@ imported on first use: pycurl and aiohttp are optional packages. So are `async_h
 asyncio, and `clients`.
 """
 
-from typing import TYPE_CHECKING, Any
+from ..lazy_modules import LazyImports as _LazyImports
+from .settings import (
+    ProxyRoute as ProxyRoute,
+    TransportSettings as TransportSettings,
+    http_only as http_only,
+)
+from .sync_http import SyncHttpTransport as SyncHttpTransport
 
-from .settings import ProxyRoute, TransportSettings, http_only
-from .sync_http import SyncHttpTransport
-
-if TYPE_CHECKING:
-    from .async_http import AsyncHttpTransport
-    from .clients import HttpClient, client_transports
-    from .routed import RoutedTransport
-    from .url_fetcher import URLFetcher
-
-_LATER = {
-    "AsyncHttpTransport": "async_http",
-    "HttpClient": "clients",
-    "RoutedTransport": "routed",
-    "URLFetcher": "url_fetcher",
-    "client_transports": "clients",
-}
-"""Names whose modules are imported on first access."""
-
-__all__ = [
-    "AsyncHttpTransport",
-    "HttpClient",
-    "ProxyRoute",
-    "RoutedTransport",
-    "SyncHttpTransport",
-    "TransportSettings",
-    "URLFetcher",
-    "client_transports",
-    "http_only",
-]
-
-
-def __getattr__(name: str) -> Any:
-    if name not in _LATER:
-        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from importlib import import_module
-
-    value = globals()[name] = getattr(import_module(f".{_LATER[name]}", __name__), name)
-    return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+with _LazyImports(globals()):
+    from .async_http import AsyncHttpTransport as AsyncHttpTransport
+    from .clients import (
+        HttpClient as HttpClient,
+        client_transports as client_transports,
+    )
+    from .routed import RoutedTransport as RoutedTransport
+    from .url_fetcher import URLFetcher as URLFetcher

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Any, Literal, Optional, Union, assert_type
 
+import abstractcore
 from abstractcore import AsyncStream, GenerateResponse, ModelCall, Stream, StreamEvent, create_llm
 
 
@@ -46,6 +47,7 @@ for delta in llm.stream("hi"):
 llm.generate("hi", response_model=City("Ulm"))  # pyright: ignore[reportCallIssue, reportArgumentType]
 assert_type(llm.generate("hi", response_model={"type": "object"}), GenerateResponse[Any])
 assert_type(llm.stream("hi", response_model={"type": "object"}), Stream[Any])
+abstractcore.create_lmm("openai")  # pyright: ignore[reportAttributeAccessIssue, reportUnknownMemberType]
 llm.generate("hi", temprature=1)  # pyright: ignore[reportCallIssue]
 llm.generate("hi", temperature="hot")  # pyright: ignore[reportArgumentType]
 llm.generate("hi", media_policy={"audio": "always"})  # pyright: ignore[reportArgumentType]

@@ -1,0 +1,81 @@
+"""`LazyImports`: names of a package that are imported on first access."""
+
+from __future__ import annotations
+
+import builtins
+import importlib
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from threading import Thread
+from types import ModuleType
+
+import pytest
+
+from abstractcore.lazy_modules import LazyImports
+
+DOOR = """
+from abstractcore.lazy_modules import LazyImports as _LazyImports
+from .early import FIRST as FIRST
+
+with _LazyImports(globals()):
+    from . import inner as inner
+    from .late import SECOND as SECOND, Third as Third
+"""
+
+
+@pytest.fixture
+def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    folder = tmp_path / "lazy_package"
+    folder.mkdir()
+    files = {"__init__": DOOR, "early": "FIRST = 1", "late": "SECOND = 2\nclass Third: ...", "inner": "here = True"}
+    for name, text in files.items():
+        (folder / f"{name}.py").write_text(text)
+    monkeypatch.syspath_prepend(tmp_path)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "lazy_package"]:
+        monkeypatch.delitem(sys.modules, name)
+    return importlib.import_module("lazy_package")
+
+
+def test_names_of_the_block_are_imported_on_first_access(package: ModuleType):
+    assert "lazy_package.late" not in sys.modules
+    assert (package.FIRST, package.SECOND) == (1, 2)
+    assert package.Third is sys.modules["lazy_package.late"].Third
+    assert package.inner.here
+    assert {"FIRST", "SECOND", "Third", "inner"} <= vars(package).keys()
+
+
+def test_all_names_are_listed_before_they_are_imported(package: ModuleType):
+    assert package.__all__ == ["FIRST", "SECOND", "Third", "inner"]
+    assert set(package.__all__) <= set(dir(package))
+    names: dict[str, object] = {}
+    exec("from lazy_package import *", names)
+    assert set(package.__all__) <= names.keys()
+
+
+def test_other_names_are_attribute_errors(package: ModuleType):
+    with pytest.raises(AttributeError, match="module 'lazy_package' has no attribute 'third'"):
+        _ = package.third
+
+
+def test_imports_of_other_modules_meanwhile_are_made():
+    found: list[ModuleType] = []
+    block = LazyImports({"__name__": "lazy_package"})
+    with block:
+        thread = Thread(target=lambda: found.append(_imported("calendar")))
+        thread.start()
+        thread.join()
+    assert found[0].__name__ == "calendar"
+
+
+def _imported(name: str) -> ModuleType:
+    names: dict[str, ModuleType] = {}
+    exec(f"import {name} as module", names)
+    return names["module"]
+
+
+def test_import_function_is_restored_after_an_error():
+    original: Callable[..., object] = builtins.__import__
+    with pytest.raises(ZeroDivisionError), LazyImports({"__name__": "lazy_package"}):
+        _ = 1 / 0
+    assert builtins.__import__ is original
