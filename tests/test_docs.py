@@ -13,6 +13,7 @@ from types import ModuleType
 
 import pytest
 
+import abstractcore
 from abstractcore.stores.models import FileModelStore
 from abstractcore.testing import LAWS
 from tests.documents import PAGES, ROOT, Block, anchors, blocks, links
@@ -20,6 +21,7 @@ from tests.documents import PAGES, ROOT, Block, anchors, blocks, links
 PATIENCE_SECONDS = 120.0
 PAGE_BLOCKS = [block for page in PAGES for block in blocks(page)]
 LOADS_WEIGHTS = re.compile(r"create_llm\(\)|\.jpg|\.(voice|audio)\.|verify=|glyphs=")
+INDEX = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
 TESTING = (ROOT / "docs" / "testing.md").read_text(encoding="utf-8")
 
 
@@ -29,6 +31,7 @@ def test_pages_with_python_blocks_are_known():
         "architecture.md",
         "catalogue.md",
         "evidence.md",
+        "index.md",
         "mcp.md",
         "media.md",
         "models.md",
@@ -104,3 +107,15 @@ def test_links_resolve(page: Path):
 def test_table_of_laws_is_complete():
     table = TESTING.split("| law (`LAWS`) |")[1].split("\n\n")[0]
     assert [row.split("`")[1] for row in table.splitlines()[2:]] == list(LAWS)
+
+
+def test_first_names_are_25_exported_ones():
+    table = INDEX.split("| to | name |")[1].split("\n\n")[0]
+    names = re.findall(r"^\|[^|]*\| \[`(\w+)`\]", table, re.MULTILINE)
+    assert len(set(names)) == len(names) == len(table.splitlines()[2:]) == 25
+    assert set(names) <= set(abstractcore.__all__)
+
+
+def test_index_links_to_every_page():
+    linked = {target.resolve() for target, _ in links(ROOT / "docs" / "index.md")}
+    assert {page for page in PAGES if page.parent.name == "docs" and page.name != "index.md"} <= linked
