@@ -10,7 +10,7 @@ from ..registry import did_you_mean, nearest_names
 from .rows import ModelRow
 
 
-def target(row: ModelRow, models: Mapping[str, ModelRow], known: dict[str, ModelRow] | None = None) -> ModelRow:
+def alias_target(row: ModelRow, models: Mapping[str, ModelRow], known: dict[str, ModelRow] | None = None) -> ModelRow:
     """Returns the row that an alias leads to, over other aliases; a row that is not an alias is returned as it is.
 
     `known` holds the rows that names lead to, and gets those that are found: each alias is followed once. Raises

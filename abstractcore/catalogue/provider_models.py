@@ -12,7 +12,7 @@ from ..errors import SchemaError
 from ..registry import did_you_mean, nearest_names
 from ..schema import EMPTY
 from ..schema.quoting import shown
-from .aliases import check_aliases, target
+from .aliases import alias_target, check_aliases
 from .entries import Match, ModelEntry
 from .facts import Facts, family_facts, merged, overriding, profile_of
 from .names import Families, NameRules
@@ -27,7 +27,7 @@ _LONGEST_COMPARED = 200
 _UNKNOWN: Facts = {"known": False}
 
 
-class _Merged(NamedTuple):
+class _MergedRow(NamedTuple):
     """The facts and prices of a row with those of the rows that it is like; `depth` is the length of the longest chain
     of user's rows.
     """
@@ -63,7 +63,7 @@ class ProviderModels:
         self._unknown: Facts = file.unknown() if file else _UNKNOWN
         self._targets: dict[str, ModelRow] = {}
         self._entries: dict[tuple[Match, str], ModelEntry] = {}
-        self._merged: dict[str, _Merged] = {}
+        self._merged: dict[str, _MergedRow] = {}
         self._price_rows: dict[tuple[str, bool], Sequence[PriceRow]] = {}
         if self._own:
             check_aliases(self._models, self._refuse)
@@ -119,7 +119,7 @@ class ProviderModels:
     def alias(self, name: str) -> str | None:
         """Returns the model that a name with a row is an alias of."""
         row = self._models.get(name)
-        return target(row, self._models, self._targets).name if row and row.alias_of else None
+        return alias_target(row, self._models, self._targets).name if row and row.alias_of else None
 
     def similar(self, name: str) -> tuple[str, ...]:
         """Returns up to three names with a row that are similar to a name; none for a name of more than 200 characters,
@@ -139,11 +139,11 @@ class ProviderModels:
         known = self._targets if models is self._models else None
         row = models.get(name)
         if row is not None:
-            return "model", target(row, models, known)
+            return "model", alias_target(row, models, known)
         variants = list(self._names.variants(name))
         for variant in variants:
             if variant in models:
-                return "model", target(models[variant], models, known)
+                return "model", alias_target(models[variant], models, known)
         family = self._family_names.of((name, *variants))
         return ("unknown", None) if family is None else ("family", self._families[family])
 
@@ -160,7 +160,7 @@ class ProviderModels:
         return frozenset(
             base
             for row, base in dated
-            if base and target(self._models[base], self._models, self._targets).prices != row.prices
+            if base and alias_target(self._models[base], self._models, self._targets).prices != row.prices
         )
 
     def _variant(self, name: str) -> str | None:
@@ -180,7 +180,7 @@ class ProviderModels:
             own = frozenset({*row.facts, "prices"} if row.prices else row.facts)
         return ModelEntry(self._provider, row.name, match, facts, profile, own, prices)
 
-    def _facts(self, match: Match, row: ModelRow, within: tuple[str, ...]) -> _Merged:
+    def _facts(self, match: Match, row: ModelRow, within: tuple[str, ...]) -> _MergedRow:
         """Returns the facts and prices of a row; `within` names the user's rows that are like it. Each of the user's
         rows is merged once, however many are like it.
         """
@@ -190,14 +190,14 @@ class ProviderModels:
             if facts.get("routed"):
                 facts = self._routed(facts, row)
             return (
-                _Merged(family_facts(row.name, facts, self._unknown))
+                _MergedRow(family_facts(row.name, facts, self._unknown))
                 if match == "family"
-                else _Merged(facts, row.prices)
+                else _MergedRow(facts, row.prices)
             )
         found = self._merged.get(row.name)
         if found is None:
             below = self._facts_below(row, (*within, row.name))
-            found = _Merged(overriding(below.facts, row.facts), row.prices or below.prices, below.depth + 1)
+            found = _MergedRow(overriding(below.facts, row.facts), row.prices or below.prices, below.depth + 1)
             found = self._merged.setdefault(row.name, found)
         return found
 
@@ -212,14 +212,14 @@ class ProviderModels:
         if strftime("%Y-%m-%d", gmtime(self._time())) < day:
             return facts
         assert self._file is not None
-        found = self._file.facts(target(other, self._of_file))
+        found = self._file.facts(alias_target(other, self._of_file))
         return {**found, "retires": day, "replaced_by": name, "routed": True}
 
-    def _facts_below(self, row: ModelRow, within: tuple[str, ...]) -> _Merged:
+    def _facts_below(self, row: ModelRow, within: tuple[str, ...]) -> _MergedRow:
         """Returns the facts that those of a user's row override: of the models that it is like, or without the row."""
         if not row.like:
             match, below = self._find(row.name, self._of_file)
-            return self._facts(match, below, within) if below else _Merged(self._unknown)
+            return self._facts(match, below, within) if below else _MergedRow(self._unknown)
         facts: Facts = EMPTY
         prices: Sequence[Any] = ()
         depth = 0
@@ -237,7 +237,7 @@ class ProviderModels:
             if more is None or more.depth > MAX_LIKE:
                 self._refuse(SchemaError(f"leads over more than {MAX_LIKE} models to {shown(name)}", "like"), row)
             facts, prices, depth = merged(facts, more.facts), more.prices, max(depth, more.depth)
-        return _Merged(facts, prices, depth)
+        return _MergedRow(facts, prices, depth)
 
     def _is_own(self, row: ModelRow) -> bool:
         return self._own.get(row.name) is row

@@ -235,11 +235,11 @@ def search_models(
     as_json: given.Json = False,
 ) -> None:
     """Find models in the catalogue by what they can do and cost."""
-    from .model_search import Search, show_found
+    from .model_search import Search, show_search
 
     kinds = {"image": vision, "audio": audio, "video": video, "pdf": pdf}
     files = tuple(kind for kind, wanted in kinds.items() if wanted)
-    show_found(Search(provider, files, tools, thinking, structured, context, max_price, name), as_json=as_json)
+    show_search(Search(provider, files, tools, thinking, structured, context, max_price, name), as_json=as_json)
 
 
 @models.command("pull")

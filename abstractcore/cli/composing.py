@@ -11,12 +11,12 @@ import abstractcore
 
 from .backend_options import backend_options
 from .connection import ConnectionArguments, connected
-from .json_output import made_json
-from .made_files import check_output, file_names, write_parts
+from .json_output import media_json
 from .making_progress import progress_shown
+from .output_files import check_output, file_names, write_parts
 from .reporting import reported
 from .screen import note, write
-from .summary import made_summary
+from .summary import media_summary
 
 _FORMATS = {"mid": "midi", "xml": "musicxml", "ogg": "opus"}
 
@@ -48,12 +48,12 @@ def compose_music(piece: ComposeArguments, connection: ConnectionArguments, *, a
             result = llm.music.t2m(piece.prompt, on_progress=on_progress, **arguments)
         files = write_parts(result.parts, file_names(piece.output, piece.prompt, result.parts))
         if as_json:
-            write(made_json(result, files))
+            write(media_json(result, files))
             return
         for file in files:
             write(f"{file}\n")
         if not silent:
-            for line in made_summary(result):
+            for line in media_summary(result):
                 note(line)
 
 

@@ -11,12 +11,12 @@ import abstractcore
 
 from .backend_options import backend_options
 from .connection import ConnectionArguments, connected
-from .json_output import made_json
-from .made_files import check_output, file_names, write_parts
+from .json_output import media_json
 from .making_progress import progress_shown
+from .output_files import check_output, file_names, write_parts
 from .reporting import reported
 from .screen import note, write
-from .summary import made_summary
+from .summary import media_summary
 
 _SIZE = re.compile(r"(\d{1,6})\s*[xX*]\s*(\d{1,6})")
 _FORMATS = {"jpg": "jpeg"}
@@ -53,12 +53,12 @@ def draw_picture(picture: DrawArguments, connection: ConnectionArguments, *, as_
                 result = llm.vision.i2i(picture.prompt, picture.source, on_progress=on_progress, **masked, **arguments)
         files = write_parts(result.parts, file_names(picture.output, picture.prompt, result.parts))
         if as_json:
-            write(made_json(result, files))
+            write(media_json(result, files))
             return
         for file in files:
             write(f"{file}\n")
         if not silent:
-            for line in made_summary(result):
+            for line in media_summary(result):
                 note(line)
 
 

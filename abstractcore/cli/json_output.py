@@ -42,7 +42,7 @@ def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
     )
 
 
-def made_json(result: abstractcore.MediaResult[Any], files: Sequence[Path]) -> str:
+def media_json(result: abstractcore.MediaResult[Any], files: Sequence[Path]) -> str:
     """Returns what a backend made, and its files, as JSON."""
     return json_line(
         {

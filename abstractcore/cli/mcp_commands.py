@@ -89,7 +89,7 @@ def serve_mcp(
     What tools print goes to stderr. The server ends when the client closes stdin.
     """
     from .connection import ConnectionArguments
-    from .serving import Listening, MCPServeArguments, serve
+    from .serving import ListenArguments, MCPServeArguments, serve
 
     offered = {"ask": ask, "transcribe": transcribe, "describe": describe, "extract": extract}
     serve(
@@ -99,7 +99,7 @@ def serve_mcp(
             tuple(files or ()),
             concurrency,
         ),
-        Listening(http, tuple(key_env or ()), tuple(allow_host or ())),
+        ListenArguments(http, tuple(key_env or ()), tuple(allow_host or ())),
         ConnectionArguments(provider, model, base_url, temperature, max_tokens, timeout, context_size, quiet),
     )
 

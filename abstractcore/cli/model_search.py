@@ -56,7 +56,7 @@ class Search:
 
 
 @dataclass(slots=True)
-class _Found:
+class _SearchResult:
     """The models that fit, with the cells of their rows; how many may fit, since their context is unknown; and the
     errors of the files that could not be read, by provider.
     """
@@ -66,7 +66,7 @@ class _Found:
     errors: dict[str, str] = field(default_factory=dict[str, str])
 
 
-def show_found(search: Search, *, as_json: bool) -> None:
+def show_search(search: Search, *, as_json: bool) -> None:
     """Prints the models of the catalogue that fit, without retired ones."""
     with reported(as_json=as_json):
         catalogue = open_catalogue()
@@ -101,8 +101,8 @@ def summary_row(catalogue: FileCatalogue, entry: ModelEntry, now: float, name: s
     )
 
 
-def _found(catalogue: FileCatalogue, search: Search) -> _Found:
-    found = _Found()
+def _found(catalogue: FileCatalogue, search: Search) -> _SearchResult:
+    found = _SearchResult()
     context = None if search.context is None else _tokens(search.context)
     limit = None if search.max_price is None else _price(search.max_price)
     now = time.time()

@@ -21,7 +21,7 @@ from .reporting import reported
 from .screen import note
 
 if TYPE_CHECKING:
-    from ..mcp.server import Model, OfferedTool, SpeechToText, ToolRunner, Wire
+    from ..mcp.server import Model, OfferedTool, ProtocolDescriptors, SpeechToText, ToolRunner
     from ..registry import Registry
 
 KEY_VARIABLE = "ABSTRACTCORE_SERVER_KEY"
@@ -38,7 +38,7 @@ class MCPServeArguments:
 
 
 @dataclass(frozen=True, slots=True)
-class Listening:
+class ListenArguments:
     """Where `mcp serve` listens: an address as HOST:PORT, or stdio if there is none.
 
     `key_variables` are the environment variables of the keys, `hosts` further names of the server.
@@ -49,7 +49,7 @@ class Listening:
     hosts: tuple[str, ...]
 
 
-def serve(offer: MCPServeArguments, listening: Listening, connection: ConnectionArguments) -> None:
+def serve(offer: MCPServeArguments, listening: ListenArguments, connection: ConnectionArguments) -> None:
     """Serves until the client closes stdin, or until Ctrl-C."""
     with reported():
         _check_installed()
@@ -63,7 +63,7 @@ def serve(offer: MCPServeArguments, listening: Listening, connection: Connection
                 _serve_http(runner, listening.address, keys, listening.hosts, quiet=connection.quiet)
 
 
-def _serve_stdio(runner: ToolRunner, wire: Wire) -> None:
+def _serve_stdio(runner: ToolRunner, wire: ProtocolDescriptors) -> None:
     from ..mcp.server import MCPServerLimits, mcp_server, serve_stdio
 
     if os.isatty(wire.incoming):
@@ -139,21 +139,21 @@ def _check_installed() -> None:
         )
 
 
-def _wire(listening: Listening) -> Wire:
-    from ..mcp.server import claimed_wire
+def _wire(listening: ListenArguments) -> ProtocolDescriptors:
+    from ..mcp.server import claim_standard_streams
 
     if listening.hosts or listening.key_variables:
         option = "--allow-host" if listening.hosts else "--key-env"
         raise abstractcore.InvalidInputError("it is for HTTP only", path=option, hint="Add --http HOST:PORT.")
     try:
-        return claimed_wire()
+        return claim_standard_streams()
     except OSError as error:
         raise abstractcore.ConfigurationError(
             f"stdin and stdout cannot be used: {error.strerror}", hint="Use --http HOST:PORT without them."
         ) from None
 
 
-def _keys(listening: Listening) -> tuple[str, ...]:
+def _keys(listening: ListenArguments) -> tuple[str, ...]:
     """Returns the keys in the environment; raises `ConfigurationError` for a named variable that is not set."""
     if listening.address is None:
         return ()

@@ -12,13 +12,13 @@ import abstractcore
 
 from .backend_options import backend_options
 from .connection import ConnectionArguments, connected
-from .json_output import made_json, voices_json
-from .made_files import check_output, file_names, write_parts
+from .json_output import media_json, voices_json
 from .making_progress import progress_shown
+from .output_files import check_output, file_names, write_parts
 from .piped import piped_text
 from .reporting import reported
 from .screen import note, show_table, write
-from .summary import made_summary
+from .summary import media_summary
 
 if TYPE_CHECKING:
     from ..schema import JSONObject
@@ -69,12 +69,12 @@ def speak_text(speech: SpeakArguments, connection: ConnectionArguments, *, as_js
         if speech.output != _STDOUT:
             files = write_parts(result.parts, file_names(speech.output, text[:200], result.parts))
         if as_json:
-            write(made_json(result, files))
+            write(media_json(result, files))
             return
         for file in files:
             write(f"{file}\n")
         if not silent:
-            for line in made_summary(result):
+            for line in media_summary(result):
                 note(line)
 
 

@@ -31,7 +31,7 @@ def summary(response: abstractcore.GenerateResponse[Any]) -> Iterator[str]:
     yield f"{response.provider}/{response.model}: {_took(response)}"
 
 
-def made_summary(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> Iterator[str]:
+def media_summary(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> Iterator[str]:
     """Yields the lines below what a backend made."""
     for warning in result.warnings:
         yield f"warning: {warning.message}"

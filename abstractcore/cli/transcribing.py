@@ -12,12 +12,12 @@ import abstractcore
 from .backend_options import backend_options
 from .connection import ConnectionArguments, connected
 from .json_output import transcript_json
-from .made_files import check_output, write_text
 from .making_progress import progress_shown
+from .output_files import check_output, write_text
 from .plugins import registry
 from .reporting import reported
 from .screen import note, write
-from .summary import made_summary
+from .summary import media_summary
 
 FORMATS = ("txt", "srt", "vtt", "json")
 _SUBTITLES = ("srt", "vtt")
@@ -63,7 +63,7 @@ def transcribe_recording(recording: TranscribeArguments, connection: ConnectionA
             return
         if not result.text:
             note("warning: nobody speaks in the recording")
-        for line in made_summary(result):
+        for line in media_summary(result):
             note(line)
 
 

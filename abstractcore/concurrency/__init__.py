@@ -5,7 +5,7 @@ Sync calls do without asyncio, which is imported on first use.
 
 from ..lazy_modules import LazyImports as _LazyImports
 from .abandoned import (
-    Abandoned as Abandoned,
+    AbandonedWork as AbandonedWork,
     in_thread as in_thread,
     name_of as name_of,
 )

@@ -10,13 +10,13 @@ from concurrent.futures import Future
 from contextvars import Context
 from typing import Any, TypeVar
 
-from .kept_threads import KEPT_THREADS
+from .idle_threads import IDLE_THREADS
 
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore")
 
 
-class Abandoned:
+class AbandonedWork:
     """Counts functions that still run after their caller stopped waiting. A forked child starts at zero."""
 
     def __init__(self) -> None:
@@ -42,7 +42,7 @@ class Abandoned:
 
 def in_thread(work: Future[T], context: Context, function: Callable[..., T], arguments: tuple[object, ...]) -> None:
     """Starts a call in a daemon thread. `work` gets its result or exception, unless cancelled before."""
-    KEPT_THREADS.start(lambda: context.run(run, work, function, arguments))
+    IDLE_THREADS.start(lambda: context.run(run, work, function, arguments))
 
 
 def run(work: Future[T], function: Callable[..., T], arguments: tuple[object, ...]) -> None:

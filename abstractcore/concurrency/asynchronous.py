@@ -11,10 +11,10 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..ports import Clock, Interruption, TimeLimit, WorkKind
-from .abandoned import Abandoned, in_thread
+from .abandoned import AbandonedWork, in_thread
 from .clocks import SystemClock
 from .driving import as_coroutine
-from .functions import caught, in_this_task, in_time, is_async, late, result_of
+from .functions import captured_outcome, function_timeout, in_this_task, is_async, result_of, with_timeout
 from .pools import worker_pools
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class AsyncRuntime:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
-        self._abandoned = Abandoned()
+        self._abandoned = AbandonedWork()
         self._pools = worker_pools(self._abandoned)
         self.now = self._clock.now
 
@@ -87,7 +87,7 @@ class AsyncRuntime:
         start = time.monotonic()
         if is_async(function):
             return await self._awaited(function, lambda: cast("Awaitable[T]", function(*arguments)), timeout)
-        result = await in_time(function, lambda: self._in_thread(function, arguments), timeout)
+        result = await with_timeout(function, lambda: self._in_thread(function, arguments), timeout)
         if not isinstance(result, Awaitable):
             return result
         awaitable = cast("Awaitable[T]", result)
@@ -99,14 +99,14 @@ class AsyncRuntime:
     ) -> T:
         if timeout is None:
             return await in_this_task(function, make)
-        task = asyncio.ensure_future(caught(make))
+        task = asyncio.ensure_future(captured_outcome(make))
         try:
             await asyncio.wait([task], timeout=timeout)
             is_late = not task.done()
         finally:
             await self._discard(function, task)
         if is_late:
-            raise late(function, timeout)
+            raise function_timeout(function, timeout)
         return result_of(function, task)
 
     async def _discard(self, function: Callable[..., object], task: asyncio.Task[Any]) -> None:

@@ -15,7 +15,7 @@ from .child_streams import PipeStreams, SocketStreams
 from .pipe_messages import InvalidMessageError, read_message, write_message
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; del sys.argv[1:]; {lifeline}from {module} import main; main()"
-_LIFELINE = f"from {__package__}.lifelines import end_with; end_with({{}}); "
+_EXIT_WITH_PARENT = f"from {__package__}.parent_exit import exit_with_parent; exit_with_parent({{}}); "
 _KEPT_BYTES = 1 << 14
 _LAST_WORDS_SECONDS = 0.2
 """How long the standard error of a process that has ended is read, if another process still holds it."""
@@ -124,7 +124,7 @@ def _started(
     module: str, streams: SocketStreams | PipeStreams, environment: Mapping[str, str] | None
 ) -> subprocess.Popen[bytes]:
     lifeline = streams.lifeline
-    code = _BOOTSTRAP.format(module=module, lifeline="" if lifeline is None else _LIFELINE.format(lifeline))
+    code = _BOOTSTRAP.format(module=module, lifeline="" if lifeline is None else _EXIT_WITH_PARENT.format(lifeline))
     return subprocess.Popen(
         [sys.executable, "-c", code, *map(str, sys.path)],
         stdin=streams.stdin,

@@ -21,7 +21,7 @@ class SocketStreams:
         self._errors, self._their_errors = socket.socketpair() if with_errors else (None, None)
         self._their_lifeline, self._lifeline = _pipe() if sys.platform == "linux" else (None, None)
         self.lifeline = None if self._their_lifeline is None else self._their_lifeline.fileno()
-        """A descriptor for the child, which ends with this process; see `lifelines`."""
+        """A descriptor for the child, which ends with this process; see `parent_exit`."""
         self.stdin = self.stdout = self._theirs.fileno()
         self.stderr = None if self._their_errors is None else self._their_errors.fileno()
         self.reader = self.writer = cast("IO[bytes]", self._messages.makefile("rwb", buffering=0))

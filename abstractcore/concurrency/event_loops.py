@@ -12,7 +12,7 @@ T = TypeVar("T")
 _Key: TypeAlias = tuple[int, asyncio.AbstractEventLoop]
 
 
-class _Kept(NamedTuple, Generic[T]):
+class _LoopValue(NamedTuple, Generic[T]):
     value: T
     keeper: AsyncGenerator[None]
 
@@ -27,7 +27,7 @@ class LoopLocal(Generic[T]):
     def __init__(self, make: Callable[[], T], close: Callable[[T], Awaitable[object]]) -> None:
         self._make = make
         self._close = close
-        self._kept: dict[_Key, _Kept[T]] = {}
+        self._kept: dict[_Key, _LoopValue[T]] = {}
 
     def __len__(self) -> int:
         """Returns the number of event loops that have a value."""
@@ -40,7 +40,7 @@ class LoopLocal(Generic[T]):
         if kept is None:
             self._forget_closed_loops()
             value = self._make()
-            kept = self._kept[key] = _Kept(value, self._keep(key, value))
+            kept = self._kept[key] = _LoopValue(value, self._keep(key, value))
             with suppress(StopIteration):  # its first step registers it with the loop
                 kept.keeper.__anext__().send(None)
         return kept.value

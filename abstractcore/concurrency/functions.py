@@ -25,12 +25,12 @@ def is_async(function: Callable[..., object]) -> bool:
     return not isinstance(function, FunctionType) and inspect.iscoroutinefunction(type(function).__call__)
 
 
-def late(function: Callable[..., object], timeout: float | None) -> TimeoutError:
+def function_timeout(function: Callable[..., object], timeout: float | None) -> TimeoutError:
     """Returns the error for a function that did not finish in `timeout` seconds."""
     return TimeoutError(f"{name_of(function)} did not finish in {timeout or 0.0:g} s")
 
 
-async def in_time(function: Callable[..., object], make: Callable[[], Awaitable[T]], timeout: float | None) -> T:
+async def with_timeout(function: Callable[..., object], make: Callable[[], Awaitable[T]], timeout: float | None) -> T:
     """Awaits `make()` in this task; raises `TimeoutError`, which names `function`, after `timeout` seconds."""
     import asyncio
 
@@ -40,7 +40,7 @@ async def in_time(function: Callable[..., object], make: Callable[[], Awaitable[
             return await make()
     except TimeoutError:
         if limit.expired():
-            raise late(function, timeout) from None
+            raise function_timeout(function, timeout) from None
         raise
 
 
@@ -54,10 +54,10 @@ async def in_this_task(function: Callable[..., object], make: Callable[[], Await
         task = asyncio.current_task()
         if task is None or task.cancelling():
             raise
-        raise cancelled_itself(function) from None
+        raise cancelled_error(function) from None
 
 
-async def caught(make: Callable[[], Awaitable[T]]) -> Callable[[], T]:
+async def captured_outcome(make: Callable[[], Awaitable[T]]) -> Callable[[], T]:
     """Awaits `make()`; returns a function that returns its result or raises its exception: a `SystemExit` in a task
     would end the event loop."""
     import asyncio
@@ -72,13 +72,13 @@ async def caught(make: Callable[[], Awaitable[T]]) -> Callable[[], T]:
 
 
 def result_of(function: Callable[..., object], task: asyncio.Task[Callable[[], T]]) -> T:
-    """Returns the result of a task of `caught` that has ended, and that nobody has cancelled."""
+    """Returns the result of a task of `captured_outcome` that has ended, and that nobody has cancelled."""
     if task.cancelled():
-        raise cancelled_itself(function)
+        raise cancelled_error(function)
     return task.result()()
 
 
-def cancelled_itself(function: Callable[..., object]) -> RuntimeError:
+def cancelled_error(function: Callable[..., object]) -> RuntimeError:
     """Returns the error for a function that raised `CancelledError` though it was not cancelled."""
     return RuntimeError(f"{name_of(function)} raised CancelledError, but was not cancelled")
 

@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from typing import Any, Generic, TypeVar
 
-from .functions import cancelled_itself, in_time
+from .functions import cancelled_error, with_timeout
 
 T = TypeVar("T")
 
@@ -47,11 +47,11 @@ class LoopTask(Generic[T]):
     async def _run(self) -> None:
         """Catches every error: a `SystemExit` would end the loop."""
         try:
-            value = await in_time(self.function, self._make, self._timeout)
+            value = await with_timeout(self.function, self._make, self._timeout)
         except asyncio.CancelledError:
             if self._task is None or self._task.cancelling():
                 raise
-            self.result.set_exception(cancelled_itself(self.function))
+            self.result.set_exception(cancelled_error(self.function))
         except BaseException as error:
             self.result.set_exception(error)
         else:

@@ -8,8 +8,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ConfigurationError
-from .abandoned import Abandoned, name_of
-from .functions import late
+from .abandoned import AbandonedWork, name_of
+from .functions import function_timeout
 from .future_waits import wait_for
 from .waiting import is_blocked, waiting
 
@@ -27,7 +27,7 @@ class Portal:
     It has no locks, which a fork could leave locked forever.
     """
 
-    def __init__(self, abandoned: Abandoned) -> None:
+    def __init__(self, abandoned: AbandonedWork) -> None:
         self._abandoned = abandoned
         self._threads: dict[int, LoopThread] = {}
 
@@ -54,7 +54,7 @@ class Portal:
             finally:
                 self._discard(thread, task)
         if not ended:
-            raise late(function, timeout)
+            raise function_timeout(function, timeout)
         return task.result.result()
 
     def close(self) -> None:

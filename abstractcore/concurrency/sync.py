@@ -12,11 +12,11 @@ from contextvars import Context
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
 from ..ports import Clock, Interruption, TimeLimit, WakeableClock, WorkKind, current_interruption
-from .abandoned import Abandoned, in_thread
+from .abandoned import AbandonedWork, in_thread
 from .alarms import AlarmClock
 from .clocks import SystemClock
 from .driving import as_coroutine, drive
-from .functions import is_async, late
+from .functions import function_timeout, is_async
 from .future_waits import wait_for
 from .limits import Limit, current_limit
 from .pools import worker_pools
@@ -36,7 +36,7 @@ class SyncRuntime:
 
     def __init__(self, clock: Clock | None = None) -> None:
         self._clock = clock or SystemClock()
-        self._abandoned = Abandoned()
+        self._abandoned = AbandonedWork()
         self._alarms = AlarmClock()
         self._portal = Portal(self._abandoned)
         self._pools = worker_pools(self._abandoned)
@@ -162,7 +162,7 @@ class SyncRuntime:
             finally:
                 self._abandoned.add(function, work)
         if not ended:
-            raise late(function, timeout)
+            raise function_timeout(function, timeout)
         return work.result()
 
     def timeout(self, seconds: float | None) -> TimeLimit:

@@ -14,7 +14,7 @@ from functools import wraps
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from ..ports import Interruption
-from .abandoned import Abandoned, in_thread, run
+from .abandoned import AbandonedWork, in_thread, run
 
 T = TypeVar("T")
 _Slot: TypeAlias = object
@@ -81,7 +81,7 @@ class WorkerThreads:
     no locks, which a fork could leave locked forever.
     """
 
-    def __init__(self, name: str, most: int, abandoned: Abandoned) -> None:
+    def __init__(self, name: str, most: int, abandoned: AbandonedWork) -> None:
         self._name = name
         self._most = most
         self._abandoned = abandoned
@@ -100,7 +100,7 @@ class WorkerThreads:
 class _ProcessPool:
     """One process's threads and queue. Lists and deques pop and append atomically: no lock is needed."""
 
-    def __init__(self, name: str, most: int, abandoned: Abandoned) -> None:
+    def __init__(self, name: str, most: int, abandoned: AbandonedWork) -> None:
         self.abandoned = abandoned
         self._name = name
         self._jobs: deque[WorkerCall[Any]] = deque()

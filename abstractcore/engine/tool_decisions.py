@@ -31,7 +31,7 @@ from ..tools.arguments import PreparedArguments
 from ..tools.execution import prepared_or_refused
 from ..tools.failures import message_of
 from ..tools.long_results import READ_RESULT
-from ..tools.loop import refusal, unrun
+from ..tools.loop import refusal, step_not_run
 from ..tools.policy import ToolPolicy
 from ..tools.search import SEARCH_TOOLS
 from ..tools.tool import Tool
@@ -108,7 +108,7 @@ class ToolDecisions:
         tool = self._tool_of(call.name)
         limit = refusal(self._loop, call, before, self._policy)
         if limit is not None:
-            return unrun(call, limit, self._round)
+            return step_not_run(call, limit, self._round)
         if call.name not in self._specs:
             return None
         if tool is None:
@@ -224,4 +224,4 @@ class ToolDecisions:
 
     def _denied(self, pending: PendingCall, reason: str) -> ToolStep:
         text = f"denied: {reason}" if reason else "denied"
-        return replace(unrun(pending.call, text, self._round, "denied"), requested=pending.requested)
+        return replace(step_not_run(pending.call, text, self._round, "denied"), requested=pending.requested)

@@ -74,10 +74,10 @@ async def http_transport(
         encoding = response.headers.get("content-encoding", "identity").lower()
         if encoding != "identity":  # its size is known only when it is decoded
             notes.problem = f"sent an answer in the encoding {shown(encoding)}, which was not asked for"
-            response.stream = _Refused(response.stream)
+            response.stream = _RefusedBody(response.stream)
             return
         is_stream = response.headers.get("content-type", "").lower().startswith("text/event-stream")
-        response.stream = (_NotedEvents if is_stream else _BoundedBody)(response.stream, longest, notes)
+        response.stream = (_BoundedEventStream if is_stream else _BoundedBody)(response.stream, longest, notes)
 
     client = httpx2.AsyncClient(
         headers={**headers, "accept-encoding": "identity"},
@@ -90,7 +90,7 @@ async def http_transport(
         yield streams
 
 
-class _Refused(httpx2.AsyncByteStream):
+class _RefusedBody(httpx2.AsyncByteStream):
     """A body that is not read."""
 
     def __init__(self, stream: httpx2.AsyncByteStream) -> None:
@@ -128,7 +128,7 @@ class _BoundedBody(httpx2.AsyncByteStream):
         self._notes.problem = f"sent a message of more than {self._longest:,} bytes"
 
 
-class _NotedEvents(_BoundedBody):
+class _BoundedEventStream(_BoundedBody):
     """A stream of events. The SDK ends it at an event that is too long, and does not say why: that is noted."""
 
     async def __aiter__(self) -> AsyncIterator[bytes]:

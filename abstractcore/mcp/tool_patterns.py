@@ -11,7 +11,7 @@ from ..schema import CallWarning
 from ..schema.quoting import shown
 
 
-class Named(Protocol):
+class HasName(Protocol):
     """Something with a name, such as the definition of a tool."""
 
     @property
@@ -20,7 +20,7 @@ class Named(Protocol):
         ...
 
 
-T = TypeVar("T", bound=Named)
+T = TypeVar("T", bound=HasName)
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,22 +20,22 @@ from .bodies import (
 )
 from .driver import Jobs
 from .failures import blocked_error, error_of, is_about_content, job_failed
-from .steps import EventReader, Finished, JobFormat, MadeFile, Step, TaskRequest, Waiting, metadata_of
+from .steps import EventReader, FinishedJob, JobFormat, MadeFile, Step, TaskRequest, PendingJob, metadata_of
 from .tracked_options import TrackedOptions
 from .vendors import Vendor, read_vendors
 
 __all__ = [
     "EventReader",
-    "Finished",
+    "FinishedJob",
     "FormFile",
     "JobFormat",
     "Jobs",
     "MadeFile",
+    "PendingJob",
     "Step",
     "TaskRequest",
     "TrackedOptions",
     "Vendor",
-    "Waiting",
     "blocked_error",
     "error_body",
     "error_of",

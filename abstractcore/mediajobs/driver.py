@@ -10,7 +10,7 @@ from ..errors import ProviderError, RequestTimeoutError, ServerError
 from ..ports import BackendOwner
 from ..schema import MediaPart, WireResponse
 from .bodies import get_request
-from .steps import EventReader, Finished, JobFormat, MadeFile, Step, TaskRequest, Waiting
+from .steps import EventReader, FinishedJob, JobFormat, MadeFile, PendingJob, Step, TaskRequest
 
 R = TypeVar("R")
 P = TypeVar("P", bound=MediaPart)
@@ -44,7 +44,7 @@ class Jobs(Generic[R, P]):
         self._credentials = credentials
         self._part_of = part_of
 
-    async def finished(self, request: R, encoded: TaskRequest) -> Finished:
+    async def finished(self, request: R, encoded: TaskRequest) -> FinishedJob:
         """Sends a request, and waits until its job is finished.
 
         A job that is not finished in time, or whose call is cancelled, is cancelled at the vendor where that is
@@ -61,12 +61,12 @@ class Jobs(Generic[R, P]):
         )
         step: Step = self._format.read(request, response, self._base_url)
         polls = 0
-        while isinstance(step, Waiting):
+        while isinstance(step, PendingJob):
             step = await self._next(step, polls)
             polls += 1
         return step
 
-    async def _next(self, job: Waiting, polls: int) -> Step:
+    async def _next(self, job: PendingJob, polls: int) -> Step:
         """Waits, and asks for the state of a job; the pauses grow by half, up to 10 seconds."""
         try:
             self._report(job)
@@ -84,7 +84,7 @@ class Jobs(Generic[R, P]):
                 await self._cancel(job)
             raise
 
-    async def _cancel(self, job: Waiting) -> None:
+    async def _cancel(self, job: PendingJob) -> None:
         """Cancels a job, if the vendor can; what goes wrong changes nothing."""
         if job.cancel is None:
             return
@@ -96,13 +96,13 @@ class Jobs(Generic[R, P]):
         except Exception:
             return
 
-    def _report(self, job: Waiting) -> None:
+    def _report(self, job: PendingJob) -> None:
         if job.done is None:
             self._owner.progress(0, None, job.state)
         else:
             self._owner.progress(job.done, 1.0, job.state)
 
-    async def _streamed(self, request: R, encoded: TaskRequest, events: EventReader) -> Finished:
+    async def _streamed(self, request: R, encoded: TaskRequest, events: EventReader) -> FinishedJob:
         seen = 0
         async with self._owner.http.stream(
             encoded.request, credentials=self._credentials, error=self._format.error
@@ -112,7 +112,7 @@ class Jobs(Generic[R, P]):
                 while chunk := await body.read():
                     content += chunk
                 step = self._format.read(request, WireResponse(body.status, body.headers, content), self._base_url)
-                assert isinstance(step, Finished)
+                assert isinstance(step, FinishedJob)
                 return step
             while chunk := await body.read():
                 for file in events.feed(chunk):

@@ -9,7 +9,7 @@ from ..capabilities.http_errors import error_class
 from ..errors import ContentFilterError, ProviderError, ServerError
 from ..schema import MediaPart, ModelReply, WireResponse
 from ..schema.error_messages import error_message, response_message
-from .steps import Finished
+from .steps import FinishedJob
 
 _BLOCKED = re.compile(
     r"moderat|content.?(policy|filter)|safety|nsfw|sensitive|flagged|prohibited|violat\w{0,10} \w{0,40} ?polic",
@@ -46,7 +46,7 @@ def job_failed(message: object, code: str | None = None) -> ProviderError:
     return error
 
 
-def blocked_error(finished: Finished, parts: Sequence[MediaPart], vendor: str, model: str) -> ContentFilterError:
+def blocked_error(finished: FinishedJob, parts: Sequence[MediaPart], vendor: str, model: str) -> ContentFilterError:
     """Returns the error for files that were blocked, with `parts`, those that were not."""
     reasons = "; ".join(dict.fromkeys(finished.blocked))
     passed = f"{len(parts)} of {len(parts) + len(finished.blocked)} files passed; the others were blocked: "

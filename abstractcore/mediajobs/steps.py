@@ -27,7 +27,7 @@ class MadeFile:
 
 
 @dataclass(frozen=True, slots=True)
-class Finished:
+class FinishedJob:
     """The end of a job: its files, and the reasons for which others were blocked."""
 
     files: tuple[MadeFile, ...]
@@ -38,7 +38,7 @@ class Finished:
 
 
 @dataclass(frozen=True, slots=True)
-class Waiting:
+class PendingJob:
     """A job that is not finished: the request that asks for its state, and what reads the answer.
 
     `done` is its progress, 0 to 1, if the vendor reports it. `cancel` is the request that ends it early.
@@ -54,7 +54,7 @@ class Waiting:
     preview: MadeFile | None = None
 
 
-Step: TypeAlias = Waiting | Finished
+Step: TypeAlias = PendingJob | FinishedJob
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +81,7 @@ class EventReader(Protocol):
         """Returns the unfinished files that `data` completes; raises `ProviderError` for an error event."""
         ...
 
-    def finish(self) -> Finished:
+    def finish(self) -> FinishedJob:
         """Returns the end; raises `StreamInterruptedError` if the answer is incomplete."""
         ...
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from ..errors import AbstractCoreError, OutputValidationError
 from ..schema import ModelReply, OutputSchema, ToolCall
-from ..schema.model_json import mended_json
+from ..schema.model_json import repaired_json
 from ..schema.quoting import one_line, shortened, shown
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _with_mended_json(value: Callable[[str], Any], text: str) -> Any:
     try:
         return value(text)
     except InvalidAnswerError as error:
-        mended = mended_json(text) if error.is_no_json else None
+        mended = repaired_json(text) if error.is_no_json else None
         if mended is None:
             raise
     return value(mended)
@@ -164,9 +164,9 @@ def extract_json(text: str) -> str | None:
     It is the only code block of JSON, or, without code blocks, the only object or array in the text. Returns None if
     there are brackets that do not begin JSON, since the answer is then ambiguous.
     """
-    blocks = [block for block in map(mended_json, _code_blocks(text)) if block is not None]
+    blocks = [block for block in map(repaired_json, _code_blocks(text)) if block is not None]
     found = blocks or list(_json_values(text))
-    return mended_json(found[0]) if len(found) == 1 else None
+    return repaired_json(found[0]) if len(found) == 1 else None
 
 
 def _code_blocks(text: str) -> Iterator[str]:

@@ -55,7 +55,7 @@ _PROGRAM = "this program"
 _SEE_PLUGINS = "`abstractcore plugins` lists what is installed."
 
 
-class _Registered(NamedTuple):
+class _Contribution(NamedTuple):
     kind: Kind[Any]
     name: str
     item: Any
@@ -76,7 +76,7 @@ class Registry:
     def __init__(self, now: Callable[[], float] = time.perf_counter) -> None:
         self.reports: list[PluginReport] = []
         self._now = now
-        self._registered: dict[str, dict[str, _Registered]] = {kind.name: {} for kind in KINDS}
+        self._registered: dict[str, dict[str, _Contribution]] = {kind.name: {} for kind in KINDS}
         self._guarded_handlers: tuple[MediaHandler, ...] = ()
         self._backends: RegisteredBackends | None = None
         self._find_backends: Callable[[], list[FoundPlugin]] = list
@@ -222,7 +222,7 @@ class Registry:
         start, registered, error = self._now(), (), None
         owner = _owner(name, distribution)
         try:
-            entries = [_Registered(kind, item.name, item, owner) for kind, item in contributions(load, name)]
+            entries = [_Contribution(kind, item.name, item, owner) for kind, item in contributions(load, name)]
             self._register(entries)
             registered = tuple(entry.key for entry in entries)
         except KeyboardInterrupt:
@@ -282,11 +282,11 @@ class Registry:
     def _add(self, kind: Kind[T], item: T) -> None:
         kind.check(item)
         given: Any = item
-        self._register([_Registered(kind, given.name, item, _PROGRAM)])
+        self._register([_Contribution(kind, given.name, item, _PROGRAM)])
 
-    def _register(self, entries: Iterable[_Registered]) -> None:
+    def _register(self, entries: Iterable[_Contribution]) -> None:
         """Registers all entries; raises `PluginError` and registers none if a name is in use."""
-        new: dict[tuple[str, str], _Registered] = {}
+        new: dict[tuple[str, str], _Contribution] = {}
         for entry in entries:
             other = self._find(entry.kind, entry.name) or new.get(entry.key)
             if other is not None:
@@ -304,7 +304,7 @@ class Registry:
     def _all(self, kind: Kind[T]) -> dict[str, T]:
         return {name: entry.item for name, entry in list(self._registered[kind.name].items())}
 
-    def _find(self, kind: Kind[Any], name: str) -> _Registered | None:
+    def _find(self, kind: Kind[Any], name: str) -> _Contribution | None:
         return self._registered[kind.name].get(name)
 
     def _hint(self, kind: Kind[Any], name: str, install: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from .call_warnings import CallWarning
 from .immutable import Immutable
 from .json_values import check_count, check_items, check_text
-from .provider_options import NO_OPTIONS, ProviderOptions, given_options
+from .provider_options import NO_OPTIONS, ProviderOptions, checked_provider_options
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,5 +31,5 @@ class CachedContent(Immutable):
                 check_text(getattr(self, name), name)
         if self.tokens is not None:
             check_count(self.tokens, "tokens")
-        object.__setattr__(self, "provider_options", given_options(self.provider_options))
+        object.__setattr__(self, "provider_options", checked_provider_options(self.provider_options))
         object.__setattr__(self, "warnings", check_items(self.warnings, CallWarning, "warnings"))

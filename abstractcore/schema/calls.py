@@ -22,7 +22,7 @@ from .json_values import (
 )
 from .messages import Message, canonical_messages
 from .parts import MediaKind
-from .provider_options import NO_OPTIONS, ProviderOptions, given_options
+from .provider_options import NO_OPTIONS, ProviderOptions, checked_provider_options
 from .quoting import shown
 from .tools import HostedTool, ToolChoice, ToolSpec, check_tool_names
 
@@ -205,7 +205,7 @@ class ModelCall(Immutable):
             if value is not EMPTY:
                 object.__setattr__(self, name, labels(value, name))
         if self.provider_options is not NO_OPTIONS:
-            object.__setattr__(self, "provider_options", given_options(self.provider_options))
+            object.__setattr__(self, "provider_options", checked_provider_options(self.provider_options))
         _check_choices(self)
 
     def with_(self, **changes: object) -> ModelCall:

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .. import schema
+from .file_places import FilePlaces
 from .immutable import Immutable
-from .placed import Placed
 
 EvidenceMatch = Literal["exact", "normalised"]
 """How a quote was found: character for character; or up to case, spaces, line breaks and hyphens at them, Unicode
@@ -17,7 +17,7 @@ EvidenceSource = Literal["file", "message", "tool_result"]
 
 
 @dataclass(frozen=True, slots=True)
-class Evidence(Placed, Immutable):
+class Evidence(FilePlaces, Immutable):
     """The quote that the model gave for the value at `path`, and where it stands in the texts of the call.
 
     `verified` says that the value stands there: the quote was found and has the value, or there is no quote and the

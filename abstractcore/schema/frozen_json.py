@@ -120,7 +120,7 @@ def freeze_checked(values: dict[str, int]) -> FrozenDict:
     return frozen
 
 
-def freeze_given(value: object, path: str = "") -> JSONObject:
+def freeze_without_none(value: object, path: str = "") -> JSONObject:
     """Returns an immutable copy of a mapping without the entries that are None, which count as not given."""
     frozen = freeze_object(value, path)
     if None not in frozen.values():

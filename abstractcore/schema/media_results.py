@@ -10,13 +10,13 @@ from typing import Generic, TypeVar
 
 from .base_error import SchemaError
 from .call_warnings import CallWarning
-from .display import Displayed
 from .frozen_json import EMPTY, freeze_object
 from .immutable import Immutable
 from .json_values import JSONObject, check_items
 from .media_verifications import MediaVerification
 from .parts import MEDIA_PARTS, MediaPart
 from .reprs import ShortRepr
+from .rich_display import RichDisplay
 from .transcripts import Transcript
 from .usage import Usage
 
@@ -48,7 +48,7 @@ class BackendFacts(Immutable, ShortRepr):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, repr=False)
-class MediaResult(BackendFacts, Displayed, Generic[P]):
+class MediaResult(BackendFacts, RichDisplay, Generic[P]):
     """Sound, images or a video that a backend made, with its facts; `verification` of a call with `verify=True`."""
 
     parts: tuple[P, ...]

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Literal, overload
 
 from .base_error import SchemaError
-from .display import Displayed
 from .immutable import Immutable
 from .parts import (
     ALL_PARTS,
@@ -23,8 +22,9 @@ from .parts import (
     ToolResult,
     canonical_parts,
 )
-from .provider_options import NO_OPTIONS, ProviderOptions, given_options
+from .provider_options import NO_OPTIONS, ProviderOptions, checked_provider_options
 from .quoting import shown
+from .rich_display import RichDisplay
 
 Role = Literal["system", "user", "assistant", "tool"]
 
@@ -38,7 +38,7 @@ assert {part for allowed in _ALLOWED.values() for part in allowed} == set(ALL_PA
 
 
 @dataclass(frozen=True, slots=True)
-class Message(Immutable, Displayed):
+class Message(Immutable, RichDisplay):
     """One turn's content from one role.
 
     A system message may come at any position; a tool message holds the results of the assistant turn before it.
@@ -66,7 +66,7 @@ class Message(Immutable, Displayed):
         object.__setattr__(self, "parts", parts)
 
     def _freeze_options(self) -> None:
-        options = given_options(self.provider_options)
+        options = checked_provider_options(self.provider_options)
         if options and self.role == "tool":
             raise SchemaError(
                 "a tool message has no provider options: set them on its ToolResult parts", "provider_options"

@@ -12,7 +12,7 @@ _CONTROL: Final = re.compile(r"[\x00-\x1f]")
 _DECODER: Final = json.JSONDecoder(strict=False)
 
 
-def mended_json(text: str) -> str | None:
+def repaired_json(text: str) -> str | None:
     """Returns `text` as valid JSON: a value with its control characters escaped, or the one object that it repeats.
 
     Empty objects before an object are left out. Returns None for any other text, such as one of two different objects.

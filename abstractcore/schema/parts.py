@@ -14,8 +14,7 @@ from ..lazy_modules import LazyModule
 from .base_error import SchemaError
 from .blobs import Blob
 from .cache_points import CachePoint, check_cache
-from .display import Displayed
-from .frozen_json import EMPTY, freeze, freeze_given, freeze_object
+from .frozen_json import EMPTY, freeze, freeze_object, freeze_without_none
 from .immutable import Immutable
 from .json_values import (
     JSONObject,
@@ -29,7 +28,8 @@ from .json_values import (
 )
 from .media_controls import MediaControls
 from .media_files import Savable
-from .provider_options import NO_OPTIONS, ProviderOptions, given_options
+from .provider_options import NO_OPTIONS, ProviderOptions, checked_provider_options
+from .rich_display import RichDisplay
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -61,11 +61,11 @@ def _check_media(part: MediaPart) -> None:
 
 def _freeze_options(part: ContentPart | ToolCall | ToolResult) -> None:
     if part.provider_options is not NO_OPTIONS:
-        object.__setattr__(part, "provider_options", given_options(part.provider_options))
+        object.__setattr__(part, "provider_options", checked_provider_options(part.provider_options))
 
 
 def _freeze_metadata(part: Citation | HostedToolCall | HostedToolResult) -> None:
-    object.__setattr__(part, "provider_metadata", freeze_given(part.provider_metadata, "provider_metadata"))
+    object.__setattr__(part, "provider_metadata", freeze_without_none(part.provider_metadata, "provider_metadata"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +149,7 @@ class ReasoningPart(Immutable):
 
 
 @dataclass(frozen=True, slots=True)
-class ImagePart(Immutable, Displayed, Savable):
+class ImagePart(Immutable, RichDisplay, Savable):
     """An image. `detail` is how closely the model should look, where a vendor offers the choice."""
 
     type: ClassVar[str] = "image"
@@ -176,7 +176,7 @@ class ImagePart(Immutable, Displayed, Savable):
 
 
 @dataclass(frozen=True, slots=True)
-class AudioPart(Immutable, Displayed, Savable):
+class AudioPart(Immutable, RichDisplay, Savable):
     """Audio. In a reply, `transcript` is the spoken text, and `id` the vendor's id of the audio."""
 
     type: ClassVar[str] = "audio"
@@ -193,7 +193,7 @@ class AudioPart(Immutable, Displayed, Savable):
 
 
 @dataclass(frozen=True, slots=True)
-class VideoPart(Immutable, Displayed, Savable):
+class VideoPart(Immutable, RichDisplay, Savable):
     """A video, with or without sound."""
 
     type: ClassVar[str] = "video"
@@ -207,7 +207,7 @@ class VideoPart(Immutable, Displayed, Savable):
 
 
 @dataclass(frozen=True, slots=True)
-class DocumentPart(Immutable, Displayed, Savable):
+class DocumentPart(Immutable, RichDisplay, Savable):
     """A document: PDF, an office format, or a text file (`text/markdown`, `text/csv`)."""
 
     type: ClassVar[str] = "document"
@@ -276,9 +276,9 @@ def _parse_arguments(text: str) -> tuple[JSONObject | None, str | None, str | No
         try:
             value: JSONValue = freeze(_DECODER.decode(text))
         except json.JSONDecodeError as error:
-            from .model_json import mended_json
+            from .model_json import repaired_json
 
-            mended = mended_json(text)
+            mended = repaired_json(text)
             if mended is None:
                 return None, str(error), None
             read = mended

@@ -7,12 +7,12 @@ from typing import Literal
 
 from .base_error import SchemaError
 from .call_warnings import CallWarning
-from .display import Displayed
-from .frozen_json import EMPTY, freeze_given
+from .frozen_json import EMPTY, freeze_without_none
 from .immutable import Immutable
 from .json_values import JSONObject, check_choice, check_class, check_items, check_text
 from .messages import Message, Role
 from .parts import Part, ReasoningPart, TextPart, ToolCall, canonical_parts
+from .rich_display import RichDisplay
 from .usage import Usage
 
 FinishReason = Literal["stop", "length", "tool_calls", "content_filter", "refusal", "paused", "error", "unknown"]
@@ -31,7 +31,7 @@ _NO_USAGE = Usage()
 
 
 @dataclass(frozen=True, slots=True)
-class ModelReply(Immutable, Displayed):
+class ModelReply(Immutable, RichDisplay):
     """The reply of a model. `raw_finish_reason` is the vendor's value; `id` the vendor's id of the reply.
 
     `provider_metadata` holds fields of the response that the schema has none for. Empty names become None.
@@ -60,7 +60,9 @@ class ModelReply(Immutable, Displayed):
         check_class(self.usage, Usage, "usage")
         object.__setattr__(self, "warnings", check_items(self.warnings, CallWarning, "warnings"))
         if self.provider_metadata is not EMPTY:
-            object.__setattr__(self, "provider_metadata", freeze_given(self.provider_metadata, "provider_metadata"))
+            object.__setattr__(
+                self, "provider_metadata", freeze_without_none(self.provider_metadata, "provider_metadata")
+            )
 
     @property
     def text(self) -> str:

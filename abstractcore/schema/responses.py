@@ -12,7 +12,6 @@ from .. import schema
 from .base_error import SchemaError
 from .call_warnings import CallWarning
 from .deferred_costs import CostSource, HasDeferredCost, checked_cost
-from .display import Displayed, small_print
 from .evidence_maps import EvidenceMap
 from .immutable import Immutable
 from .loop_messages import added_messages
@@ -20,6 +19,7 @@ from .messages import Message
 from .parts import Citation, HostedToolResult, Part, TextPart, ToolCall
 from .replies import FinishReason, ModelReply
 from .reprs import ShortRepr, short_repr
+from .rich_display import RichDisplay, small_print
 from .usage import Usage
 
 T = TypeVar("T")
@@ -45,7 +45,7 @@ def _content(parts: Iterable[Part]) -> Iterator[Part]:
 
 
 @dataclass(frozen=True, slots=True)
-class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
+class GenerateResponse(HasDeferredCost, ShortRepr, RichDisplay, Generic[T]):
     """The answer, with the tokens and the cost of all attempts, and media decisions.
 
     `cost` is in US dollars, exact; it is None for the `cost_reason`. `cost_source` is "vendor" if the provider reported
@@ -172,7 +172,7 @@ class GenerateResponse(HasDeferredCost, ShortRepr, Displayed, Generic[T]):
     def _repr_html_(self) -> str:
         """Returns the answer as HTML, with its finish reason and warnings below it."""
         ended = f"{self.provider}/{self.model}: {self.finish_reason}"
-        return Displayed._repr_html_(self) + small_print(ended, *map(str, self.warnings))
+        return RichDisplay._repr_html_(self) + small_print(ended, *map(str, self.warnings))
 
     def __repr__(self) -> str:
         shown = {

@@ -10,13 +10,13 @@ from itertools import accumulate
 from typing import Any, TypeVar
 
 from .evidence import EvidenceMatch, EvidenceSource
+from .file_places import FilePlaces
 from .media_anchors import MediaAnchor
-from .placed import Placed
 from .quote_search import MOST_OCCURRENCES, Budget, QuoteMatch, SearchedText
 from .sources import Source
 from .table_cells import in_cells
 
-P = TypeVar("P", bound=Placed)
+P = TypeVar("P", bound=FilePlaces)
 _TIME = re.compile(r"\[[0-9]{1,3}:[0-9]{2}(?::[0-9]{2})?\]\s?")
 """A time in a transcript, which a model may copy with the words."""
 

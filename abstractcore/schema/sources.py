@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from .. import schema
+from .file_places import FilePlaces
 from .immutable import Immutable
-from .placed import Placed
 
 SourceMatch = Literal["exact", "normalised", "reported"]
 """How a quote was found: as those of `Evidence`; "reported" is what a provider says about its citation, unchecked: our
@@ -17,7 +17,7 @@ SourceKind = Literal["file", "message", "tool_result", "web"]
 
 
 @dataclass(frozen=True, slots=True)
-class Source(Placed, Immutable):
+class Source(FilePlaces, Immutable):
     """One place where `quote` stands. The fields mean what those of `Evidence` mean.
 
     `text` is what stands there: the original words, None if only the provider knows them. `document` is the index of

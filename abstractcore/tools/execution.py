@@ -36,14 +36,14 @@ _NO_SECRETS = Secrets()
 
 
 @dataclass(frozen=True, slots=True)
-class _Raised:
+class _ToolException:
     """An exception of a tool, as the value of its call: what comes out of the runtime is then of the runtime."""
 
     error: BaseException
 
 
 @dataclass(frozen=True, slots=True)
-class _Ending:
+class _CallEnding:
     """How a call ended, without its times."""
 
     outcome: ToolOutcome
@@ -102,7 +102,7 @@ def prepared_or_refused(tool: Tool[..., Any], call: ToolCall, *, round: int = 0)
         prepared = _prepared(tool, call)
     except Exception:
         return None
-    if not isinstance(prepared, _Ending):
+    if not isinstance(prepared, _CallEnding):
         return prepared
     result = ToolResult(call.id, prepared.content, is_error=True)
     return ToolStep(call, result, round, prepared.outcome, time.time(), error=prepared.error)
@@ -117,14 +117,14 @@ async def _ended(
     secrets: Secrets,
     known: Collection[str],
     validated: PreparedArguments | None,
-) -> _Ending:
+) -> _CallEnding:
     if tool is None:
         return _unknown(call.name, known)
     try:
         prepared = validated or _prepared(tool, call)
     except Exception as error:  # a validator of a type raised it
         return _failed(tool, error, secrets)
-    if isinstance(prepared, _Ending):
+    if isinstance(prepared, _CallEnding):
         return prepared
     if tool.timeout is not None:
         timeout = tool.timeout
@@ -139,7 +139,7 @@ async def _ended(
         raise
     except Exception as error:  # the runtime could not call it
         return _failed(tool, error, secrets)
-    if isinstance(value, _Raised):
+    if isinstance(value, _ToolException):
         if isinstance(value.error, InputRequired):
             raise value.error
         return _failed(tool, value.error, secrets)
@@ -151,10 +151,10 @@ async def _ended(
         return _failed(tool, error, secrets)
     data = value if tool.is_type else content.data
     outcome: ToolOutcome = "failed" if content.is_error else "done"
-    return _Ending(outcome, content.parts, content.is_error, data, warnings=content.warnings)
+    return _CallEnding(outcome, content.parts, content.is_error, data, warnings=content.warnings)
 
 
-def _prepared(tool: Tool[..., Any], call: ToolCall) -> PreparedArguments | _Ending:
+def _prepared(tool: Tool[..., Any], call: ToolCall) -> PreparedArguments | _CallEnding:
     """Returns the validated arguments of a call, or the end of one whose arguments are not valid. Raises what
     validators raise."""
     if call.arguments is None:
@@ -174,7 +174,7 @@ def _guarded(function: Callable[[], Awaitable[Any] | Any]) -> Callable[[], Await
             try:
                 return await cast("Awaitable[Any]", function())
             except (Exception, SystemExit) as error:
-                return _Raised(error)
+                return _ToolException(error)
 
         guarded = guarded_async
     else:
@@ -183,7 +183,7 @@ def _guarded(function: Callable[[], Awaitable[Any] | Any]) -> Callable[[], Await
             try:
                 result = function()
             except (Exception, SystemExit, GeneratorExit) as error:
-                return _Raised(error)
+                return _ToolException(error)
             return _awaited(cast("Awaitable[Any]", result)) if isinstance(result, Awaitable) else result
 
         guarded = guarded_sync
@@ -195,7 +195,7 @@ async def _awaited(result: Awaitable[Any]) -> Any:
     try:
         return await result
     except (Exception, SystemExit) as error:
-        return _Raised(error)
+        return _ToolException(error)
 
 
 def _isolated(tool: Tool[..., Any], call: ToolCall, context: ToolContext[Any]) -> Callable[[], Awaitable[ToolStep]]:
@@ -204,7 +204,7 @@ def _isolated(tool: Tool[..., Any], call: ToolCall, context: ToolContext[Any]) -
     return isolated_call(tool.function, call, context, takes_context=tool.takes_context is not None)
 
 
-def _ended_elsewhere(tool: Tool[..., Any], step: ToolStep, secrets: Secrets) -> _Ending:
+def _ended_elsewhere(tool: Tool[..., Any], step: ToolStep, secrets: Secrets) -> _CallEnding:
     """Returns the end of a call from the step of the process that ran it, which knows no credentials."""
     error = step.error
     content = step.result.content
@@ -217,26 +217,26 @@ def _ended_elsewhere(tool: Tool[..., Any], step: ToolStep, secrets: Secrets) -> 
         raise ToolError(f"the tool {one_line(tool.name)!r} failed: {error.type}: {error.message}") from IsolatedError(
             traceback or ""
         )
-    return _Ending(step.outcome, content, step.result.is_error, step.data, error, traceback, warnings=step.warnings)
+    return _CallEnding(step.outcome, content, step.result.is_error, step.data, error, traceback, warnings=step.warnings)
 
 
-def _failed(tool: Tool[..., Any], error: BaseException, secrets: Secrets) -> _Ending:
+def _failed(tool: Tool[..., Any], error: BaseException, secrets: Secrets) -> _CallEnding:
     """Returns the end of a call that raised `error`; raises `ToolError` for a tool with `on_error="raise"`."""
     message = message_of(error, secrets.text)
     if isinstance(error, ToolRetry):
-        return _Ending("retry", (TextPart(message),), error=record_of(error, secrets.text))
+        return _CallEnding("retry", (TextPart(message),), error=record_of(error, secrets.text))
     if not isinstance(error, ToolFailed) and tool.on_error == "raise":
         raise ToolError(f"the tool {one_line(tool.name)!r} failed: {message}") from secrets.cleaned(error)
     is_explained = isinstance(error, ToolFailed | NoContentError | ProcessEndedError)
     traceback = None if is_explained else traceback_of(error, secrets.text)
-    return _Ending("failed", (TextPart(message),), error=record_of(error, secrets.text), traceback=traceback)
+    return _CallEnding("failed", (TextPart(message),), error=record_of(error, secrets.text), traceback=traceback)
 
 
-def _problem(outcome: ToolOutcome, message: str) -> _Ending:
-    return _Ending(outcome, (TextPart(message),), error=ErrorRecord(_ERROR_TYPES[outcome], message))
+def _problem(outcome: ToolOutcome, message: str) -> _CallEnding:
+    return _CallEnding(outcome, (TextPart(message),), error=ErrorRecord(_ERROR_TYPES[outcome], message))
 
 
-def _unknown(name: str, known: Collection[str]) -> _Ending:
+def _unknown(name: str, known: Collection[str]) -> _CallEnding:
     near = nearest_names(name[:_LONGEST_NAME], known)
     hint = did_you_mean(near) if near else f"The tools are: {', '.join(sorted(known)[:_MOST_NAMES]) or 'none'}."
     return _problem("unknown_tool", f"there is no tool {one_line(name)!r}. {hint}")

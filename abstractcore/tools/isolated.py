@@ -48,14 +48,14 @@ def main() -> None:
     os.close(nothing)
     os.dup2(2, 1)
     atexit.register(_end_group)
-    threading.Thread(target=_end_with_parent, args=(parent,), daemon=True).start()
+    threading.Thread(target=_exit_with_parent, args=(parent,), daemon=True).start()
     step = to_json(_step_of(pickle.loads(request), output))
     with suppress(OSError, ValueError, AttributeError):  # the tool may have closed or replaced it
         sys.stdout.flush()  # this process may be killed once the step is sent
     _send(output, "step", step)
 
 
-def _end_with_parent(parent: int) -> None:
+def _exit_with_parent(parent: int) -> None:
     """Waits for the end of the process that started this one, and ends this one and its children."""
     while os.read(parent, 1):
         pass
@@ -121,4 +121,4 @@ def _loaded(request: IsolatedRequest) -> tuple[Tool[..., Any], Any]:
         is_importing = False
     for step in request.name.split("."):
         found = getattr(found, step)
-    return tool_of(found).here(), deps
+    return tool_of(found).unisolated(), deps

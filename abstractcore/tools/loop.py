@@ -155,7 +155,7 @@ def refusal(loop: ToolLoop, call: ToolCall, before: Sequence[ToolCall], policy: 
     return None
 
 
-def unrun(call: ToolCall, why: str, round: int, outcome: ToolOutcome = "not_run") -> ToolStep:
+def step_not_run(call: ToolCall, why: str, round: int, outcome: ToolOutcome = "not_run") -> ToolStep:
     """Returns the step of a call that was not run: its result tells the model why."""
     return ToolStep(call, ToolResult.text(call.id, f"not run: {why}", is_error=True), round, outcome)
 
@@ -180,7 +180,9 @@ def closed(loop: ToolLoop, why: str, status: LoopStatus, begun: Collection[str] 
     Calls whose ids are `begun` may have taken effect; their results say so.
     """
     latest = len(loop.replies) - 1
-    steps = [_cut_off(call, why, latest) if call.id in begun else unrun(call, why, latest) for call in loop.open_calls]
+    steps = [
+        _cut_off(call, why, latest) if call.id in begun else step_not_run(call, why, latest) for call in loop.open_calls
+    ]
     return with_steps(loop, steps, pending=(), allowed=(), status=status)
 
 

@@ -190,7 +190,7 @@ class Tool(Generic[P, R]):
         made._options, made._settings = self._options, self._settings
         return made
 
-    def here(self) -> Tool[..., R]:
+    def unisolated(self) -> Tool[..., R]:
         """Returns the tool without isolation, which reports exceptions: as the process of an isolated tool runs it."""
         made = with_same_attributes(self)
         made._settings = replace(self._settings, isolate=False, on_error="report", timeout=None)

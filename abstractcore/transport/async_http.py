@@ -46,7 +46,7 @@ class AsyncHttpTransport:
         except FAILURES as error:
             failure = map_error(error, request.url, timeout, proxy_in_use(self._settings, self._routes.of(request.url)))
         else:
-            return await begun(response, request.url, lease, timeout)
+            return await response_body(response, request.url, lease, timeout)
         raise failure
 
     async def close(self) -> None:
@@ -57,7 +57,7 @@ class AsyncHttpTransport:
         return async_pool(self._settings, route)
 
 
-async def begun(
+async def response_body(
     response: httpx2.Response | httpcore2.Response, url: str, lease: ConnectionLease, timeout: float
 ) -> Body:
     """Returns the body of a response whose head has been read."""

@@ -64,7 +64,7 @@ class SyncClientTransport:
         except _FAILURES as error:
             failure = read_timeout(request.url, timeout) if lease.was_cut else _map_error(error, request.url, timeout)
         else:
-            return sync_http.begun(response, request.url, lease, timeouts)
+            return sync_http.response_body(response, request.url, lease, timeouts)
         finally:
             alarm_off()
         raise failure
@@ -99,7 +99,7 @@ class AsyncClientTransport:
         except _FAILURES as error:
             failure = _map_error(error, request.url, timeout)
         else:
-            return await async_http.begun(response, request.url, lease, timeout)
+            return await async_http.response_body(response, request.url, lease, timeout)
         raise failure
 
     @property

@@ -12,13 +12,13 @@ from contextlib import suppress
 from contextvars import Context
 from typing import Any, TypeAlias
 
-from ..concurrency import Abandoned, WorkerThreads
+from ..concurrency import AbandonedWork, WorkerThreads
 
 AddressInfo: TypeAlias = tuple[socket.AddressFamily, socket.SocketKind, int, str, tuple[Any, ...]]
 """An item of the result of `socket.getaddrinfo`."""
 _MOST_AT_ONCE = 32
 
-_workers = WorkerThreads("names", _MOST_AT_ONCE, Abandoned())
+_workers = WorkerThreads("names", _MOST_AT_ONCE, AbandonedWork())
 _running: dict[tuple[int, str, int], Future[Sequence[AddressInfo]]] = {}
 """Running look-ups by process, host and port: concurrent calls share them. So only many different unanswered names can
 fill the pool."""

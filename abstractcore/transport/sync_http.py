@@ -48,7 +48,7 @@ class SyncHttpTransport:
             lease.begin()
             # Only the release is traced: the other events would cost 10 us per call.
             cast("dict[str, object]", http_request.extensions)["trace"] = lease.trace
-            return begun(response, request.url, lease, timeouts)
+            return response_body(response, request.url, lease, timeouts)
         raise failure
 
     async def close(self) -> None:
@@ -72,7 +72,9 @@ class SyncHttpTransport:
         return pool
 
 
-def begun(response: httpx2.Response | httpcore2.Response, url: str, lease: ConnectionLease, timeouts: Timeouts) -> Body:
+def response_body(
+    response: httpx2.Response | httpcore2.Response, url: str, lease: ConnectionLease, timeouts: Timeouts
+) -> Body:
     """Returns the body of a response whose head has been read."""
     body = SyncHttpBody(response, url, lease, timeouts)
     if unexpected_encoding(body.headers) is None:

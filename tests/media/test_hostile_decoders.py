@@ -15,7 +15,7 @@ from abstractcore.ports import MediaContext
 from abstractcore.schema import Blob, ImagePart, VideoPart
 from abstractcore_media import AudioHandler, ImageHandler, VideoHandler
 from abstractcore_media.document.block_values import values_of
-from abstractcore_media.document.blocks import Lost, PageStart, Picture
+from abstractcore_media.document.blocks import LostContent, PageStart, Picture
 from abstractcore_media.document.work_limits import WorkLimits
 from tests.media.document.documents import DOCUMENTS, converted
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, sound
@@ -54,7 +54,7 @@ def context(isolation: Hostile, **fields: Any) -> MediaContext:
     ("block", "most"),
     [
         (PageStart(1, ""), 100_001),
-        (Lost("rows", 1, None, "row 1"), 100_001),
+        (LostContent("rows", 1, None, "row 1"), 100_001),
         (Picture(MEGABYTE, "a.png"), 11),
     ],
     ids=["pages", "losses", "pictures"],

@@ -11,7 +11,7 @@ import abstractcore
 
 from ..backend_options import backend_options
 from ..connection import ConnectionArguments, connected
-from ..made_files import check_output
+from ..output_files import check_output
 from ..reporting import print_error, reported
 from ..screen import note, write
 from ..summary import summary
@@ -26,7 +26,7 @@ _EMBEDDED_TOKENS = 60
 """The embedded model repeats itself for minutes if nothing ends its answer; these are some 20 seconds of speech."""
 
 
-class Ears(Protocol):
+class SoundInput(Protocol):
     """What listens to the user."""
 
     def next(self) -> bytes | str | None:
@@ -44,7 +44,7 @@ class Ears(Protocol):
     ) -> Any: ...
 
 
-class Mouth(Protocol):
+class SoundOutput(Protocol):
     """What plays replies."""
 
     @property
@@ -114,7 +114,7 @@ def limited(connection: ConnectionArguments) -> ConnectionArguments:
     return replace(connection, max_tokens=_EMBEDDED_TOKENS) if is_embedded and not connection.max_tokens else connection
 
 
-def _ears(conversation: TalkArguments) -> Ears:
+def _ears(conversation: TalkArguments) -> SoundInput:
     if conversation.inputs:
         from .files import Recordings
 
@@ -124,7 +124,7 @@ def _ears(conversation: TalkArguments) -> Ears:
     return Microphone(conversation.microphone, interrupts=conversation.headphones)
 
 
-def _mouth(conversation: TalkArguments) -> Mouth:
+def _mouth(conversation: TalkArguments) -> SoundOutput:
     if conversation.output is not None:
         from .files import SoundFile
 
@@ -145,8 +145,8 @@ class _Talk:
     def __init__(
         self,
         llm: abstractcore.LLM,
-        ears: Ears,
-        mouth: Mouth,
+        ears: SoundInput,
+        mouth: SoundOutput,
         conversation: TalkArguments,
         reply_options: dict[str, Any],
         quiet: bool,

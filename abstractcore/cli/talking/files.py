@@ -10,7 +10,7 @@ from typing import Any
 import abstractcore
 
 from ...capabilities.speech_streams import one_part
-from ..made_files import write_parts
+from ..output_files import write_parts
 from ..screen import note
 
 

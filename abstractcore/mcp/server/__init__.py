@@ -10,7 +10,7 @@ from .limits import MCPServerLimits
 from .model_tools import MODEL_TOOLS, Model, ModelTools, SpeechToText
 from .offered import OfferedTool, offered
 from .protocol import mcp_server
-from .stdio import Wire, claimed_wire, serve_stdio
+from .stdio import ProtocolDescriptors, claim_standard_streams, serve_stdio
 
 __all__ = [
     "MODEL_TOOLS",
@@ -20,10 +20,10 @@ __all__ = [
     "Model",
     "ModelTools",
     "OfferedTool",
+    "ProtocolDescriptors",
     "SpeechToText",
     "ToolRunner",
-    "Wire",
-    "claimed_wire",
+    "claim_standard_streams",
     "listening_socket",
     "mcp_server",
     "offered",

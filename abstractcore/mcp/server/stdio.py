@@ -34,18 +34,18 @@ _Writer: TypeAlias = MemoryObjectSendStream[SessionMessage]
 
 
 @dataclass(frozen=True, slots=True)
-class Wire:
+class ProtocolDescriptors:
     """The descriptors that carry the protocol."""
 
     incoming: int
     outgoing: int
 
 
-def claimed_wire() -> Wire:
+def claim_standard_streams() -> ProtocolDescriptors:
     """Returns copies of stdin and stdout for the protocol. From then on, in this process and its children, stdin is
     empty, and what is printed goes to stderr. Raises `OSError` if one of them is closed.
     """
-    wire = Wire(os.dup(_STDIN), os.dup(_STDOUT))
+    wire = ProtocolDescriptors(os.dup(_STDIN), os.dup(_STDOUT))
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, _STDIN)
     try:
@@ -56,14 +56,14 @@ def claimed_wire() -> Wire:
     return wire
 
 
-async def serve_stdio(server: Server[Any], wire: Wire, limit: int) -> None:
+async def serve_stdio(server: Server[Any], wire: ProtocolDescriptors, limit: int) -> None:
     """Serves one client until the end of its input. Lines of more than `limit` bytes are refused."""
     async with _streams(wire, limit) as (reader, writer):
         await server.run(reader, writer, server.create_initialization_options())
 
 
 @asynccontextmanager
-async def _streams(wire: Wire, limit: int) -> AsyncGenerator[tuple[_Reader, _Writer]]:
+async def _streams(wire: ProtocolDescriptors, limit: int) -> AsyncGenerator[tuple[_Reader, _Writer]]:
     """Yields the streams of messages; their end is that of stdin, or a stdout that nobody reads."""
     received, reader = anyio.create_memory_object_stream[SessionMessage | Exception](0)
     writer, written = anyio.create_memory_object_stream[SessionMessage](0)

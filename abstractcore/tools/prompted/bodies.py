@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final, NamedTuple, Protocol
 
 from .json_calls import argument_call, json_calls
-from .offered import Offered
+from .offered import OfferedTools
 from .parsed import ParsedCall
 from .value_ends import MORE, Tokens, ValueEnd
 
@@ -60,13 +60,13 @@ class JsonGrammar:
     ends: tuple[str, ...] = ()
     bare: bool = False
 
-    def body(self, marker: str, offered: Offered) -> CallBody:
+    def body(self, marker: str, offered: OfferedTools) -> CallBody:
         """Returns the reader of what follows `marker`."""
         return _JsonBody(self, marker, offered)
 
 
 class _JsonBody:
-    def __init__(self, grammar: JsonGrammar, marker: str, offered: Offered) -> None:
+    def __init__(self, grammar: JsonGrammar, marker: str, offered: OfferedTools) -> None:
         self.failed, self.marker, self.unread = False, "", ""
         self._grammar, self._offered = grammar, offered
         self._bracket = marker if grammar.bare else ""
@@ -153,13 +153,13 @@ class NamedGrammar:
     ends: tuple[str, ...] = ()
     gemma: bool = False
 
-    def body(self, marker: str, offered: Offered) -> CallBody:
+    def body(self, marker: str, offered: OfferedTools) -> CallBody:
         """Returns the reader of what follows `marker`."""
         return _NamedBody(self, marker, offered)
 
 
 class _NamedBody:
-    def __init__(self, grammar: NamedGrammar, marker: str, offered: Offered) -> None:
+    def __init__(self, grammar: NamedGrammar, marker: str, offered: OfferedTools) -> None:
         self.failed, self.marker, self.unread = False, "", ""
         self._grammar, self._offered, self._begin = grammar, offered, marker
         self._header: list[str] = []
@@ -213,13 +213,13 @@ class FirstCharacterGrammar:
     json: JsonGrammar
     other: NamedGrammar
 
-    def body(self, marker: str, offered: Offered) -> CallBody:
+    def body(self, marker: str, offered: OfferedTools) -> CallBody:
         """Returns the reader of what follows `marker`."""
         return _ChosenBody(self, marker, offered)
 
 
 class _ChosenBody:
-    def __init__(self, grammar: FirstCharacterGrammar, marker: str, offered: Offered) -> None:
+    def __init__(self, grammar: FirstCharacterGrammar, marker: str, offered: OfferedTools) -> None:
         self._grammar, self._begin, self._offered = grammar, marker, offered
         self._chosen: CallBody | None = None
         self._spaces = ""

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from ...schema import ToolSpec
 from .lenient_values import UnreadableError, as_json, read_json
-from .offered import Offered, json_type
+from .offered import OfferedTools, json_type
 from .parsed import CallParser, ParsedCall, Piece
 from .thinking import ThinkingScanner
 from .value_ends import Tokens
@@ -32,7 +32,7 @@ class FencedCalls:
 
     def __init__(self, tools: Sequence[ToolSpec], inner: CallParser) -> None:
         self._tools = {tool.name: tool for tool in tools}
-        self._offered = Offered(tools)
+        self._offered = OfferedTools(tools)
         self._inner = inner
         self._thinking = ThinkingScanner()
         self._out: list[Piece] = []

@@ -15,7 +15,7 @@ from ...schema.quoting import shown
 from . import descriptions, writing
 from .harmony import HarmonyParser
 from .marked_parser import MarkedParser
-from .offered import Offered
+from .offered import OfferedTools
 from .parsed import CallParser, ParsedCall
 from .react import ReactParser
 from .rows import GLM_TAGS, MARKINGS, MINIMAX_TAGS, QWEN_TAGS
@@ -79,7 +79,7 @@ class ToolFormat:
 
     def parser(self, tools: Iterable[ToolSpec]) -> CallParser:
         """Returns a parser for one reply."""
-        offered = Offered(tools)
+        offered = OfferedTools(tools)
         if self.name == "react":
             return ReactParser(offered)
         return HarmonyParser(offered) if self.name == "harmony" else MarkedParser(MARKINGS[self.name], offered)

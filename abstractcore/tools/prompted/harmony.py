@@ -7,7 +7,7 @@ from typing import Final
 
 from .json_calls import argument_call
 from .marked_parser import joined
-from .offered import Offered
+from .offered import OfferedTools
 from .parsed import ParsedReasoning, Piece
 from .thinking import ThinkingScanner
 from .value_ends import Tokens
@@ -26,7 +26,7 @@ class HarmonyParser:
     Text outside of messages stays text.
     """
 
-    def __init__(self, offered: Offered) -> None:
+    def __init__(self, offered: OfferedTools) -> None:
         self._offered = offered
         self._out: list[Piece] = []
         self._tokens = Tokens(_CONTROLS)

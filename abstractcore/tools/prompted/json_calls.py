@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any, Final, cast
 
 from .lenient_values import UnreadableError, as_json, read_json
-from .offered import Offered
+from .offered import OfferedTools
 from .parsed import ParsedCall
 
 _NAME_KEYS: Final = ("name", "function", "tool", "tool_name", "function_name", "action")
@@ -17,7 +17,9 @@ _NAME_IN_TEXT: Final = re.compile(r"""["']name["']\s*:\s*["']([^"']+)["']""")
 _ARGUMENTS_IN_TEXT: Final = re.compile(r"""["'](?:arguments|parameters)["']\s*:\s*""")
 
 
-def json_calls(text: str, offered: Offered, *, bare: bool = False, complete: bool = True) -> list[ParsedCall] | None:
+def json_calls(
+    text: str, offered: OfferedTools, *, bare: bool = False, complete: bool = True
+) -> list[ParsedCall] | None:
     """Returns the calls in a JSON text: one object or a list of them; None if it is something else.
 
     `bare` is for JSON without a marker around it: only complete calls of offered tools, without further fields.
@@ -41,7 +43,7 @@ def argument_call(name: str, text: str, *, complete: bool = True, gemma: bool = 
     return ParsedCall(name, as_json(value), repair)
 
 
-def _calls(value: Any, offered: Offered, repair: str | None, *, bare: bool) -> list[ParsedCall] | None:
+def _calls(value: Any, offered: OfferedTools, repair: str | None, *, bare: bool) -> list[ParsedCall] | None:
     if isinstance(value, Mapping) and "tool_calls" in value and len(cast("dict[str, Any]", value)) == 1:
         value = cast("dict[str, Any]", value)["tool_calls"]
     items: list[object] = cast("list[object]", value) if isinstance(value, list) else [value]
@@ -49,7 +51,7 @@ def _calls(value: Any, offered: Offered, repair: str | None, *, bare: bool) -> l
     return [call for call in calls if call is not None] if calls and None not in calls else None
 
 
-def _call(value: object, offered: Offered, repair: str | None, *, bare: bool) -> ParsedCall | None:
+def _call(value: object, offered: OfferedTools, repair: str | None, *, bare: bool) -> ParsedCall | None:
     if not isinstance(value, Mapping):
         return None
     fields = cast("Mapping[str, Any]", value)
@@ -74,7 +76,7 @@ def _with_repair(call: ParsedCall, repair: str | None) -> ParsedCall:
     return ParsedCall(call.name, call.arguments_text, ", ".join(repairs) or None)
 
 
-def _salvaged(text: str, offered: Offered) -> list[ParsedCall] | None:
+def _salvaged(text: str, offered: OfferedTools) -> list[ParsedCall] | None:
     """Returns the call of an offered tool with arguments that cannot be read, for the model to correct."""
     named = _NAME_IN_TEXT.search(text)
     arguments = _ARGUMENTS_IN_TEXT.search(text)

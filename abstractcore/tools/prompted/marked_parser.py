@@ -9,7 +9,7 @@ from typing import Final, Protocol
 
 from .bodies import CallBody
 from .markers import Marker, Markers
-from .offered import Offered
+from .offered import OfferedTools
 from .parsed import ParsedCall, Piece
 from .thinking import TAGS, ThinkingScanner
 from .value_ends import MORE
@@ -21,7 +21,7 @@ _VALUE: Final = re.compile(r"[{\[(]")
 class Grammar(Protocol):
     """The grammar of what follows a marker."""
 
-    def body(self, marker: str, offered: Offered) -> CallBody:
+    def body(self, marker: str, offered: OfferedTools) -> CallBody:
         """Returns the reader of what follows `marker`."""
         ...
 
@@ -52,7 +52,7 @@ class Marking:
 class MarkedParser:
     """A `CallParser` for one reply. `visits` counts the characters it has looked at."""
 
-    def __init__(self, marking: Marking, offered: Offered) -> None:
+    def __init__(self, marking: Marking, offered: OfferedTools) -> None:
         self._marking, self._offered = marking, offered
         self._markers = Markers(marking.markers)
         self._after_calls: Markers | None = None

@@ -1,4 +1,4 @@
-"""`Offered`: the tools of a call, by the names that models write."""
+"""`OfferedTools`: the tools of a call, by the names that models write."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _JSON_TYPES: Final[Mapping[type, str]] = {
 }
 
 
-class Offered:
+class OfferedTools:
     """The tools that a model may call."""
 
     __slots__ = ("_tools",)

@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from .bodies import CallBody, Calls
 from .lenient_values import LenientReader, UnreadableError, as_json
-from .offered import Offered
+from .offered import OfferedTools
 from .parsed import ParsedCall
 from .value_ends import MORE, Tokens, ValueEnd
 
@@ -27,13 +27,13 @@ class PythonGrammar:
     bare: bool = False
     statements: bool = False
 
-    def body(self, marker: str, offered: Offered) -> CallBody:
+    def body(self, marker: str, offered: OfferedTools) -> CallBody:
         """Returns the reader of what follows `marker`."""
         return _PythonBody(self, marker, offered)
 
 
 class _PythonBody:
-    def __init__(self, grammar: PythonGrammar, marker: str, offered: Offered) -> None:
+    def __init__(self, grammar: PythonGrammar, marker: str, offered: OfferedTools) -> None:
         self.failed, self.marker, self.unread = False, "", ""
         self._grammar, self._offered = grammar, offered
         self._opened = marker == "["
@@ -123,7 +123,7 @@ class StatementsEnd:
 class CallReader(LenientReader):
     """Reads calls in Python's syntax."""
 
-    def __init__(self, text: str, offered: Offered) -> None:
+    def __init__(self, text: str, offered: OfferedTools) -> None:
         super().__init__(text, python=True)
         self._offered = offered
 

@@ -7,7 +7,7 @@ from typing import Final
 from .json_calls import argument_call
 from .lenient_values import UnreadableError, as_json
 from .marked_parser import joined
-from .offered import Offered
+from .offered import OfferedTools
 from .parsed import ParsedCall, ParsedReasoning, Piece
 from .pythonic_bodies import CallReader
 from .thinking import ThinkingScanner
@@ -27,7 +27,7 @@ class ReactParser:
     name and arguments, or the name of an offered tool without parameters.
     """
 
-    def __init__(self, offered: Offered) -> None:
+    def __init__(self, offered: OfferedTools) -> None:
         self._offered = offered
         self._out: list[Piece] = []
         self._mode = "text"

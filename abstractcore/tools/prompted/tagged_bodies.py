@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from .bodies import CallBody, Calls
 from .lenient_values import UnreadableError, as_json, read_json
-from .offered import Offered, json_type
+from .offered import OfferedTools, json_type
 from .parsed import ParsedCall
 from .value_ends import MORE, Tokens
 
@@ -36,7 +36,7 @@ class TagGrammar:
     head_tags: tuple[str, ...] = ()
     attribute_keys: bool = False
 
-    def body(self, marker: str, offered: Offered) -> CallBody:
+    def body(self, marker: str, offered: OfferedTools) -> CallBody:
         """Returns the reader of what follows `marker`."""
         return _TaggedBody(self, marker, offered)
 
@@ -100,7 +100,7 @@ def read_value(text: str, types: frozenset[str]) -> Any:
 
 
 class _TaggedBody:
-    def __init__(self, grammar: TagGrammar, marker: str, offered: Offered) -> None:
+    def __init__(self, grammar: TagGrammar, marker: str, offered: OfferedTools) -> None:
         self.failed, self.marker, self.unread = False, "", ""
         self._grammar, self._offered, self._begin = grammar, offered, marker
         self._head = marker

@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 from ...schema import TextPart, ToolCall, ToolResult, ToolSpec
 from .descriptions import gemma_value
 from .lenient_values import as_json
-from .offered import Offered
+from .offered import OfferedTools
 from .tagged_bodies import TagGrammar
 
 _IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
@@ -57,7 +57,7 @@ def gemma_call(call: ToolCall) -> str:
 
 def tagged_arguments(call: ToolCall, grammar: TagGrammar, tools: Sequence[ToolSpec], template: str) -> str:
     """Returns the arguments of a call, each in `template` with `{key}` and `{value}`."""
-    offered = Offered(tools)
+    offered = OfferedTools(tools)
     arguments = call.arguments if call.arguments is not None else {"arguments": call.arguments_text}
     return "".join(
         template.replace("{key}", grammar.write_key(key), 1).replace(

@@ -54,7 +54,7 @@ Run: TypeAlias = Callable[..., Generator[Any, Any, None]]
 """Runs a generator function with arguments, such as `MediaContext.isolated`."""
 
 
-def run_here(function: Run, *arguments: object) -> Generator[Any, Any, None]:
+def run_unisolated(function: Run, *arguments: object) -> Generator[Any, Any, None]:
     """Runs a generator function in this process."""
     return function(*arguments)
 
@@ -73,7 +73,7 @@ class SoundReader:
         start: float = 0.0,
         end: float | None = None,
         timeout: float | None = None,
-        run: Run = run_here,
+        run: Run = run_unisolated,
     ) -> None:
         self.seconds = self.announced = self.begin = 0.0
         self._run = run

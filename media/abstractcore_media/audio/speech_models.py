@@ -14,7 +14,7 @@ from ..common.extras import missing_extra
 from ..common.processes import PerProcess
 
 
-class _Loaded:
+class _LoadedModels:
     """The models of a process, by name, and the lock under which they are loaded."""
 
     def __init__(self) -> None:
@@ -26,7 +26,7 @@ class SpeechModels:
     """Whisper models, loaded on first use in each process; thread-safe."""
 
     def __init__(self) -> None:
-        self._loaded = PerProcess(_Loaded)
+        self._loaded = PerProcess(_LoadedModels)
 
     def load(self, name: str, folder_of: Callable[[str], Path], threads: int) -> Any:
         """Returns a `WhisperModel`, whose folder `folder_of` returns. Raises `ModelStoreError` if it is unavailable or

@@ -59,7 +59,7 @@ def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max
     recogniser = _recogniser(context, models, options, source, check_stop)
     run = partial(context.isolated, source, SECONDS_PER_BLOCK)
     reader = SoundReader(part, max_seconds, start, end, context.timeout, run)
-    peaks, heard = Peaks(), _Heard(options)
+    peaks, heard = Peaks(), _TranscriptBuilder(options)
     limits = {"max_seconds": recogniser.max_seconds, "max_bytes": recogniser.max_bytes}
     is_isolated = context.options.get("transcription_isolated")
     find = partial(find_isolated_speech, context, source) if is_isolated else find_speech
@@ -87,7 +87,7 @@ def _recogniser(
     return RemoteRecogniser(context.transcriber, options, context, check_stop)
 
 
-class _Heard:
+class _TranscriptBuilder:
     """What was recognised in the pieces of a recording so far."""
 
     def __init__(self, options: RecognitionOptions) -> None:

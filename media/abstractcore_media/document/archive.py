@@ -10,7 +10,7 @@ import tarfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from .blocks import Attached, Block, BlockPlace, Lost, table
+from .blocks import AttachedFile, Block, BlockPlace, LostContent, table
 from .format_handler import DocumentFile
 from .zip_members import ZipMembers
 
@@ -41,21 +41,21 @@ def read(file: DocumentFile) -> Iterator[Block]:
         if file.media_type == "application/x-tar":
             raise
         name = file.name.rpartition(".")[0] or "content"  # one compressed file
-        yield Attached(_unpacked(file), name, BlockPlace(member=name))
+        yield AttachedFile(_unpacked(file), name, BlockPlace(member=name))
         return
     rows = [["file", "bytes"], *([each.path, f"{each.size}"] for each in members[:_MAX_LISTED])]
     yield from table(
         ((row, BlockPlace(member=row[0]) if index else BlockPlace()) for index, row in enumerate(rows)), "members"
     )
     if len(members) > _MAX_LISTED:
-        yield Lost(
+        yield LostContent(
             "names of members", len(members) - _MAX_LISTED, len(members), f"after {members[_MAX_LISTED - 1].path}"
         )
     if len(members) > _MAX_READ_MEMBERS or sum(each.size for each in members) > _MAX_READ_BYTES:
-        yield Lost("files inside", len(members), len(members), "all are listed, none is read")
+        yield LostContent("files inside", len(members), len(members), "all are listed, none is read")
         return
     for each in members:
-        yield Attached(each.read(), each.path, BlockPlace(member=each.path))
+        yield AttachedFile(each.read(), each.path, BlockPlace(member=each.path))
 
 
 def _zip_members(file: DocumentFile) -> Iterator[_Member]:

@@ -58,7 +58,7 @@ class Picture:
 
 
 @dataclass(frozen=True, slots=True)
-class Scan:
+class PageScan:
     """The image of a page without text: it is read, else shown, else lost."""
 
     data: bytes
@@ -68,7 +68,7 @@ class Scan:
 
 
 @dataclass(frozen=True, slots=True)
-class Attached:
+class AttachedFile:
     """A file inside of the file, such as an attachment. `data` is None if it is too large to be read."""
 
     data: bytes | None
@@ -78,7 +78,7 @@ class Attached:
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class LostContent:
     """Something that is not in the text: `count` of `total` "rows", say; `where` is "" or names the place.
 
     Totals of one kind are summed: 0 where another block has the total, None where it is unknown.
@@ -90,7 +90,7 @@ class Lost:
     where: str = ""
 
 
-Block: TypeAlias = MarkdownText | PageStart | Picture | Scan | Attached | Lost
+Block: TypeAlias = MarkdownText | PageStart | Picture | PageScan | AttachedFile | LostContent
 
 
 def clean(text: str) -> str:

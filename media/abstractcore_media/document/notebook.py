@@ -8,7 +8,7 @@ import json
 from collections.abc import Iterator
 from typing import Any, cast
 
-from .blocks import Block, BlockPlace, Lost, MarkdownText, Picture, fenced
+from .blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, fenced
 from .format_handler import DocumentFile
 from .text_decoding import decoded
 
@@ -67,7 +67,7 @@ def _output(output: dict[str, Any], place: BlockPlace) -> Iterator[Block]:
             )
             return
     if data:
-        yield Lost("outputs", 1, where=f"cell {place.paragraph}")
+        yield LostContent("outputs", 1, where=f"cell {place.paragraph}")
 
 
 def _pictures(bundle: dict[str, Any], place: BlockPlace, name: str) -> Iterator[Block]:
@@ -78,7 +78,7 @@ def _pictures(bundle: dict[str, Any], place: BlockPlace, name: str) -> Iterator[
         try:
             data = content.encode() if media_type.endswith("xml") else base64.b64decode(content)
         except (binascii.Error, ValueError):
-            yield Lost("pictures", 1, where=name)
+            yield LostContent("pictures", 1, where=name)
             return
         yield Picture(data, name, place)
         return

@@ -121,7 +121,7 @@ class PdfHandler:
         )
 
     def _as_images(self, document: _OpenPdf, numbers: Sequence[int], context: MediaContext) -> Conversion:
-        from .blocks import Lost, PageStart, Scan
+        from .blocks import LostContent, PageScan, PageStart
         from .rendering import Renderer
 
         total = len(numbers)
@@ -135,9 +135,9 @@ class PdfHandler:
                 renderer.add(PageStart(number, f"[page {number}]", f"page {number}"))
                 png = images.page(number)
                 if png is not None:
-                    renderer.add(Scan(png, f"page {number}", document.place(number), f"page {number}"))
+                    renderer.add(PageScan(png, f"page {number}", document.place(number), f"page {number}"))
                 context.progress(done, len(numbers), "pages")
-        renderer.add(Lost("pages", total - len(numbers), total))
+        renderer.add(LostContent("pages", total - len(numbers), total))
         of_all = "" if len(numbers) == total else f" of {total}"
         conversion = renderer.conversion(f"images of {_counted(len(numbers))}{of_all}", "pages")
         return replace(conversion, has_fewer_images=len(numbers) < total)
@@ -210,7 +210,7 @@ class _OpenPdf:
 
 def _as_text(document: _OpenPdf, numbers: Sequence[int], context: MediaContext) -> Conversion | None:
     """Returns the text of pages; None if none has any."""
-    from .blocks import Lost
+    from .blocks import LostContent
     from .rendering import Renderer
 
     pages = document.texts(numbers)
@@ -219,7 +219,7 @@ def _as_text(document: _OpenPdf, numbers: Sequence[int], context: MediaContext) 
         renderer.add(block)
     if not renderer.has_content:
         return None
-    renderer.add(Lost("pages", 0, len(pages)))
+    renderer.add(LostContent("pages", 0, len(pages)))
     conversion = renderer.conversion(f"text of {_counted(len(pages))}")
     return replace(conversion, warnings=(*conversion.warnings, *_pages_without_text(conversion, document.work.source)))
 
@@ -228,7 +228,7 @@ def _blocks(
     document: _OpenPdf, pages: Sequence[PDFPageText], context: MediaContext, renderer: Renderer
 ) -> Iterator[Block]:
     """Yields the blocks of pages: their text, or else an image of them, and the pictures beside the text."""
-    from .blocks import Lost, PageStart, Scan
+    from .blocks import LostContent, PageScan, PageStart
 
     sees = _PNG in context.accepted_outputs
     yield from document.outline()
@@ -241,9 +241,9 @@ def _blocks(
             if not page.is_readable:
                 png = drawing.page(page.number) if drawing is not None else b""
                 if png:
-                    yield Scan(png, group, document.place(page.number), group)
+                    yield PageScan(png, group, document.place(page.number), group)
                 elif png is not None:  # None is a blank page
-                    yield Lost("pages", 1, 0, group)
+                    yield LostContent("pages", 1, 0, group)
                 continue
             yield page.block(group)
             if not page.pictures:
@@ -252,7 +252,7 @@ def _blocks(
             if drawing is not None and worthwhile:
                 yield from drawing.pictures(page.number)
             else:
-                yield Lost("pictures", page.pictures, None, group)
+                yield LostContent("pictures", page.pictures, None, group)
     context.progress(len(pages), len(pages), "pages")
 
 
@@ -274,12 +274,12 @@ class _PageDrawing:
 
     def pictures(self, number: int) -> Iterator[Block]:
         """Yields the pictures on a page."""
-        from .blocks import BlockPlace, Lost, Picture
+        from .blocks import BlockPlace, LostContent, Picture
 
         try:
             found = self._opened().pictures(number)
         except (CorruptFileError, MissingExtraError):
-            yield Lost("pictures", 1, None, f"page {number}")
+            yield LostContent("pictures", 1, None, f"page {number}")
             return
         for index, (png, box) in enumerate(found, 1):
             yield Picture(png, f"page {number}, picture {index}", BlockPlace(page=number, box=box))

@@ -10,7 +10,18 @@ from typing import TYPE_CHECKING, Any
 from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.schema import CallWarning, ImagePart, MediaAnchor, MediaLoss, MediaPart, Usage
 
-from .blocks import NOWHERE, Attached, Block, BlockPlace, Lost, MarkdownText, PageStart, Picture, Scan, clean
+from .blocks import (
+    NOWHERE,
+    AttachedFile,
+    Block,
+    BlockPlace,
+    LostContent,
+    MarkdownText,
+    PageScan,
+    PageStart,
+    Picture,
+    clean,
+)
 from .inner_files import part_of
 
 if TYPE_CHECKING:
@@ -67,11 +78,11 @@ class Renderer:
                 self._page = (block.number, self._size + gap)
             case Picture():
                 self._add_picture(block)
-            case Scan():
+            case PageScan():
                 self._add_scan(block)
-            case Attached():
+            case AttachedFile():
                 self._add_attached(block)
-            case Lost():
+            case LostContent():
                 self._seen_pictures += int(block.count) if block.what == "pictures" else 0
                 self._add_loss(block)
 
@@ -173,7 +184,7 @@ class Renderer:
         else:
             self._pictures[key] = picture.name
 
-    def _add_scan(self, scan: Scan) -> None:
+    def _add_scan(self, scan: PageScan) -> None:
         part = part_of(scan.data, scan.name)
         try:
             self._write_inner(self._read(part, scan.name), scan.name, scan.place, ("", ""), scan.group)
@@ -183,7 +194,7 @@ class Renderer:
             if isinstance(part, ImagePart) and self._may_show(part):
                 self._place_image(part, f"[image of {scan.name}]", scan.place, scan.group)
             else:
-                self._add_loss(Lost("pages", 1, 0, scan.name))
+                self._add_loss(LostContent("pages", 1, 0, scan.name))
 
     def _may_show(self, part: ImagePart) -> bool:
         """Returns whether the model accepts an image of this type, and there is room for one more."""
@@ -205,7 +216,7 @@ class Renderer:
     def _lose_picture(self, picture: Picture, described: str) -> None:
         self.unread_pictures += 1
         self._anchor(self._write(f"[picture: {picture.name}{described}, not shown here]", ""), picture.place)
-        self._add_loss(Lost("pictures", 1, None, picture.name))
+        self._add_loss(LostContent("pictures", 1, None, picture.name))
 
     def _inner_text(self, part: MediaPart | None, name: str, place: BlockPlace, what: str = "picture") -> Conversion:
         """Writes a file inside of this one as text; raises `MediaError` if it cannot be converted."""
@@ -246,7 +257,7 @@ class Renderer:
         for loss in converted.lost:
             where = ", ".join(loss.places)
             self._add_loss(
-                Lost(f"{loss.what} of files inside", loss.count, loss.total, f"{name}: {where or loss.what}")
+                LostContent(f"{loss.what} of files inside", loss.count, loss.total, f"{name}: {where or loss.what}")
             )
         self._warnings += converted.warnings
         if converted.model:
@@ -254,7 +265,7 @@ class Renderer:
         if converted.usage is not None:
             self._usage = converted.usage if self._usage is None else self._usage + converted.usage
 
-    def _add_attached(self, file: Attached) -> None:
+    def _add_attached(self, file: AttachedFile) -> None:
         part = None if file.data is None else part_of(file.data, file.name, file.media_type)
         try:
             self._inner_text(part, file.name, file.place, "file")
@@ -262,9 +273,9 @@ class Renderer:
             self._anchor(self._write(f"[file: {file.name}, not shown here]", ""), file.place)
             if isinstance(error, MissingExtraError):
                 self._warn("file_not_read", error)
-            self._add_loss(Lost("files inside", 1, None, file.name))
+            self._add_loss(LostContent("files inside", 1, None, file.name))
 
-    def _add_loss(self, lost: Lost) -> None:
+    def _add_loss(self, lost: LostContent) -> None:
         loss = self._losses.setdefault(lost.what, _Loss())
         loss.count += lost.count
         loss.total = None if loss.total is None or lost.total is None else loss.total + lost.total

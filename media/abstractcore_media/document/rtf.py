@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from abstractcore.errors import MediaError
 
 from ..common.extras import missing_extra
-from .blocks import Block, BlockPlace, Lost, MarkdownText, Picture, fenced, heading, list_item, table
+from .blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, fenced, heading, list_item, table
 from .format_handler import DocumentFile
 from .office.decryption import OLE, decrypted
 
@@ -151,7 +151,7 @@ class _RtfReader:
     def _picture(self, each: anydoc.Inline, place: BlockPlace) -> Block:
         index = each.source.asset_id if each.source is not None else None
         if index is None or index >= len(self._assets):
-            return Lost("pictures", 1, where=each.alt or "a picture")
+            return LostContent("pictures", 1, where=each.alt or "a picture")
         self._shown.add(index)
         asset = self._assets[index]
         return Picture(asset.data, asset.origin_part or f"picture {index + 1}", place, each.alt or "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from .blocks import Block, BlockPlace, Lost, MarkdownText, table
+from .blocks import Block, BlockPlace, LostContent, MarkdownText, table
 from .work_limits import Work
 
 MAX_COLUMNS = 16_384
@@ -50,10 +50,10 @@ class TableBudget:
             more = sum(rest)
             left_out, total = left_out + more, total + more
             where = f"{sheet}: from row {first_left_out}" if sheet else f"from row {first_left_out}"
-            yield Lost("rows", left_out, total, where)
+            yield LostContent("rows", left_out, total, where)
             yield MarkdownText(f"[{left_out:,} rows {where} are not shown here]", BlockPlace(sheet=sheet))
         else:
-            yield Lost("rows", 0, total)
+            yield LostContent("rows", 0, total)
 
     def _table(self, rows: list[SheetRow], sheet: str | None) -> Iterator[MarkdownText]:
         self.tables += 1

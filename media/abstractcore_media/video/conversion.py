@@ -17,7 +17,7 @@ from ..common.content import check_family, source_of
 from ..common.stopping import StopCheck
 from .decoding import DecodedVideo
 from .describing import described
-from .interleaving import Interleaved, interleaved, pictures
+from .interleaving import VideoMoments, interleaved, pictures
 from .reader import VideoInfo
 from .selection import FrameOptions
 
@@ -41,7 +41,7 @@ def converted_video(part: MediaPart, context: MediaContext, handler: VideoHandle
     options = wanted if _JPEG not in context.accepted_outputs else wanted.within(context.max_images)
     check_stop = StopCheck(source, context.timeout)
     warnings: list[CallWarning] = []
-    shown: Interleaved | None = None
+    shown: VideoMoments | None = None
     heard: Transcript | None = None
     heard_usage: Usage | None = None
     failure: AbstractCoreError | None = None
@@ -91,7 +91,7 @@ def _used(names: Sequence[str], has_frames: bool, has_words: bool) -> str | None
 
 
 def _losses(
-    info: VideoInfo, shown: Interleaved | None, heard: Transcript | None, part: MediaPart
+    info: VideoInfo, shown: VideoMoments | None, heard: Transcript | None, part: MediaPart
 ) -> tuple[MediaLoss, ...]:
     sent = shown.count if shown is not None else 0
     total = max(info.frames, sent)

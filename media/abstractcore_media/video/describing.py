@@ -11,7 +11,7 @@ from abstractcore.ports import total_usage
 from abstractcore.schema import MediaAnchor, MediaLoss
 
 from ..common.times import clock
-from .interleaving import Interleaved, Shown, image_of
+from .interleaving import VideoMoment, VideoMoments, image_of
 
 if TYPE_CHECKING:
     from abstractcore.ports import Conversion, MediaContext
@@ -23,9 +23,9 @@ _PLACES = 5
 
 def described(
     frames: Sequence[Frame], context: MediaContext, source: str, check_stop: Callable[[], None]
-) -> Interleaved:
+) -> VideoMoments:
     """Returns frames described by the handler of images; raises `MediaError` if it can describe none of them."""
-    shown: list[Shown] = []
+    shown: list[VideoMoment] = []
     conversions: list[Conversion] = []
     failure: AbstractCoreError | None = None
     for number, frame in enumerate(frames if context.to_text is not None else (), 1):
@@ -38,7 +38,7 @@ def described(
         if conversion is not None and (text := conversion.text.strip()):
             conversions.append(conversion)
             places = _shifted(conversion, len(conversion.text) - len(conversion.text.lstrip()), len(text))
-            shown.append(Shown(frame.time, frame.time, f"[{clock(frame.time)}] Frame:", text, places))
+            shown.append(VideoMoment(frame.time, frame.time, f"[{clock(frame.time)}] Frame:", text, places))
         context.progress(number, len(frames), "frames")
     if not shown:
         if isinstance(failure, MissingExtraError):
@@ -48,7 +48,7 @@ def described(
             source=source,
             hint="Use a model that accepts images, or set vision_model=... in create_llm.",
         ) from failure
-    return Interleaved(
+    return VideoMoments(
         tuple(shown),
         len(shown),
         total_usage(each.usage for each in conversions),
@@ -64,7 +64,7 @@ def _shifted(conversion: Conversion, lead: int, length: int) -> tuple[MediaAncho
     return tuple(replace(each, start=start, end=end) for each, start, end in moved if start < end)
 
 
-def _lost_of_frames(shown: Sequence[Shown], conversions: Sequence[Conversion]) -> tuple[MediaLoss, ...]:
+def _lost_of_frames(shown: Sequence[VideoMoment], conversions: Sequence[Conversion]) -> tuple[MediaLoss, ...]:
     """Returns what descriptions lack of their frames, added up, with the times of the frames."""
     sums: dict[str, MediaLoss] = {}
     for frame, conversion in zip(shown, conversions, strict=True):

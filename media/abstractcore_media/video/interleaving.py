@@ -21,7 +21,7 @@ _JPEG = "image/jpeg"
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class VideoMoment:
     """Frames at a time: a label, and an image or a text that describes it, with the places of its pieces in the frame.
     `end` is the time of the last one.
     """
@@ -34,10 +34,10 @@ class Shown:
 
 
 @dataclass(frozen=True, slots=True)
-class Interleaved:
+class VideoMoments:
     """The frames of a video, `count` in number, and what describing them took and lost."""
 
-    shown: tuple[Shown, ...]
+    shown: tuple[VideoMoment, ...]
     count: int
     usage: Usage | None = None
     model: str | None = None
@@ -45,25 +45,26 @@ class Interleaved:
     lost: tuple[MediaLoss, ...] = ()
 
 
-def pictures(frames: Sequence[Frame], options: FrameOptions, max_side: int) -> Interleaved:
+def pictures(frames: Sequence[Frame], options: FrameOptions, max_side: int) -> VideoMoments:
     """Returns frames as images, or as contact sheets."""
     if not options.sheets:
         shown = [
-            Shown(each.time, each.time, f"[{clock(each.time)}]", image_of(each.jpeg(), each.time)) for each in frames
+            VideoMoment(each.time, each.time, f"[{clock(each.time)}]", image_of(each.jpeg(), each.time))
+            for each in frames
         ]
-        return Interleaved(tuple(shown), len(frames))
-    sheets: list[Shown] = []
+        return VideoMoments(tuple(shown), len(frames))
+    sheets: list[VideoMoment] = []
     for first in range(0, len(frames), PER_SHEET):
         group = frames[first : first + PER_SHEET]
         start, end = group[0].time, group[-1].time
         times = ", ".join(clock(each.time) for each in group)
         label = f"[{span(start, end)}] {len(group)} frames in rows, from left to right: {times}"
-        sheets.append(Shown(start, end, label, image_of(jpeg(contact_sheet(group, 2 * max_side)), start)))
-    return Interleaved(tuple(sheets), len(frames))
+        sheets.append(VideoMoment(start, end, label, image_of(jpeg(contact_sheet(group, 2 * max_side)), start)))
+    return VideoMoments(tuple(sheets), len(frames))
 
 
 def interleaved(
-    frames: Interleaved | None,
+    frames: VideoMoments | None,
     transcript: Transcript | None,
     *,
     used: str,
@@ -73,7 +74,7 @@ def interleaved(
     """Returns frames and words in order of time; frames come before words of the same second."""
     from abstractcore.ports import Conversion
 
-    items: list[tuple[float, int, Shown | int]] = []
+    items: list[tuple[float, int, VideoMoment | int]] = []
     segments = transcript.segments if transcript is not None else ()
     items += [(each.time, 0, each) for each in (frames.shown if frames is not None else ())]
     items += [(each.start or 0.0, 1, index) for index, each in enumerate(segments)]
@@ -81,7 +82,7 @@ def interleaved(
     anchors: list[MediaAnchor] = []
     size = 0
     for _, _, item in sorted(items, key=lambda each: each[:2]):
-        if isinstance(item, Shown):
+        if isinstance(item, VideoMoment):
             text = item.label if isinstance(item.content, ImagePart) else f"{item.label} {item.content}"
             times, shift = (item.time, item.end), size + len(item.label) + 1
             anchors.append(MediaAnchor(size, size + len(text), seconds=times))
@@ -94,7 +95,7 @@ def interleaved(
             anchors += segment_anchors(segments[item], size)
         content.append(text + "\n")
         size += len(text) + 1
-        if isinstance(item, Shown) and isinstance(item.content, ImagePart):
+        if isinstance(item, VideoMoment) and isinstance(item.content, ImagePart):
             content.append(item.content)
     counted = f"{frames.count} frames" if frames is not None else ""
     return Conversion(
@@ -109,7 +110,7 @@ def interleaved(
     )
 
 
-def _model(frames: Interleaved | None, transcript: Transcript | None) -> str | None:
+def _model(frames: VideoMoments | None, transcript: Transcript | None) -> str | None:
     names = [frames.model if frames is not None else None, transcript.model if transcript is not None else None]
     return ", ".join(filter(None, names)) or None
 

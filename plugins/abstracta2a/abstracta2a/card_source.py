@@ -32,7 +32,7 @@ _HINTS = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Fetched:
+class _FetchedCard:
     """A card with how it may be used: until `fresh_until` on the monotonic clock, and then while its `etag` holds."""
 
     card: AgentCard
@@ -51,7 +51,7 @@ class CardSource:
         self._http = client
         self._secrets = secrets
         self._timeout = timeout
-        self._latest: _Fetched | None = None
+        self._latest: _FetchedCard | None = None
 
     async def card(self) -> AgentCard:
         """Returns the card, the same object while it has not changed; raises `ToolServerError`."""
@@ -64,16 +64,16 @@ class CardSource:
                 raise
         return latest.card
 
-    async def _fetched(self, latest: _Fetched | None) -> _Fetched:
+    async def _fetched(self, latest: _FetchedCard | None) -> _FetchedCard:
         if self._address.card is not None:
-            return _Fetched(self._usable(self._address.card), float("inf"))
+            return _FetchedCard(self._usable(self._address.card), float("inf"))
         try:
             async with asyncio.timeout(self._timeout):
                 return await self._downloaded(latest)
         except TimeoutError:
             raise self._error(f"did not send its card in {self._timeout:g} s") from None
 
-    async def _downloaded(self, latest: _Fetched | None) -> _Fetched:
+    async def _downloaded(self, latest: _FetchedCard | None) -> _FetchedCard:
         """Returns the card as the agent has it now: the latest if it has not changed."""
         url = self._address.card_url
         assert url is not None
@@ -84,7 +84,7 @@ class CardSource:
             async with self._http.stream("GET", url, headers=headers) as response:
                 fresh_until = time.monotonic() + _fresh_seconds(response.headers)
                 if response.status_code == 304 and latest is not None:
-                    return _Fetched(latest.card, fresh_until, latest.etag)
+                    return _FetchedCard(latest.card, fresh_until, latest.etag)
                 if response.status_code != 200:
                     hint = _HINTS.get(response.status_code)
                     raise self._error(f"has no card: HTTP {response.status_code}", hint)
@@ -95,7 +95,7 @@ class CardSource:
             content: Any = json.loads(body)
         except (ValueError, RecursionError) as error:
             raise self._error(f"has a card that is not JSON: {self._shown(error)}") from None
-        return _Fetched(self._usable(content), fresh_until, response.headers.get("etag"))
+        return _FetchedCard(self._usable(content), fresh_until, response.headers.get("etag"))
 
     async def _body(self, response: httpx.Response) -> bytes:
         body = bytearray()

@@ -19,11 +19,11 @@ def jsonrpc_transport(card: AgentCard, url: str, config: ClientConfig) -> Client
     """Returns the transport to an interface of a card; it uses the HTTP client of `config`."""
     assert config.httpx_client is not None
     versions = [each.protocol_version for each in card.supported_interfaces if each.url == url]
-    kind = CompatJsonRpcTransport if is_legacy_version(versions[0]) else _Tolerant
+    kind = CompatJsonRpcTransport if is_legacy_version(versions[0]) else _TolerantTransport
     return kind(config.httpx_client, card, url, is_shared_httpx=True)
 
 
-class _Tolerant(JsonRpcTransport):
+class _TolerantTransport(JsonRpcTransport):
     """Takes times without a zone, which some agents write (fasta2a 2.1), and leaves out values that are not times.
 
     The SDK would refuse the whole answer. Nothing here depends on times.

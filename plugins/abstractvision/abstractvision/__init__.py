@@ -8,7 +8,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .drawing.kept_scenes import scene_of
     from .drawing.rendering import render_scene
     from .drawing.repairs import Repaired, repaired
     from .drawing.rules import ComposedScene, compose_scene
@@ -25,9 +24,10 @@ if TYPE_CHECKING:
         Scene,
         Text,
     )
+    from .drawing.stored_scenes import scene_of
 
 _MODULES = {
-    "scene_of": "drawing.kept_scenes",
+    "scene_of": "drawing.stored_scenes",
     "render_scene": "drawing.rendering",
     "Repaired": "drawing.repairs",
     "repaired": "drawing.repairs",

@@ -9,7 +9,7 @@ from abstractcore.ports import Runtime
 from .text import SpeakableText, Utterance
 
 
-async def one(text: str) -> AsyncGenerator[str]:
+async def single_piece(text: str) -> AsyncGenerator[str]:
     """Yields a text as its only piece."""
     yield text
 

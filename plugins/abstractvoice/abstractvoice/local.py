@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from abstractcore import AudioPart, CallProgress, InvalidInputError
 from abstractcore.ports import BackendOwner, Made, MediaBytes
 
-from .arriving_text import one
+from .arriving_text import single_piece
 from .sound.formats import format_named
 from .speakers.voices import DEFAULT_VOICE, VoiceRow, voice_named, voices
 from .spoken_text import SpokenText
@@ -47,7 +47,7 @@ class LocalVoices:
         spoken = await self._spoken(voice, format, speed, language, whole=True)
         data: list[bytes] = []
         said: list[SaidPiece] = []
-        async with aclosing(spoken.pieces(one(text))) as pieces:
+        async with aclosing(spoken.pieces(single_piece(text))) as pieces:
             async for piece, encoded in pieces:
                 said.append(piece)
                 data.append(encoded)
@@ -80,7 +80,7 @@ class LocalVoices:
         """
         spoken = await self._spoken(voice, format, speed, language, whole=False)
         parts, silent = SoundParts(spoken.media_type), True
-        async with aclosing(spoken.pieces(one(text) if isinstance(text, str) else text)) as pieces:
+        async with aclosing(spoken.pieces(single_piece(text) if isinstance(text, str) else text)) as pieces:
             async for piece, encoded in pieces:
                 silent = False
                 for part in parts.feed(piece, encoded):

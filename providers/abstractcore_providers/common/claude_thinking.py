@@ -58,7 +58,7 @@ class ClaudeSettings(Protocol):
         ...
 
 
-class Given(NamedTuple):
+class ThinkingOption(NamedTuple):
     """The provider option `thinking` of a call, which is merged into the field, and its path."""
 
     value: Any
@@ -70,7 +70,7 @@ class Given(NamedTuple):
 
 
 def write_claude_thinking(
-    asked: Thinking, given: Given, *, replays: bool, settings: ClaudeSettings, warnings: list[CallWarning]
+    asked: Thinking, given: ThinkingOption, *, replays: bool, settings: ClaudeSettings, warnings: list[CallWarning]
 ) -> tuple[Any, ThinkingLevel | None]:
     """Returns the field `thinking`, None if there is none, and the effort of the call's level.
 
@@ -151,7 +151,7 @@ def has_thinking(messages: Any, kinds: frozenset[str]) -> bool:
     )
 
 
-def _own(asked: Thinking, given: Given, settings: ClaudeSettings) -> Object:
+def _own(asked: Thinking, given: ThinkingOption, settings: ClaudeSettings) -> Object:
     """Returns the field for the call's value; empty if it has none and the model does not think by default.
 
     An effort in the provider options is one without a level: the summaries are not asked for then, since both together
@@ -167,7 +167,7 @@ def _own(asked: Thinking, given: Given, settings: ClaudeSettings) -> Object:
     return {"type": "adaptive", **(display if given.effort is None else {})}
 
 
-def _warn(options: Object, names: list[str], why: str, given: Given, warnings: list[CallWarning]) -> None:
+def _warn(options: Object, names: list[str], why: str, given: ThinkingOption, warnings: list[CallWarning]) -> None:
     """Warns of options that are left out, once if those are all."""
     all_ = given.whole or given.path
     paths = [all_] if len(names) == len(options) else [f"{given.path}.{name}" for name in names]

@@ -46,7 +46,7 @@ class ErrorRow:
     words: str = ""
 
 
-class Narrower(NamedTuple):
+class ErrorPattern(NamedTuple):
     """An error that only its wording identifies: one of the classes `of` (any, if empty) whose message matches."""
 
     words: re.Pattern[str]
@@ -86,7 +86,7 @@ class ErrorTable:
     types: Mapping[str, ErrorClass] = field(default_factory=dict[str, ErrorClass], kw_only=True)
     statuses: Mapping[int, ErrorClass] = field(default_factory=dict[int, ErrorClass], kw_only=True)
     vague: frozenset[str] = field(default=frozenset(), kw_only=True)
-    narrower: tuple[Narrower, ...] = field(default=(), kw_only=True)
+    narrower: tuple[ErrorPattern, ...] = field(default=(), kw_only=True)
     counts: tuple[re.Pattern[str], ...] = field(default=(), kw_only=True)
     hints: Mapping[ErrorClass, str] = field(default_factory=dict[ErrorClass, str], kw_only=True)
     _by_code: Mapping[str, ErrorClass] = field(init=False)

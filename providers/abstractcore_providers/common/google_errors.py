@@ -23,9 +23,9 @@ from .error_table import (
     DELETE_FILES,
     NUMBER,
     SHORTEN,
+    ErrorPattern,
     ErrorRow,
     ErrorTable,
-    Narrower,
     ReportedError,
     read_failure,
 )
@@ -82,9 +82,9 @@ _TABLE = ErrorTable(
         "CANCELLED": errors.BadRequestError,
     },
     narrower=(
-        Narrower(re.compile(r"CachedContent not found"), errors.NotFoundError, (errors.AccessDeniedError,)),
-        Narrower(MODEL_NAMED, errors.ModelNotFoundError, (errors.NotFoundError,)),
-        Narrower(OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
+        ErrorPattern(re.compile(r"CachedContent not found"), errors.NotFoundError, (errors.AccessDeniedError,)),
+        ErrorPattern(MODEL_NAMED, errors.ModelNotFoundError, (errors.NotFoundError,)),
+        ErrorPattern(OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
     ),
     counts=(OVERFLOW,),
     hints={

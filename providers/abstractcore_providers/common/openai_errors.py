@@ -20,9 +20,9 @@ from .error_table import (
     DELETE_FILES,
     NUMBER,
     SHORTEN,
+    ErrorPattern,
     ErrorRow,
     ErrorTable,
-    Narrower,
     ReportedError,
     failure,
     read_failure,
@@ -89,11 +89,11 @@ _TABLE = ErrorTable(
     vague=frozenset({"invalid_request_error", "server_error"}),
     narrower=(
         # Servers without error codes (LM Studio, for an unknown path) are recognized by the message.
-        Narrower(re.compile(r"\AUnexpected endpoint or method"), errors.NotFoundError),
-        Narrower(re.compile(r"model", re.IGNORECASE), errors.ModelNotFoundError, (errors.NotFoundError,)),
-        Narrower(_OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
+        ErrorPattern(re.compile(r"\AUnexpected endpoint or method"), errors.NotFoundError),
+        ErrorPattern(re.compile(r"model", re.IGNORECASE), errors.ModelNotFoundError, (errors.NotFoundError,)),
+        ErrorPattern(_OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
         # The message that users report, as in https://github.com/bespokelabsai/curator/issues/189.
-        Narrower(re.compile(r"file storage quota"), errors.StorageFullError, (errors.BadRequestError,)),
+        ErrorPattern(re.compile(r"file storage quota"), errors.StorageFullError, (errors.BadRequestError,)),
     ),
     counts=(_OVERFLOW,),
     hints={

@@ -29,14 +29,14 @@ def with_sent_names(
     """Returns the call with the names of `tools` in place of its own, which `rule` refuses, and those of `arguments` in
     the arguments of its calls, with a warning for each.
     """
-    return _Replacing(tools, arguments, rule, warnings).call(call)
+    return _NameReplacer(tools, arguments, rule, warnings).call(call)
 
 
 def _inverse(names: Mapping[str, str]) -> Mapping[str, str]:
     return {sent: own for own, sent in names.items()}
 
 
-class _Replacing:
+class _NameReplacer:
     """Replaces the names of tools in a call, and those of properties in the arguments of its calls."""
 
     def __init__(

@@ -26,7 +26,7 @@ def main() -> None:
     settings: dict[str, Any] = json.loads(sys.stdin.buffer.readline())
     answer = os.fdopen(os.dup(1), "w", encoding="utf-8")
     os.dup2(2, 1)  # output of libraries goes to the log
-    _end_with_parent()
+    _exit_with_parent()
     sys.path[:] = settings["search_path"]
     try:
         llama: Any = importlib.import_module("xllamacpp")
@@ -41,7 +41,7 @@ def main() -> None:
     os._exit(0)
 
 
-def _end_with_parent() -> None:
+def _exit_with_parent() -> None:
     """On Linux, makes the kernel end this process as soon as stdin is closed.
 
     llama.cpp holds the GIL while it loads, so a thread that watches stdin would not run. On other systems the end is

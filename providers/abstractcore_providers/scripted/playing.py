@@ -1,4 +1,4 @@
-"""`Play`: the answer to one call of a scripted model: a complete reply, and the timed chunks of its stream."""
+"""`ScriptedPlayback`: the answer to one call of a scripted model: a reply, and the timed chunks of its stream."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _ENDS = (TextEnd, ReasoningEnd, ToolCallEnd, UsageDelta, ReplyEnd)
 
 
 @dataclass(frozen=True, slots=True)
-class Play:
+class ScriptedPlayback:
     """A reply to a call, its chunks, and the error that interrupts it, if any."""
 
     reply: ModelReply
@@ -44,7 +44,7 @@ class Play:
     then: AbstractCoreError | None = None
 
     @classmethod
-    def of(cls, answer: ScriptedReply | ModelReply, call: ModelCall) -> Play:
+    def of(cls, answer: ScriptedReply | ModelReply, call: ModelCall) -> ScriptedPlayback:
         """Returns a `ModelReply` unchanged, word by word; a `ScriptedReply` in its chunks, with missing ids and usage
         set."""
         if isinstance(answer, ModelReply):

@@ -10,7 +10,7 @@ from abstractcore.errors import AbstractCoreError, ConfigurationError, ScriptExh
 from abstractcore.ports import ScriptedReply
 from abstractcore.schema import ModelCall, ModelReply
 
-from .playing import Play
+from .playing import ScriptedPlayback
 
 _ACCEPTED = "a text, a ScriptedReply, a ModelReply, an AbstractCoreError to raise, or a function of the call"
 
@@ -24,7 +24,7 @@ class Script:
         self._for_all = replies if _is_function(replies) else None
         self._replies = [] if self._for_all else _checked(replies)
 
-    async def play(self, call: ModelCall) -> Play:
+    async def play(self, call: ModelCall) -> ScriptedPlayback:
         """Returns the next reply; raises a scripted error, or `ScriptExhaustedError`."""
         with self._lock:
             self.calls.append(call)
@@ -42,7 +42,7 @@ class Script:
             answer = ScriptedReply.text(answer)
         if not isinstance(answer, ScriptedReply | ModelReply):
             raise _refused(path, answer)
-        return Play.of(answer, call)
+        return ScriptedPlayback.of(answer, call)
 
     def _reply(self, number: int) -> object:
         if number > len(self._replies):

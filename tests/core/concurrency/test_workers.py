@@ -8,7 +8,7 @@ from contextvars import ContextVar, copy_context
 
 import pytest
 
-from abstractcore.concurrency import Abandoned, WorkerThreads
+from abstractcore.concurrency import AbandonedWork, WorkerThreads
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.core.concurrency.test_invoke import wait_until
 from tests.core.concurrency.test_threads_and_loops import in_fork
@@ -23,7 +23,7 @@ def threads() -> int:
 
 @pytest.fixture
 def abandoned():
-    return Abandoned()
+    return AbandonedWork()
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from abstractcore import ModelReply, OutputValidationError, ToolCall, create_llm, tool
-from abstractcore.schema.model_json import mended_json
+from abstractcore.schema.model_json import repaired_json
 from abstractcore.testing import SyncCalls
 
 CONTROLS = {f"control character {code:#04x}": (f'{{"a":"x{chr(code)}y"}}', f"x{chr(code)}y") for code in range(0x20)}
@@ -123,7 +123,7 @@ def test_partial_output_has_what_the_output_has(case):
 
 @pytest.mark.parametrize("text", ['{"a": 1.10}', "[1, 1]", ' {"b":"\\u0001",\n"a":[]}', "0", '"x"'])
 def test_valid_json_is_kept_as_written(text):
-    assert mended_json(text) == text.strip()
+    assert repaired_json(text) == text.strip()
 
 
 @pytest.mark.parametrize("text", ["", " ", "null", " null\n"])
@@ -147,5 +147,5 @@ def test_arguments_without_content_are_none(text):
 
 
 def test_wide_text_takes_linear_time():
-    assert mended_json("{}" * 100_000) == "{}"
-    assert mended_json("{" * 100_000) is None
+    assert repaired_json("{}" * 100_000) == "{}"
+    assert repaired_json("{" * 100_000) is None

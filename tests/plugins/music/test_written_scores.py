@@ -11,14 +11,14 @@ from pydantic import TypeAdapter
 from abstractmusic import Key, Meter, Note, Score, Voice
 from abstractmusic.composing import wishes_of
 from abstractmusic.scores import in_key, repaired
-from abstractmusic.written import Reading, Sheet, instruction_for, read_score
+from abstractmusic.written import ScoreReading, Sheet, instruction_for, read_score
 from tests.plugins.music.sheets import RAIN
 
 SECONDS = 24.0
 """What eight bars of four beats last at 84 beats a minute, and the end."""
 
 
-def read(data: dict[str, Any], prompt: str = "a sad song", **options: Any) -> Reading:
+def read(data: dict[str, Any], prompt: str = "a sad song", **options: Any) -> ScoreReading:
     wanted: Any = {"seconds": SECONDS, **options}
     wishes = wishes_of(prompt, **wanted)
     return read_score(TypeAdapter(Sheet).validate_json(json.dumps(data)), wishes, 1)

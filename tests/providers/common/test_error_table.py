@@ -6,7 +6,14 @@ import pytest
 
 from abstractcore import errors
 from abstractcore.schema import WireResponse
-from abstractcore_providers.common.error_table import ErrorRow, ErrorTable, Narrower, ReportedError, failure, own_rows
+from abstractcore_providers.common.error_table import (
+    ErrorPattern,
+    ErrorRow,
+    ErrorTable,
+    ReportedError,
+    failure,
+    own_rows,
+)
 
 TABLE = ErrorTable(
     (
@@ -20,7 +27,7 @@ TABLE = ErrorTable(
     types={"slow": errors.RateLimitError},
     statuses={498: errors.ContentFilterError},
     vague=frozenset({"bad"}),
-    narrower=(Narrower(re.compile("too many"), errors.ContextOverflowError, (errors.BadRequestError,)),),
+    narrower=(ErrorPattern(re.compile("too many"), errors.ContextOverflowError, (errors.BadRequestError,)),),
     counts=(re.compile(r"(?P<prompt>[\d,]+) of (?P<context>[\d,]+)"),),
     hints={errors.QuotaError: "Pay."},
 )

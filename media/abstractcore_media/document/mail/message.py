@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
-from ..blocks import Attached, Block, BlockPlace, Lost, MarkdownText, Picture
+from ..blocks import AttachedFile, Block, BlockPlace, LostContent, MarkdownText, Picture
 from ..web.html import data_of, encoding_of
 from ..web.markup import html_blocks
 from ..work_limits import Work
@@ -53,7 +53,7 @@ def mail_blocks(message: MailMessage, work: Work) -> Iterator[Block]:
             data = data_of(address)
             if data:
                 return Picture(data, "picture in the mail", place, alt)
-            return Lost("pictures", 1, where=address[:100]) if address else None
+            return LostContent("pictures", 1, where=address[:100]) if address else None
 
         yield from html_blocks(message.html, work, message.encoding or encoding_of(message.html), BlockPlace(), picture)
     for each in message.attachments:
@@ -63,4 +63,4 @@ def mail_blocks(message: MailMessage, work: Work) -> Iterator[Block]:
             if is_picture:
                 yield Picture(each.data, each.name, place)
             else:
-                yield Attached(each.data, each.name, place, each.media_type)
+                yield AttachedFile(each.data, each.name, place, each.media_type)

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
 from ...common.extras import missing_extra
-from ..blocks import Block, BlockPlace, Lost, MarkdownText
+from ..blocks import Block, BlockPlace, LostContent, MarkdownText
 from ..format_handler import DocumentFile
 from .message import Attachment, MailMessage, mail_blocks
 
@@ -36,7 +36,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
             yield MarkdownText(
                 "[the text of this mail is compressed RTF, which is not read]", BlockPlace(member="body")
             )
-            yield Lost("texts", 1, 1, "compressed RTF")
+            yield LostContent("texts", 1, 1, "compressed RTF")
 
 
 class _Properties:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, Lost, MarkdownText, heading, list_item, table
+from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading, list_item, table
 from ..format_handler import DocumentFile
 from .charts import chart_rows
 from .docx_runs import Runs
@@ -109,7 +109,7 @@ class _DocxReader:
                 texts = (each.text or "" for each in self._package.elements(relation.target, "t"))
                 yield MarkdownText("\n".join(filter(str.strip, texts)), place)
         for each in element.iter("OLEObject"):
-            yield Lost("embedded objects", 1, where=each.get("ProgID", "object"))
+            yield LostContent("embedded objects", 1, where=each.get("ProgID", "object"))
 
     def _table(self, element: Element) -> Iterator[Block]:
         self._tables += 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, Lost, Picture
+from ..blocks import Block, BlockPlace, LostContent, Picture
 from .package import Package, Relationship
 
 
@@ -27,7 +27,7 @@ def picture_of(
         if data:
             yield Picture(data, relation.target, place, _description(element))
         else:
-            yield Lost("pictures", 1, where=relation.target)
+            yield LostContent("pictures", 1, where=relation.target)
 
 
 def _description(element: Element) -> str:

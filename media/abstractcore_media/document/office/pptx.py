@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, Lost, MarkdownText, PageStart, heading, list_item, table
+from ..blocks import Block, BlockPlace, LostContent, MarkdownText, PageStart, heading, list_item, table
 from ..format_handler import DocumentFile
 from .charts import chart_rows
 from .package import Package, Relationship
@@ -91,12 +91,12 @@ class _Slide:
                 for point in self._package.elements(relation.target, "pt"):
                     yield list_item(" ".join(each.text or "" for each in point.iter("t")), "-", 0, place)
         for found in frame.iter("oleObj"):
-            yield Lost("embedded objects", 1, where=f"slide {self._number}: {found.get('progId', 'object')}")
+            yield LostContent("embedded objects", 1, where=f"slide {self._number}: {found.get('progId', 'object')}")
 
     def _picture(self, shape: Element) -> Iterator[Block]:
         for found in shape.iter():
             if found.tag in ("videoFile", "audioFile", "wavAudioFile"):
-                yield Lost("recordings", 1, where=f"slide {self._number}")
+                yield LostContent("recordings", 1, where=f"slide {self._number}")
         yield from picture_of(shape, self._package, self._relations, self._place(shape.find("spPr/xfrm")))
 
     def _notes(self) -> Iterator[Block]:

@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, Lost, MarkdownText, heading, table
+from ..blocks import Block, BlockPlace, LostContent, MarkdownText, heading, table
 from ..format_handler import DocumentFile
 from ..sheets import SheetRow, TableBudget, column_index, column_name
 from .cell_formats import CellFormats
@@ -132,7 +132,7 @@ def _drawing(package: Package, path: str, sheet: str) -> Iterator[Block]:
         texts = ("".join(each.text or "" for each in paragraph.iter("t")) for paragraph in anchor.iter("p"))
         yield MarkdownText("\n".join(filter(str.strip, texts)), place)
         if anchor.find(".//oleObj") is not None:
-            yield Lost("embedded objects", 1, where=sheet)
+            yield LostContent("embedded objects", 1, where=sheet)
 
 
 def _corner(element: Element | None) -> str | None:

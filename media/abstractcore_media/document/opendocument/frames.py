@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, Lost, MarkdownText, Picture, table
+from ..blocks import Block, BlockPlace, LostContent, MarkdownText, Picture, table
 from .package import OpenDocument
 from .paragraphs import text_of, texts_of
 
@@ -33,7 +33,7 @@ def frame_blocks(frame: Element, package: OpenDocument, place: BlockPlace, name:
         for inner in box.iter("frame"):
             yield from frame_blocks(inner, package, place, f"{name}.1")
     if frame.find("plugin") is not None:
-        yield Lost("recordings", 1, where=name)
+        yield LostContent("recordings", 1, where=name)
 
 
 def table_blocks(element: Element, place: BlockPlace, name: str) -> Iterator[Block]:
@@ -82,7 +82,7 @@ def _picture(frame: Element, image: Element, package: OpenDocument, place: Block
     path = image.get("href", "")
     alt = " ".join(filter(None, (frame.findtext("title"), frame.findtext("desc"))))
     data = b"" if "://" in path else package.read(path)
-    return Picture(data, path, place, alt) if data else Lost("pictures", 1, where=path or "a picture")
+    return Picture(data, path, place, alt) if data else LostContent("pictures", 1, where=path or "a picture")
 
 
 def _object(found: Element, package: OpenDocument, place: BlockPlace, name: str) -> Iterator[Block]:
@@ -92,7 +92,7 @@ def _object(found: Element, package: OpenDocument, place: BlockPlace, name: str)
     kinds = frozenset({"table", "math"})
     content = next(package.elements(part, kinds), None) if path else None
     if content is None:
-        yield Lost("embedded objects", 1, where=path or name)
+        yield LostContent("embedded objects", 1, where=path or name)
     elif content.tag == "table":
         yield from table_blocks(content, replace(place, member=path), name)
     else:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from xml.etree.ElementTree import Element
 
-from ..blocks import Block, BlockPlace, Lost, heading
+from ..blocks import Block, BlockPlace, LostContent, heading
 from ..format_handler import DocumentFile
 from ..sheets import MAX_COLUMNS, SheetRow, TableBudget, column_name
 from .frames import frame_blocks
@@ -66,7 +66,7 @@ class _Sheet:
                     yield SheetRow(number + offset + 1, cells)
                 if cells and repeats > _MAX_REPEATS:
                     where = f"{self._name}: repeats of row {number + 1}"
-                    self.drawn.append(Lost("rows", repeats - _MAX_REPEATS, repeats - _MAX_REPEATS, where))
+                    self.drawn.append(LostContent("rows", repeats - _MAX_REPEATS, repeats - _MAX_REPEATS, where))
                 number += repeats
 
     def rest(self) -> Iterator[int]:

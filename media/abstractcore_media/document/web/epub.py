@@ -9,7 +9,7 @@ from urllib.parse import unquote
 
 from abstractcore.errors import EncryptedFileError
 
-from ..blocks import Block, BlockPlace, Lost, MarkdownText, Picture
+from ..blocks import Block, BlockPlace, LostContent, MarkdownText, Picture
 from ..format_handler import DocumentFile
 from ..xml_elements import elements, whole
 from ..zip_members import ZipMembers
@@ -38,7 +38,7 @@ def read(file: DocumentFile) -> Iterator[Block]:
     for number, chapter in enumerate(chapters):
         data = members.read(chapter)
         if not data:
-            yield Lost("chapters", 1, len(chapters), chapter)
+            yield LostContent("chapters", 1, len(chapters), chapter)
             continue
         picture = partial(_picture, members, posixpath.dirname(chapter))
         yield from html_blocks(data, file.work, encoding_of(data), BlockPlace(member=chapter), picture)
@@ -65,7 +65,7 @@ def _picture(members: ZipMembers, folder: str, address: str, alt: str, place: Bl
     data = data or (members.read(path) if "://" not in address else b"")
     if data:
         return Picture(data, path, place, alt)
-    return Lost("pictures", 1, where=path) if address else None
+    return LostContent("pictures", 1, where=path) if address else None
 
 
 def _resolved(folder: str, address: str) -> str:

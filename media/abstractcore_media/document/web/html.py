@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from urllib.parse import unquote_to_bytes
 
 from ...common.sniffing import UNICODE_MARKS
-from ..blocks import NOWHERE, Block, BlockPlace, Lost, MarkdownText, Picture
+from ..blocks import NOWHERE, Block, BlockPlace, LostContent, MarkdownText, Picture
 from ..format_handler import DocumentFile
 from .markup import html_blocks
 
@@ -42,7 +42,7 @@ def _picture(address: str, alt: str, place: BlockPlace) -> Block | None:
         return Picture(data, "picture in the page", place, alt)
     if alt.strip():
         return MarkdownText(f"[picture: {alt.strip()}]", place)
-    return Lost("pictures", 1, where=address[:100]) if address else None
+    return LostContent("pictures", 1, where=address[:100]) if address else None
 
 
 def data_of(address: str) -> bytes:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .instructions import instruction_for
-from .reading import Reading, read_score
+from .reading import ScoreReading, read_score
 from .sheets import Sheet, SheetSection, SheetVoice
 
-__all__ = ["Reading", "Sheet", "SheetSection", "SheetVoice", "instruction_for", "read_score"]
+__all__ = ["ScoreReading", "Sheet", "SheetSection", "SheetVoice", "instruction_for", "read_score"]

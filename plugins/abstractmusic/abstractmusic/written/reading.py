@@ -25,7 +25,7 @@ _VELOCITY = {"melody": 92, "counter": 78, "bass": 84}
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class ScoreReading:
     """A score, what was repaired in it, and the parts that rules arranged."""
 
     score: Score
@@ -33,7 +33,7 @@ class Reading:
     by_rules: tuple[str, ...]
 
 
-def read_score(sheet: Sheet, wishes: Wishes, seed: int | None = None) -> Reading:
+def read_score(sheet: Sheet, wishes: Wishes, seed: int | None = None) -> ScoreReading:
     """Returns the score of a sheet, of the length, key, tempo and meter that are asked for.
 
     Raises `ValueError` for a sheet without a melody: there is nothing to repair.
@@ -49,7 +49,7 @@ class _ScoreReader:
         self._random = random
         self._repairs: list[str] = []
 
-    def read(self, sheet: Sheet) -> Reading:
+    def read(self, sheet: Sheet) -> ScoreReading:
         key = self._given("key", sheet.key, Key.parse, self._wishes.key or Key("C"))
         meter = self._given("meter", sheet.meter, Meter.parse, self._wishes.meter or Meter())
         if self._wishes.meter is not None and meter != self._wishes.meter:
@@ -68,7 +68,7 @@ class _ScoreReader:
         self._repairs += repairs
         hidden = len(self._repairs) - _MOST_NOTED
         more = (f"{hidden} more",) if hidden > 0 else ()
-        return Reading(score, (*self._repairs[:_MOST_NOTED], *more), by_rules)
+        return ScoreReading(score, (*self._repairs[:_MOST_NOTED], *more), by_rules)
 
     def _note(self, text: str) -> None:
         self._repairs.append(text)

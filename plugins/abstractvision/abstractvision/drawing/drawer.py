@@ -74,8 +74,8 @@ class Drawer:
 
         Raises `UnsupportedContentError` for other pictures, and `CorruptFileError` for what is not a picture.
         """
-        from .kept_scenes import scene_of
         from .resampling import check_readable
+        from .stored_scenes import scene_of
 
         before = scene_of(image)
         if before is None:
@@ -91,8 +91,8 @@ class Drawer:
 
     async def upscale_image(self, image: MediaBytes, *, scale: float = 2.0, format: str = "png") -> Made:
         """Returns a larger picture: a drawing is drawn again from its scene, others are resampled (Lanczos)."""
-        from .kept_scenes import scene_of
         from .resampling import enlarged, enlarged_size
+        from .stored_scenes import scene_of
 
         if not 1 < scale <= 8:
             raise InvalidInputError(f"expected a number above 1, up to 8, got {scale!r}", path="scale")

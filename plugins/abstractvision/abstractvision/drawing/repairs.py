@@ -35,7 +35,7 @@ class Repaired(NamedTuple):
 
 def repaired(scene: Scene) -> Repaired:
     """Returns the scene as it can be drawn. A scene that needs no change is equal to the given one."""
-    work = _Work()
+    work = _RepairWork()
     width, height = (work.canvas(getattr(scene, name), name) for name in ("width", "height"))
     background = work.paint(scene.background, "background")
     items = work.items(scene.items, "items", SAME, Box(0, 0, width, height), 1)
@@ -45,7 +45,7 @@ def repaired(scene: Scene) -> Repaired:
     return Repaired(scene.model_copy(update=changes), tuple(work.notes))
 
 
-class _Work:
+class _RepairWork:
     def __init__(self) -> None:
         self.notes: list[str] = []
         self.count = 0

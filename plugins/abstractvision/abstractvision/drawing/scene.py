@@ -13,11 +13,11 @@ from .motif_names import MotifName
 from .numbers import Number
 
 
-class _Data(BaseModel):
+class _SceneData(BaseModel):
     model_config = ConfigDict(frozen=True)
 
 
-class Gradient(_Data):
+class Gradient(_SceneData):
     """Colours that change along a line, or from the centre outwards. `angle` 0 is to the right, 90 downwards."""
 
     kind: Literal["linear", "radial"] = "linear"
@@ -31,19 +31,19 @@ Paint: TypeAlias = str | Gradient
 """A CSS colour (`skyblue`, `#0a84ff`, `rgb(1,2,3)`), `none`, or a gradient."""
 
 
-class _Placed(_Data):
+class _PlacedItem(_SceneData):
     opacity: Number = 1
     rotation: Number = 0
     """Degrees around the middle of the item."""
 
 
-class _Styled(_Placed):
+class _StyledItem(_PlacedItem):
     fill: Paint = "black"
     stroke: str = "none"
     stroke_width: Number = 1
 
 
-class Rect(_Styled):
+class Rect(_StyledItem):
     """A rectangle with its top left corner at x, y; `radius` rounds the corners."""
 
     kind: Literal["rect"]
@@ -54,7 +54,7 @@ class Rect(_Styled):
     radius: Number = 0
 
 
-class Circle(_Styled):
+class Circle(_StyledItem):
     """A circle around cx, cy."""
 
     kind: Literal["circle"]
@@ -63,7 +63,7 @@ class Circle(_Styled):
     r: Number
 
 
-class Ellipse(_Styled):
+class Ellipse(_StyledItem):
     """An ellipse around cx, cy."""
 
     kind: Literal["ellipse"]
@@ -73,7 +73,7 @@ class Ellipse(_Styled):
     ry: Number
 
 
-class Line(_Placed):
+class Line(_PlacedItem):
     """A straight line, with arrow heads where asked."""
 
     kind: Literal["line"]
@@ -87,7 +87,7 @@ class Line(_Placed):
     arrow: Literal["none", "end", "both"] = "none"
 
 
-class Polygon(_Styled):
+class Polygon(_StyledItem):
     """Corners joined by straight lines: `"0,0 50,80 100,0"`; an outline that is not closed with `closed: false`."""
 
     kind: Literal["polygon"]
@@ -95,14 +95,14 @@ class Polygon(_Styled):
     closed: bool = True
 
 
-class Path(_Styled):
+class Path(_StyledItem):
     """An outline in the path syntax of SVG: `"M 0 0 Q 50 80 100 0 Z"`."""
 
     kind: Literal["path"]
     d: str
 
 
-class Text(_Placed):
+class Text(_PlacedItem):
     """Text whose first baseline is at y; `width` wraps it into lines."""
 
     kind: Literal["text"]
@@ -116,7 +116,7 @@ class Text(_Placed):
     width: Number | None = None
 
 
-class Motif(_Placed):
+class Motif(_PlacedItem):
     """A picture that is drawn already, in a square of `size` with its middle at x, y. `color` is its main colour."""
 
     kind: Literal["motif"]
@@ -128,7 +128,7 @@ class Motif(_Placed):
     flip: bool = False
 
 
-class Group(_Placed):
+class Group(_PlacedItem):
     """Items drawn together: scaled, rotated around their origin, and moved to x, y."""
 
     kind: Literal["group"]
@@ -145,7 +145,7 @@ Item: TypeAlias = Annotated[
 """One thing in a picture. Later items cover earlier ones."""
 
 
-class Scene(_Data):
+class Scene(_SceneData):
     """A picture as data: its canvas, and items from back to front."""
 
     description: str = ""

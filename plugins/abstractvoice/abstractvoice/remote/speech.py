@@ -10,7 +10,7 @@ from abstractcore import InvalidInputError, Usage
 from abstractcore.ports import Runtime
 from abstractcore.schema import Billing
 
-from ..arriving_text import one, sentences_of
+from ..arriving_text import sentences_of, single_piece
 from ..sound.encoding import Encoder
 from ..text import SpeakableText, Utterance
 from ..transcripts import SaidPiece, said_words
@@ -54,7 +54,7 @@ class RemoteSpeech:
         group: list[Utterance] = []
         size = 0
         groups: list[list[Utterance]] = []
-        async for utterance in sentences_of(one(text), speakable, self._runtime):
+        async for utterance in sentences_of(single_piece(text), speakable, self._runtime):
             if group and size + len(utterance.text) + 1 > self._row.longest:
                 groups.append(group)
                 group, size = [], 0

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from abstractcore import AudioPart, CallWarning, ConfigurationError, InvalidInputError
 from abstractcore.ports import BackendOwner, Made
 
-from ..arriving_text import one
+from ..arriving_text import single_piece
 from ..sound.formats import format_named
 from ..transcripts import SaidPiece, SoundParts
 from .calls import VendorCalls
@@ -84,7 +84,7 @@ class RemoteVoice:
         spoken = self._spoken(asked, format, whole=False)
         parts = SoundParts(spoken.media_type)
         try:
-            async with aclosing(spoken.sentences(one(text) if isinstance(text, str) else text)) as sentences:
+            async with aclosing(spoken.sentences(single_piece(text) if isinstance(text, str) else text)) as sentences:
                 async for piece, encoded in sentences:
                     for part in parts.feed(piece, encoded):
                         yield part
@@ -160,14 +160,14 @@ class ListingVoice(RemoteVoice):
         return rows
 
 
-class ListsAndLive(ListsVoices, LiveFormat, Protocol):
+class ListingLiveFormat(ListsVoices, LiveFormat, Protocol):
     """The format of a vendor that lists its voices, and speaks over WebSocket."""
 
 
 class LiveVoice(ListingVoice):
     """A vendor whose streams may use one WebSocket connection instead of a request for each sentence."""
 
-    def __init__(self, owner: BackendOwner, format: ListsAndLive) -> None:
+    def __init__(self, owner: BackendOwner, format: ListingLiveFormat) -> None:
         super().__init__(owner, format)
         self._live = format
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from ..sound.samples import Samples
-from .english import Said
+from .english import PronouncedWord
 from .sessions import LoadSession
 from .voices import VoiceRow, families
 
@@ -32,7 +32,7 @@ class Kokoro:
         self._styles = np.memmap(folder / about["styles"], np.float32, "r", shape=(len(self._places), _STYLES, _WIDTH))
         self._session = load(folder / about["file"])
 
-    def symbols(self, said: Sequence[Said]) -> list[list[int]]:
+    def symbols(self, said: Sequence[PronouncedWord]) -> list[list[int]]:
         """Returns the symbols of each word or mark."""
         return [[self._symbols[each] for each in self._spelled(word) if each in self._symbols] for word in said]
 
@@ -48,7 +48,7 @@ class Kokoro:
         }
         return self._session.run(inputs)
 
-    def _spelled(self, said: Said) -> str:
+    def _spelled(self, said: PronouncedWord) -> str:
         if said.mark:
             return said.mark
         text = "".join(said.phonemes)

@@ -8,11 +8,11 @@ from abstractcore.ports import Isolation
 
 from .kokoro import Kokoro
 from .piper import Piper
-from .sessions import IsolatedSession, LoadSession, Once, SessionHere
+from .sessions import IsolatedSession, LoadSession, PerProcessCache, UnisolatedSession
 from .speaker import Speaker, VoiceModel
 from .voices import VoiceRow
 
-_models = Once()
+_models = PerProcessCache()
 
 
 def speaker(
@@ -28,6 +28,6 @@ def speaker(
     if isolation is not None:
         return Speaker(loaded(lambda file: IsolatedSession(file, threads, isolation)), voice)
     model = _models.get(
-        (voice.family, folder, threads, variation), lambda: loaded(lambda file: SessionHere(file, threads))
+        (voice.family, folder, threads, variation), lambda: loaded(lambda file: UnisolatedSession(file, threads))
     )
     return Speaker(model, voice)

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from ..sound.samples import Samples
-from .english import Said
+from .english import PronouncedWord
 from .sessions import LoadSession
 from .voices import VoiceRow, families
 
@@ -30,7 +30,7 @@ class Piper:
         self._noise = variation * inference["noise_scale"], variation * inference["noise_w"]
         self._session = load(folder / family["file"])
 
-    def symbols(self, said: Sequence[Said]) -> list[list[int]]:
+    def symbols(self, said: Sequence[PronouncedWord]) -> list[list[int]]:
         """Returns the symbols of each word or mark."""
         return [[self._ids[each] for each in _spelled(word) if each in self._ids] for word in said]
 
@@ -49,5 +49,5 @@ class Piper:
         return self._session.run(inputs)
 
 
-def _spelled(said: Said) -> str:
+def _spelled(said: PronouncedWord) -> str:
     return said.mark.replace("\u2026", ".") if said.mark else f" {''.join(said.phonemes)}"

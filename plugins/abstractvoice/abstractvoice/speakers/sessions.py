@@ -33,7 +33,7 @@ class VoiceSession(Protocol):
 LoadSession: TypeAlias = Callable[[Path], VoiceSession]
 
 
-class SessionHere:
+class UnisolatedSession:
     """A model that is loaded here. It runs on `threads` threads, and may be used from several."""
 
     def __init__(self, file: Path, threads: int) -> None:
@@ -87,10 +87,10 @@ class IsolatedSession:
 
 def sound_of(file: Path, threads: int, inputs: Inputs) -> Generator[bytes]:
     """Yields the sound that a model makes, in a process of `Isolation`, where it stays loaded."""
-    yield _sessions.get((file, threads), partial(SessionHere, file, threads)).run(inputs).tobytes()
+    yield _sessions.get((file, threads), partial(UnisolatedSession, file, threads)).run(inputs).tobytes()
 
 
-class Once:
+class PerProcessCache:
     """Objects that are made once for each key in each process, also if several threads ask at the same time.
 
     A forked process has a copy of the lock, but not of the thread that may hold it, nor of the threads of a model.
@@ -110,4 +110,4 @@ class Once:
             return made[key]
 
 
-_sessions = Once()
+_sessions = PerProcessCache()

@@ -14,7 +14,7 @@ from abstractcore import MediaError
 from ..sound.samples import Samples
 from ..sound.silence import silence, trimmed
 from ..text import Utterance
-from .english import Lexicon, Said, pronounced
+from .english import Lexicon, PronouncedWord, pronounced
 from .voices import VoiceRow
 
 _FIRST = 32
@@ -38,7 +38,7 @@ class VoiceModel(Protocol):
         """The most symbols at once."""
         ...
 
-    def symbols(self, said: Sequence[Said]) -> list[list[int]]:
+    def symbols(self, said: Sequence[PronouncedWord]) -> list[list[int]]:
         """Returns the symbols of each word or mark."""
         ...
 
@@ -101,7 +101,9 @@ class Speaker:
         return np.concatenate([self._sound(half, speed) for half in (symbols[:middle], symbols[middle:])])
 
 
-def _parts(said: Sequence[Said], symbols: Sequence[list[int]], first: int, longest: int) -> list[tuple[int, int]]:
+def _parts(
+    said: Sequence[PronouncedWord], symbols: Sequence[list[int]], first: int, longest: int
+) -> list[tuple[int, int]]:
     """Returns the first and last index of each piece: of `first` symbols at most, then of `longest`.
 
     A piece ends after a mark if one is in its second half, else between words. Marks stay with the word before them.

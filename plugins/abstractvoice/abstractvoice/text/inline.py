@@ -8,7 +8,7 @@ import re
 from .code import address_words, code_words
 from .emoji import EMOJI, emoji_words
 from .formulas import formula_words
-from .mapped import Mapped
+from .mapped import MappedText
 
 _CODE = re.compile(r"(?P<ticks>`{1,20}+)(?P<code>[^`\n](?:[^\n]{0,500}?[^`\n])?)(?P=ticks)(?!`)")
 _FORMULA = re.compile(
@@ -34,7 +34,7 @@ _SNAKE = re.compile(r"\b(?!\d+_\d)[A-Za-z0-9]+(?:_[A-Za-z0-9]+)+\b|\b[a-z]+(?:[A
 _LINES = re.compile(r"(?<!\s)\s*\n\s*")
 
 
-def plain(content: Mapped) -> Mapped:
+def plain(content: MappedText) -> MappedText:
     """Returns a passage as plain text, in which all that has no sound is left out or named."""
     text = content.sub(_COMMENT, lambda _: "")
     text = text.sub(_CODE, lambda code: code_words(code["code"]))
@@ -53,6 +53,6 @@ def plain(content: Mapped) -> Mapped:
     return text.sub(_LINES, lambda _: " ")
 
 
-def _with_parts(text: Mapped, pattern: re.Pattern[str], group: str) -> Mapped:
+def _with_parts(text: MappedText, pattern: re.Pattern[str], group: str) -> MappedText:
     """Returns the text with each match replaced by one of its groups, whose characters keep their places."""
     return text.sub(pattern, lambda match: text.part(match, group))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .lines import LineStart, line_start
-from .mapped import Mapped
+from .mapped import MappedText
 from .sentence_ends import sentence_end
 from .utterances import Kind, Passage
 
@@ -43,7 +43,7 @@ class MarkdownScanner:
         """The kind of the paragraph in which the text stands; None at the beginning of a line."""
         self._fence: _Fence | None = None
         self._headers: list[str] | None = None
-        self._label = Mapped("", ())
+        self._label = MappedText("", ())
         """What is said before the item that begins."""
 
     def feed(self, text: str) -> Iterator[Passage]:
@@ -101,9 +101,9 @@ class MarkdownScanner:
         end = sentence_end(self._text, self._at, final, kind == "heading")
         if end is None:
             return None
-        content = Mapped.of(self._text[self._at : end.content], self._base + self._at)
+        content = MappedText.of(self._text[self._at : end.content], self._base + self._at)
         self._at = end.next
-        content, self._label = Mapped.joined((self._label, content)), Mapped("", ())
+        content, self._label = MappedText.joined((self._label, content)), MappedText("", ())
         if end.last:
             self._kind = None
         return Passage(kind, content, end.last)
@@ -120,7 +120,7 @@ class MarkdownScanner:
         box = _BOX.match(rest + "\n" if final else rest)
         self._at = content + 3 if box else content
         label = (f"{line.number}: " if line.number else "") + (_LABELS[box[0]] if box else "")
-        self._label = Mapped.said(label, (start, self._base + self._at))
+        self._label = MappedText.said(label, (start, self._base + self._at))
 
     def _open_fence(self, line: LineStart) -> None:
         end = self._line_end(line.content)
@@ -147,7 +147,7 @@ class MarkdownScanner:
 
     def _code(self, fence: _Fence, end: int) -> Passage:
         about = f"{fence.language}\n{fence.lines}\n{fence.first if fence.lines == 1 else ''}"
-        return Passage("code", Mapped.said(about, (fence.start, self._base + end)), True)
+        return Passage("code", MappedText.said(about, (fence.start, self._base + end)), True)
 
     def _table(self, line: LineStart, final: bool) -> Passage | None:
         end = self._line_end(line.content)
@@ -164,28 +164,28 @@ class MarkdownScanner:
         return None
 
     def _row(self, start: int, end: int, headers: list[str]) -> Passage | None:
-        parts: list[Mapped] = []
+        parts: list[MappedText] = []
         for number, cell in enumerate(self._cells(start, end)):
             if not cell.text.strip():
                 continue
             place = cell.spans[0][0]
             label = headers[number] if number < len(headers) else ""
             before = ("; " if parts else "") + (f"{label}: " if label else "")
-            parts += [Mapped.said(before, (place, place)), cell]
+            parts += [MappedText.said(before, (place, place)), cell]
         self._at = end
-        return Passage("row", Mapped.joined(parts), True) if parts else None
+        return Passage("row", MappedText.joined(parts), True) if parts else None
 
-    def _cells(self, start: int, end: int) -> list[Mapped]:
+    def _cells(self, start: int, end: int) -> list[MappedText]:
         """Returns the cells of a row, without the space around them."""
         row = self._text[start:end].rstrip()
         inner = row[1:]
         if inner.endswith("|") and not inner.endswith("\\|"):
             inner = inner[:-1]
-        cells: list[Mapped] = []
+        cells: list[MappedText] = []
         place = 0
         for part in _CELL.split(inner):
             first = place + len(part) - len(part.lstrip())
-            cells.append(Mapped.of(part.strip(), self._base + start + 1 + first))
+            cells.append(MappedText.of(part.strip(), self._base + start + 1 + first))
             place += len(part) + 1
         return cells
 
@@ -199,7 +199,7 @@ class MarkdownScanner:
             self._at, self._kind = line.content + 2, "text"
             return None
         start = self._base + line.content
-        content = Mapped.of(self._text[line.content + 2 : found], start + 2)
+        content = MappedText.of(self._text[line.content + 2 : found], start + 2)
         self._at = found + 2
         return Passage("math", content, True) if content.text else None
 

@@ -9,7 +9,7 @@ from .code import block_words
 from .english import english_words
 from .formulas import formula_words
 from .inline import plain
-from .mapped import Mapped
+from .mapped import MappedText
 from .scanner import MarkdownScanner
 from .utterances import Passage, Utterance
 
@@ -55,7 +55,7 @@ class SpeakableText:
         if not _SAID.search(said.text):
             return None
         if passage.last and not _STOPPED.search(said.text):
-            said = Mapped.joined((said, Mapped.said(".", (end, end))))
+            said = MappedText.joined((said, MappedText.said(".", (end, end))))
         self._end = end
         return Utterance(said, start, end, passage.kind, passage.last)
 
@@ -66,16 +66,16 @@ def speakable(text: str, language: str = "en", *, words: bool = True) -> list[Ut
     return [*whole.feed(text), *whole.finish()]
 
 
-def _words(passage: Passage) -> Mapped:
+def _words(passage: Passage) -> MappedText:
     content = passage.content
     if passage.kind == "code":
-        return Mapped.said(block_words(content.text), content.spans[0])
+        return MappedText.said(block_words(content.text), content.spans[0])
     if passage.kind == "math":
-        return Mapped.said(formula_words(content.text), content.span(0, len(content)))
+        return MappedText.said(formula_words(content.text), content.span(0, len(content)))
     return plain(content)
 
 
-def _tidy(said: Mapped) -> Mapped:
+def _tidy(said: MappedText) -> MappedText:
     """Returns the text with single spaces, and marks where a reader would expect them."""
     said = said.sub(_EMPTY_BRACKETS, lambda _: " ").sub(_SPACE, lambda _: " ")
     said = said.sub(_BEFORE_MARK, lambda _: "").sub(_MARKS, lambda marks: marks[1] or "")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from .mapped import Mapped
+from .mapped import MappedText
 
 Kind: TypeAlias = Literal["text", "heading", "item", "row", "code", "math"]
 
@@ -18,7 +18,7 @@ class Passage:
     """
 
     kind: Kind
-    content: Mapped
+    content: MappedText
     last: bool
 
 
@@ -26,7 +26,7 @@ class Passage:
 class Utterance:
     """A sentence to be said. `start` and `end` are the characters of the source that it stands for."""
 
-    said: Mapped
+    said: MappedText
     start: int
     end: int
     kind: Kind

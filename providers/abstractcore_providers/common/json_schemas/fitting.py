@@ -10,7 +10,7 @@ from abstractcore.schema import CallWarning, JSONObject, OutputSchema, SchemaErr
 
 from .changes import SchemaChanges
 from .property_names import sent_properties, with_sent_properties
-from .recent import Recent, Rewriting
+from .recent import RewritingCache, SchemaRewriting
 from .rewriting import rewritten
 from .rules import AS_IT_IS, Effect, Rules, SchemaRules
 from .subschemas import ROOT
@@ -22,7 +22,7 @@ _CODES: Mapping[Effect, str] = {
 }
 _OUTPUT = "output.schema"
 _HINT = "Correct the schema: no vendor accepts it."
-_RECENT: Recent[Rewriting] = Recent()
+_RECENT: RewritingCache[SchemaRewriting] = RewritingCache()
 
 
 def fit_tool(
@@ -91,7 +91,7 @@ def _fit(
     return rewriting.plain
 
 
-def _rewriting(schema: JSONObject, rules: Rules, path: str, *, is_tool: bool) -> Rewriting:
+def _rewriting(schema: JSONObject, rules: Rules, path: str, *, is_tool: bool) -> SchemaRewriting:
     rewriting = _RECENT.find(schema, rules, is_tool)
     if rewriting is None:
         changes = SchemaChanges()
@@ -100,7 +100,7 @@ def _rewriting(schema: JSONObject, rules: Rules, path: str, *, is_tool: bool) ->
     return rewriting
 
 
-def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: SchemaChanges, is_tool: bool) -> Rewriting:
+def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: SchemaChanges, is_tool: bool) -> SchemaRewriting:
     try:
         whole = rewritten(schema, rules, changes, is_tool=is_tool)
         names = sent_properties(schema, rules.property_names)
@@ -111,4 +111,6 @@ def _rewrite(schema: JSONObject, rules: Rules, path: str, changes: SchemaChanges
         subpath = error.path.removeprefix(ROOT)
         message = error.message.removeprefix(f"{error.path}: ")
         raise InvalidInputError(message, path=f"{path}{subpath}", hint=error.hint or _HINT) from None
-    return Rewriting(sent, deepcopy(sent), changes.effect if changes.recorded else None, str(changes), changes.lost)
+    return SchemaRewriting(
+        sent, deepcopy(sent), changes.effect if changes.recorded else None, str(changes), changes.lost
+    )

@@ -9,7 +9,7 @@ from abstractcore.schema import JSONObject
 
 from ..name_rules import NameRule
 from .changes import SchemaChanges
-from .recent import Recent
+from .recent import RewritingCache
 from .references import renamed_reference
 from .subschemas import KINDS, ROOT, Node, is_list
 
@@ -17,7 +17,7 @@ _DATA = frozenset({"const", "default", "enum", "examples"})
 _BY_PROPERTY = frozenset({"dependencies", "dependentRequired", "dependentSchemas"})
 _NAMES = frozenset({"required", "propertyOrdering"})
 _VALUES = frozenset({"const", "enum"})
-_RECENT: Recent[Mapping[str, str]] = Recent()
+_RECENT: RewritingCache[Mapping[str, str]] = RewritingCache()
 
 
 def sent_properties(schema: JSONObject, rule: NameRule | None) -> Mapping[str, str]:
@@ -58,10 +58,10 @@ def with_sent_properties(
     schema: Mapping[str, Any], names: Mapping[str, str], changes: SchemaChanges
 ) -> Mapping[str, Any]:
     """Returns a valid schema with `names` for its properties. Changes are added to `changes`."""
-    return cast("Mapping[str, Any]", _Renaming(names, changes).schema(schema, ROOT))
+    return cast("Mapping[str, Any]", _PropertyRenamer(names, changes).schema(schema, ROOT))
 
 
-class _Renaming:
+class _PropertyRenamer:
     def __init__(self, names: Mapping[str, str], changes: SchemaChanges) -> None:
         self._names = names
         self._changes = changes

@@ -13,7 +13,7 @@ _MOST = 256
 _LARGEST = 200
 
 
-class Rewriting(NamedTuple):
+class SchemaRewriting(NamedTuple):
     """The rewritten schema, the effect of its changes (None if unchanged), and their description.
 
     `plain` is the schema of plain dicts and lists, for request bodies: pydantic writes those many times faster than
@@ -28,7 +28,7 @@ class Rewriting(NamedTuple):
     """The changes by which structure is lost; empty if there are none."""
 
 
-class Recent(Generic[T]):
+class RewritingCache(Generic[T]):
     """Caches results for small schemas by identity, which is safe while they are referenced here. Cleared when full.
 
     Schemas of a call are immutable, so the same object has the same result by the same rules.

@@ -32,11 +32,11 @@ def rewritten(
 
     Raises `InvalidInputError` with the path of an invalid schema, or of one that the rules cannot express.
     """
-    rewriting = _Rewriting(schema, rules, changes)
+    rewriting = _SchemaRewriter(schema, rules, changes)
     whole = rewriting.whole(is_tool)
     if rewriting.turns and changes.effect != "same":
         changes.begin_again()
-        whole = _Rewriting(schema, rules, changes, without_turns=True).whole(is_tool)
+        whole = _SchemaRewriter(schema, rules, changes, without_turns=True).whole(is_tool)
     if not changes.recorded:
         whole = schema
     if rules.limits is not None:
@@ -44,7 +44,7 @@ def rewritten(
     return whole
 
 
-class _Rewriting:
+class _SchemaRewriter:
     """The rewriting of one schema."""
 
     def __init__(

@@ -21,7 +21,7 @@ from ...common.json_reading import Object
 from ...common.text_blocks import is_plain
 from .block_fields import BLOCK_FIELDS
 from .vocabulary import WARNINGS, cache_to_theirs
-from .writing import Writing
+from .writing import RequestState
 
 IMAGE_TYPES = frozenset({"image/jpeg", "image/png", "image/gif", "image/webp"})
 PDF = "application/pdf"
@@ -32,7 +32,7 @@ _PLAIN_OR_CACHED = {"type", "text", "cache_control"}
 _TEXT_TYPES = frozenset({"application/json", "application/xml", "application/yaml", "application/x-yaml"})
 
 
-def write_content(part: ContentPart, path: str, writing: Writing) -> Object:
+def write_content(part: ContentPart, path: str, writing: RequestState) -> Object:
     """Returns a text, image or document block; raises `UnsupportedContentError` with the path for any other content."""
     if isinstance(part, TextPart):
         if part.citations:
@@ -52,14 +52,14 @@ def write_content(part: ContentPart, path: str, writing: Writing) -> Object:
     return with_extras(block, part, path, writing)
 
 
-def with_extras(block: Object, part: ContentPart | ToolCall | ToolResult, path: str, writing: Writing) -> Object:
+def with_extras(block: Object, part: ContentPart | ToolCall | ToolResult, path: str, writing: RequestState) -> Object:
     """Returns `block` with the cache point and the provider options of its part."""
     block = with_cache(block, part, path, writing)
     return with_options(block, part, path, writing.provider, BLOCK_FIELDS[block["type"]], writing.warnings)
 
 
 def with_cache(
-    block: Object, item: ContentPart | ToolCall | ToolResult | ToolSpec, path: str, writing: Writing
+    block: Object, item: ContentPart | ToolCall | ToolResult | ToolSpec, path: str, writing: RequestState
 ) -> Object:
     """Returns `block` with the cache point of its part."""
     cache = writing.cache_times.fit(item.cache, path, writing.warnings)
@@ -87,7 +87,7 @@ def _image_source(blob: Blob, path: str, provider: str) -> Object:
     return {"type": "base64", "media_type": blob.media_type, "data": write_base64(blob, path)}
 
 
-def _document_source(blob: Blob, path: str, writing: Writing) -> Object:
+def _document_source(blob: Blob, path: str, writing: RequestState) -> Object:
     kept = kept_id(blob, writing.provider, path)
     if kept is not None:
         return {"type": "file", "file_id": kept}

@@ -10,8 +10,8 @@ from abstractcore.schema import CallWarning, Encoded, JSONObject, ModelCall, Wir
 
 from ...common.claude_thinking import (
     EFFORTS,
-    Given,
     Thinking,
+    ThinkingOption,
     has_thinking,
     highest_effort_without_thinking,
     read_claude_thinking,
@@ -34,7 +34,7 @@ from .tool_choice import choice_to_theirs
 from .tools import tools_to_theirs
 from .vocabulary import CALL_FIELDS, SAMPLING, THINKING_BLOCKS, WARNINGS
 from .write_messages import write_messages
-from .writing import Writing
+from .writing import RequestState
 
 PATH = "/messages"
 _HIGHEST_TEMPERATURE = 1.0
@@ -79,7 +79,7 @@ def draft(call: ModelCall, dialect: MessagesDialect) -> RequestDraft:
     options_path = f"provider_options.{dialect.provider}"
     options = dict(options_for(call, dialect.provider, warnings))
     has_options = bool(options)
-    writing = Writing(dialect.provider, warnings)
+    writing = RequestState(dialect.provider, warnings)
     tools = tools_to_theirs(call, options.pop("tools", None), f"{options_path}.tools", writing, dialect.computer_tool)
     conversation = write_messages(call, dialect, writing, tools)
     limit = call.sampling.max_output_tokens
@@ -123,7 +123,7 @@ def _add_thinking(
     """Adds the field `thinking`, of the call and of the option `thinking`, and the effort."""
     config = options.get("output_config")
     effort = as_object(config).get("effort")
-    given = Given(options.pop("thinking", None), f"{path}.thinking", effort)
+    given = ThinkingOption(options.pop("thinking", None), f"{path}.thinking", effort)
     field, level = write_claude_thinking(asked, given, replays=replays, settings=dialect, warnings=warnings)
     if field is not None:
         body["thinking"] = field

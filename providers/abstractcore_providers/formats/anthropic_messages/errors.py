@@ -19,9 +19,9 @@ from ...common.error_table import (
     DELETE_FILES,
     NUMBER,
     SHORTEN,
+    ErrorPattern,
     ErrorRow,
     ErrorTable,
-    Narrower,
     ReportedError,
     failure,
     read_failure,
@@ -68,11 +68,13 @@ _TABLE = ErrorTable(
     types={"request_too_large": errors.BadRequestError, "conflict_error": errors.OverloadedError},
     vague=frozenset({"invalid_request_error"}),
     narrower=(
-        Narrower(re.compile(r"model", re.IGNORECASE), errors.ModelNotFoundError, (errors.NotFoundError,)),
-        Narrower(_OVERFLOW, errors.ContextOverflowError, _BAD_REQUEST),
-        Narrower(_TOO_MUCH, errors.ContextOverflowError, _BAD_REQUEST),
-        Narrower(re.compile(r"blocked by content filtering", re.IGNORECASE), errors.ContentFilterError, _BAD_REQUEST),
-        Narrower(_CREDIT, errors.QuotaError, _BAD_REQUEST),
+        ErrorPattern(re.compile(r"model", re.IGNORECASE), errors.ModelNotFoundError, (errors.NotFoundError,)),
+        ErrorPattern(_OVERFLOW, errors.ContextOverflowError, _BAD_REQUEST),
+        ErrorPattern(_TOO_MUCH, errors.ContextOverflowError, _BAD_REQUEST),
+        ErrorPattern(
+            re.compile(r"blocked by content filtering", re.IGNORECASE), errors.ContentFilterError, _BAD_REQUEST
+        ),
+        ErrorPattern(_CREDIT, errors.QuotaError, _BAD_REQUEST),
     ),
     counts=(_OVERFLOW,),
     hints={

@@ -17,7 +17,7 @@ from ...common.text_blocks import as_content
 from .block_fields import BLOCK_FIELDS
 from .content import append_block, write_content
 from .dialect import MessagesDialect
-from .writing import Writing
+from .writing import RequestState
 
 _BEGINS: Object = {"citations": None}
 """An empty option that marks the start of a message where a text could otherwise continue the previous one."""
@@ -45,7 +45,7 @@ def _may_stay(messages: Sequence[Message], index: int) -> bool:
     return texts and messages[index - 1].role in ("user", "tool") and after == "assistant"
 
 
-def write_system(messages: Iterable[tuple[int, Message]], writing: Writing) -> str | list[Object] | None:
+def write_system(messages: Iterable[tuple[int, Message]], writing: RequestState) -> str | list[Object] | None:
     """Returns the system prompt: a single text as a string, several as a list, and None if there is none."""
     blocks: list[Object] = []
     for index, message in messages:

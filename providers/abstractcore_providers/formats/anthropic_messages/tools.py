@@ -15,14 +15,14 @@ from ...common.tool_parameters import describe_tool, read_parameters, read_tool_
 from .content import with_cache
 from .hosted_tools import TOOL_SEARCH, hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
 from .vocabulary import cache_to_ours
-from .writing import Writing
+from .writing import RequestState
 
 _FIELDS = frozenset({"type", "name", "description", "input_schema", "strict", "cache_control"})
 _SEARCHED = _FIELDS | {"defer_loading"}
 """The fields of tools in a request with a tool search."""
 
 
-def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: Writing, computer: str) -> list[Object]:
+def tools_to_theirs(call: ModelCall, others: Any, path: str, writing: RequestState, computer: str) -> list[Object]:
     """Returns the definitions: the caller's, the hosted ones, and `others` (at `path`), which the schema does not
     model. `computer` is the type of the model's tool for computer use.
     """
@@ -49,7 +49,7 @@ def is_modelled(data: Any, computer: str) -> bool:
     return not tool or is_own_tool(tool) or hosted_tool_to_ours(tool, computer) is not None
 
 
-def _tool(tool: ToolSpec, path: str, writing: Writing, searched: bool) -> Object:
+def _tool(tool: ToolSpec, path: str, writing: RequestState, searched: bool) -> Object:
     """Returns a definition. `defer` is written if the call has a tool search; the API then refuses a cache point."""
     data = describe_tool(tool)
     data["input_schema"], strict = write_parameters(tool, path, ANTHROPIC, writing.warnings)

@@ -17,7 +17,7 @@ from .citations import cited_blocks, own_citation
 from .content import append_block, with_cache, with_extras
 from .tool_searches import LEFT_OUT, is_search_among
 from .vocabulary import WARNINGS
-from .writing import Writing
+from .writing import RequestState
 
 BLANK_TEXT = "an assistant message of only whitespace is refused"
 """Whitespace that models write before a tool call. The API's error: `text content blocks must contain non-whitespace
@@ -37,7 +37,7 @@ class AnswerWriter:
 
     origin: str | None
     inputs: list[str]
-    writing: Writing
+    writing: RequestState
     replays: bool = True
     documents: bool = True
     searches_left_out: frozenset[str] = frozenset()

@@ -24,7 +24,7 @@ from .system_messages import belong_at_top, write_system
 from .tool_searches import unrepeatable_searches
 from .vocabulary import WARNINGS
 from .write_answer import AnswerWriter
-from .writing import Writing
+from .writing import RequestState
 
 _LEGAL_ID = re.compile("[a-zA-Z0-9_-]+")
 
@@ -39,7 +39,7 @@ class EncodedConversation:
 
 
 def write_messages(
-    call: ModelCall, dialect: MessagesDialect, writing: Writing, tools: Sequence[Object]
+    call: ModelCall, dialect: MessagesDialect, writing: RequestState, tools: Sequence[Object]
 ) -> EncodedConversation:
     """Returns the conversation beside the definitions of `tools`; a message without any part left is omitted.
 
@@ -71,7 +71,7 @@ def write_messages(
     return written
 
 
-def _content(parts: Sequence[Part], path: str, writing: Writing) -> str | list[Object]:
+def _content(parts: Sequence[Part], path: str, writing: RequestState) -> str | list[Object]:
     """Returns a single text as a string, anything else as a list of blocks."""
     blocks: list[Object] = []
     for index, part in enumerate(parts):
@@ -86,7 +86,7 @@ def _content(parts: Sequence[Part], path: str, writing: Writing) -> str | list[O
     return as_content(blocks)
 
 
-def _result(part: Part, turn: int, index: int, ids: SentCallIds, writing: Writing) -> Object:
+def _result(part: Part, turn: int, index: int, ids: SentCallIds, writing: RequestState) -> Object:
     assert isinstance(part, ToolResult)
     path = f"messages[{turn}].parts[{index}]"
     block: Object = {"type": "tool_result", "tool_use_id": ids.of_result(turn, part.call_id)}
@@ -98,7 +98,7 @@ def _result(part: Part, turn: int, index: int, ids: SentCallIds, writing: Writin
     return with_extras(block, part, path, writing)
 
 
-def _shown_by_tool(item: ContentPart, result: ToolResult, path: str, writing: Writing) -> Object:
+def _shown_by_tool(item: ContentPart, result: ToolResult, path: str, writing: RequestState) -> Object:
     try:
         return write_content(item, path, writing)
     except UnsupportedContentError as error:

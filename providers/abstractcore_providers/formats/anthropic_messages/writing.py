@@ -10,7 +10,7 @@ from ...common.cache_times import CacheTimes
 
 
 @dataclass(frozen=True, slots=True)
-class Writing:
+class RequestState:
     """The state of one request. `provider` is the one whose files, options and opaque parts are sent."""
 
     provider: str

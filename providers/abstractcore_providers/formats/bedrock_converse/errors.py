@@ -14,7 +14,16 @@ from abstractcore.schema import WireResponse
 
 from ...common.error_bodies import body_reports_error, reported_in
 from ...common.error_statuses import class_of
-from ...common.error_table import NUMBER, SHORTEN, ErrorRow, ErrorTable, Narrower, ReportedError, failure, read_failure
+from ...common.error_table import (
+    NUMBER,
+    SHORTEN,
+    ErrorPattern,
+    ErrorRow,
+    ErrorTable,
+    ReportedError,
+    failure,
+    read_failure,
+)
 from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.surrogates import mend
 
@@ -69,11 +78,11 @@ _TABLE = ErrorTable(
         ErrorRow(errors.BadRequestError, 400, "ValidationError"),
     ),
     narrower=(
-        Narrower(_OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
-        Narrower(_FILTERED, errors.ContentFilterError, (errors.BadRequestError,)),
-        Narrower(_WRONG_MODEL, errors.ModelNotFoundError, (errors.BadRequestError,)),
-        Narrower(_WRONG_KEY, errors.AuthenticationError, (errors.AccessDeniedError,)),
-        Narrower(re.compile(r"per day", re.IGNORECASE), errors.QuotaError, (errors.RateLimitError,)),
+        ErrorPattern(_OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
+        ErrorPattern(_FILTERED, errors.ContentFilterError, (errors.BadRequestError,)),
+        ErrorPattern(_WRONG_MODEL, errors.ModelNotFoundError, (errors.BadRequestError,)),
+        ErrorPattern(_WRONG_KEY, errors.AuthenticationError, (errors.AccessDeniedError,)),
+        ErrorPattern(re.compile(r"per day", re.IGNORECASE), errors.QuotaError, (errors.RateLimitError,)),
     ),
     counts=_COUNTS,
     hints={

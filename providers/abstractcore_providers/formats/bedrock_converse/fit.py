@@ -44,7 +44,7 @@ blank`.
 
 
 @dataclass(frozen=True, slots=True)
-class Fitting:
+class PartFitter:
     """Adjusts the parts of one message. `origin` is the model whose reasoning may be sent back, if `replays`."""
 
     role: Role

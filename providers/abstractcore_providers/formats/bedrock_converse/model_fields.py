@@ -12,8 +12,8 @@ from abstractcore.schema import CallWarning, ModelCall, ThinkingLevel, ToolChoic
 from ...common.claude_thinking import (
     BINDING_BETA,
     EFFORTS,
-    Given,
     Thinking,
+    ThinkingOption,
     has_thinking,
     highest_effort_without_thinking,
     read_claude_thinking,
@@ -79,7 +79,7 @@ def _write_claude(
     fields, output = as_object(options.get(FIELDS)), as_object(options.get(OUTPUT))
     group = f"{_OPTIONS}.{FIELDS}"
     whole = f"{group}.{_CLAUDE}" if len(fields) > 1 else group
-    given = Given(fields.get(_CLAUDE), f"{group}.{_CLAUDE}", output.get("effort"), whole)
+    given = ThinkingOption(fields.get(_CLAUDE), f"{group}.{_CLAUDE}", output.get("effort"), whole)
     written, effort = write_claude_thinking(
         asked,
         given,

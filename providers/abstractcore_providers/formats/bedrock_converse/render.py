@@ -23,7 +23,7 @@ from ...common.item_options import with_options_for
 from ...common.json_reading import Object
 from ...common.raw_arguments import written_with
 from .block_fields import BLOCK_FIELDS
-from .fit import Fitting, fit_reasoning
+from .fit import PartFitter, fit_reasoning
 from .media_blocks import write_media
 from .read_blocks import INPUT
 from .usage import BILLING, usage_to_theirs
@@ -60,7 +60,7 @@ def fit_answer(part: Part, path: str, warnings: list[CallWarning]) -> Part | Non
         if part.origin is not None:
             warnings.append(CallWarning("origin_left_out", f"{path}.origin", "a reply does not name its model"))
         return fit_reasoning(replace(part, origin=None), path, warnings)
-    fitting = Fitting("assistant", None, warnings)
+    fitting = PartFitter("assistant", None, warnings)
     if isinstance(part, ToolCall):
         return _fitted_call(part, path, warnings)
     if isinstance(part, TextPart | HostedToolCall):

@@ -13,7 +13,7 @@ from ...common.cache_times import CacheTimes
 from ...common.conversations import refuse_system_only, refuse_unanswered_calls
 from ...common.item_options import name_options_left_out
 from ...common.reasoning_origins import origin_of
-from .fit import Fitting, fits
+from .fit import PartFitter, fits
 from .vocabulary import PROVIDER, WARNINGS
 
 
@@ -44,7 +44,9 @@ def turns_of(
     for index, message in sorted(enumerate(call.messages), key=lambda numbered: numbered[1].role != "system"):
         own: list[CallWarning] = []
         fitted = (
-            message if _fits(message) else _fitted(message, index, Fitting(message.role, origin, own, times, replays))
+            message
+            if _fits(message)
+            else _fitted(message, index, PartFitter(message.role, origin, own, times, replays))
         )
         if fitted is None:
             warnings += own
@@ -88,7 +90,7 @@ def _fits(message: Message) -> bool:
     return not message.provider_options and all(map(fits, message.parts))
 
 
-def _fitted(message: Message, index: int, fitting: Fitting) -> Message | None:
+def _fitted(message: Message, index: int, fitting: PartFitter) -> Message | None:
     """Returns the message as it is sent; None if nothing is left of it."""
     if message.provider_options:
         why = "adjacent messages are sent as one"

@@ -16,8 +16,8 @@ from ...common.error_bodies import body_reports_error, reported_in
 from ...common.error_table import (
     CHECK_MODEL,
     SHORTEN,
+    ErrorPattern,
     ErrorTable,
-    Narrower,
     ReportedError,
     failure,
     own_rows,
@@ -38,13 +38,13 @@ _TABLE = ErrorTable(
     own_rows(content_filter=_DENIED_TOKEN, timeout=504),
     statuses={_DENIED_TOKEN: errors.ContentFilterError},
     narrower=(
-        Narrower(
+        ErrorPattern(
             re.compile(r"too many tokens: (?!max tokens)"),
             errors.ContextOverflowError,
             (errors.BadRequestError, errors.ServerError),
         ),
-        Narrower(_MISSING_MODEL, errors.ModelNotFoundError, (errors.NotFoundError, errors.BadRequestError)),
-        Narrower(_QUOTA, errors.QuotaError, (errors.RateLimitError,)),
+        ErrorPattern(_MISSING_MODEL, errors.ModelNotFoundError, (errors.NotFoundError, errors.BadRequestError)),
+        ErrorPattern(_QUOTA, errors.QuotaError, (errors.RateLimitError,)),
     ),
     counts=(re.compile(r"cannot exceed (?P<context>\d{1,12}) - received (?P<prompt>\d{1,12})", re.ASCII),),
     hints={

@@ -20,9 +20,9 @@ from ...common.error_table import (
     CHECK_KEY,
     CHECK_MODEL,
     SHORTEN,
+    ErrorPattern,
     ErrorRow,
     ErrorTable,
-    Narrower,
     ReportedError,
     failure,
     read_failure,
@@ -54,9 +54,9 @@ _TABLE = ErrorTable(
         "payment_required": errors.QuotaError,
     },
     narrower=(
-        Narrower(google_errors.MODEL_NAMED, errors.ModelNotFoundError, (errors.NotFoundError,)),
-        Narrower(google_errors.OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
-        Narrower(re.compile(r"API key not valid"), errors.AuthenticationError, (errors.BadRequestError,)),
+        ErrorPattern(google_errors.MODEL_NAMED, errors.ModelNotFoundError, (errors.NotFoundError,)),
+        ErrorPattern(google_errors.OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError,)),
+        ErrorPattern(re.compile(r"API key not valid"), errors.AuthenticationError, (errors.BadRequestError,)),
     ),
     counts=(google_errors.OVERFLOW,),
     hints={

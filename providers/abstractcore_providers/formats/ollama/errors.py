@@ -13,7 +13,7 @@ from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
 from ...common.error_bodies import body_reports_error, error_object, reported_in
-from ...common.error_table import ErrorTable, Narrower, ReportedError, failure, own_rows, read_failure
+from ...common.error_table import ErrorPattern, ErrorTable, ReportedError, failure, own_rows, read_failure
 from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.surrogates import mend
 
@@ -27,9 +27,9 @@ _TABLE = ErrorTable(
     own_rows(),
     codes={"exceed_context_size_error": errors.ContextOverflowError},
     narrower=(
-        Narrower(_OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError, errors.ServerError)),
-        Narrower(_MISSING_MODEL, errors.ModelNotFoundError, (errors.NotFoundError, errors.ServerError)),
-        Narrower(re.compile("maximum pending requests exceeded"), errors.OverloadedError),
+        ErrorPattern(_OVERFLOW, errors.ContextOverflowError, (errors.BadRequestError, errors.ServerError)),
+        ErrorPattern(_MISSING_MODEL, errors.ModelNotFoundError, (errors.NotFoundError, errors.ServerError)),
+        ErrorPattern(re.compile("maximum pending requests exceeded"), errors.OverloadedError),
     ),
     hints={
         errors.AuthenticationError: "Sign in with `ollama signin`, or set OLLAMA_API_KEY, or pass api_key=...",

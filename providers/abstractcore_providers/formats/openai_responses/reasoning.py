@@ -33,7 +33,7 @@ def item_id(item: Object) -> str | None:
 
 def read_reasoning(item: Object, origin: str | None) -> list[Part]:
     """Returns the parts of a reasoning item: at least one."""
-    signature, redacted = sealed(item)
+    signature, redacted = signature_and_redacted(item)
     *some, last = [
         ReasoningPart(text_of(entry, "text") or "", signature_of(kind, signature), None, origin)
         for kind in KINDS
@@ -56,7 +56,7 @@ def _id_of(part: ReasoningPart) -> str | None:
     return part.signature and part.signature.removesuffix(_RAW)
 
 
-def sealed(item: Object) -> tuple[str | None, str | None]:
+def signature_and_redacted(item: Object) -> tuple[str | None, str | None]:
     """Returns the signature and the redacted data of an item."""
     encrypted = text_of(item, "encrypted_content")
     if encrypted is not None and encrypted.startswith(_PACKED):

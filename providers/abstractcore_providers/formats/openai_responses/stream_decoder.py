@@ -37,7 +37,7 @@ from .client_tools import client_tool, hosted_output, read_client_call
 from .decode import check_failure, is_stored
 from .hosted import HOSTED_TYPES, partial_image, read_hosted
 from .items import item_options, read_call, read_item
-from .reasoning import KINDS, sealed, signature_of
+from .reasoning import KINDS, signature_and_redacted, signature_of
 from .streamed_audio import StreamedResponsesAudio
 from .streamed_calls import STREAMED, StreamedResponsesCall
 from .usage import usage_to_ours
@@ -361,7 +361,7 @@ class ResponsesDecoder(FrameDecoder):
         for kind in KINDS:
             for index, entry in enumerate(objects_of(data, kind)):
                 self._complete(item, item.block(kind, index), ReasoningDelta, text_of(entry, "text"))
-        signature, redacted = sealed(data)
+        signature, redacted = signature_and_redacted(data)
         kinds = item.kinds() or {item.block("summary", 0): "summary"}
         last = max(kinds)
         for block, kind in kinds.items():

@@ -272,7 +272,7 @@ def test_command_that_cannot_serve_says_what_to_change(
     arguments: list[str], key: str, message: str, hint: str, monkeypatch: pytest.MonkeyPatch
 ):
     if "--http" not in arguments:
-        monkeypatch.setattr("abstractcore.mcp.server.claimed_wire", lambda: None)
+        monkeypatch.setattr("abstractcore.mcp.server.claim_standard_streams", lambda: None)
     variables = {"ABSTRACTCORE_SERVER_KEY": key} if key else {}
     shown = refused(*arguments, monkeypatch=monkeypatch, **variables)
     assert message in shown

@@ -18,7 +18,7 @@ from abstractcore import LLM, MediaError, RequestTimeoutError, Services, create_
 from abstractcore.concurrency.process_pool import ProcessPool
 from abstractcore.stores.models import FileModelStore
 from abstractcore.testing.sync_and_async import AsyncCalls, CallStyle, SyncCalls
-from abstractvoice.speakers.sessions import Once
+from abstractvoice.speakers.sessions import PerProcessCache
 from abstractvoice.speakers.voices import families
 from tests.backend_doubles import call
 
@@ -142,7 +142,7 @@ def test_isolated_voice_that_hangs_ends_at_the_time_limit(
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_forked_process_makes_its_own_models() -> None:
-    once = Once()
+    once = PerProcessCache()
     begun, end = threading.Event(), threading.Event()
 
     def slow() -> str:

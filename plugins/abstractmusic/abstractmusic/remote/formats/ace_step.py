@@ -11,11 +11,11 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
+    PendingJob,
     Step,
     TaskRequest,
-    Waiting,
     error_of,
     job_failed,
     json_object,
@@ -98,13 +98,13 @@ def _data(response: WireResponse) -> Any:
     return body.get("data")
 
 
-def _waiting(task: str, base_url: str, state: dict[str, Any]) -> Waiting:
+def _waiting(task: str, base_url: str, state: dict[str, Any]) -> PendingJob:
     poll = json_request(f"{base_url}/query_result", {"task_id_list": [task]})
     done = state.get("progress")
     share = float(done) if isinstance(done, int | float) and not isinstance(done, bool) else None
     position = state.get("queue_position")
     name = f"in the queue, {position} before it" if isinstance(position, int) else str(state.get("stage") or "queued")
-    return Waiting(task, poll, partial(_status, task, base_url), state=name, done=share)
+    return PendingJob(task, poll, partial(_status, task, base_url), state=name, done=share)
 
 
 def _status(task: str, base_url: str, response: WireResponse) -> Step:
@@ -125,7 +125,7 @@ def _status(task: str, base_url: str, response: WireResponse) -> Step:
         raise ServerError("the task succeeded without a file")
     first = results[0]
     about = {name: first.get(name) for name in ("seed_value", "metas", "lyrics") if first.get(name)}
-    return Finished(files, model=first.get("dit_model"), metadata=metadata_of(id=task, **about))
+    return FinishedJob(files, model=first.get("dit_model"), metadata=metadata_of(id=task, **about))
 
 
 def _results(text: object) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from typing import Any
 
 from abstractcore import ContentFilterError, ProviderError, QuotaError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
     Step,
     TaskRequest,
@@ -61,7 +61,7 @@ class ElevenLabsMusic:
 
     def read(self, request: MusicRequest, response: WireResponse, base_url: str) -> Step:
         """Returns the sound, which is the body."""
-        return Finished((MadeFile(response.body),), metadata=metadata_of(id=response.headers.get("song-id")))
+        return FinishedJob((MadeFile(response.body),), metadata=metadata_of(id=response.headers.get("song-id")))
 
     def error(self, response: WireResponse) -> ProviderError:
         """Returns the error of a response; its code is the status in `detail`."""

@@ -11,11 +11,11 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
+    PendingJob,
     Step,
     TaskRequest,
-    Waiting,
     from_base64,
     get_request,
     is_about_content,
@@ -56,7 +56,7 @@ class Lyria:
             url = f"{base_url}/interactions/{id}"
             cancel = WireRequest(f"{url}/cancel", {}, b"", "POST")
             read = partial(self.read, request, base_url=base_url)
-            return Waiting(id, get_request(url), read, state=str(status).replace("_", " "), cancel=cancel)
+            return PendingJob(id, get_request(url), read, state=str(status).replace("_", " "), cancel=cancel)
         return _finished(body)
 
     def error(self, response: WireResponse) -> ProviderError:
@@ -86,7 +86,7 @@ def _input(asked: TrackedMusicOptions, request: MusicRequest) -> str:
     return "\n\n".join(pieces)
 
 
-def _finished(body: dict[str, Any]) -> Finished:
+def _finished(body: dict[str, Any]) -> FinishedJob:
     steps = [mapping_of(step) for step in list_of(body.get("steps"))]
     output = [step for step in steps if step.get("type") == "model_output"]
     # Interactions of Lyria 3 (not 3.5) have their content in `outputs`.
@@ -104,7 +104,7 @@ def _finished(body: dict[str, Any]) -> Finished:
             texts.append(content["text"])
     if not files:
         raise _without_sound(body, output, texts)
-    return Finished(
+    return FinishedJob(
         tuple(files),
         model=body.get("model"),
         usage=_usage(body.get("usage")),

@@ -10,7 +10,7 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
     Step,
     TaskRequest,
@@ -59,7 +59,7 @@ class LyriaPredict:
                 files.append(MadeFile(content, media_type=item.get("mimeType")))
         if not files:
             raise ServerError("the answer has no sound: expected predictions[].audioContent")
-        return Finished(tuple(files))
+        return FinishedJob(tuple(files))
 
     def error(self, response: WireResponse) -> ProviderError:
         """Returns the error of an answer."""

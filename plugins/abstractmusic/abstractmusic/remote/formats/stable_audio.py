@@ -9,7 +9,7 @@ from typing import Any
 
 from abstractcore import ProviderError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
     Step,
     TaskRequest,
@@ -55,9 +55,9 @@ class StableAudio:
             seed, reason = body.get("seed"), body.get("finish_reason")
             content = b"" if reason == "CONTENT_FILTERED" else from_base64(body.get("audio"), "audio")
         if reason == "CONTENT_FILTERED":
-            return Finished((), ("the sound was blocked by the content filter",))
+            return FinishedJob((), ("the sound was blocked by the content filter",))
         seed = int(seed) if isinstance(seed, str) and seed.isdecimal() else seed
-        return Finished((MadeFile(content),), metadata=metadata_of(seed=seed))
+        return FinishedJob((MadeFile(content),), metadata=metadata_of(seed=seed))
 
     def error(self, response: WireResponse) -> ProviderError:
         """Returns the error of a response; its code is its `name`."""

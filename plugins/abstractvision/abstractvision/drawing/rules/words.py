@@ -84,7 +84,7 @@ class ReadPrompt:
 
 
 @dataclass
-class _Pending:
+class _PendingMention:
     """What has been said about the next motif, and by which words."""
 
     color: str | None = None
@@ -97,7 +97,7 @@ def read_prompt(prompt: str) -> ReadPrompt:
     """Finds motifs, colours, numbers, places, settings and quoted captions in a prompt."""
     prompt = prompt[:LONGEST_PROMPT]
     read = ReadPrompt(captions=[" ".join(quoted.split()) for quoted in _QUOTED.findall(prompt)])
-    pending, before = _Pending(), ""
+    pending, before = _PendingMention(), ""
     for word in _words(_QUOTED.sub(" ", prompt)):
         setting = setting_words().get(word)
         if setting is not None:
@@ -107,7 +107,7 @@ def read_prompt(prompt: str) -> ReadPrompt:
                 read.leave_out(pending.said.values())
             else:
                 _mention(read, name, word, pending)
-            pending = _Pending()
+            pending = _PendingMention()
         elif word in vocabulary().removing:
             read.removing.append(word)
         elif word in vocabulary().daylight:
@@ -123,7 +123,7 @@ def _words(text: str) -> list[str]:
     return [_POSSESSIVE.sub("", word) for word in _WORD.findall(text.lower())]
 
 
-def _is_about_motifs(word: str, read: ReadPrompt, pending: _Pending) -> bool:
+def _is_about_motifs(word: str, read: ReadPrompt, pending: _PendingMention) -> bool:
     """Notes a word that says something of a motif; returns False for any other word."""
     known = vocabulary()
     if color := known.color(word):
@@ -146,7 +146,7 @@ def _is_about_motifs(word: str, read: ReadPrompt, pending: _Pending) -> bool:
     return True
 
 
-def _say(read: ReadPrompt, pending: _Pending, detail: Detail, word: str) -> None:
+def _say(read: ReadPrompt, pending: _PendingMention, detail: Detail, word: str) -> None:
     """Notes what is said of the next motif; the word that said it before is not drawn."""
     if detail in pending.said:
         read.leave_out([pending.said[detail]])
@@ -177,7 +177,7 @@ def _usual_count(word: str) -> int:
     return vocabulary().crowds.get(word) or (3 if is_plural else 1)
 
 
-def _mention(read: ReadPrompt, name: MotifName, word: str, pending: _Pending) -> None:
+def _mention(read: ReadPrompt, name: MotifName, word: str, pending: _PendingMention) -> None:
     mentions, said = read.mentions, pending.said
     crowd = vocabulary().crowds.get(word)
     count = crowd or pending.count or _usual_count(word)

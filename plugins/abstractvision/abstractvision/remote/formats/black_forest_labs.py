@@ -10,11 +10,11 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
+    PendingJob,
     Step,
     TaskRequest,
-    Waiting,
     error_of,
     get_request,
     job_failed,
@@ -70,11 +70,11 @@ class BlackForestLabs:
         """Returns None: answers are whole."""
 
 
-def _waiting(id: str, url: str, body: dict[str, Any]) -> Waiting:
+def _waiting(id: str, url: str, body: dict[str, Any]) -> PendingJob:
     done = body.get("progress")
     share = float(done) if isinstance(done, int | float) and not isinstance(done, bool) else None
     state = str(body.get("status") or "started").lower()
-    return Waiting(id, get_request(url), partial(_status, id, url), state=state, done=share)
+    return PendingJob(id, get_request(url), partial(_status, id, url), state=state, done=share)
 
 
 def _status(id: str, url: str, response: WireResponse) -> Step:
@@ -85,11 +85,11 @@ def _status(id: str, url: str, response: WireResponse) -> Step:
     if state in _BLOCKED:
         reasons = list_of(mapping_of(body.get("details")).get("Moderation Reasons"))
         listed = f": {', '.join(map(str, reasons))}" if reasons else ""
-        return Finished((), (f"{_BLOCKED[str(state)]}{listed}",))
+        return FinishedJob((), (f"{_BLOCKED[str(state)]}{listed}",))
     result = mapping_of(body.get("result"))
     if state == "Ready":
         file = MadeFile(url=text_of(result.get("sample"), "result.sample"))
-        return Finished((file,), metadata=metadata_of(id=id, seed=result.get("seed")))
+        return FinishedJob((file,), metadata=metadata_of(id=id, seed=result.get("seed")))
     if state in ("Error", "Failed", "Task not found"):
         details = mapping_of(body.get("details"))
         raise job_failed(details.get("error") or f"the task ended as {state}")

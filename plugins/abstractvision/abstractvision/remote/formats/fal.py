@@ -10,11 +10,11 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
+    PendingJob,
     Step,
     TaskRequest,
-    Waiting,
     error_body,
     error_of,
     get_request,
@@ -84,9 +84,9 @@ class Fal:
         """Returns None: answers are whole."""
 
 
-def _waiting(id: str, urls: dict[str, str], state: str) -> Waiting:
+def _waiting(id: str, urls: dict[str, str], state: str) -> PendingJob:
     cancel = WireRequest(urls["cancel_url"], {}, b"", "PUT")
-    return Waiting(id, get_request(urls["status_url"]), partial(_status, id, urls), state=state, cancel=cancel)
+    return PendingJob(id, get_request(urls["status_url"]), partial(_status, id, urls), state=state, cancel=cancel)
 
 
 def _status(id: str, urls: dict[str, str], response: WireResponse) -> Step:
@@ -98,13 +98,13 @@ def _status(id: str, urls: dict[str, str], response: WireResponse) -> Step:
     if state == "IN_PROGRESS":
         return _waiting(id, urls, "in progress")
     if state == "COMPLETED" and not body.get("error"):
-        return Waiting(id, get_request(urls["response_url"]), _result, state="done", done=1.0, pause_seconds=0)
+        return PendingJob(id, get_request(urls["response_url"]), _result, state="done", done=1.0, pause_seconds=0)
     if state in ("COMPLETED", "FAILED", "CANCELED", "CANCELLED"):
         raise job_failed(body.get("error") or f"the job ended as {state}", body.get("error_type"))
     raise ServerError(f"the job is in the unknown state {state!r}")
 
 
-def _result(response: WireResponse) -> Finished:
+def _result(response: WireResponse) -> FinishedJob:
     body = json_object(response)
     found = list_of(body.get("images")) or [body[name] for name in ("image", "video") if body.get(name)]
     unsafe = list_of(body.get("has_nsfw_concepts"))
@@ -117,4 +117,4 @@ def _result(response: WireResponse) -> Finished:
             files.append(MadeFile(url=text_of(item.get("url"), "URL of a file"), media_type=item.get("content_type")))
     if not files and not blocked:
         raise ServerError("the result has no files: expected images, image or video")
-    return Finished(tuple(files), tuple(blocked), metadata=metadata_of(seed=body.get("seed")))
+    return FinishedJob(tuple(files), tuple(blocked), metadata=metadata_of(seed=body.get("seed")))

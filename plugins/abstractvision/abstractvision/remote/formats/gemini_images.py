@@ -9,7 +9,7 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError, UnsupportedContentError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
     Step,
     TaskRequest,
@@ -80,7 +80,7 @@ class GeminiImages:
         if not files and not blocked:
             said = f": {' '.join(texts)}" if texts else ""
             raise ServerError(f"the model answered without an image{said}")
-        return Finished(
+        return FinishedJob(
             tuple(files),
             tuple(blocked),
             model=body.get("modelVersion"),

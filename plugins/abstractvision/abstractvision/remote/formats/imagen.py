@@ -9,7 +9,7 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError, UnsupportedContentError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
     Step,
     TaskRequest,
@@ -67,7 +67,7 @@ class Imagen:
                 raise ServerError("the answer has no images: expected predictions[].bytesBase64Encoded")
             # An empty object is the answer then.
             blocked.append("all images were filtered, without a reason")
-        return Finished(tuple(files), tuple(blocked))
+        return FinishedJob(tuple(files), tuple(blocked))
 
     def error(self, response: WireResponse) -> ProviderError:
         """Returns the error of an answer."""

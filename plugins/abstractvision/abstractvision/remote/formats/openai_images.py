@@ -12,7 +12,7 @@ from typing import Any
 from abstractcore import ProviderError, QuotaError, ServerError, StreamInterruptedError, UnsupportedContentError
 from abstractcore.framing import ServerSentEventFramer
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
     Step,
     TaskRequest,
@@ -78,7 +78,7 @@ class OpenAIImages:
                 prompts.append(item["revised_prompt"])
         if not files:
             raise ServerError("the answer has no images: expected data[].b64_json or data[].url")
-        return Finished(
+        return FinishedJob(
             tuple(files),
             usage=_usage(body.get("usage")),
             metadata=metadata_of(revised_prompt=prompts[0] if prompts else None, size=body.get("size")),
@@ -107,13 +107,13 @@ class ImageEvents:
         """Returns the partial images that `data` completes."""
         return [file for event in self._framer.feed(data) if (file := self._partial(event.data)) is not None]
 
-    def finish(self) -> Finished:
+    def finish(self) -> FinishedJob:
         """Returns the completed images."""
         for event in self._framer.finish():
             self._partial(event.data)
         if not self._files:
             raise StreamInterruptedError("the stream of images ended before an image was complete")
-        return Finished(tuple(self._files), usage=self._usage)
+        return FinishedJob(tuple(self._files), usage=self._usage)
 
     def _partial(self, data: bytes) -> MadeFile | None:
         if data.strip() == b"[DONE]":

@@ -11,11 +11,11 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
+    PendingJob,
     Step,
     TaskRequest,
-    Waiting,
     error_body,
     error_of,
     from_base64,
@@ -82,7 +82,7 @@ class Replicate:
         if state in ("starting", "processing", "queued"):
             urls = mapping_of(body.get("urls"))
             cancel = urls.get("cancel") or f"{base_url}/predictions/{id}/cancel"
-            return Waiting(
+            return PendingJob(
                 id,
                 get_request(str(urls.get("get") or f"{base_url}/predictions/{id}")),
                 partial(self.read, request, base_url=base_url),
@@ -93,7 +93,7 @@ class Replicate:
         if state == "succeeded":
             metrics = mapping_of(body.get("metrics"))
             seconds = metadata_of(id=id, predict_seconds=metrics.get("predict_time"))
-            return Finished(_files(body.get("output")), model=body.get("model"), metadata=seconds)
+            return FinishedJob(_files(body.get("output")), model=body.get("model"), metadata=seconds)
         if state in ("failed", "canceled", "aborted"):
             raise job_failed(body.get("error") or f"the prediction ended as {state}")
         raise ServerError(f"the prediction is in the unknown state {state!r}")

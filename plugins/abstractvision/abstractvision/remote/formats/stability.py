@@ -10,7 +10,7 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError, UnsupportedContentError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
     Step,
     TaskRequest,
@@ -82,10 +82,12 @@ class Stability:
         body = json_object(response)
         reason = body.get("finish_reason")
         if reason == "CONTENT_FILTERED":
-            return Finished((), ("the picture was blocked by the content filter",))
+            return FinishedJob((), ("the picture was blocked by the content filter",))
         if not body.get("image"):
             raise ServerError(f"the answer has no image; finish_reason is {reason!r}")
-        return Finished((MadeFile(from_base64(body["image"], "image")),), metadata=metadata_of(seed=body.get("seed")))
+        return FinishedJob(
+            (MadeFile(from_base64(body["image"], "image")),), metadata=metadata_of(seed=body.get("seed"))
+        )
 
     def error(self, response: WireResponse) -> ProviderError:
         """Returns the error of a response; its code is its `name`."""

@@ -10,11 +10,11 @@ from typing import Any
 
 from abstractcore import ProviderError, ServerError
 from abstractcore.mediajobs import (
-    Finished,
+    FinishedJob,
     MadeFile,
+    PendingJob,
     Step,
     TaskRequest,
-    Waiting,
     from_base64,
     get_request,
     job_failed,
@@ -68,7 +68,7 @@ class Veo:
         name = text_of(body.get("name"), "name of an operation")
         poll = get_request(f"{base_url}/{name}")
         read = partial(self.read, request, base_url=base_url)
-        return Waiting(name, poll, read, state="the video is made", pause_seconds=_PAUSE_SECONDS)
+        return PendingJob(name, poll, read, state="the video is made", pause_seconds=_PAUSE_SECONDS)
 
     def error(self, response: WireResponse) -> ProviderError:
         """Returns the error of an answer."""
@@ -78,7 +78,7 @@ class Veo:
         """Returns None: answers are whole."""
 
 
-def _finished(body: dict[str, Any]) -> Finished:
+def _finished(body: dict[str, Any]) -> FinishedJob:
     if failure := mapping_of(body.get("error")):
         raise job_failed(failure.get("message"), str(failure.get("code") or "") or None)
     result = mapping_of(mapping_of(body.get("response")).get("generateVideoResponse"))
@@ -96,4 +96,4 @@ def _finished(body: dict[str, Any]) -> Finished:
         blocked += ["filtered without a reason"] * (count - len(blocked))
     if not files and not blocked:
         raise ServerError("the operation is done without a video")
-    return Finished(tuple(files), tuple(blocked), metadata=metadata_of(operation=body.get("name")))
+    return FinishedJob(tuple(files), tuple(blocked), metadata=metadata_of(operation=body.get("name")))

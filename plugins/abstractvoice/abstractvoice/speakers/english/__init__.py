@@ -1,6 +1,6 @@
 """English text as phonemes."""
 
 from .lexicon import Lexicon
-from .pronunciation import Said, pronounced
+from .pronunciation import PronouncedWord, pronounced
 
-__all__ = ["Lexicon", "Said", "pronounced"]
+__all__ = ["Lexicon", "PronouncedWord", "pronounced"]

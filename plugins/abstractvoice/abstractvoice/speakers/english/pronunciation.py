@@ -21,7 +21,7 @@ _LONGEST_WORD = 40
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class PronouncedWord:
     """A word with its phonemes, or a mark, and the characters of the text that it stands for."""
 
     phonemes: Phonemes
@@ -30,17 +30,17 @@ class Said:
     mark: str = ""
 
 
-def pronounced(text: str, lexicon: Lexicon) -> tuple[list[Said], list[tuple[int, int]]]:
+def pronounced(text: str, lexicon: Lexicon) -> tuple[list[PronouncedWord], list[tuple[int, int]]]:
     """Returns words and marks of a text with phonemes, and where words are left out: those of other alphabets."""
-    said: list[Said] = []
+    said: list[PronouncedWord] = []
     left_out: list[tuple[int, int]] = []
     for token in _TOKEN.finditer(text):
         if token["mark"]:
-            said.append(Said((), *token.span(), token["mark"]))
+            said.append(PronouncedWord((), *token.span(), token["mark"]))
         elif token["word"]:
             phonemes = _word(token["word"], lexicon)
             if phonemes:
-                said.append(Said(phonemes, *token.span()))
+                said.append(PronouncedWord(phonemes, *token.span()))
             else:
                 left_out.append(token.span())
         elif token[0].isalnum():
@@ -112,14 +112,14 @@ def latin(word: str) -> str:
     return plain if plain.isascii() else ""
 
 
-def _in_context(said: Said, following: Said | None) -> Said:
+def _in_context(said: PronouncedWord, following: PronouncedWord | None) -> PronouncedWord:
     """Returns a word as it sounds before the next one."""
     if not said.phonemes:
         return said
     first = following.phonemes[0].lstrip("\u02c8\u02cc") if following is not None and following.phonemes else ""
     before_vowel = bool(first) and first[0] in _VOWELS
     if said.phonemes == ("\u00f0", "\u0259") and before_vowel:
-        return Said(("\u00f0", "\u026a"), said.start, said.end)
+        return PronouncedWord(("\u00f0", "\u026a"), said.start, said.end)
     if said.phonemes[-1] == "\u027e" and not before_vowel:
-        return Said((*said.phonemes[:-1], "t"), said.start, said.end)
+        return PronouncedWord((*said.phonemes[:-1], "t"), said.start, said.end)
     return said

@@ -8,7 +8,7 @@ import signal
 import sys
 
 
-def end_with(descriptor: int) -> None:
+def exit_with_parent(descriptor: int) -> None:
     """Has the kernel kill this process group as soon as nobody holds the other end of a pipe, which carries no data.
 
     Linux only. `PR_SET_PDEATHSIG` would end it with the thread that started it.

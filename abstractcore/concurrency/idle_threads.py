@@ -1,4 +1,4 @@
-"""`KeptThreads`: daemon threads that are kept for a while after their work: starting one takes 100 us and more."""
+"""`IdleThreads`: daemon threads that are kept for a while after their work: starting one takes 100 us and more."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class _Thread:
         self.work: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
 
 
-class KeptThreads:
+class IdleThreads:
     """Runs each function in a daemon thread of its own at that time: an idle one, else a new one. There is no limit,
     so one that hangs blocks no other. Without locks, which a fork could leave locked forever; a child has no threads.
     """
@@ -55,4 +55,4 @@ def _run(thread: _Thread, idle: deque[_Thread]) -> None:
         idle.append(thread)
 
 
-KEPT_THREADS = KeptThreads()
+IDLE_THREADS = IdleThreads()

@@ -1,4 +1,4 @@
-"""`Displayed`: HTML of answers, messages and media for notebooks.
+"""`RichDisplay`: HTML of answers, messages and media for notebooks.
 
 Text of a model is escaped, which Markdown would not allow, and nothing is loaded from a network: a notebook runs
 scripts in its outputs with the rights of its user.
@@ -29,7 +29,7 @@ _EMBEDDED = {
 """The HTML element of each media type. SVG is left out: it may contain scripts."""
 
 
-class Displayed:
+class RichDisplay:
     """Base class of objects that Jupyter, IPython, VS Code and others show by `_repr_html_`
     (https://ipython.readthedocs.io/en/stable/config/integrating.html#rich-display)."""
 

@@ -1,11 +1,11 @@
-"""`Placed`: what is the same for everything that stands somewhere in a file: its anchors, read in one word."""
+"""`FilePlaces`: what is the same for everything that stands somewhere in a file: its anchors, read in one word."""
 
 from __future__ import annotations
 
 from .. import schema
 
 
-class Placed:
+class FilePlaces:
     """Base class of records with `anchors`, the places in the file, of which these are the first of each kind."""
 
     __slots__ = ()
