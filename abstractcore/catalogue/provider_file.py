@@ -173,7 +173,7 @@ def _without_repeated_names(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {}
     for name, value in pairs:
         if name in found:
-            raise SchemaError(f"an object has {shown(name)} twice")
+            raise SchemaError(f"duplicate key {shown(name)}")
         found[name] = value
     return found
 

@@ -106,7 +106,7 @@ class _ConfigReader:
         if len(found) < len(pairs):
             names = [name for name, _ in pairs]
             twice = next(name for name in names if names.count(name) > 1)
-            raise self._error(f"{shown(twice)} is given twice", self._line(twice, twice))
+            raise self._error(f"duplicate key {shown(twice)}", self._line(twice, twice))
         return found
 
     def object(self, value: Any, *path: str) -> Mapping[str, Any]:

@@ -106,12 +106,12 @@ def json_text(value: object) -> str:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Returns an object; raises `ValueError` for a key that stands twice: one reader takes its first value, another its
-    last.
-    """
-    found = dict(pairs)
-    if len(found) < len(pairs):
-        raise ValueError("a key stands twice in an object")
+    """Returns an object; raises `ValueError` for a duplicate key: readers differ in which of its values they take."""
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise ValueError(f"duplicate key {key!r}")
+        found[key] = value
     return found
 
 

@@ -124,7 +124,7 @@ def _rule(given: object, path: str) -> ApprovalRule:
     unknown = [name for name in data if name not in _FIELDS]
     missing = [name for name in ("tool", "action") if name not in data]
     if unknown or missing:
-        what = f"no such field: {shown(unknown[0])}" if unknown else f"{missing[0]!r} is missing"
+        what = f"no such field: {shown(unknown[0])}" if unknown else f"`{missing[0]}` is required"
         raise InvalidInputError(what, path=path, hint=f"Fields are {', '.join(_FIELDS)}.")
     try:
         return ApprovalRule(**data)

@@ -141,7 +141,7 @@ def _prepared(
 
 
 def _structured(offered: OfferedTool, step: ToolStep) -> Any:
-    """Returns the structured content of a result; raises `ToolError` for one that is not as its schema says."""
+    """Returns the structured content of a result; raises `ToolError` for one that does not match its output schema."""
     if offered.data_is_output:
         return step.data
     if offered.output_schema is None:
@@ -150,14 +150,14 @@ def _structured(offered: OfferedTool, step: ToolStep) -> Any:
     try:
         value = json.loads(text, parse_constant=_refused)
     except ValueError as error:
-        raise ToolError(f"it is not the JSON that its annotation says: {error}") from None
+        raise ToolError(f"it does not match its output schema: {error}") from None
     from jsonschema.validators import validator_for
 
     schema = dict(offered.output_schema)
     problem = next(iter(validator_for(schema)(schema).iter_errors(value)), None)
     if problem is not None:
         path = ".".join(map(str, problem.absolute_path)) or "the value"
-        raise ToolError(f"it is not what its annotation says: {path}: {one_line(problem.message)}")
+        raise ToolError(f"it does not match its output schema: {path}: {one_line(problem.message)}")
     return value
 
 

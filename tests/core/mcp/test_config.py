@@ -54,7 +54,7 @@ def test_forms_of_other_clients_are_read(tmp_path: Path, caplog: pytest.LogCaptu
         ('{"mcpServers":\n{"a":\n{"url": "http://a",\n"headers":\n{"k": "${NO_SUCH}"}}}}', 4, "NO_SUCH is not set"),
         ('{"mcpServers":\n{"a": {"type": "sse", "url": "http://a"}}}', 2, "type sse are not supported"),
         ('{"mcpServers":\n{"a": {"type": "carrier", "url": "http://a"}}}', 2, "is not stdio or http"),
-        ('{"mcpServers": {"a": {"command": "x"},\n"a": {"command": "y"}}}', 2, "'a' is given twice"),
+        ('{"mcpServers": {"a": {"command": "x"},\n"a": {"command": "y"}}}', 2, "duplicate key 'a'"),
         ('{"mcpServers":\n{"a": {"command": "x", "required": "no"}}}', 2, "expected true or false, got 'no'"),
     ],
 )

@@ -134,7 +134,7 @@ async def _use(mode: Any) -> None:
         for name in ("wrong_type", "not_a_number"):
             failed = await client.call_tool(name, {})
             assert failed.is_error
-            assert f"the result of {name} cannot be sent: it is not" in texts(failed)
+            assert f"the result of {name} cannot be sent: it does not match its output schema: " in texts(failed)
         unknown = await client.call_tool("weather", {"town": "Oslo"})
         assert unknown.is_error
         assert "town: unknown argument. The arguments are: city." in texts(unknown)
