@@ -11,7 +11,9 @@ from typing import IO, Any, Protocol, cast
 from .errors import AbstractCoreError, MediaError
 
 _PNG_MODES = frozenset({"1", "L", "LA", "I;16", "P", "RGB", "RGBA"})
-"""The modes that Pillow writes as PNG: https://pillow.readthedocs.io/en/stable/handbook/image-file-formats.html#png-saving."""
+"""The modes that Pillow writes as PNG:
+https://pillow.readthedocs.io/en/stable/handbook/image-file-formats.html#png-saving.
+"""
 _WITH_ALPHA = {"La": "LA", "PA": "RGBA", "RGBa": "RGBA"}
 _NUMERIC_MODES = frozenset({"F", "I", "I;16B", "I;16L", "I;16N"})
 _JPEG_MODES = frozenset({"L", "RGB"})

@@ -80,7 +80,7 @@ def _change(provider: str, before: CatalogueProvider, after: CatalogueProvider) 
 
 
 def _content(file: CatalogueProvider, name: str) -> object:
-    """Returns what a row says, without the day on which it was checked."""
+    """Returns the content of a row, without the day on which it was checked."""
     row = file.models[name]
     facts = {key: value for key, value in file.facts(row).items() if key != "checked"}
     return row.alias_of, facts, row.prices

@@ -43,7 +43,7 @@ def response_json(response: abstractcore.GenerateResponse[Any]) -> str:
 
 
 def media_json(result: abstractcore.MediaResult[Any], files: Sequence[Path]) -> str:
-    """Returns what a backend made, and its files, as JSON."""
+    """Returns the result of a backend, and its files, as JSON."""
     return json_line(
         {
             "files": [str(file) for file in files],
@@ -57,7 +57,7 @@ def media_json(result: abstractcore.MediaResult[Any], files: Sequence[Path]) -> 
 
 
 def transcript_json(result: abstractcore.TranscriptResult) -> str:
-    """Returns what was said in a recording as JSON, with the times and the facts of the backend."""
+    """Returns the transcript of a recording as JSON, with the times and the facts of the backend."""
     from ..schema import to_data
 
     transcript = to_data(result.transcript)
@@ -70,7 +70,7 @@ def voices_json(voices: Sequence[Mapping[str, object]]) -> str:
 
 
 def _made_facts(result: abstractcore.MediaResult[Any] | abstractcore.TranscriptResult) -> dict[str, object]:
-    """Returns what is known of the call of a backend."""
+    """Returns the facts about the call of a backend."""
     from ..schema import to_data
 
     return {
@@ -166,7 +166,7 @@ def plugins_json(reports: Iterable[PluginReport], backends: Sequence[Mapping[str
 
 
 def catalogue_json(data: Mapping[str, object]) -> str:
-    """Returns what the catalogue knows as JSON."""
+    """Returns the catalogue's facts as JSON."""
     return json_line({**data, "exit_code": 0})
 
 

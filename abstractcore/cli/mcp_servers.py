@@ -135,7 +135,7 @@ def _arguments(texts: Sequence[str]) -> dict[str, Any]:
 
 
 def _pairs(texts: Sequence[str]) -> dict[str, Any]:
-    """Returns what texts such as NAME=VALUE may mean, for a hint; an example if there are none."""
+    """Returns the possible meanings of texts such as NAME=VALUE, for a hint; an example if there are none."""
     found: dict[str, Any] = {}
     for text in texts:
         name, is_pair, value = text.partition("=")

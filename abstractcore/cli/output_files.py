@@ -43,7 +43,7 @@ def check_output(output: str | None) -> None:
 
 
 def _labels(parts: Sequence[MediaPart], endings: Sequence[str]) -> list[str]:
-    """Returns what stands after the stem of each name, so that they differ."""
+    """Returns the text after the stem of each name, so that they differ."""
     base = Path(parts[0].blob.name or "").stem
     labels: list[str] = []
     taken: set[tuple[str, str]] = set()

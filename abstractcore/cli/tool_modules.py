@@ -115,7 +115,7 @@ def _attribute(module: ModuleType, path: str) -> Any:
 
 
 def _tools_of(module: ModuleType) -> list[Any]:
-    """Returns what is decorated with `@tool` in a module, and the functions in its `__all__`."""
+    """Returns the objects decorated with `@tool` in a module, and the functions in its `__all__`."""
     exported: Sequence[str] | None = getattr(module, "__all__", None)
     if exported is not None:
         named = [_attribute(module, name) for name in exported if hasattr(module, name) and _is_function(module, name)]

@@ -35,7 +35,7 @@ class SocketStreams:
             self._their_lifeline.close()
 
     def read_errors(self, size: int) -> bytes:
-        """Returns what the child wrote to its standard error; nothing at its end."""
+        """Returns the child's standard error; nothing at its end."""
         return b"" if self._errors is None else self._errors.recv(size)
 
     def end_messages(self) -> None:
@@ -82,7 +82,7 @@ class PipeStreams:
         self._process = process
 
     def read_errors(self, size: int) -> bytes:
-        """Returns what the child wrote to its standard error; nothing at its end."""
+        """Returns the child's standard error; nothing at its end."""
         errors = None if self._process is None else self._process.stderr
         return b"" if errors is None else errors.read(size)
 

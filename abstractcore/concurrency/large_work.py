@@ -19,5 +19,5 @@ def is_large(content: Sized) -> bool:
 
 
 async def off_loop(runtime: Runtime, large: bool, function: Callable[..., T], *arguments: object) -> T:
-    """Returns what a function returns. `large` work runs in a worker thread, so that the event loop goes on."""
+    """Returns the result of a function. `large` work runs in a worker thread, so that the event loop goes on."""
     return await runtime.call(function, *arguments) if large else function(*arguments)

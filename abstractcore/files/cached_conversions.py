@@ -163,7 +163,7 @@ class _WatchedTranscriber:
 
 
 def _image_rules(context: MediaContext) -> list[object]:
-    """Returns what is known of images of the model; their number is `max_images`."""
+    """Returns the facts about images of the model; their number is `max_images`."""
     limits = {name: limit for name, limit in context.image_limits.items() if name != "images"}
     return [repr(context.image_tokens), limits]
 
@@ -173,7 +173,7 @@ def _images(conversion: Conversion) -> int:
 
 
 def _key(handler: MediaHandler, part: MediaPart, context: MediaContext, question: str, max_images: int | None) -> str:
-    """Returns what a conversion depends on, as a digest: the content, and everything that the handler gets."""
+    """Returns a digest of all that a conversion depends on: the content, and everything that the handler gets."""
     password, outputs = context.password(part), context.accepted_outputs
     nested = context.to_text
     return digest(

@@ -101,7 +101,7 @@ class CallFiles:
         self._facts: FileFacts | None = None
 
     def defaults(self) -> MediaDefaults:
-        """Returns what is configured for kinds of files; it is read on first use."""
+        """Returns the configuration for kinds of files; it is read on first use."""
         return self._services.configuration
 
     @property
@@ -162,7 +162,7 @@ class CallFiles:
         return as_planned(lowered, self.handlers, self.context())
 
     def uploads(self, runtime: Runtime, clock: Clock, operate: Operate) -> FileUploads:
-        """Returns what uploads files to the provider's store."""
+        """Returns the uploader to the provider's store."""
         from .uploads import FileUploads
 
         return FileUploads(self._session, runtime, clock, self._services.stored_files, operate)
@@ -180,7 +180,9 @@ class CallFiles:
         return await runtime.call(extract, part, self.handlers, media, self.artifact, kind="files")
 
     async def page_words(self, part: MediaPart, page: int, runtime: Runtime) -> str | None:
-        """Returns what is read on the image of a page; None for a file without such pages. Raises as `extract_text`."""
+        """Returns the text that is read on the image of a page; None for a file without such pages. Raises as
+        `extract_text`.
+        """
         from .extraction import page_words
 
         return await runtime.call(page_words, part, page, self.handlers, self.context(), self.artifact, kind="files")
@@ -188,7 +190,7 @@ class CallFiles:
     async def retranscribe(
         self, part: MediaPart, spans: Sequence[tuple[float, float]], runtime: Runtime
     ) -> Conversion | None:
-        """Returns what is said in spans of a recording, by a second means if there is one; raises as `extract_text`."""
+        """Returns a second transcript of spans of a recording, if there is a means; raises as `extract_text`."""
         from .extraction import retranscribe
 
         return await runtime.call(retranscribe, part, spans, self.handlers, self.context(), self.artifact, kind="files")

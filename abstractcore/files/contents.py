@@ -50,7 +50,7 @@ class MadeFiles:
 
 
 def planned_content(decision: MediaDecision, part: MediaPart) -> MediaContent:
-    """Returns what is known of a file before it is converted: nothing of one that will be."""
+    """Returns the facts about a file before it is converted: nothing of one that will be."""
     size = part.blob.size or 0
     if decision.route == "inline":
         return MediaContent(text_bytes=size, text_tokens=text_file_tokens(part))
@@ -60,7 +60,7 @@ def planned_content(decision: MediaDecision, part: MediaPart) -> MediaContent:
 
 
 def made_content(parts: Sequence[ContentPart], facts: FactsByFile, profile: ModelProfile) -> MediaContent:
-    """Returns what a file has become. Of a single file, `facts` has what was measured of it."""
+    """Returns the result of a file. Of a single one, `facts` has what was measured of it."""
     images = [part for part in parts if isinstance(part, ImagePart)]
     others = [part for part in parts if not isinstance(part, ImagePart | TextPart)]
     measured = [facts.get(file_key(part.blob)) for part in (*images, *others)]

@@ -160,7 +160,7 @@ def _fitted(task: FileTask, part: MediaPart, handler: MediaHandler) -> Converted
 
 
 def _excerpt(part: MediaPart, handler: MediaHandler | None, context: MediaContext) -> tuple[MediaPart, tuple[int, ...]]:
-    """Returns what the controls of a file name, and the numbers of its pages, if its handler cuts it."""
+    """Returns the pages that the controls of a file name, and the numbers of its pages, if its handler cuts it."""
     if not isinstance(handler, HasExcerpts) or not is_cut(part, handler) or part.blob.form not in ("bytes", "file"):
         return part, ()
     excerpt = handler.excerpt(part, context)

@@ -101,7 +101,7 @@ def _sizes_changed(lowered: Lowered, executed: ExecutedCall) -> bool:
 async def _contents(
     lowered: Lowered, executed: ExecutedCall, profile: ModelProfile, file_facts: FileFacts, context: CallContext
 ):
-    """Returns what each file has become, measured as far as the limits need it."""
+    """Returns the result of each file, measured as far as the limits need it."""
     given = dict(media_parts(lowered.call))
     by_path: Mapping[str, Sequence[ContentPart]] = {
         path: (given[path],) if file.parts is None else file.parts for path, file in executed.files.items()

@@ -108,7 +108,7 @@ def file_texts(response: GenerateResponse[Any]) -> list[TextSource]:
 
 
 def unread_pieces(response: GenerateResponse[Any]) -> list[str]:
-    """Returns what of the files is not in their texts, a sentence for each kind of loss."""
+    """Returns the losses of the texts of files, a sentence for each kind of loss."""
     unread: list[str] = []
     for decision in response.media:
         for loss in decision.lost if decision.own_text is None else decision.own_text.lost:

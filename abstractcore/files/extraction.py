@@ -86,7 +86,7 @@ def retranscribe(
     context: MediaContext,
     artifact: Callable[[str], bytes],
 ) -> Conversion | None:
-    """Returns what is said in spans of a recording, by a second means, or what is kept of it; None without such means.
+    """Returns a second transcript of spans of a recording, or the stored one; None without such means.
 
     Blocks. Raises `MediaError`, `ArtifactError`, `MissingExtraError` or `ModelStoreError`.
     """
@@ -117,7 +117,7 @@ class _Retranscription:
         """Nothing is checked before."""
 
     def convert(self, part: MediaPart, context: MediaContext) -> Conversion:
-        """Returns what is heard; without anchors, if there is no second means."""
+        """Returns the second transcript; without anchors, if there is no second means."""
         return self.handler.retranscribe(part, self.spans, context) or Conversion("", "")
 
 

@@ -106,7 +106,7 @@ class FileFacts:
         return {file_key(part.blob): facts for part in parts if (facts := self._measure(part)) != _UNKNOWN}
 
     def known(self, call: ModelCall) -> FactsByFile:
-        """Returns what was measured before of the files of `call`."""
+        """Returns the facts that were measured before of the files of `call`."""
         keys = [file_key(part.blob) for _, part in media_parts(call)]
         return {key: self._known[key] for key in keys if self._known.get(key, _UNKNOWN) != _UNKNOWN}
 

@@ -84,7 +84,7 @@ def allowed_fallbacks(
 
 
 def outputs_of(fallbacks: Sequence[Fallback]) -> set[str]:
-    """Returns what conversions by these fallbacks may contain."""
+    """Returns the kinds that conversions by these fallbacks may contain."""
     return {output for fallback in fallbacks for output in fallback.outputs}
 
 
@@ -133,7 +133,7 @@ def choices(
     configured: Set[str],
     may_be_wrong: bool = False,
 ) -> list[str]:
-    """Returns what the user can do about a refused file.
+    """Returns a hint for a refused file.
 
     `native` says whether the model accepts it, `instead` are accepted types. `may_be_wrong` is True if the profile of
     the model may be wrong.

@@ -15,7 +15,7 @@ _BETWEEN = rf"[^\w>{_BEGINS}]*+"
 
 
 def _name_pattern() -> str:
-    """Returns what matches the name of a tag; at the end of a text also a part of it, since a text may follow."""
+    """Returns a pattern of the name of a tag; at the end of a text also a part of it, since a text may follow."""
     rest = ""
     for letter in reversed(_TAG.replace("-", "")):
         rest = rf"{_BETWEEN}(?:{letter}{rest}|\Z)"

@@ -138,7 +138,7 @@ class UploadContent:
         return data
 
     def _read(self, offset: int, length: int) -> bytes | None:
-        """Returns what the file has there; None if its content is not the one that was added to the call."""
+        """Returns the bytes of the file there; None if its content is not the one that was added to the call."""
         with open(self._blob.location or "", "rb") as file:
             stamp = stamp_of(file.fileno())
             if stamp != self._stamp and not self._is_same(file.fileno(), stamp):

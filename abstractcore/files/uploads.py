@@ -125,7 +125,7 @@ class FileUploads:
     def requests(
         self, provider: str, headers: Mapping[str, str], time_left: Callable[[], float | None], **given: Any
     ) -> FileStoreRequests:
-        """Returns what makes requests to the store, with these headers of the user."""
+        """Returns the client of the store, with these headers of the user."""
         return FileStoreRequests(
             self._store, self._operate, self._runtime, self._session.model, provider, time_left, headers, given
         )
@@ -139,7 +139,7 @@ class FileUploads:
         return transpiler.file_store
 
     def _requests(self, context: CallContext) -> FileStoreRequests:
-        """Returns what makes requests on behalf of a call."""
+        """Returns the client for requests on behalf of a call."""
         call, left = context.call, partial(remaining, context)
         given = {"tags": call.tags, "parent_id": context.trace_id, "trace_context": call.trace_context}
         return self.requests(call.provider, context.headers, left, **given)

@@ -28,7 +28,7 @@ _HTTP_TYPES = ("http", "streamable-http", "streamableHttp")
 def servers_of(
     path: str | os.PathLike[str], environment: Mapping[str, str], make: Callable[[dict[str, Any]], T]
 ) -> list[T]:
-    """Returns what `make` makes of the arguments and choices of each server of a file that is not disabled.
+    """Returns the objects that `make` makes of the arguments and choices of each server of a file that is not disabled.
 
     `${NAME}` in texts is replaced by a variable of `environment`. Raises `ConfigurationError` with the lines of all
     that is wrong with the servers; `make` raises `InvalidInputError`.

@@ -29,7 +29,7 @@ _BINARY_TYPE = "application/octet-stream"
 
 
 def output_of(result: CallToolResult, call_id: str) -> ToolOutput:
-    """Returns what the model reads of a result, with its error flag, and the rest as data.
+    """Returns the content that the model reads of a result, with its error flag, and the rest as data.
 
     `data` has `structuredContent`, `_meta` and, as `forUser`, the content whose audience is the user alone; each only
     if there is some. Structured content is the model's too where nothing else is

@@ -97,7 +97,7 @@ def _remove_invalid(result: dict[str, Any], version: str) -> None:
 
 
 def _problems(result: dict[str, Any], tools: list[Any], version: str) -> dict[int, str]:
-    """Returns what the SDK would refuse in a page, by the index of the tool."""
+    """Returns the errors of the SDK about a page, by the index of the tool."""
     problems: dict[int, str] = {}
     for validate in (
         lambda: validate_server_result(_METHOD, version, result),

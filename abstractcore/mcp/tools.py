@@ -147,11 +147,11 @@ class MCPTools(ToolServerBase["connections.MCPConnection"]):
         return self._choosing(prefix=prefix + self._choices.prefix)
 
     def resources(self) -> list[mcp_types.Resource]:
-        """Returns what the server has to be read; raises `ToolServerError`."""
+        """Returns the resources of the server; raises `ToolServerError`."""
         return in_sync(self.aresources)
 
     async def aresources(self) -> list[mcp_types.Resource]:
-        """Returns what the server has to be read; raises `ToolServerError`."""
+        """Returns the resources of the server; raises `ToolServerError`."""
         async with self.connection_for(None) as connection:
             return await connection.resources()
 

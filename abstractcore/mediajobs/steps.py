@@ -94,7 +94,7 @@ class JobFormat(Protocol[R_contra]):
         ...
 
     def read(self, request: R_contra, response: WireResponse, base_url: str) -> Step:
-        """Returns what the successful answer to it says; raises `ServerError` for an invalid one."""
+        """Returns the step that the successful answer to it describes; raises `ServerError` for an invalid one."""
         ...
 
     def error(self, response: WireResponse) -> ProviderError:

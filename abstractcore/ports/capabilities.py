@@ -227,7 +227,7 @@ class BackendOwner(Protocol):
         ...
 
     def transcriber(self, model: str | None = None) -> Transcriber | None:
-        """Returns what transcribes recordings at a provider: `model`, as "openai/gpt-transcribe", or the model of the
+        """Returns the transcriber of a provider: `model`, as "openai/gpt-transcribe", or the model of the
         option `transcription_model`; None for weights on this machine. Raises the errors of `create_llm`.
         """
         ...

@@ -59,7 +59,7 @@ class Captioner(Protocol):
     def __call__(
         self, images: Sequence[ImagePart], question: str, *, timeout: float | None, parent_id: str | None
     ) -> Caption:
-        """Returns what the model answers; raises the errors of `generate`. `timeout` is in seconds."""
+        """Returns the model's answer; raises the errors of `generate`. `timeout` is in seconds."""
         ...
 
 
@@ -131,7 +131,7 @@ class MediaContext:
         return self.passwords.get(part.blob.sha256 or "")
 
     def caption(self, images: Sequence[ImagePart], question: str) -> Caption:
-        """Returns what the vision model says about images, within the time limit of the call; blocks.
+        """Returns the vision model's description of images, within the time limit of the call; blocks.
 
         Raises `MediaError` without the option `vision_model`, and the errors of `generate`.
         """

@@ -28,8 +28,8 @@ class MeasuresMedia(Protocol):
     """A media handler that reads the size and length of files. Handlers may implement it."""
 
     def measure(self, part: schema.MediaPart, context: ports.MediaContext | None = None) -> schema.MediaFacts:
-        """Returns what the header of a file says, without decoding its content; blocks. A library that a file may crash
-        is run by `context.isolated`.
+        """Returns the facts in the header of a file, without decoding its content; blocks. A library that a file may
+        crash is run by `context.isolated`.
 
         Raises `MediaError` if it cannot be read, and `MissingExtraError` where an optional package is needed: the size
         is then unknown.

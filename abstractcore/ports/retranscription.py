@@ -15,7 +15,7 @@ class Retranscribes(Protocol):
     def retranscribe(
         self, part: schema.MediaPart, spans: Sequence[tuple[float, float]], context: ports.MediaContext
     ) -> ports.Conversion | None:
-        """Returns what is said in each of `spans`, a line for each, with its anchor; None if there is no second means.
+        """Returns a transcript of each of `spans`, a line for each, with its anchor; None if there is no second means.
 
         Spans are a start and an end in seconds, in order; they may overlap. It is heard by other means than `convert`
         has heard it, which `model` names. Blocks.

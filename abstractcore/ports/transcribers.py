@@ -80,7 +80,7 @@ class Transcriber(Protocol):
         ...
 
     def limits(self, language: str | None, speakers: bool) -> RecordingLimits:
-        """Returns what it accepts, if the language is named and speakers are told apart; raises the errors of
+        """Returns its limits, if the language is named and speakers are told apart; raises the errors of
         `create_llm`.
         """
         ...
@@ -98,7 +98,7 @@ class Transcriber(Protocol):
         timeout: float | None,
         parent_id: str | None,
     ) -> Transcription:
-        """Returns what is said, with times from the beginning of the recording; raises the errors of `generate`.
+        """Returns the transcript, with times from the beginning of the recording; raises the errors of `generate`.
 
         `seconds` is the length of the recording, `timeout` the time for it, in seconds. `terms` are names and terms as
         they are spelled; `words` asks for the time of each word.

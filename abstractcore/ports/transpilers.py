@@ -86,7 +86,7 @@ class ChecksOutputSchemas(Protocol):
     """A wire format that can express only a part of JSON Schema. Transpilers may implement it."""
 
     def inexpressible(self, output: schema.OutputSchema, *, as_tool: bool) -> str | None:
-        """Returns what the schema loses of its structure as that of an answer or of a tool, such as keys of any name;
+        """Returns the losses of the schema's structure as that of an answer or of a tool, such as keys of any name;
         None if nothing is lost. Raises `InvalidInputError` with the path of an invalid schema.
         """
         ...

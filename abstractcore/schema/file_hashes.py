@@ -14,7 +14,9 @@ Stamp: TypeAlias = tuple[int, int, int, int, int]
 
 
 def stamp_of(descriptor: int) -> Stamp:
-    """Returns what changes with the content of an open file; the time of the change of its status cannot be set."""
+    """Returns the fields of `stat` that change with the content of an open file; the time of the change of its status
+    cannot be set.
+    """
     status = os.fstat(descriptor)
     return status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns
 

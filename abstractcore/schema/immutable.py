@@ -42,6 +42,8 @@ def with_valid(record: T, **changes: object) -> T:
 
 @cache
 def _accessors(cls: type) -> tuple[Callable[[object], tuple[Any, ...]], dict[str, Callable[[object, Any], None]]]:
-    """Returns what gets the values of the fields of a record, and what sets each: its slots, since it is frozen."""
+    """Returns the getter of the values of the fields of a record, and the setter of each: its slots, since it is
+    frozen.
+    """
     names = [field.name for field in fields(cast(Any, cls))]
     return attrgetter(*names), {name: getattr(cls, name).__set__ for name in names}

@@ -16,9 +16,10 @@ def added_messages(
     *,
     as_sent: bool = False,
 ) -> tuple[Message, ...]:
-    """Returns what rounds add to a conversation: each reply, then the results of its calls or the correction of its
-    answer. Results are left out while one of them is missing. With `as_sent`, an invalid answer in a call of the
-    output tool is that call, and its correction the result; otherwise both are text, which needs no such tool.
+    """Returns the messages that rounds add to a conversation: each reply, then the results of its calls or the
+    correction of its answer. Results are left out while one of them is missing. With `as_sent`, an invalid answer in a
+    call of the output tool is that call, and its correction the result; otherwise both are text, which needs no such
+    tool.
     """
     messages: list[Message] = []
     for index, reply in enumerate(replies):

@@ -33,7 +33,7 @@ class PropertyNameReplacer:
         self._in_text = False
 
     def feed(self, piece: str) -> str:
-        """Returns what is certain of the text so far."""
+        """Returns the part of the text that is certain so far."""
         text, self._held = self._held + piece, ""
         written: list[str] = []
         position = 0
@@ -43,7 +43,7 @@ class PropertyNameReplacer:
         return "".join(written)
 
     def finish(self) -> str:
-        """Returns what was held back, at the end of the text. The text may go on after it."""
+        """Returns the text that was held back, at its end. The text may go on after it."""
         held, self._held = self._held, ""
         if held.startswith('"'):
             self._at_name, self._in_text = False, True

@@ -112,7 +112,7 @@ def _at(place: CitedPlace, found: tuple[Source, ...], media: Sequence[schema.Med
 def _reported(
     media: Sequence[schema.MediaDecision], citation: Citation, place: CitedPlace, files: Sequence[int]
 ) -> Source:
-    """Returns what the provider says about its citation."""
+    """Returns the provider's description of its citation."""
     is_web = not files and citation.source.partition(":")[0].lower() in ("http", "https")
     document = files[0] if len(files) == 1 else None
     pages = _pages(place, media[document] if document is not None else None)

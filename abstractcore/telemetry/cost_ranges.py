@@ -16,7 +16,7 @@ MARGIN: Final = 1.5
 def cost_range(
     pricing: Pricing, call: ModelCall, profile: ModelProfile, tokens: int, audio: int, terms: Terms, time: float
 ) -> CostRange | None:
-    """Returns what one request of a lowered call may cost; None if no price is known.
+    """Returns the range of the cost of one request of a lowered call; None if no price is known.
 
     `tokens` is an estimate of its input, `audio` of the tokens in it that are of recordings. The least is an answer
     without output to an input that is read from the cache, the most the longest output to one that is written to it.

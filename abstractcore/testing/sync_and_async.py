@@ -45,11 +45,11 @@ class SyncCalls:
         return drive(coroutine)
 
     def generate(self, llm: LLM, prompt: str | None = None, **request: Any) -> GenerateResponse[Any]:
-        """Returns what `LLM.generate` returns."""
+        """Returns the result of `LLM.generate`."""
         return cast("GenerateResponse[Any]", llm.generate(prompt, **request))
 
     def stream(self, llm: LLM, prompt: str | None = None, **request: Any) -> Stream[Any]:
-        """Returns what `LLM.stream` returns."""
+        """Returns the result of `LLM.stream`."""
         return llm.stream(prompt, **request)
 
     def transport(self, settings: TransportSettings) -> SyncHttpTransport:
@@ -84,7 +84,7 @@ class AsyncCalls:
         return self._runner.run(coroutine, context=contextvars.copy_context())
 
     def generate(self, llm: LLM, prompt: str | None = None, **request: Any) -> GenerateResponse[Any]:
-        """Returns what `LLM.agenerate` returns."""
+        """Returns the result of `LLM.agenerate`."""
         response = cast("Coroutine[Any, Any, GenerateResponse[Any]]", llm.agenerate(prompt, **request))
         return self.run(response)
 

@@ -58,7 +58,7 @@ class ToolContent:
 
 
 def content_of(value: Any, *, returns_none: bool = False) -> ToolContent:
-    """Returns what a model reads of the value that a tool returned; raises `NoContentError` if it has no form.
+    """Returns the content that a model reads of a tool's value; raises `NoContentError` if it has no form.
 
     Text is itself. Media parts, blobs and Pillow images are files, alone or in a list with texts; everything else is
     JSON, as pydantic writes it. None is "null", or "done" if the function is annotated to return None.

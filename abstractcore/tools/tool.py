@@ -376,7 +376,7 @@ def read_options(options: Mapping[str, Any], *, is_final: bool = False) -> tuple
 
 
 def _named(module: str, name: str) -> object:
-    """Returns what a module has under a qualified name; None if it has nothing there."""
+    """Returns the object of a module with a qualified name; None if there is none."""
     found: Any = sys.modules.get(module)
     for part in name.split("."):
         found = getattr(found, part, None)

@@ -222,12 +222,12 @@ class ToolServerBase(NotCopied, ABC, Generic[C]):
 
 
 async def off_loop(many: Sized, function: Callable[..., T], *arguments: object) -> T:
-    """Returns what a function returns that works on `many` things, of a large number in a worker thread."""
+    """Returns the result of a function of `many` things, of a large number in a worker thread."""
     return await concurrency.off_loop(default_services().async_runtime, is_large(many), function, *arguments)
 
 
 def in_sync(function: Callable[..., Coroutine[Any, Any, T]], *arguments: object) -> T:
-    """Returns what an async function returns, run in the event loop of sync calls."""
+    """Returns the result of an async function, run in the event loop of sync calls."""
     return drive(default_services().sync_runtime.invoke(function, *arguments))
 
 

@@ -61,7 +61,7 @@ class Measure(NamedTuple):
 
 
 def measure_at(text: str, start: int, end: int) -> Measure | None:
-    """Returns what stands beside the digits at `start` to `end`; None where they are a part of a code."""
+    """Returns the characters beside the digits at `start` to `end`; None where they are a part of a code."""
     currency = currency_before(text, start)
     begin, unit = (start, None) if currency is None else (currency.start, currency.name)
     after = _AFTER.match(text, end)

@@ -159,7 +159,7 @@ def _shape(node: Any, root: JSONObject, leaf: JSONObject, depth: int) -> dict[st
 
 
 def quote_instruction(schema: OutputSchema, files: int) -> str:
-    """Returns what the model is asked for besides the answer; `schema` is that of `quoted_schema`."""
+    """Returns the request for quotes beside the answer; `schema` is that of `quoted_schema`."""
     properties = cast(Any, schema.schema)["properties"]
     copied = (
         "the words of the file or message that state it, copied exactly, whole words and numbers, as few as are clear"

@@ -57,7 +57,7 @@ class SpeechEnds:
         return self.finish()
 
     def finish(self) -> bytes | None:
-        """Returns what was said since the utterance began; None without one."""
+        """Returns the sound since the utterance began; None without one."""
         said, self._said = b"".join(self._said), []
         self._recent.clear()
         self._before.clear()

@@ -132,7 +132,7 @@ class ModelTools:
 
     @_explained
     async def transcribe(self, context: ToolContext[Any], file: FileArgument) -> str:
-        """Returns what is said in a recording, as text.
+        """Returns the transcript of a recording, as text.
 
         Args:
             file: The recording.

@@ -45,7 +45,7 @@ class CallTranscriber:
         speakers: bool | int | None = None,
         model: str | None = None,
     ) -> Made:
-        """Returns what is said in a recording; without segments if nobody speaks.
+        """Returns the transcript of a recording; without segments if nobody speaks.
 
         Raises `MediaError` for a recording that cannot be decoded or has no sound, `InvalidInputError` for invalid
         options, `MissingExtraError` without the extra `audio`, `ModelStoreError` for an unknown model, and the errors

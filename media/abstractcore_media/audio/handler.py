@@ -111,7 +111,7 @@ class AudioHandler:
         return replace(conversion, warnings=(warning, *conversion.warnings))
 
     def retranscribe(self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext) -> Conversion:
-        """Returns what is said in `spans`, as another model on this machine hears it: see `Retranscribes`."""
+        """Returns a transcript of `spans`, as another model on this machine hears it: see `Retranscribes`."""
         from .retranscription import retranscribed
 
         return retranscribed(part, spans, context, self._models, self.max_seconds)

@@ -43,7 +43,7 @@ class IsolatedRecogniser:
         self._folder: Path | None = None
 
     def __call__(self, piece: SpeechPiece) -> Transcription:
-        """Returns what is recognised in a piece; raises as `WhisperRecogniser` does."""
+        """Returns the segments of a piece; raises as `WhisperRecogniser` does."""
         self._folder = self._folder or self._context.models.path(self._options.model)
         arguments = self._folder, self._context.spare_cores, self._options, self._source, piece.samples
         (found,) = self._context.isolated(self._source, _MOST_SECONDS, recognised, *arguments)

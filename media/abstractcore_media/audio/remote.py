@@ -57,7 +57,7 @@ class RemoteRecogniser:
         self._speakers = Speakers(limits.known_speakers, self._recording)
 
     def __call__(self, piece: SpeechPiece) -> Transcription:
-        """Returns what is recognised in a piece; raises the errors of the transcriber."""
+        """Returns the segments of a piece; raises the errors of the transcriber."""
         found = self._transcriber(
             self._recording(piece.samples, "speech"),
             seconds=len(piece.samples) / SAMPLE_RATE,

@@ -70,7 +70,7 @@ class WhisperRecogniser:
         return whisper
 
     def __call__(self, piece: SpeechPiece) -> Transcription:
-        """Returns what is recognised in a piece; raises `MediaError` if that fails."""
+        """Returns the segments of a piece; raises `MediaError` if that fails."""
         segments = tuple(map(_segment, self._recognised(piece)))
         transcript = Transcript(segments, language=self._language, certainty=self._certainty)
         return Transcription(transcript, warnings=unsupported_options(self._options))

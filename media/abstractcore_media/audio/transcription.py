@@ -38,12 +38,12 @@ class Recogniser(Protocol):
     """How many pieces may be recognised at once."""
 
     def __call__(self, piece: SpeechPiece) -> Transcription:
-        """Returns what is recognised in a piece, with times from its beginning; some may be no speech."""
+        """Returns the segments of a piece, with times from its beginning; some may be no speech."""
         ...
 
 
 def transcribe(part: MediaPart, context: MediaContext, models: SpeechModels, max_seconds: float) -> Transcription:
-    """Returns what is said in a recording, within its controls; without segments if there is no speech.
+    """Returns the transcript of a recording, within its controls; without segments if there is no speech.
 
     Raises `MediaError` if it cannot be decoded, has no sound, or is longer than `max_seconds`, and the errors of
     `context.transcriber`.

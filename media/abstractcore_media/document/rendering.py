@@ -92,7 +92,7 @@ class Renderer:
             self.add(block)
 
     def conversion(self, label: str, fallback: str = "text") -> Conversion:
-        """Returns what was written. `label` names it for the model, such as "text of 3 slides"."""
+        """Returns the conversion. `label` names it for the model, such as "text of 3 slides"."""
         from abstractcore.ports import Conversion
 
         self._end_page()

@@ -83,7 +83,7 @@ def _run(task: str, data: bytes, source: str, max_pixels: int) -> bytes:
 
 
 def _answer(process: subprocess.Popen[bytes], data: bytes, max_bytes: int) -> bytes:
-    """Returns what the process writes; kills it, if that is more than `max_bytes`: a hostile file may control it."""
+    """Returns the output of the process; kills it, if that is more than `max_bytes`: a hostile file may control it."""
     assert process.stdin is not None
     assert process.stdout is not None
     with suppress(BrokenPipeError), process.stdin as stdin:

@@ -39,8 +39,8 @@ def as_images(fitted: Fitted) -> Conversion:
 
 
 def described(fitted: Fitted, source: str, context: MediaContext) -> Conversion:
-    """Returns what the model of the option `vision_model` says about an image; raises `MediaError` if it says nothing,
-    and the errors of `generate`.
+    """Returns the description of an image by the model of the option `vision_model`; raises `MediaError` if it says
+    nothing, and the errors of `generate`.
     """
     images = [part for part in fitted.parts if isinstance(part, ImagePart)]
     caption = context.caption(images, caption_prompt(context.question, len(images)))

@@ -65,7 +65,7 @@ def _shifted(conversion: Conversion, lead: int, length: int) -> tuple[MediaAncho
 
 
 def _lost_of_frames(shown: Sequence[VideoMoment], conversions: Sequence[Conversion]) -> tuple[MediaLoss, ...]:
-    """Returns what descriptions lack of their frames, added up, with the times of the frames."""
+    """Returns the losses of descriptions of frames, added up, with the times of the frames."""
     sums: dict[str, MediaLoss] = {}
     for frame, conversion in zip(shown, conversions, strict=True):
         for lost in conversion.lost:

@@ -77,7 +77,7 @@ class VideoHandler:
         return converted_video(part, context, self, self._models)
 
     def retranscribe(self, part: MediaPart, spans: Sequence[tuple[float, float]], context: MediaContext) -> Conversion:
-        """Returns what is said in `spans`, as another model on this machine hears it: see `Retranscribes`."""
+        """Returns a transcript of `spans`, as another model on this machine hears it: see `Retranscribes`."""
         from ..audio.retranscription import retranscribed
 
         return retranscribed(part, spans, context, self._models, self.max_seconds)

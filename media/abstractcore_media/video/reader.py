@@ -88,7 +88,7 @@ class VideoReader:
         self._aspect = 1.0
 
     def info(self) -> VideoInfo:
-        """Returns what the header says."""
+        """Returns the facts in the header."""
         with open_recording(self._part, "Reading videos", "av", "video") as container:
             has_sound = bool(container.streams.audio)
             if not container.streams.video:

@@ -39,7 +39,9 @@ class Continuation:
 
     @classmethod
     def of(cls, given: InputResponse) -> Continuation:
-        """Returns what the state of a suspended call and the user's answer say; raises `ToolFailed` for another's."""
+        """Returns the continuation by the state of a suspended call and the user's answer; raises `ToolFailed` for
+        another's.
+        """
         state = cast("Mapping[str, Any]", given.state if isinstance(given.state, Mapping) else {})
         texts = [state.get(name) for name in ("taskId", "contextId", "asked")]
         if not all(isinstance(each, str) for each in texts):

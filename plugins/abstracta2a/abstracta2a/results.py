@@ -28,7 +28,7 @@ _ENDINGS = {
 
 
 def output_of(view: TaskView, agent: str, call_id: str) -> ToolOutput:
-    """Returns what the model reads of an answer, and the rest as data.
+    """Returns the content that the model reads of an answer, and the rest as data.
 
     The model reads the agent's message, or the last status of the task and then its artifacts, and the id that
     continues the conversation. A task that did not complete is an error result. `data` has `contextId`, and for tasks

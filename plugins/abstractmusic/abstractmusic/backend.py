@@ -76,7 +76,7 @@ class Composer:
         return Made(parts, model=made.composer, warnings=warnings, metadata=_metadata(made, wishes, seed))
 
     async def _composition(self, wishes: Wishes, seed: int | None) -> Composition:
-        """Returns what the model composes, or rules where it cannot."""
+        """Returns the piece that the model composes, or rules where it cannot."""
         llm, who = self._owner.llm, self._who()
         if who == "auto" and llm.provider == _TOO_SMALL:
             return await self._by_rules(wishes, seed)

@@ -93,7 +93,7 @@ class LocalVoices:
         yield Made((), model=spoken.voice.model, warnings=spoken.warnings(), metadata={"voice": spoken.voice.name})
 
     def stt(self, audio: MediaBytes, **options: Any) -> Made:
-        """Returns what is said in a recording, by `llm.audio.transcribe`: its backend on this machine, if no other is
+        """Returns the transcript of a recording, by `llm.audio.transcribe`: its backend on this machine, if no other is
         chosen.
         """
 

@@ -14,7 +14,9 @@ from .name_rules import NameRule
 def sent_names(
     tools: Mapping[str, str], arguments: Mapping[str, Mapping[str, str]], output: Mapping[str, str]
 ) -> SentNames:
-    """Returns what restores the names that a reply has in place of these. The keys of `arguments` are tools."""
+    """Returns the function that restores the names that a reply has in place of these. The keys of `arguments` are
+    tools.
+    """
     by_sent_tool = {tools.get(name, name): _inverse(names) for name, names in arguments.items()}
     return SentNames(_inverse(tools), by_sent_tool, _inverse(output))
 

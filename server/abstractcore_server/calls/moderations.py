@@ -34,7 +34,9 @@ _MODEL: Final = "model"
 _DEFAULT: Final = "omni-moderation-latest"
 """The model of OpenAI's API for a request that names none."""
 _OPENAI: Final = ("openai", "openai-responses")
-"""Providers of bare names. OpenAI does not charge for moderation: https://developers.openai.com/api/docs/guides/moderation"""
+"""Providers of bare names. OpenAI does not charge for moderation:
+https://developers.openai.com/api/docs/guides/moderation
+"""
 _HAVE_IT: Final = (*_OPENAI, "mistral", "openai-compatible")
 """Providers with OpenAI's endpoint; Mistral's: https://docs.mistral.ai/api/endpoint/classifiers. Of compatible servers
 some have it, others answer with an error.

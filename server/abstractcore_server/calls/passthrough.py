@@ -162,7 +162,9 @@ class SentCall:
 
 
 SSE_ENDS = (b"\n\n", b"\r\n\r\n", b"\r\r")
-"""What may stand after an event of a stream of server-sent events (https://html.spec.whatwg.org/multipage/server-sent-events.html)."""
+"""What may stand after an event of a stream of server-sent events
+(https://html.spec.whatwg.org/multipage/server-sent-events.html).
+"""
 _MODEL = "model"
 _current: ContextVar[Relay | None] = ContextVar("abstractcore_server_relay", default=None)
 

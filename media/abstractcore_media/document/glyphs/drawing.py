@@ -69,7 +69,7 @@ class Pen:
 
 @lru_cache(maxsize=8)
 def pen(cell: Cell) -> Pen:
-    """Returns what draws characters of this size; raises `MissingExtraError` without Pillow and NumPy."""
+    """Returns a pen for characters of this size; raises `MissingExtraError` without Pillow and NumPy."""
     return Pen(cell)
 
 

@@ -96,7 +96,7 @@ def on_canvas(scene: Scene, width: int, height: int) -> Scene:
 
 
 def check_scene(scene: Scene) -> str | None:
-    """Returns what is wrong with a scene that a model has to write again; None if it can be drawn."""
+    """Returns the fault of a scene that a model has to write again; None if it can be drawn."""
     if not scene.items:
         return "the scene has no items: draw what was asked for"
     if not repaired(scene).scene.items:

@@ -208,7 +208,7 @@ def _is_model_unusable(error: AbstractCoreError) -> bool:
 
 
 def _answer(response: GenerateResponse[Any]) -> dict[str, Any]:
-    """Returns what the answer of the model took; the answer has a record and a cost of its own."""
+    """Returns the usage of the model's answer; the answer has a record and a cost of its own."""
     cost = response.cost
     return {
         "model": response.model,

@@ -33,8 +33,8 @@ class JobListener:
         words: bool = True,
         model: str | None = None,
     ) -> Made:
-        """Returns what is said in a recording, with the times of words. Raises `BadRequestError` for a job that fails,
-        `ConfigurationError` without a key, and errors of the vendor.
+        """Returns the transcript of a recording, with the times of words. Raises `BadRequestError` for a job that
+        fails, `ConfigurationError` without a key, and errors of the vendor.
         """
         recording = SpeechRecording(audio, str(model or ""), language, tuple(terms), speakers)
         uploaded = text_of(fields_of(await self._calls.send(self._format.upload(recording))), "upload_url")

@@ -31,8 +31,8 @@ class RemoteListener:
         words: bool = True,
         model: str | None = None,
     ) -> Made:
-        """Returns what is said in a recording, with the times of words. Raises `ConfigurationError` without a key, and
-        errors of the vendor.
+        """Returns the transcript of a recording, with the times of words. Raises `ConfigurationError` without a key,
+        and errors of the vendor.
         """
         listener = str(model or self._format.row.listener)
         recording = SpeechRecording(audio, listener, language, tuple(terms), speakers)

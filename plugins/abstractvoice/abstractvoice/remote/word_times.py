@@ -24,7 +24,7 @@ class WordTimes:
         self._any = False
 
     def piece(self, times: Sequence[TimedText], at: float, seconds: float, *, last: bool) -> SaidPiece:
-        """Returns what is said with the next sound; with the last one all words that are left, without times."""
+        """Returns the words of the next sound; with the last one all words that are left, without times."""
         said = self._timed(times)
         rest = last or not self._matches or not (times or self._any)
         if rest and not self._any and not said:

@@ -31,11 +31,11 @@ class Encoder:
             self._position = 0
 
     def feed(self, samples: Samples) -> bytes:
-        """Returns what is complete with these samples."""
+        """Returns the bytes that are complete with these samples."""
         return self.feed_pcm(as_pcm(samples))
 
     def feed_pcm(self, samples: bytes) -> bytes:
-        """Returns what is complete with these samples, which are signed 16-bit numbers, little endian."""
+        """Returns the bytes that are complete with these samples, which are signed 16-bit numbers, little endian."""
         if self._container is None:
             return samples
         if samples:
@@ -80,6 +80,6 @@ class _Pipe:
         return len(data)
 
     def take(self) -> bytes:
-        """Returns what was written since the last time."""
+        """Returns the bytes that were written since the last time."""
         taken, self._waiting = bytes(self._waiting), bytearray()
         return taken

@@ -37,7 +37,7 @@ class Kokoro:
         return [[self._symbols[each] for each in self._spelled(word) if each in self._symbols] for word in said]
 
     def sound(self, symbols: Sequence[int], voice: VoiceRow, speed: float) -> Samples:
-        """Returns what symbols sound like."""
+        """Returns the sound of symbols."""
         if symbols[0] == self._symbols[" "]:
             symbols = symbols[1:]
         style = self._styles[self._places[voice.style], min(len(symbols), _STYLES - 1)]

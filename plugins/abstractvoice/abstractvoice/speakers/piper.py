@@ -35,7 +35,7 @@ class Piper:
         return [[self._ids[each] for each in _spelled(word) if each in self._ids] for word in said]
 
     def sound(self, symbols: Sequence[int], voice: VoiceRow, speed: float) -> Samples:
-        """Returns what symbols sound like."""
+        """Returns the sound of symbols."""
         blank = self._ids["_"]
         if symbols[0] == self._ids[" "]:
             symbols = symbols[1:]

@@ -43,7 +43,7 @@ class VoiceModel(Protocol):
         ...
 
     def sound(self, symbols: Sequence[int], voice: VoiceRow, speed: float) -> Samples:
-        """Returns what symbols sound like."""
+        """Returns the sound of symbols."""
         ...
 
 

@@ -36,7 +36,7 @@ class VoiceRow:
         return (self.grade[:1] or "Z", {"+": 0, "": 1, "-": 2}[self.grade[1:]])
 
     def as_json(self) -> dict[str, Any]:
-        """Returns what users see of it; `id` is for `voice=`."""
+        """Returns the description for users; `id` is for `voice=`."""
         about = {"id": self.name, "language": self.language, "gender": self.gender, "model": self.model}
         return {**about, "grade": self.grade} if self.grade else about
 

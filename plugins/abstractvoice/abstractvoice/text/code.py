@@ -37,7 +37,7 @@ def address_words(address: str) -> str:
 
 
 def block_words(about: str) -> str:
-    """Returns what is said in place of a block of code, of its language, number of lines and only line."""
+    """Returns the words in place of a block of code, of its language, number of lines and only line."""
     language, lines, only = about.split("\n", 2)
     named = _LANGUAGES.get(language.lower(), language if language.isalpha() else "")
     if only and len(only) <= _LONGEST_LINE:

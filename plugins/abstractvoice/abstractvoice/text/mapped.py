@@ -42,7 +42,7 @@ class MappedText:
         return len(self.text)
 
     def part(self, match: re.Match[str], group: int | str = 0) -> MappedText:
-        """Returns what a group of a match in this text matched."""
+        """Returns the text of a group of a match in this text."""
         return self[slice(*match.span(group))]
 
     def span(self, start: int, end: int) -> Span:

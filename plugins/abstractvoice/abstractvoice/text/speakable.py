@@ -61,7 +61,7 @@ class SpeakableText:
 
 
 def speakable(text: str, language: str = "en", *, words: bool = True) -> list[Utterance]:
-    """Returns what is said of a text, sentence by sentence."""
+    """Returns the spoken form of a text, sentence by sentence."""
     whole = SpeakableText(language, words=words)
     return [*whole.feed(text), *whole.finish()]
 

@@ -57,7 +57,7 @@ def fit_output(output: OutputSchema, rules: SchemaRules, warnings: list[CallWarn
 
 
 def inexpressible(output: OutputSchema, rules: SchemaRules, *, as_tool: bool) -> str | None:
-    """Returns what the schema loses of its structure as that of an answer or of a tool; None if nothing is lost.
+    """Returns the losses of the schema's structure as that of an answer or of a tool; None if nothing is lost.
 
     Raises `InvalidInputError` with the path of a schema that no vendor accepts.
     """

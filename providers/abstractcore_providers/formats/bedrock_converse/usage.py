@@ -24,7 +24,9 @@ USAGE = UsageTable(
 BILLING = BillingTable(
     tier="serviceTier.type", others=(*(f"usage.{name}" for name in USAGE.names), "usage.cacheDetails")
 )
-"""`ConverseResponse` and `TokenUsage` (https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html)."""
+"""`ConverseResponse` and `TokenUsage`
+(https://docs.aws.amazon.com/bedrock/latest/APIReference/API_runtime_Converse.html).
+"""
 _WRITTEN = "cache_write_"
 _METERS = {meter.removeprefix(_WRITTEN): meter for meter in METERS if meter.startswith(_WRITTEN)}
 """The meters of tokens written to a cache, by the TTL in `cacheDetails`."""

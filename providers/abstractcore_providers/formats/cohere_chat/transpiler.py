@@ -36,7 +36,7 @@ class CohereChat:
     render_error = staticmethod(render_error)
 
     def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
-        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost."""
+        """Returns the losses of a schema's structure as that of an answer or of a tool; None if nothing is lost."""
         from ...common.json_schemas import COHERE
         from ...common.json_schemas.fitting import inexpressible
 

@@ -131,7 +131,7 @@ def _written(usage: Usage, reasoning: int | None) -> Object:
 
 
 def sent_billing(billing: Billing | None) -> Billing | None:
-    """Returns what the format can express of a reply's billing: the tier and the counts above."""
+    """Returns the part of a reply's billing that the format can express: the tier and the counts above."""
     if billing is None:
         return None
     counts = {name: count for name, count in billing.counts.items() if name in _METERS}

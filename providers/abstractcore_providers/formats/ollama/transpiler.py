@@ -45,7 +45,7 @@ class OllamaChat:
         return encode(call, self.context_size)
 
     def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
-        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost."""
+        """Returns the losses of a schema's structure as that of an answer or of a tool; None if nothing is lost."""
         from ...common.json_schemas import OLLAMA
         from ...common.json_schemas.fitting import inexpressible
 

@@ -32,7 +32,7 @@ class ThinkTags:
         return reasoning, rest
 
     def finish(self) -> tuple[str, str]:
-        """Returns what was held back: an incomplete tag is text."""
+        """Returns the text that was held back: an incomplete tag is text."""
         rest, self._held = self._held, ""
         return (rest, "") if self._inside else ("", rest)
 

@@ -42,7 +42,7 @@ class OpenAIChat:
         return encode(call, self.dialect)
 
     def inexpressible(self, output: OutputSchema, *, as_tool: bool) -> str | None:
-        """Returns what a schema loses of its structure as that of an answer or of a tool; None if nothing is lost.
+        """Returns the losses of a schema's structure as that of an answer or of a tool; None if nothing is lost.
 
         In JSON mode the whole schema is in the prompt.
         """

@@ -75,7 +75,7 @@ class Replicate:
         return TaskRequest(encoded, asked.warnings(), starts_job=True)
 
     def read(self, request: PictureRequest, response: WireResponse, base_url: str) -> Step:
-        """Returns what the prediction says."""
+        """Returns the step that the prediction describes."""
         body = json_object(response)
         state = body.get("status")
         id = text_of(body.get("id"), "id")

@@ -61,7 +61,7 @@ class Veo:
         return TaskRequest(json_request(url, body), asked.warnings(), starts_job=True)
 
     def read(self, request: PictureRequest, response: WireResponse, base_url: str) -> Step:
-        """Returns what the state of the operation says."""
+        """Returns the step that the state of the operation describes."""
         body = json_object(response)
         if body.get("done"):
             return _finished(body)

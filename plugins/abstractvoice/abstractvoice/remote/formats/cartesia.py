@@ -57,7 +57,7 @@ class Cartesia:
         return [{**body, "context_id": turn, "continue": False, "add_timestamps": True}]
 
     def heard(self, message: str | bytes, turn: str) -> SoundPiece | None:
-        """Returns what a message has of a sentence."""
+        """Returns the sound of a sentence in a message."""
         fields = message_fields(message if isinstance(message, bytes) else message.encode())
         kind, context = text_of(fields, "type"), text_of(fields, "context_id")
         if kind == "error" and context in ("", turn):

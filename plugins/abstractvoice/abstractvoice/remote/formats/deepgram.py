@@ -50,7 +50,7 @@ class Deepgram:
         return [{"type": "Speak", "text": asked.text}, {"type": "Flush"}]
 
     def heard(self, message: str | bytes, turn: str) -> SoundPiece | None:
-        """Returns what a message has of a sentence. A warning is an error: a text or a flush that is refused has
+        """Returns the sound of a sentence in a message. A warning is an error: a text or a flush that is refused has
         no sound.
         """
         if isinstance(message, bytes):

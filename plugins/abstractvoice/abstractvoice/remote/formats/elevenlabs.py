@@ -77,7 +77,7 @@ class ElevenLabs:
         ]
 
     def heard(self, message: str | bytes, turn: str) -> SoundPiece | None:
-        """Returns what a message has of a sentence."""
+        """Returns the sound of a sentence in a message."""
         fields = message_fields(message if isinstance(message, bytes) else message.encode())
         if fields.get("error"):
             raise error_of(WireResponse(400, {}, json.dumps(dict(fields)).encode()))

@@ -54,7 +54,7 @@ class LiveFormat(SpeechFormat, Protocol):
         ...
 
     def heard(self, message: str | bytes, turn: str) -> SoundPiece | None:
-        """Returns what a message has of a sentence; None if it is of another, or of no importance. Raises
+        """Returns the sound of a sentence in a message; None if it is of another, or of no importance. Raises
         `ProviderError` for errors, and for what is not of the vendor's format.
         """
         ...

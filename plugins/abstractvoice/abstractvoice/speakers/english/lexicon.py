@@ -64,7 +64,7 @@ def _loaded() -> Lexicon:
 
 
 def _features(word: str) -> list[dict[str, str | bool | float]]:
-    """Returns what the model knows of each letter: the letter, its neighbours, and whether it is the first or last."""
+    """Returns the features of each letter: the letter, its neighbours, and whether it is the first or last."""
     letters = [base64.b64encode(letter.encode()).decode() for letter in word]
     rows: list[dict[str, str | bool | float]] = []
     for place, letter in enumerate(letters):
