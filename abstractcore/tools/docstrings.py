@@ -19,7 +19,7 @@ class Documentation:
 
 
 def documentation_of(text: str | None) -> Documentation:
-    """Returns the content of a docstring in Google, NumPy, Sphinx or Epydoc style; one in another style is all prose."""
+    """Returns the content of a docstring in Google, NumPy, Sphinx or Epydoc style; another one is all prose."""
     if not text or not text.strip():
         return Documentation()
     text = inspect.cleandoc(text)

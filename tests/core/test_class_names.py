@@ -11,22 +11,12 @@ ROOT = Path(__file__).parents[2]
 PACKAGES = ("abstractcore", "media/*", "providers/*", "server/*", "plugins/*/*", "packages/*/*")
 _TWO_ROOMS = "each is private to its room, and no module imports both"
 HOMONYMS = {
-    "Account": _TWO_ROOMS,
-    "ApprovedCalls": _TWO_ROOMS,
     "Check": "a checked value of an answer, and a check of a plugin: both are public",
-    "Conversation": _TWO_ROOMS,
     "Edit": "an approver's change of a tool call, and a guard's of a text: both are public",
-    "Exchange": _TWO_ROOMS,
     "Key": "an access key of the server, and abstractmusic's key of a piece, which is public",
-    "ModelFacts": _TWO_ROOMS,
-    "PendingCall": _TWO_ROOMS,
-    "Refusal": _TWO_ROOMS,
     "ReplyReader": _TWO_ROOMS,
-    "Request": _TWO_ROOMS,
-    "Room": _TWO_ROOMS,
     "Score": "a model's score, and abstractmusic's, which is a piece: both are public",
-    "StoredFile": _TWO_ROOMS,
-    "Voice": "`llm.voice`, its base in `capabilities`, and a voice of abstractmusic's scores: all are public",
+    "Voice": "`llm.voice`, and a voice of abstractmusic's scores: both are public",
 }
 """Why the classes of one name in several modules keep it."""
 _CLASS = re.compile(r"^ *class (\w+)", re.MULTILINE)
