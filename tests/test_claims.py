@@ -255,6 +255,7 @@ RUN = (
     ("README.md", f"without a key, take `create_llm(\"local/{LARGE}\")`", _EMBEDDED),
     ("README.md", "on this machine without a key", _CHOICES),
     ("README.md", "replayed without network or key", _REPLAYED),
+    ("index.md", "answers from that file, without network or key", _REPLAYED),
     ("README.md", "wire formats (pure translation, no network)", _LAYERS),
     ("architecture.md", "It uses no network and no clock", _LAYERS),
     ("architecture.md", "`formats/` is pure: no network, clock or environment", _LAYERS),

@@ -180,7 +180,9 @@ def hide(call: ModelCall, context: GuardContext) -> ModelCall:
 
 
 def last_line(audit: Path) -> dict[str, Any]:
-    return json.loads(audit.read_text().splitlines()[-1])
+    """That of the last request; empty before the first one is written."""
+    lines = audit.read_text().splitlines() if audit.exists() else []
+    return json.loads(lines[-1]) if lines else {}
 
 
 def decisions(audit: Path) -> list[tuple[str, str, str]]:
