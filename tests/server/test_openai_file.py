@@ -17,7 +17,7 @@ from openai.types import moderation
 from abstractcore_server import ServerSettings, Settings
 from abstractcore_server.requests import RequestHead
 from abstractcore_server.routes import RouteTable
-from tests.chaos_server import RequestHead as Sent
+from tests.chaos_server import ReceivedRequest as Sent
 from tests.chaos_server import Step, answer, completion
 from tests.documents import ROOT
 from tests.server.openai_file import PATH

@@ -38,7 +38,7 @@ import sys, threading
 from pathlib import Path
 import numpy
 from abstractcore.stores.models import FileModelStore
-from abstractcore_media.audio.options import SpeechOptions
+from abstractcore_media.audio.options import RecognitionOptions
 from abstractcore_media.audio.pauses import SpeechPiece
 from abstractcore_media.audio.speech import WhisperRecogniser
 from abstractcore_media.audio.speech_models import SpeechModels
@@ -53,7 +53,7 @@ def announced(*given, **options):
     return found
 
 whisper.encode = announced
-recognise = WhisperRecogniser(lambda: whisper, SpeechOptions(model="whisper-tiny.en"), "a.wav")
+recognise = WhisperRecogniser(lambda: whisper, RecognitionOptions(model="whisper-tiny.en"), "a.wav")
 noise = numpy.random.default_rng(0).normal(0, 0.1, 28 * 16_000).astype(numpy.float32)
 threading.Thread(target=recognise, args=(SpeechPiece(noise, ((0, len(noise)),)),), daemon=True).start()
 assert begun.wait(60)

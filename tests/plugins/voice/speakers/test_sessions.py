@@ -28,9 +28,9 @@ HOUR = """
 import sys, threading
 from pathlib import Path
 import numpy as np
-from abstractvoice.speakers.sessions import SessionHere
+from abstractvoice.speakers.sessions import UnisolatedSession
 
-session, begun = SessionHere(Path(sys.argv[1]), 1), threading.Event()
+session, begun = UnisolatedSession(Path(sys.argv[1]), 1), threading.Event()
 model = session._model
 
 class Announced:
