@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, ClassVar, NoReturn, SupportsIndex, TypeVar
 
 from .errors import InvalidInputError
-from .schema.quoting import one_line
+from .schema.base_error import one_line
 
 T = TypeVar("T")
 

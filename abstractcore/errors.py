@@ -145,7 +145,7 @@ class InputRequired(ToolError):  # noqa: N818 - raised as a request to the user
     """
 
     def __init__(self, *questions: schema.Question, state: schema.JSONValue = None) -> None:
-        from .schema.input_requests import InputRequest
+        from .schema.tool_loops import InputRequest
 
         try:
             request = InputRequest(questions, state)

@@ -12,7 +12,7 @@ from ..ports import ArtifactStore, Runtime
 from ..ports.capabilities import MediaBytes
 from ..registry import name_hint
 from ..schema import MEDIA_PART_BY_KIND, Blob, CallWarning, JSONValue, MediaPart, SchemaError, media_kind_of
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 from .owner import Caller
 
 P = TypeVar("P", bound=MediaPart)

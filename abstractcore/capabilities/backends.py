@@ -13,7 +13,7 @@ from ..errors import AbstractCoreError, AuthenticationError, CapabilityUnavailab
 from ..ports import BilledResponse, Charge, Pricing
 from ..ports.capabilities import BACKEND_METHODS, BackendEntry, CapabilityName
 from ..registry import Registry, failures_of
-from ..schema.install_hints import checkout_hint
+from ..schema.base_error import checkout_hint
 from .owner import Caller, Owner
 
 _OTHER_NAMES: Mapping[str, Sequence[str]] = {"list_models": ("list_provider_models",)}

@@ -8,7 +8,7 @@ from typing import Final
 from .. import errors
 from ..errors import ProviderError
 from ..schema import WireResponse
-from ..schema.error_messages import response_message
+from ..schema.wire import response_message
 
 _LONGEST_WAIT_SECONDS = 86400.0
 _BY_STATUS: Final[Mapping[int, type[ProviderError]]] = {

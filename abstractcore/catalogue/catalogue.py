@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from ..errors import ConfigurationError
 from ..ports import CatalogueFile, ModelProfile
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 from .deferred_pricing import DeferredPricing
 from .documents import Document, read_document
 from .entries import ModelEntry

@@ -12,7 +12,7 @@ from ..errors import SchemaError
 from ..ports import ModelProfile, Thinking
 from ..registry import did_you_mean, nearest_names
 from ..schema import MediaKind, Modality, Sampling, ThinkingLevel
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .readers import Reader, field_readers, read_day
 
 _KINDS = get_args(MediaKind)

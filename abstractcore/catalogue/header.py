@@ -10,7 +10,7 @@ from typing import Any
 from ..errors import SchemaError
 from ..registry import did_you_mean, nearest_names
 from ..schema import EMPTY
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .facts import Facts, merged
 from .names import NameRules
 from .rows import MAX_LIKE, like_of

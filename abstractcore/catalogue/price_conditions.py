@@ -10,7 +10,7 @@ from typing import Any, Final, cast
 
 from ..registry import name_hint
 from ..schema import SchemaError
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from . import price_values as values
 
 TIERS: Final = frozenset(

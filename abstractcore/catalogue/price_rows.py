@@ -14,7 +14,7 @@ from typing import Any, Final, cast
 
 from ..registry import name_hint
 from ..schema import SchemaError, canonical_json
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from . import price_values as values
 from .meters import ANCESTORS, EXACT, METERS
 from .price_conditions import NOWHERE, STANDARD_TIERS, Condition, Holidays, PricedRequest

@@ -10,8 +10,8 @@ from typing import Any, cast
 
 from ..registry import name_hint
 from ..schema import SchemaError
+from ..schema.base_error import shown
 from ..schema.json_values import check_depth
-from ..schema.quoting import shown
 from .meters import METERS
 
 _NUMBER = re.compile(r"[0-9]{1,20}(\.[0-9]{1,20})?")

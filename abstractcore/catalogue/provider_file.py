@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..errors import SchemaError
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .aliases import check_aliases
 from .documents import Document
 from .facts import MERGED, Facts, profile_of

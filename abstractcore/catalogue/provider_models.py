@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 from ..errors import SchemaError
 from ..registry import did_you_mean, nearest_names
 from ..schema import EMPTY
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .aliases import alias_target, check_aliases
 from .entries import Match, ModelEntry
 from .facts import Facts, family_facts, merged, overriding, profile_of

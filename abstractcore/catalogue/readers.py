@@ -13,8 +13,8 @@ from typing import Any, Literal, TypeAlias, Union, cast, get_args, get_origin, g
 from ..errors import SchemaError
 from ..registry import name_hint
 from ..schema import freeze
+from ..schema.base_error import shown
 from ..schema.json_values import as_float
-from ..schema.quoting import shown
 
 Reader: TypeAlias = Callable[[object, str], Any]
 

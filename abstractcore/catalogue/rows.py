@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, cast
 
 from ..errors import SchemaError
 from ..schema import EMPTY
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .facts import OTHER_FIELDS, Facts
 
 MAX_LIKE = 20

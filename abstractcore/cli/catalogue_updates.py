@@ -58,7 +58,7 @@ def _fetched(source: str | None, scratch: Path) -> tuple[Path, str | None]:
     `ConfigurationError` without an installer.
     """
     from ..catalogue.folders import expanded
-    from ..schema.quoting import shown_address
+    from ..schema.base_error import shown_address
 
     if source == "":  # a variable that is not set; as a path it is the working directory
         raise abstractcore.InvalidInputError(

@@ -10,7 +10,7 @@ import abstractcore
 
 from ..concurrency import drive
 from ..schema import WireRequest
-from ..schema.quoting import shown_address
+from ..schema.base_error import shown_address
 from ..transport import TransportSettings
 
 _MOST_BYTES = 256 * 1024 * 1024

@@ -9,7 +9,7 @@ from collections.abc import Generator, Mapping
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 
 if TYPE_CHECKING:
     from ..scrubbing import Secrets

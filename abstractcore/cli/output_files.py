@@ -9,7 +9,7 @@ from pathlib import Path
 import abstractcore
 
 from ..schema import MediaPart
-from ..schema.media_files import ending_of, write_whole
+from ..schema.blobs import ending_of, write_whole
 
 _LONGEST_NAME = 40
 

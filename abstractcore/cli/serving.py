@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, cast
 import abstractcore
 
 from ..client.prepared_requests import DEFAULT_TIMEOUT_SECONDS
-from ..schema.install_hints import install_hint
+from ..schema.base_error import install_hint
 from .connection import ConnectionArguments, connected, model_store
 from .log_lines import logged, with_credentials
 from .plugins import registry

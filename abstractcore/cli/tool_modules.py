@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from abstractcore import InvalidInputError
 
 from ..registry.suggestions import did_you_mean, nearest_names
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from ..tools.tool import Tool, tool_of
 from .screen import prints_to_stderr
 

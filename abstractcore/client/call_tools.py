@@ -12,7 +12,7 @@ from ..ports import Runtime
 from ..registry import Registry
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import EMPTY, CallWarning, ToolSpec
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .pipelines import Pipelines
 
 if TYPE_CHECKING:

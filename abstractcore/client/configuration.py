@@ -15,7 +15,7 @@ from ..files.policies import check_policies
 from ..ports import MediaHandler
 from ..registry import did_you_mean, nearest_names
 from ..schema import EMPTY, MediaHistory, MediaKind
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .option_values import MEDIA_KINDS, media_history
 
 _TABLE = "media_policy"

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ..errors import ConfigurationError, InvalidInputError, SchemaError
 from ..ports import ModelCatalogue, ModelProfile, ModelStore, Pricing, ProviderServices, ProviderSession
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .option_values import MEDIA_KINDS
 
 

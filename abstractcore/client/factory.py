@@ -12,7 +12,7 @@ from ..middleware import Deadline, OfflineEndpoint, Retry, Tracing, UserMiddlewa
 from ..option_signatures import takes
 from ..ports import CAPABILITIES, Pricing, Provider, ProviderConfig, ProviderServices, ProviderSession
 from ..registry import failures_of
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of, scrub_logs
 from .copies import LLMArguments
 from .create_options import CREATE_OPTIONS, LLM_OPTIONS, CreateOptions

@@ -13,7 +13,7 @@ from ..errors import InvalidInputError
 from ..ports import Pricing, Runtime
 from ..registry import failures_of
 from ..schema import GenerateResponse, MediaPart
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .auxiliary_models import AuxiliaryLLM, AuxiliaryModel, CreateLLM
 
 if TYPE_CHECKING:

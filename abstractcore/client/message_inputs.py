@@ -9,9 +9,9 @@ from typing import Any, Protocol, TypeAlias, cast, runtime_checkable
 from ..errors import InvalidInputError
 from ..ports import MessageReader
 from ..schema import GenerateResponse, Message, ModelReply, Part, Role, SchemaError, TextPart, ToolResult
+from ..schema.base_error import shown
 from ..schema.json_values import MAX_DEPTH, check_key, check_number
 from ..schema.parts import ALL_PARTS
-from ..schema.quoting import shown
 
 
 @runtime_checkable

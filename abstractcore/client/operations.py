@@ -13,7 +13,7 @@ from ..errors import InvalidInputError, UnsupportedOptionError
 from ..ports import CHAT, AnyInput, HasOperations, Operation, Operations, Runtime, Transpiler
 from ..registry import did_you_mean, nearest_names
 from ..schema import ModelCall, OperationInput, SchemaError
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 
 _NONE: Operations = MappingProxyType({})
 _OF_ALL = frozenset(field.name for field in fields(OperationInput)) | {"call"}

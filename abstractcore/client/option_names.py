@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import InvalidInputError, UnknownOptionError
 from ..registry.suggestions import did_you_mean, nearest_names
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .options import REQUEST_FIELDS, RESUME_FIELDS
 
 _KNOWN_CAPABILITIES = ("audio", "music", "vision", "voice")

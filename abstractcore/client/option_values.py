@@ -26,7 +26,7 @@ from ..schema import (
     ToolSpec,
     freeze,
 )
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 
 SAMPLING_OPTIONS = (
     "max_output_tokens",

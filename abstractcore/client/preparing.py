@@ -20,7 +20,7 @@ from ..schema import (
     ModelCall,
     OutputSchema,
 )
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .contexts import scoped, scoped_call
 from .option_names import OptionNames
 from .option_values import (

@@ -23,7 +23,7 @@ from ..schema import (
     ToolLoop,
     ToolSpec,
 )
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from ..tools.toolset import ToolSet
 from .call_tools import CallTools, check_run_tools
 

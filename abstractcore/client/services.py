@@ -21,8 +21,7 @@ from ..errors import ConfigurationError, MissingExtraError
 from ..lazy_modules import LazyModule
 from ..ports import Clock, ModelCatalogue
 from ..registry import Registry
-from ..schema.install_hints import install_hint
-from ..schema.quoting import shown
+from ..schema.base_error import install_hint, shown
 from ..telemetry import Recorder, Subscriber, Subscription
 from . import option_values
 

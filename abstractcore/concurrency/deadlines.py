@@ -6,7 +6,7 @@ from types import TracebackType
 
 from ..errors import RequestTimeoutError
 from ..ports import CallContext, Runtime, TimeLimit
-from ..schema.quoting import shown_seconds
+from ..schema.base_error import shown_seconds
 
 _GRACE_SECONDS = 0.1
 """How much later than its attempts a call ends, so that middleware can handle a timeout."""

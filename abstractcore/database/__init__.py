@@ -7,7 +7,7 @@ try:
     import sqlalchemy as _sqlalchemy
 except ImportError as error:
     from ..errors import MissingExtraError
-    from ..schema.install_hints import install_hint
+    from ..schema.base_error import install_hint
 
     raise MissingExtraError(
         "abstractcore.database requires sqlalchemy, which is not installed.",

@@ -14,7 +14,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
 
 from ..errors import ConfigurationError, InvalidInputError, MissingExtraError
 from ..private_files import make_private_folder
-from ..schema.install_hints import install_hint
+from ..schema.base_error import install_hint
 from .failures import Place, Retries, failure, recognize_lost_connections
 from .forks import Transactions
 from .schemas import Schema

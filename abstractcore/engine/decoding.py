@@ -26,7 +26,7 @@ from ..schema import (
     UsageDelta,
     partial_reply,
 )
-from ..schema.call_ids import CallIds
+from ..schema.replies import CallIds
 from .bodies import MAX_BODY_BYTES
 from .endings import close_all, origin_of, owned
 

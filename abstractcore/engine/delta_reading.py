@@ -26,7 +26,7 @@ from ..schema import (
 )
 
 if TYPE_CHECKING:
-    from ..schema.property_names import PropertyNameReplacer
+    from ..schema.sent_names import PropertyNameReplacer
 
 
 class DeltaReader(Protocol):
@@ -160,7 +160,7 @@ class NameRestorer:
 def _begin(replacers: dict[int, PropertyNameReplacer], block: int, names: Mapping[str, str] | None) -> None:
     """Begins a block, unless it goes on after its end."""
     if names and block not in replacers:
-        from ..schema.property_names import PropertyNameReplacer
+        from ..schema.sent_names import PropertyNameReplacer
 
         replacers[block] = PropertyNameReplacer(names)
 

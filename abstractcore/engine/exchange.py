@@ -34,8 +34,8 @@ from ..ports import (
     interruptible,
 )
 from ..schema import AttemptRecord, ModelReply, SchemaError, WireRequest, WireResponse
-from ..schema.call_ids import with_unique_ids
-from ..schema.quoting import shown
+from ..schema.base_error import shown
+from ..schema.replies import with_unique_ids
 from ..schema.wire import unexpected_encoding
 from ..scrubbing import Secrets, shown_url
 from .bodies import MAX_BODY_BYTES, decode_whole, name_request, read_start

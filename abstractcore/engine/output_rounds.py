@@ -10,7 +10,7 @@ from ..errors import InvalidInputError, OutputValidationError, ToolRetry
 from ..outputs.output_types import answer_text, first_line, output_call
 from ..ports import Runtime
 from ..schema import FinishReason, ModelCall, ModelReply, OutputAttempt, ToolLoop
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .prepared import OutputReader
 
 OutputCheck: TypeAlias = Callable[[Any], Awaitable[object] | object]

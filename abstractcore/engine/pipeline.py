@@ -29,8 +29,7 @@ from ..ports import (
 )
 from ..ports.operations import call_in, with_call
 from ..schema import CallWarning, Encoded, GenerateResponse, Lowered, ModelCall, ModelReply, Part, TextPart
-from ..schema.call_ids import with_unique_ids
-from ..schema.deferred_costs import defer_cost
+from ..schema.replies import defer_cost, with_unique_ids
 from ..scrubbing import Secrets
 from ..telemetry.costs import Bill
 from .endings import as_response, close_streams, end_call, outcome_of, with_origin

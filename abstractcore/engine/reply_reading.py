@@ -32,7 +32,7 @@ from ..schema import (
     UsageDelta,
     freeze_object,
 )
-from ..schema.call_ids import CallIds
+from ..schema.replies import CallIds
 from ..tools.prompted import CallParser, ParsedCall, ParsedReasoning, Piece, tool_format
 from ..tools.prompted.fenced_calls import FencedCalls
 from ..tools.prompted.rescue import ALL_FORMATS, JSON_FORMATS, RescueParser

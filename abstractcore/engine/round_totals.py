@@ -8,8 +8,8 @@ from decimal import Context
 from typing import Any, Final
 
 from ..schema import AttemptRecord, CallWarning, CostSource, GenerateResponse, MediaDecision, ToolLoop
-from ..schema.deferred_costs import Cost, defer_cost
-from ..schema.immutable import with_valid
+from ..schema.replies import Cost, defer_cost
+from ..schema.reprs import with_valid
 
 _WEAKEST_FIRST: Final[tuple[CostSource, ...]] = ("estimate", "computed", "vendor")
 _EXACT: Final = Context(prec=100, traps=[])

@@ -26,7 +26,7 @@ from ..schema import (
     ToolStarted,
     ToolStep,
 )
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 from ..tools.execution import execute
 from ..tools.long_results import READ_RESULT, page_of_result, shortened_step
 from ..tools.loop import callable_tools, with_steps

@@ -24,7 +24,7 @@ from ..schema import (
     ToolSpec,
     ToolStep,
 )
-from ..schema.quoting import one_line, shown_seconds
+from ..schema.base_error import one_line, shown_seconds
 from ..scrubbing import Secrets
 from ..tools.approval import Allow, Decision, Deny, Edit, Respond, Suspend, read_decision
 from ..tools.arguments import PreparedArguments

@@ -24,8 +24,8 @@ from ..schema import (
     ModelCall,
     TextPart,
 )
+from ..schema.base_error import install_hint
 from ..schema.blobs import ChangedFileError
-from ..schema.install_hints import install_hint
 from .cached_conversions import NestedFiles, kept_conversion
 from .contents import MadeFiles, conversion_tokens, made_content
 from .conversion import (

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from ..errors import AbstractCoreError
 from ..ports import Runtime, total_usage
 from ..schema import MEDIA_PARTS, GenerateResponse, MediaDecision, MediaPart, ModelCall, Usage
-from ..schema.media_texts import MediaText
+from ..schema.media_decisions import MediaText
 from ..schema.response_sources import file_text
 from ..schema.source_texts import TextSource
 from .call_files import CallFiles

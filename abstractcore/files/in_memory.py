@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 
 from ..errors import AbstractCoreError, InvalidInputError, MediaError, MissingExtraError
 from ..pillow_images import Content, checked, file_name, too_long
-from ..schema.install_hints import install_hint
+from ..schema.base_error import install_hint
 
 _CHUNK_BYTES = 1 << 20
 _CHARSET = re.compile(r"(?:^|;)\s*charset=\"?([^\s;\"]+)", re.IGNORECASE)

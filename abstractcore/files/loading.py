@@ -30,9 +30,9 @@ from ..schema import (
     SchemaError,
     media_kind_of,
 )
+from ..schema.base_error import shortened, shown, shown_address
 from ..schema.json_values import check_text
 from ..schema.parts import Detail
-from ..schema.quoting import shortened, shown, shown_address
 from .in_memory import OpenFile, PixelArray, of_data_url, of_open_file, of_pixels
 
 _KINDS = {

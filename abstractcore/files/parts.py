@@ -19,7 +19,7 @@ from ..schema import (
     TextPart,
     ToolResult,
 )
-from ..schema.quoting import shown_address, shown_file_name
+from ..schema.base_error import shown_address, shown_file_name
 
 
 def turn_start(call: ModelCall, added: int = 0) -> int:

@@ -12,7 +12,7 @@ from ..errors import InvalidInputError, MediaError, UnsupportedContentError
 from ..ports import MediaHandler, ModelProfile
 from ..registry import did_you_mean, nearest_names
 from ..schema import MEDIA_RULES, ModelCall, media_kind_of
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 
 if TYPE_CHECKING:
     from ..ports import Fallback

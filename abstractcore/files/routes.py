@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 from ..ports import MediaHandler, ModelProfile
 from ..schema import Blob, CallWarning, MediaKind, MediaPart, ModelCall, media_kind_of
-from ..schema.quoting import shown_file_name
+from ..schema.base_error import shown_file_name
 from .parts import can_be_read, handler_for, is_cut, media_parts, source_name
 from .policies import (
     check_policies,

@@ -23,7 +23,7 @@ from ..ports import (
     Runtime,
 )
 from ..schema import Blob
-from ..schema.file_hashes import Stamp, known_hash, stamp_of
+from ..schema.blobs import Stamp, known_hash, stamp_of
 
 Input = TypeVar("Input", FileChunk, FileId)
 Output = TypeVar("Output")

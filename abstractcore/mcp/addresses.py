@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import urlsplit
 
 from ..errors import InvalidInputError
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of
 
 if TYPE_CHECKING:

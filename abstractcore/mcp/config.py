@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from ..errors import ConfigurationError, InvalidInputError
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 
 T = TypeVar("T")
 _log = logging.getLogger("abstractcore")

@@ -19,7 +19,7 @@ from ..concurrency.owned_contexts import NotEnteredError, OwnedContext
 from ..errors import ToolFailed, ToolServerError
 from ..ports import ToolContext
 from ..schema import ContentPart, JSONObject, Message
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 from ..scrubbing import Secrets
 from .inputs import CallAnswers, input_required, is_of_result, request_state_of, responses_of
 from .listing import ListedTools, ToolListing

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from ..schema import CallWarning, SchemaError, ToolSpec
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from ..toolservers import UNTRUSTED_AND_SENDS, Definition, Labels, cleaned, cleaned_name, cleaned_schema, labels_of
 
 if TYPE_CHECKING:

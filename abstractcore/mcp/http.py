@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import httpx2
 from mcp.client.streamable_http import streamable_http_client
 
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from ..transport import RoutedTransport, TransportSettings
 
 if TYPE_CHECKING:

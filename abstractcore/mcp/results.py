@@ -21,7 +21,7 @@ from mcp_types import (
 from ..errors import ToolFailed
 from ..outputs import canonical_json
 from ..schema import MEDIA_PART_BY_KIND, Blob, ContentPart, DocumentPart, TextPart, ToolResult, media_kind_of
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from ..tools import ToolOutput
 
 _TEXT_TYPE = "text/plain"

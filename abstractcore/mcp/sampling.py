@@ -12,7 +12,7 @@ from ..client.llm import LLM
 from ..client.services import default_services
 from ..errors import InvalidInputError, SchemaError, ToolFailed
 from ..schema import GenerateResponse, Message
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 
 if TYPE_CHECKING:
     from mcp_types import CreateMessageRequestParams, CreateMessageResult, ErrorData

@@ -18,7 +18,7 @@ from mcp.client.stdio import StdioServerParameters, get_default_environment, std
 from mcp.shared.message import SessionMessage
 from mcp_types import INTERNAL_ERROR, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 
 if TYPE_CHECKING:
     from mcp.client._transport import TransportStreams

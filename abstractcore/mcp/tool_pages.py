@@ -14,7 +14,7 @@ from mcp_types.methods import validate_server_result
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS, LATEST_MODERN_VERSION, MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 from ..toolservers.base import off_loop
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from fnmatch import fnmatchcase
 from typing import Protocol, TypeVar
 
 from ..schema import CallWarning
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 
 
 class HasName(Protocol):

@@ -13,8 +13,7 @@ from ..errors import InvalidInputError, MissingExtraError
 from ..lazy_modules import LazyModule
 from ..ports import ToolContext
 from ..schema import CallWarning, ContentPart, Message, ToolCall
-from ..schema.install_hints import install_hint
-from ..schema.quoting import shown
+from ..schema.base_error import install_hint, shown
 from ..scrubbing import Secrets
 from ..tools import Tool, ToolOutput
 from ..tools.option_names import checks_option_names

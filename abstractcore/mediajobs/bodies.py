@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 
 from ..errors import ServerError
 from ..schema import WireRequest, WireResponse
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 
 
 class FormFile(NamedTuple):

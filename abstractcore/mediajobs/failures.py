@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from ..capabilities.http_errors import error_class
 from ..errors import ContentFilterError, ProviderError, ServerError
 from ..schema import MediaPart, ModelReply, WireResponse
-from ..schema.error_messages import error_message, response_message
+from ..schema.wire import error_message, response_message
 from .steps import FinishedJob
 
 _BLOCKED = re.compile(

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ..errors import AuthenticationError, CapabilityUnavailableError
-from ..schema.base_urls import whole_base_url
+from ..schema.wire import whole_base_url
 
 
 @dataclass(frozen=True, slots=True)

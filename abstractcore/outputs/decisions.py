@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, cast
 
 from ..errors import InvalidInputError
 from ..schema import GenerateResponse
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 
 if TYPE_CHECKING:
     from .token_probabilities import ChoiceMasses

@@ -7,7 +7,7 @@ from typing import Any, cast
 
 from .. import schema
 from ..schema import CallWarning, GenerateResponse, JournalEntry, SchemaError, ToolEnded, ToolLoop, ToolStep, freeze
-from ..schema.quoting import shortened
+from ..schema.base_error import shortened
 
 
 def to_json(value: object) -> str:

@@ -8,8 +8,7 @@ from typing import Any, cast
 
 from ..errors import InvalidInputError, MissingExtraError
 from ..schema import JSONObject, OutputSchema, SchemaError, freeze_object
-from ..schema.install_hints import install_hint
-from ..schema.quoting import shortened
+from ..schema.base_error import install_hint, shortened
 from .output_types import WRAPPER_KEY, AnswerProblem, InvalidAnswerError, OutputType, problem
 from .python_type import is_object, schema_name
 

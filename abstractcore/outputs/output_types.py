@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple, cast
 
 from ..errors import AbstractCoreError, OutputValidationError
 from ..schema import ModelReply, OutputSchema, ToolCall
-from ..schema.model_json import repaired_json
-from ..schema.quoting import one_line, shortened, shown
+from ..schema.base_error import one_line, shortened, shown
+from ..schema.json_values import repaired_json
 
 if TYPE_CHECKING:
     from pydantic import ValidationError

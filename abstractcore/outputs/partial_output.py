@@ -10,7 +10,7 @@ from pydantic_core import from_json
 
 from ..errors import OutputValidationError
 from ..schema import ModelReply, ReplyStart, StreamEvent, TextDelta, TextStart
-from ..schema.model_json import escape_controls
+from ..schema.json_values import escape_controls
 from .output_types import WRAPPER_KEY, OutputType
 
 _BRACKET: Final = re.compile(r"[{\[]")

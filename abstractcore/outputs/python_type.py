@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast, get_args
 
 from ..errors import InvalidInputError
 from ..schema import JSONObject, OutputSchema
-from ..schema.quoting import shortened, shown
+from ..schema.base_error import shortened, shown
 from .output_types import WRAPPER_KEY, InvalidAnswerError, OutputType, first_line, pydantic_problems
 
 if TYPE_CHECKING:

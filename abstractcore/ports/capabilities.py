@@ -28,7 +28,7 @@ from ..schema import (
     WireRequest,
     WireResponse,
 )
-from ..schema.media_kinds import MEDIA_PART_BY_KIND, media_kind_of
+from ..schema.parts import MEDIA_PART_BY_KIND, media_kind_of
 from .isolation import Isolation
 from .plugins import CAPABILITIES as CAPABILITIES
 from .plugins import CapabilityName as CapabilityName

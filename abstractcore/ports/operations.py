@@ -9,7 +9,7 @@ from typing import Any, Generic, Protocol, TypeAlias, TypeVar, Union, cast, runt
 
 from .. import schema
 from ..schema import CallWarning, CostSource, Encoded, JSONValue, MediaKind, ModelCall, ModelReply, Usage, WireResponse
-from ..schema.deferred_costs import HasDeferredCost
+from ..schema.replies import HasDeferredCost
 
 AnyInput: TypeAlias = Union[ModelCall, "schema.CallInput", "schema.OperationInput"]
 """The input of an operation."""

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from ..schema import AudioPart, CallInput, CallWarning, SchemaError, Transcript, Usage
+from ..schema.base_error import shown
 from ..schema.json_values import check_items
-from ..schema.quoting import shown
 
 
 @dataclass(frozen=True, slots=True)

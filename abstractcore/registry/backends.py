@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from ..errors import CapabilityUnavailableError, InvalidInputError, PluginError
 from ..ports.capabilities import CAPABILITIES, BackendEntry, BackendFactory, CapabilityName
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .entry_points import FoundPlugin
 from .failures import failure_text
 from .reports import PluginReport

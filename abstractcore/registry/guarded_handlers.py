@@ -21,8 +21,8 @@ from ..schema import (
     Usage,
     media_kind_of,
 )
+from ..schema.base_error import shown
 from ..schema.json_values import check_class, check_items, check_text
-from ..schema.quoting import shown
 from .failures import failures_of
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from ..ports import (
     TraceSubscriber,
     WireFormat,
 )
-from ..schema.install_hints import checkout_hint
+from ..schema.base_error import checkout_hint
 from .contributions import contributions
 from .entry_points import BACKENDS_GROUP, FoundPlugin, found_plugins
 from .failures import failure_text

@@ -12,8 +12,8 @@ from .blobs import (
     Blob as Blob,
     BlobForm as BlobForm,
 )
-from .cache_points import CachePoint as CachePoint
-from .call_warnings import CallWarning as CallWarning
+from .tools import CachePoint as CachePoint
+from .replies import CallWarning as CallWarning
 from .calls import (
     MEDIA_RULES as MEDIA_RULES,
     FileStorePolicy as FileStorePolicy,
@@ -32,9 +32,9 @@ from .codec import (
     digest as digest,
     to_data as to_data,
 )
-from .deferred_costs import CostSource as CostSource
-from .evidence_maps import EvidenceMap as EvidenceMap
-from .frozen_json import (
+from .replies import CostSource as CostSource
+from .responses import EvidenceMap as EvidenceMap
+from .json_values import (
     EMPTY as EMPTY,
     FrozenDict as FrozenDict,
     FrozenList as FrozenList,
@@ -45,15 +45,9 @@ from .json_values import (
     JSONObject as JSONObject,
     JSONValue as JSONValue,
 )
-from .loop_messages import added_messages as added_messages
-from .media_kinds import (
-    MEDIA_PART_BY_KIND as MEDIA_PART_BY_KIND,
-    media_kind_of as media_kind_of,
-)
-from .messages import (
-    Message as Message,
-    Role as Role,
-)
+from .responses import added_messages as added_messages
+from .parts import MEDIA_PART_BY_KIND as MEDIA_PART_BY_KIND, media_kind_of as media_kind_of
+from .calls import Message as Message, Role as Role
 from .parts import (
     MEDIA_PARTS as MEDIA_PARTS,
     AudioPart as AudioPart,
@@ -74,10 +68,7 @@ from .parts import (
     VideoPart as VideoPart,
     canonical_content as canonical_content,
 )
-from .provider_options import (
-    NO_OPTIONS as NO_OPTIONS,
-    ProviderOptions as ProviderOptions,
-)
+from .json_values import NO_OPTIONS as NO_OPTIONS, ProviderOptions as ProviderOptions
 from .replies import (
     FINISH_REASONS as FINISH_REASONS,
     FinishReason as FinishReason,
@@ -95,7 +86,7 @@ from .tools import (
     ToolSpec as ToolSpec,
     check_labels as check_labels,
 )
-from .usage import (
+from .replies import (
     METERS as METERS,
     TOKEN_COUNTS as TOKEN_COUNTS,
     Billing as Billing,
@@ -111,13 +102,10 @@ from .wire import (
 )
 
 with _LazyImports(globals()):
-    from .accumulation import (
-        accumulate as accumulate,
-        deltas_of as deltas_of,
-    )
-    from .base_urls import whole_base_url as whole_base_url
-    from .cached_contents import CachedContent as CachedContent
-    from .call_progress import CallProgress as CallProgress
+    from .deltas import accumulate as accumulate, deltas_of as deltas_of
+    from .wire import whole_base_url as whole_base_url
+    from .provider_resources import CachedContent as CachedContent
+    from .tool_steps import CallProgress as CallProgress
     from .deltas import (
         Delta as Delta,
         PartDelta as PartDelta,
@@ -139,25 +127,18 @@ with _LazyImports(globals()):
         from_json as from_json,
         to_json as to_json,
     )
-    from .drawn_text import DrawnText as DrawnText
-    from .error_messages import response_message as response_message
-    from .error_records import ErrorRecord as ErrorRecord
+    from .media_decisions import DrawnText as DrawnText
+    from .wire import response_message as response_message
+    from .tool_steps import ErrorRecord as ErrorRecord
     from .evidence import (
         Evidence as Evidence,
         EvidenceMatch as EvidenceMatch,
         EvidenceSource as EvidenceSource,
     )
-    from .input_requests import (
-        InputRequest as InputRequest,
-        InputResponse as InputResponse,
-        Question as Question,
-    )
-    from .install_hints import install_hint as install_hint
-    from .journal_entries import (
-        JournalEntry as JournalEntry,
-        JournalKind as JournalKind,
-    )
-    from .media_anchors import MediaAnchor as MediaAnchor
+    from .tool_loops import InputRequest as InputRequest, InputResponse as InputResponse, Question as Question
+    from .base_error import install_hint as install_hint
+    from .tool_loops import JournalEntry as JournalEntry, JournalKind as JournalKind
+    from .media_decisions import MediaAnchor as MediaAnchor
     from .media_controls import (
         FetchedBy as FetchedBy,
         MediaControls as MediaControls,
@@ -169,31 +150,25 @@ with _LazyImports(globals()):
         MediaRoute as MediaRoute,
         MediaSent as MediaSent,
     )
-    from .media_facts import MediaFacts as MediaFacts
-    from .media_progress import MediaProgress as MediaProgress
+    from .media_controls import MediaFacts as MediaFacts
+    from .media_controls import MediaProgress as MediaProgress
     from .media_results import (
         BackendFacts as BackendFacts,
         MediaResult as MediaResult,
         TranscriptResult as TranscriptResult,
     )
-    from .media_texts import MediaText as MediaText
-    from .media_verifications import (
-        MediaVerification as MediaVerification,
-        WordDifference as WordDifference,
-    )
-    from .model_lists import ModelList as ModelList
+    from .media_decisions import MediaText as MediaText
+    from .media_results import MediaVerification as MediaVerification, WordDifference as WordDifference
+    from .provider_resources import ModelList as ModelList
     from .operation_inputs import (
         CallInput as CallInput,
         ModelListInput as ModelListInput,
         OperationInput as OperationInput,
         StoredReplyInput as StoredReplyInput,
     )
-    from .output_attempts import OutputAttempt as OutputAttempt
-    from .partial_replies import (
-        partial_reply as partial_reply,
-        usage_so_far as usage_so_far,
-    )
-    from .pending_calls import (
+    from .tool_loops import OutputAttempt as OutputAttempt
+    from .deltas import partial_reply as partial_reply, usage_so_far as usage_so_far
+    from .tool_loops import (
         AllowedCall as AllowedCall,
         AnswerKind as AnswerKind,
         PendingCall as PendingCall,
@@ -201,49 +176,36 @@ with _LazyImports(globals()):
         ToolAnswer as ToolAnswer,
         call_digest as call_digest,
     )
-    from .plans import (
-        CostRange as CostRange,
-        Plan as Plan,
-    )
-    from .quoting import shown as shown
-    from .reading import from_data as from_data
+    from .records import CostRange as CostRange, Plan as Plan
+    from .base_error import shown as shown
+    from .documents import from_data as from_data
     from .records import (
         CallRecord as CallRecord,
         Capture as Capture,
         Outcome as Outcome,
     )
-    from .redaction import (
+    from .records import (
         redacted_call as redacted_call,
         redacted_data as redacted_data,
         redacted_reply as redacted_reply,
     )
-    from .reply_readings import ReplyReading as ReplyReading
+    from .sent_names import ReplyReading as ReplyReading
     from .sent_names import SentNames as SentNames
-    from .server_side import (
-        Parsed as Parsed,
-        Rendered as Rendered,
-    )
-    from .sizes import (
-        content_size as content_size,
-        size_of as size_of,
-    )
-    from .sources import (
-        Source as Source,
-        SourceKind as SourceKind,
-        SourceMatch as SourceMatch,
-    )
-    from .spoken_replies import (
+    from .wire import Parsed as Parsed, Rendered as Rendered
+    from .token_counts import content_size as content_size, size_of as size_of
+    from .evidence import Source as Source, SourceKind as SourceKind, SourceMatch as SourceMatch
+    from .media_results import (
         HeardMeans as HeardMeans,
         HeardReply as HeardReply,
         SpokenPiece as SpokenPiece,
         SpokenWord as SpokenWord,
     )
-    from .stored_files import StoredFile as StoredFile
+    from .provider_resources import StoredFile as StoredFile
     from .token_counts import (
         TokenCount as TokenCount,
         text_tokens as text_tokens,
     )
-    from .tool_events import (
+    from .tool_steps import (
         StreamEvent as StreamEvent,
         ToolEnded as ToolEnded,
         ToolEvent as ToolEvent,
@@ -266,9 +228,4 @@ with _LazyImports(globals()):
         TranscriptSegment as TranscriptSegment,
         TranscriptWord as TranscriptWord,
     )
-    from .verifications import (
-        Check as Check,
-        CheckKind as CheckKind,
-        Verdict as Verdict,
-        Verification as Verification,
-    )
+    from .evidence import Check as Check, CheckKind as CheckKind, Verdict as Verdict, Verification as Verification

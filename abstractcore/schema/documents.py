@@ -1,32 +1,192 @@
-"""Writes schema objects as JSON documents with type and version, and reads them back."""
+"""Writes schema objects as JSON documents with type and version, and reads them back.
+
+Reads schema objects from plain JSON data, with the path of every invalid value.
+"""
 
 from __future__ import annotations
 
+import base64
+import binascii
 import json
-from typing import TypeVar, cast, get_args, overload
+import re
+import types
+from collections.abc import Callable, Mapping
+from dataclasses import MISSING, fields, is_dataclass
+from decimal import Decimal
+from functools import cache
+from typing import Any, Literal, TypeVar, Union, cast, get_args, get_origin, get_type_hints, overload
 
-from .base_error import SchemaError
+from .base_error import SchemaError, shown
 from .blobs import Blob
-from .calls import ModelCall
+from .calls import Message, ModelCall
 from .codec import json_of
 from .deltas import Delta
-from .journal_entries import JournalEntry
-from .messages import Message
+from .json_values import as_float, check_text, freeze
 from .parts import Part
-from .pending_calls import ToolAnswer
-from .quoting import shown
-from .reading import from_data
 from .records import CallRecord
 from .replies import ModelReply
 from .responses import GenerateResponse
-from .tool_events import ToolEvent
-from .tool_loops import ToolLoop
-from .tool_steps import ToolStep
+from .tool_loops import JournalEntry, ToolAnswer, ToolLoop
+from .tool_steps import ToolEvent, ToolStep
 from .tools import ToolSpec
 from .transcripts import Transcript
 
-SCHEMA_VERSION = 1
 T = TypeVar("T")
+_DECIMAL = re.compile(r"[0-9]{1,50}(\.[0-9]{1,50})?")
+_Reader = Callable[[object, str], object]
+
+
+def from_data(cls: type[T], data: object, path: str = "") -> T:
+    """Returns the `cls` that `to_data` wrote as `data`; raises `SchemaError` with the path of an invalid value."""
+    return cast(T, _reader(cls)(data, path))
+
+
+@cache
+def _reader(hint: Any) -> _Reader:
+    """Returns a function that reads a value of the type `hint` from JSON data."""
+    origin = get_origin(hint)
+    if isinstance(hint, TypeVar) and hint.__bound__ is not None:
+        return _reader(hint.__bound__)
+    if hint is Any or isinstance(hint, TypeVar):
+        return freeze
+    if origin in (Union, types.UnionType):
+        return _union_reader(get_args(hint))
+    if origin is Literal:
+        return _literal_reader(get_args(hint))
+    if origin is tuple:
+        return _tuple_reader(_reader(get_args(hint)[0]))
+    if origin is not None and isinstance(origin, type) and issubclass(origin, Mapping):
+        return _mapping_reader(_reader(get_args(hint)[1]))
+    plain = cast(type, hint if origin is None else origin)
+    if is_dataclass(plain):
+        return _object_reader(plain)
+    return _scalar_reader(hint)
+
+
+def _scalar_reader(hint: type) -> _Reader:
+    def read(data: object, path: str) -> object:
+        if hint is str:
+            return check_text(data, path)
+        if hint is bytes:
+            return _read_bytes(data, path)
+        if hint is Decimal:
+            return _read_decimal(data, path)
+        if hint is float and type(data) is int:
+            return as_float(data, path)
+        if type(data) is not hint:
+            raise SchemaError(f"expected {hint.__name__}, got {type(data).__name__}", path)
+        return freeze(data, path)
+
+    return read
+
+
+def _read_bytes(data: object, path: str) -> bytes:
+    try:
+        return base64.b64decode(check_text(data, path), validate=True)
+    except (binascii.Error, ValueError) as error:
+        raise SchemaError(f"not base64: {error}", path) from None
+
+
+def _read_decimal(data: object, path: str) -> Decimal:
+    text = check_text(data, path)
+    if not _DECIMAL.fullmatch(text):
+        raise SchemaError(f"{shown(text)} is not a decimal number such as '0.0125'", path)
+    return Decimal(text)
+
+
+def _literal_reader(values: tuple[object, ...]) -> _Reader:
+    def read(data: object, path: str) -> object:
+        if data not in values:
+            raise SchemaError(f"{shown(data)} is not one of {', '.join(map(str, values))}", path)
+        return data
+
+    return read
+
+
+def _tuple_reader(item: _Reader) -> _Reader:
+    def read(data: object, path: str) -> object:
+        if not isinstance(data, list | tuple):
+            raise SchemaError(f"expected a list, got {type(data).__name__}", path)
+        return tuple(item(element, f"{path}[{i}]") for i, element in enumerate(cast("list[object]", data)))
+
+    return read
+
+
+def _mapping_reader(item: _Reader) -> _Reader:
+    def read(data: object, path: str) -> object:
+        if not isinstance(data, Mapping):
+            raise SchemaError(f"expected an object, got {type(data).__name__}", path)
+        mapping = cast("Mapping[str, object]", data)
+        return freeze({key: item(value, f"{path}.{key}") for key, value in mapping.items()}, path)
+
+    return read
+
+
+def _union_reader(members: tuple[Any, ...]) -> _Reader:
+    tagged = {member.type: member for member in members if isinstance(getattr(member, "type", None), str)}
+    others = [member for member in members if member is not type(None) and member not in tagged.values()]
+
+    def read(data: object, path: str) -> object:
+        if data is None and type(None) in members:
+            return None
+        if tagged and isinstance(data, Mapping):
+            tag = cast("Mapping[str, object]", data).get("type")
+            if not isinstance(tag, str) or tag not in tagged:
+                raise SchemaError(f"unknown type {shown(tag)}: expected one of {', '.join(tagged)}", f"{path}.type")
+            return _reader(tagged[tag])(cast(object, data), path)
+        return _first_that_reads(others or list(tagged.values()), cast(object, data), path)
+
+    return read
+
+
+def _first_that_reads(members: list[Any], data: object, path: str) -> object:
+    failure: SchemaError | None = None
+    for member in members:
+        try:
+            return _reader(member)(data, path)
+        except SchemaError as error:
+            failure = failure or error
+    raise failure or SchemaError(f"unexpected {type(data).__name__}", path)
+
+
+def _object_reader(cls: type) -> _Reader:
+    tag = getattr(cls, "type", None)
+    readers: dict[str, _Reader] = {}
+    required: list[str] = []
+
+    def prepare() -> None:
+        """Resolves the field types, at the first read, since classes refer to each other."""
+        hints = get_type_hints(cls)
+        for field in fields(cast(Any, cls)):
+            if field.init:
+                readers[field.name] = _reader(hints[field.name])
+                if field.default is MISSING and field.default_factory is MISSING:
+                    required.append(field.name)
+
+    def read(data: object, path: str) -> object:
+        if not readers:
+            prepare()
+        if not isinstance(data, Mapping):
+            raise SchemaError(f"expected an object, got {type(data).__name__}", path)
+        values = dict(cast("Mapping[str, object]", data))
+        if isinstance(tag, str) and values.pop("type", tag) != tag:
+            raise SchemaError(f"expected {tag!r}", f"{path}.type")
+        for name in values:
+            if name not in readers:
+                raise SchemaError("no such field", f"{path}.{name}" if path else name)
+        for name in required:
+            if name not in values:
+                raise SchemaError("missing", f"{path}.{name}" if path else name)
+        read_values = {name: readers[name](value, f"{path}.{name}" if path else name) for name, value in values.items()}
+        try:
+            return cls(**read_values)
+        except SchemaError as error:
+            raise error.at(path) if path else error from None
+
+    return read
+
+
+SCHEMA_VERSION = 1
 
 _DOCUMENTS: dict[str, type] = {
     "model_call": ModelCall,

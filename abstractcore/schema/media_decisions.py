@@ -1,4 +1,8 @@
-"""`MediaDecision`: how one file of a call is sent, and why."""
+"""`MediaDecision`: how one file of a call is sent, and why.
+
+`MediaAnchor`: where in a file a piece of the text that replaces it comes from. `MediaText`: our own text of a file
+that was sent natively, or drawn as images. `DrawnText`: how a text was drawn as images, and what that saves.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +10,97 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, cast
 
-from .drawn_text import DrawnText
-from .frozen_json import EMPTY, freeze_object
-from .immutable import Immutable
-from .json_values import check_items, check_real, check_text
-from .media_anchors import MediaAnchor
-from .media_facts import MediaFacts
-from .media_texts import MediaText
+from .. import schema
+from .base_error import SchemaError
+from .json_values import EMPTY, check_count, check_items, check_real, check_text, freeze_object
+from .media_controls import MediaFacts
 from .parts import MediaKind
-from .usage import Usage
+from .replies import Usage
+from .reprs import Immutable
+
+
+@dataclass(frozen=True, slots=True)
+class MediaAnchor(Immutable):
+    """The place in a file of the characters `start` to `end` of the text that replaces it.
+
+    `page` counts from 1, also for slides and the frames of an image. `box` is the part of the page or image: left, top,
+    right and bottom, each from 0 to 1. `sheet` and `cell` ("B7", "A2:F9") are of a spreadsheet, `paragraph` (from 1) is
+    of a document without pages. `seconds` are the begin and the end in a recording; of a video frame, both are its
+    time. `member` is the path of a file in an archive, or the name of an attachment or of an embedded picture.
+    """
+
+    start: int
+    end: int
+    page: int | None = None
+    box: tuple[float, ...] | None = None
+    sheet: str | None = None
+    cell: str | None = None
+    paragraph: int | None = None
+    seconds: tuple[float, ...] | None = None
+    member: str | None = None
+
+    def __post_init__(self) -> None:
+        if check_count(self.start, "start") > check_count(self.end, "end"):
+            raise SchemaError("ends before its start", "end")
+        for name in ("page", "paragraph"):
+            if getattr(self, name) is not None:
+                check_count(getattr(self, name), name)
+        for name in ("sheet", "cell", "member"):
+            if getattr(self, name) is not None:
+                check_text(getattr(self, name), name)
+        for name, length in (("box", 4), ("seconds", 2)):
+            if getattr(self, name) is not None:
+                object.__setattr__(self, name, _numbers(getattr(self, name), length, name))
+
+
+def _numbers(value: object, length: int, path: str) -> tuple[float, ...]:
+    items = check_items(value, object, path)
+    if len(items) != length:
+        raise SchemaError(f"expected {length} numbers, got {len(items)}", path)
+    return tuple(check_real(item, path) for item in items)
+
+
+@dataclass(frozen=True, slots=True)
+class MediaText(Immutable):
+    """The text of a file, as AbstractCore reads it, with the places of its pieces; the model did not get it as text.
+
+    `problem` says why there is none, `lost` what of the file is not in it.
+    """
+
+    text: str = ""
+    anchors: tuple[MediaAnchor, ...] = ()
+    problem: str | None = None
+    lost: tuple[schema.MediaLoss, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DrawnText(Immutable):
+    """A text of `characters` that was sent as `images`, drawn with a font of `size` pixels.
+
+    `image_tokens` is what the images have by the rule of the model's vendor, None without a published one;
+    `text_tokens` is about what the text would have. `read` is the share of letters and digits of
+    a sample that were read back by OCR, from 0 to 1.
+    """
+
+    images: int
+    characters: int
+    size: int
+    text_tokens: int
+    image_tokens: int | None
+    read: float
+
+    def __post_init__(self) -> None:
+        for name in ("images", "characters", "size", "text_tokens"):
+            check_count(getattr(self, name), name)
+        if self.image_tokens is not None:
+            check_count(self.image_tokens, "image_tokens")
+        check_real(self.read, "read")
+
+    @property
+    def ratio(self) -> float | None:
+        """Tokens of the text for each token of the images; None without a published rule."""
+        return self.text_tokens / self.image_tokens if self.image_tokens else None
+
 
 MediaRoute = Literal["native", "inline", "fallback", "left_out"]
 

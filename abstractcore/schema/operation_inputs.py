@@ -7,14 +7,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
 
-from .base_error import SchemaError
-from .calls import ModelCall, labels
-from .frozen_json import EMPTY
-from .immutable import Immutable
-from .json_values import check_class, check_flag, check_items, check_text
-from .messages import Message
+from .base_error import SchemaError, shown
+from .calls import Message, ModelCall, labels
+from .json_values import EMPTY, check_class, check_flag, check_items, check_text
 from .parts import MediaPart
-from .quoting import shown
+from .reprs import Immutable
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,5 +1,7 @@
 """The parts of messages and replies. A part is data and does no I/O.
 
+Kinds of content, and which class of part and which media types belong to each.
+
 `provider_options` are fields of a part that only one provider has, in requests or in its responses. `controls` say
 which part of a file is wanted, and how closely.
 """
@@ -7,29 +9,33 @@ which part of a file is wanted, and how closely.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, ClassVar, Final, Literal, TypeAlias, cast, get_args
 
 from ..lazy_modules import LazyModule
 from .base_error import SchemaError
-from .blobs import Blob
-from .cache_points import CachePoint, check_cache
-from .frozen_json import EMPTY, freeze, freeze_object, freeze_without_none
-from .immutable import Immutable
+from .blobs import Blob, Savable
 from .json_values import (
+    EMPTY,
+    NO_OPTIONS,
     JSONObject,
     JSONValue,
+    ProviderOptions,
     check_choice,
     check_class,
     check_count,
     check_flag,
     check_items,
     check_text,
+    checked_provider_options,
+    freeze,
+    freeze_object,
+    freeze_without_none,
 )
 from .media_controls import MediaControls
-from .media_files import Savable
-from .provider_options import NO_OPTIONS, ProviderOptions, checked_provider_options
-from .rich_display import RichDisplay
+from .reprs import Immutable, RichDisplay
+from .tools import CachePoint, check_cache
 
 if TYPE_CHECKING:
     from PIL import Image
@@ -170,7 +176,7 @@ class ImagePart(Immutable, RichDisplay, Savable):
         Raises `SchemaError` without the package pillow, for content that is elsewhere, and for what Pillow cannot
         decode.
         """
-        from .media_files import pillow_image
+        from .blobs import pillow_image
 
         return pillow_image(self.blob)
 
@@ -276,7 +282,7 @@ def _parse_arguments(text: str) -> tuple[JSONObject | None, str | None, str | No
         try:
             value: JSONValue = freeze(_DECODER.decode(text))
         except json.JSONDecodeError as error:
-            from .model_json import repaired_json
+            from .json_values import repaired_json
 
             mended = repaired_json(text)
             if mended is None:
@@ -454,3 +460,21 @@ def _joined(before: Part, part: Part) -> Part | None:
     if before.is_plain and part.is_plain and before.origin == part.origin:
         return ReasoningPart(before.text + part.text, origin=part.origin)
     return None
+
+
+MEDIA_PART_BY_KIND: Mapping[MediaKind, type[MediaPart]] = {
+    "text": DocumentPart,
+    "image": ImagePart,
+    "audio": AudioPart,
+    "video": VideoPart,
+    "document": DocumentPart,
+}
+"""The class of part that a file of each kind becomes."""
+
+
+def media_kind_of(media_type: str) -> MediaKind:
+    """The kind of content that a media type names: "image" for "image/png", and "document" for what is neither image,
+    audio nor video.
+    """
+    top = media_type.partition("/")[0]
+    return top if top in ("image", "audio", "video") else "document"

@@ -1,24 +1,36 @@
-"""`CallRecord`: one finished call as data, for cost tracking, dashboards and workflows."""
+"""`CallRecord`: one finished call as data, for cost tracking, dashboards and workflows.
+
+Redacts calls and replies: keeps their structure and replaces texts and files by their sizes. `Plan`: what a call
+would send.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
-from typing import Literal
+from typing import Any, Literal, TypeVar, overload
 
 from .. import schema
-from .call_warnings import CallWarning
-from .calls import ModelCall
-from .deferred_costs import CostSource, checked_cost
-from .error_records import ErrorRecord
-from .frozen_json import EMPTY, freeze, freeze_object
-from .immutable import Immutable
-from .json_values import JSONValue
+from .blobs import Blob
+from .calls import Message, ModelCall, ToolSearch
+from .json_values import EMPTY, JSONValue, freeze, freeze_object
 from .media_decisions import MediaDecision
-from .replies import ModelReply
+from .parts import (
+    MEDIA_PARTS,
+    HostedToolCall,
+    HostedToolResult,
+    OpaquePart,
+    Part,
+    ReasoningPart,
+    TextPart,
+    ToolCall,
+    ToolResult,
+)
+from .replies import CallWarning, CostSource, ModelReply, Usage, checked_cost
+from .reprs import Immutable
 from .responses import AttemptRecord
-from .usage import Usage
+from .tool_steps import ErrorRecord
 
 Outcome = Literal["done", "failed", "cancelled", "abandoned"]
 """How a call ended: with a reply, with an error, by cancellation, or with a stream that was not read to its end."""
@@ -76,3 +88,100 @@ class CallRecord(Immutable):
         object.__setattr__(self, "tags", freeze_object(self.tags, "tags"))
         object.__setattr__(self, "result", freeze(self.result, "result"))
         object.__setattr__(self, "input", freeze(self.input, "input"))
+
+
+AnyPart = TypeVar("AnyPart", bound=Part)
+
+
+def redacted_call(call: ModelCall) -> ModelCall:
+    """Returns `call` with texts and files replaced by their sizes, and without provider options."""
+    messages = tuple(Message(message.role, tuple(_part(part) for part in message.parts)) for message in call.messages)
+    hosted = tuple(replace(tool, options={}) for tool in call.hosted_tools)
+    return replace(call, messages=messages, hosted_tools=hosted, provider_options={})
+
+
+def redacted_reply(reply: ModelReply) -> ModelReply:
+    """Returns `reply` with texts and files replaced by their sizes, and without provider metadata."""
+    return replace(reply, parts=tuple(_part(part) for part in reply.parts), provider_metadata={})
+
+
+def redacted_data(value: JSONValue) -> JSONValue:
+    """Returns JSON data with texts replaced by their sizes."""
+    if isinstance(value, str):
+        return _size(value)
+    if isinstance(value, Mapping):
+        return {name: redacted_data(item) for name, item in value.items()}
+    return [redacted_data(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _size(text: str) -> str:
+    return f"[{len(text)} characters]" if text else ""
+
+
+def _part(part: AnyPart) -> AnyPart:
+    redacted: Any = part
+    if isinstance(part, TextPart):
+        redacted = TextPart(_size(part.text))
+    elif isinstance(part, ReasoningPart):
+        redacted = ReasoningPart(_size(part.text), origin=part.origin)
+    elif isinstance(part, MEDIA_PARTS):
+        redacted = type(part)(_blob(part.blob))
+    elif isinstance(part, ToolCall):
+        redacted = ToolCall(part.id, part.name, "{}")
+    elif isinstance(part, HostedToolCall):
+        redacted = HostedToolCall(part.id, part.name)
+    elif isinstance(part, ToolResult):
+        redacted = ToolResult(part.call_id, tuple(_part(content) for content in part.content), part.is_error)
+    elif isinstance(part, HostedToolResult):
+        redacted = HostedToolResult(part.call_id, tuple(_part(content) for content in part.content))
+    else:
+        redacted = OpaquePart(part.provider, part.kind)
+    return redacted
+
+
+def _blob(blob: Blob) -> Blob:
+    """Returns a blob with the hash of the content only, or only its media type if it has no hash."""
+    if blob.sha256 is None or blob.size is None:
+        return Blob.from_url("redacted:", blob.media_type)
+    return Blob.from_artifact(blob.sha256, blob.media_type, blob.size)
+
+
+@dataclass(frozen=True, slots=True)
+class CostRange(Immutable):
+    """What a call may cost, in US dollars. `high` is None if nothing limits its output."""
+
+    low: Decimal
+    high: Decimal | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Immutable, Sequence[MediaDecision]):
+    """What a call would send: a sequence of the decisions for its files, with the warnings known without sending.
+
+    `warnings` name what the model does not support, and unused options. What the provider's wire format cannot
+    say is known when the request is written: those warnings are in the response only. `tool_search` is where deferred
+    tools are searched: "hosted" (by the provider) or "client" (in this program); None if no tool is deferred.
+
+    `estimated_input_tokens` is about how many tokens the first request has: messages, tools, answer type and files.
+    `estimated_cost` is what this request may cost: at least the input at the price of cached tokens, at most an input
+    half as long again with the longest output. It has no fees of hosted tools, no conversions of files by other models,
+    and no further requests of a tool loop; None if the prices of the model are unknown.
+    """
+
+    media: tuple[MediaDecision, ...] = ()
+    warnings: tuple[CallWarning, ...] = ()
+    tool_search: ToolSearch | None = None
+    estimated_input_tokens: int | None = None
+    estimated_cost: CostRange | None = None
+
+    def __len__(self) -> int:
+        return len(self.media)
+
+    @overload
+    def __getitem__(self, index: int) -> MediaDecision: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> tuple[MediaDecision, ...]: ...
+
+    def __getitem__(self, index: int | slice) -> MediaDecision | tuple[MediaDecision, ...]:
+        return self.media[index]

@@ -1,12 +1,23 @@
-"""`ShortRepr`: a repr of one short line, without values that look like credentials."""
+"""`ShortRepr`: a repr of one short line, without values that look like credentials.
+
+`RichDisplay`: HTML of answers, messages and media for notebooks. `Immutable`: the base of the schema's frozen
+dataclasses, and a copy of one with changes.
+
+Text of a model is escaped, which Markdown would not allow, and nothing is loaded from a network: a notebook runs
+scripts in its outputs with the rights of its user.
+"""
 
 from __future__ import annotations
 
+import base64
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import MISSING, Field, fields, is_dataclass
-from typing import Any, cast
+from functools import cache
+from operator import attrgetter
+from typing import Any, TypeVar, cast
 
+from .base_error import SchemaError
 from .json_values import shown
 
 _MAX_TEXT, _MAX_ITEMS, _MAX_DEPTH, _MAX_LENGTH = 80, 4, 6, 1000
@@ -93,3 +104,127 @@ def _is_default(field: Field[Any], value: object) -> bool:
     if field.default is not MISSING:
         return type(value) is type(field.default) and bool(value == field.default)
     return field.default_factory is not MISSING and bool(value == field.default_factory())
+
+
+_MAX_EMBEDDED_BYTES = 4 * 1024 * 1024
+_MAX_HTML_TEXT = 100_000
+_EMBEDDED = {
+    "image/png": "img",
+    "image/jpeg": "img",
+    "image/gif": "img",
+    "image/webp": "img",
+    "audio/mpeg": "audio",
+    "audio/wav": "audio",
+    "audio/ogg": "audio",
+    "video/mp4": "video",
+    "video/webm": "video",
+}
+"""The HTML element of each media type. SVG is left out: it may contain scripts."""
+
+
+class RichDisplay:
+    """Base class of objects that Jupyter, IPython, VS Code and others show by `_repr_html_`
+    (https://ipython.readthedocs.io/en/stable/config/integrating.html#rich-display)."""
+
+    __slots__ = ()
+
+    def _repr_html_(self) -> str:
+        """Returns HTML of the parts in order, with images, audio and video embedded."""
+        parts: Iterable[Any] = getattr(self, "parts", (self,))
+        return f"<div>{''.join(map(_part, parts))}</div>"
+
+
+def small_print(*lines: str) -> str:
+    """Returns the lines in small print."""
+    return f"<small>{'<br>'.join(map(_escaped, lines))}</small>"
+
+
+def _part(part: Any) -> str:
+    kind = part.type
+    if kind == "text":
+        return _text_html(part.text)
+    if kind == "reasoning":
+        return f"<details><summary>Reasoning</summary>{_text_html(part.text)}</details>" if part.text else ""
+    if kind == "tool_call":
+        return f"<p><code>{_cut(part.name)}({_cut(part.arguments_text)})</code></p>"
+    if kind == "tool_result":
+        return "".join(map(_part, part.content))
+    if kind == "hosted_tool_result" and (files := [each for each in part.content if hasattr(each, "blob")]):
+        return "".join(map(_part, files))
+    blob = getattr(part, "blob", None)
+    return _media(blob) if blob is not None else f"<p><code>{_escaped(short_repr(part))}</code></p>"
+
+
+def _text_html(text: str) -> str:
+    return f'<div style="white-space: pre-wrap">{_cut(text)}</div>'
+
+
+def _cut(text: str) -> str:
+    rest = f"... [{len(text):,} characters]" if len(text) > _MAX_HTML_TEXT else ""
+    return _escaped(text[:_MAX_HTML_TEXT] + rest)
+
+
+def _media(blob: Any) -> str:
+    element = _EMBEDDED.get(blob.media_type)
+    data = _content(blob) if element is not None else None
+    if data is None:
+        return f"<p><code>{_escaped(repr(blob))}</code></p>"
+    source = f"data:{blob.media_type};base64,{base64.b64encode(data).decode('ascii')}"
+    if element == "img":
+        return f'<img src="{source}" alt="{_escaped(blob.name or blob.media_type)}" style="max-width: 100%">'
+    return f'<{element} controls src="{source}"></{element}>'
+
+
+def _content(blob: Any) -> bytes | None:
+    """Returns the content if it is in memory or in a file, and short enough."""
+    if blob.form not in ("bytes", "file") or blob.size > _MAX_EMBEDDED_BYTES:
+        return None
+    try:
+        return blob.read()
+    except (OSError, SchemaError):
+        return None
+
+
+def _escaped(text: str) -> str:
+    from html import escape  # here: it takes a millisecond to load, and few programs show anything
+
+    return escape(text)
+
+
+T = TypeVar("T", bound="Immutable")
+
+
+class Immutable(ShortRepr):
+    """Base class of records that are immutable at every depth, so that `copy.deepcopy` returns the record itself.
+
+    Otherwise a deep copy would hold plain dicts and lists where the record holds frozen ones.
+    """
+
+    __slots__ = ()
+
+    def __deepcopy__(self: T, memo: object) -> T:
+        return self
+
+
+def with_valid(record: T, **changes: object) -> T:
+    """Returns a copy of a record with changed fields, which must be valid and canonical: none is checked again.
+
+    For changes with values of other records. Values of users, models and plugins need a new record, which checks them.
+    """
+    cls = type(record)
+    made = object.__new__(cls)
+    values_of, setters = _accessors(cls)
+    for setter, value in zip(setters.values(), values_of(record), strict=True):
+        setter(made, value)
+    for name, value in changes.items():
+        setters[name](made, value)
+    return made
+
+
+@cache
+def _accessors(cls: type) -> tuple[Callable[[object], tuple[Any, ...]], dict[str, Callable[[object, Any], None]]]:
+    """Returns the getter of the values of the fields of a record, and the setter of each: its slots, since it is
+    frozen.
+    """
+    names = [field.name for field in fields(cast(Any, cls))]
+    return attrgetter(*names), {name: getattr(cls, name).__set__ for name in names}

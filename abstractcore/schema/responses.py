@@ -1,26 +1,88 @@
-"""`GenerateResponse`: the result of a call: the reply, with attempts, usage, cost and media decisions."""
+"""`GenerateResponse`: the result of a call: the reply, with attempts, usage, cost and media decisions.
+
+The messages that the rounds of a tool loop, or of a typed answer, add to a conversation. `EvidenceMap`: the evidence
+for the values of a typed answer, by path.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from typing import Generic, TypeVar
 
 from .. import schema
 from .base_error import SchemaError
-from .call_warnings import CallWarning
-from .deferred_costs import CostSource, HasDeferredCost, checked_cost
-from .evidence_maps import EvidenceMap
-from .immutable import Immutable
-from .loop_messages import added_messages
-from .messages import Message
-from .parts import Citation, HostedToolResult, Part, TextPart, ToolCall
-from .replies import FinishReason, ModelReply
-from .reprs import ShortRepr, short_repr
-from .rich_display import RichDisplay, small_print
-from .usage import Usage
+from .calls import Message
+from .json_values import check_items
+from .parts import Citation, HostedToolResult, Part, TextPart, ToolCall, ToolResult
+from .replies import CallWarning, CostSource, FinishReason, HasDeferredCost, ModelReply, Usage, checked_cost
+from .reprs import Immutable, RichDisplay, ShortRepr, short_repr, small_print
+
+
+def added_messages(
+    replies: Sequence[schema.ModelReply],
+    steps: Sequence[schema.ToolStep],
+    output_attempts: Sequence[schema.OutputAttempt] = (),
+    *,
+    as_sent: bool = False,
+) -> tuple[Message, ...]:
+    """Returns the messages that rounds add to a conversation: each reply, then the results of its calls or the
+    correction of its answer. Results are left out while one of them is missing. With `as_sent`, an invalid answer in a
+    call of the output tool is that call, and its correction the result; otherwise both are text, which needs no such
+    tool.
+    """
+    messages: list[Message] = []
+    for index, reply in enumerate(replies):
+        attempts = [each for each in output_attempts if each.round == index and each.correction]
+        if as_sent and attempts and attempts[0].tool_call is not None:
+            messages += _corrected_call(reply, attempts[0].tool_call, attempts[0].correction)
+            continue
+        message = reply.message()
+        messages += [message] if message is not None else []
+        results = {step.call.id: step.result for step in steps if step.round == index}
+        if reply.tool_calls and all(call.id in results for call in reply.tool_calls):
+            messages.append(Message.tool(*(results[call.id] for call in reply.tool_calls)))
+        messages += [Message.user(each.correction) for each in attempts]
+    return tuple(messages)
+
+
+def _corrected_call(reply: schema.ModelReply, call: ToolCall, correction: str) -> list[Message]:
+    others = tuple(part for part in reply.parts if not isinstance(part, TextPart | ToolCall))
+    result = ToolResult.text(call.id, correction, is_error=True)
+    return [Message("assistant", (*others, call)), Message.tool(result)]
+
+
+@dataclass(frozen=True, slots=True, eq=True)
+class EvidenceMap(Immutable, Mapping[str, "schema.Evidence"]):
+    """The evidence for each value of an answer, by its path: "total", "items[0].price"; "value" if it is one value."""
+
+    entries: tuple[schema.Evidence, ...] = ()
+    _by_path: dict[str, schema.Evidence] = field(
+        init=False, repr=False, compare=False, default_factory=dict[str, "schema.Evidence"]
+    )
+
+    def __post_init__(self) -> None:
+        if self.entries == ():  # the default of every response, which needs no `Evidence`
+            return
+        object.__setattr__(self, "entries", check_items(self.entries, schema.Evidence, "entries"))
+        self._by_path.update((each.path, each) for each in self.entries)
+
+    def __getitem__(self, path: str) -> schema.Evidence:
+        return self._by_path[path]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._by_path)
+
+    def __len__(self) -> int:
+        return len(self._by_path)
+
+    @property
+    def doubtful(self) -> tuple[schema.Evidence, ...]:
+        """What is not verified, or has a quote without the value: each has a `reason`."""
+        return tuple(each for each in self.entries if each.reason is not None)
+
 
 T = TypeVar("T")
 _NO_EVIDENCE = EvidenceMap()

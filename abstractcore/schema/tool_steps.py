@@ -1,16 +1,32 @@
-"""`ToolStep`: one tool call that a loop has handled, with its result."""
+"""`ToolStep`: one tool call that a loop has handled, with its result.
+
+What a stream with tools yields beside deltas: the beginning, the progress and the end of tool calls. `ErrorRecord`:
+an error as data. `CallProgress`: how far a backend has come with what it makes.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from .call_warnings import CallWarning
-from .error_records import ErrorRecord
-from .immutable import Immutable
+from .deltas import Delta
 from .json_values import check_choice, check_class, check_items
-from .parts import ToolCall, ToolResult
+from .parts import MediaPart, ToolCall, ToolResult
+from .replies import CallWarning
+from .reprs import Immutable, ShortRepr
 from .tools import ToolLabel, check_labels
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorRecord(Immutable):
+    """An error as data: the name of its class and its message."""
+
+    type: str
+    message: str
+    status: int | None = None
+    request_id: str | None = None
+    retryable: bool = False
+
 
 ToolOutcome = Literal[
     "done",
@@ -76,3 +92,53 @@ class ToolStep(Immutable):
     def failed(self) -> bool:
         """Whether the tool was run, or should have been, and gave no result."""
         return self.outcome not in ("done", "denied", "not_run", "interrupted")
+
+
+@dataclass(frozen=True, slots=True)
+class ToolStarted(ShortRepr):
+    """A tool begins to run. `round` is the number of the reply that called it, from 0."""
+
+    type: ClassVar[str] = "tool_started"
+    call: ToolCall
+    round: int
+
+
+@dataclass(frozen=True, slots=True)
+class ToolProgress(ShortRepr):
+    """A tool reports its progress: `done` of `total`, in units of its own, and a message.
+
+    `dropped` is the number of the call's earlier events that a stream left out just before this one, since its reader
+    was slow.
+    """
+
+    type: ClassVar[str] = "tool_progress"
+    call: ToolCall
+    done: float
+    total: float | None = None
+    message: str | None = None
+    dropped: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ToolEnded(ShortRepr):
+    """A tool call has its result."""
+
+    type: ClassVar[str] = "tool_ended"
+    step: ToolStep
+
+
+ToolEvent: TypeAlias = ToolStarted | ToolProgress | ToolEnded
+StreamEvent: TypeAlias = Delta | ToolEvent
+"""What a stream yields: deltas, and with `run_tools` the events of tools between the deltas of two replies."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallProgress(ShortRepr):
+    """`done` of `total` steps, seconds or whatever `what` says; None if the total is not known. `part` is what is made
+    so far, where the backend can show it.
+    """
+
+    done: float
+    total: float | None
+    what: str
+    part: MediaPart | None = None

@@ -24,7 +24,7 @@ from ..schema import (
     Usage,
 )
 from ..schema.codec import json_of
-from ..schema.reading import from_data
+from ..schema.documents import from_data
 from .whole_files import write_whole
 
 _log = logging.getLogger("abstractcore")

@@ -12,7 +12,7 @@ from threading import Lock
 
 from ..schema import SchemaError, StoredFile
 from ..schema.codec import json_of
-from ..schema.reading import from_data
+from ..schema.documents import from_data
 from .whole_files import write_whole
 
 _log = logging.getLogger("abstractcore")

@@ -29,7 +29,7 @@ from ..schema import (
     size_of,
     to_data,
 )
-from ..schema.quoting import shortened
+from ..schema.base_error import shortened
 from .costs import Bill
 
 _IN_RECORD = frozenset({"call", "model", "provider", "tags", "parent_id"})

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from ..ports import BilledResponse, CallContext, Charge, MeteredStream, Pricing
 from ..schema import CostSource, Usage
-from ..schema.deferred_costs import Cost
+from ..schema.replies import Cost
 
 if TYPE_CHECKING:
     from ..schema import MediaDecision

@@ -8,8 +8,8 @@ from typing import TypeAlias
 
 from ..errors import InvalidInputError
 from ..schema import JSONObject, PendingCall, freeze_object
+from ..schema.base_error import shown
 from ..schema.json_values import check_text
-from ..schema.quoting import shown
 from .option_names import checks_option_names
 
 

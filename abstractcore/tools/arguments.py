@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 from ..errors import InvalidInputError
 from ..schema import JSONObject
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 
 CONTEXT: Final = object()
 """Stands for the tool's context among prepared arguments, until the tool is called."""

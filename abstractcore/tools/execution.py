@@ -25,7 +25,7 @@ from ..schema import (
     ToolResult,
     ToolStep,
 )
-from ..schema.quoting import one_line, shown_seconds
+from ..schema.base_error import one_line, shown_seconds
 from ..scrubbing import Secrets
 from .arguments import ArgumentsError, PreparedArguments
 from .failures import IsolatedError, ProcessEndedError, message_of, record_of, traceback_of

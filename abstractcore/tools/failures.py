@@ -8,7 +8,7 @@ from typing import cast
 
 from ..errors import ToolError, ToolFailed, ToolRetry
 from ..schema import ErrorRecord
-from ..schema.quoting import shortened
+from ..schema.base_error import shortened
 
 _LONGEST_MESSAGE = 400
 _LONGEST_TRACEBACK = 20_000

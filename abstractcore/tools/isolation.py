@@ -17,7 +17,7 @@ from typing import Any
 from ..errors import InvalidInputError, ToolError
 from ..ports import ToolContext
 from ..schema import ToolCall, ToolStep, from_json, to_json
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 from .failures import ProcessEndedError
 
 _MAIN = "__main__"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..schema import CallWarning, ToolLoop
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 from .loop import failed_repeatedly
 from .policy import ToolPolicy
 

@@ -24,10 +24,10 @@ from ..schema import (
     Usage,
     canonical_json,
 )
-from ..schema.call_ids import CallIds
-from ..schema.immutable import with_valid
+from ..schema.calls import canonical_messages
 from ..schema.json_values import check_items
-from ..schema.messages import canonical_messages
+from ..schema.replies import CallIds
+from ..schema.reprs import with_valid
 from ..schema.tool_loops import added_messages
 from ..schema.tools import check_tool_names
 from .long_results import READ_RESULT

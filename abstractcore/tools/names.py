@@ -6,7 +6,7 @@ import re
 import unicodedata
 
 from ..errors import InvalidInputError
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 
 LONGEST_NAME = 64
 """OpenAI's, Mistral's and Amazon's limit; those of others are longer (`common/name_rules.py` of the providers)."""

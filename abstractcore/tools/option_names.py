@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from ..errors import AbstractCoreError, InvalidInputError, UnknownOptionError
 from ..registry.suggestions import name_hint
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 
 C = TypeVar("C", bound=type)
 

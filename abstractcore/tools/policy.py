@@ -10,7 +10,7 @@ from typing import Any, Literal, get_args
 from ..concurrency.functions import is_async
 from ..errors import InvalidInputError
 from ..schema import EMPTY, SchemaError, ToolEvent, ToolLabel, check_labels
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .approval import Approver
 from .journal import Journal
 from .option_names import checks_option_names

@@ -22,7 +22,7 @@ from ..schema import (
     VideoPart,
     media_kind_of,
 )
-from ..schema.quoting import one_line
+from ..schema.base_error import one_line
 from .option_names import checks_option_names
 
 _PARTS = (TextPart, ImagePart, AudioPart, VideoPart, DocumentPart)

@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias, cast, get_args
 
 from ..errors import InvalidInputError
 from ..schema import EMPTY, JSONValue, PendingCall, canonical_json
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .approval import Allow, Approver, Decision, Deny, Suspend
 from .option_names import checks_option_names
 

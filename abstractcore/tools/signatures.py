@@ -21,7 +21,7 @@ from typing import (
 
 from ..errors import InvalidInputError
 from ..ports import ToolContext
-from ..schema.quoting import one_line, shortened, shown
+from ..schema.base_error import one_line, shortened, shown
 from .annotations import captured_names, definition_of, resolved
 
 _SUBSCRIPTED = re.compile(r"\s*([^\W\d][\w.]*)\s*\[")

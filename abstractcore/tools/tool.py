@@ -13,7 +13,7 @@ from ..copying import with_same_attributes
 from ..errors import InvalidInputError
 from ..ports import ToolContext
 from ..schema import JSONObject, SchemaError, ToolCall, ToolLabel, ToolSpec
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .annotations import definition_of
 from .arguments import CONTEXT, AnyArguments, PreparedArguments
 from .definitions import ToolDefinition, definition_for, is_argument_type, is_defined, name_of_tool

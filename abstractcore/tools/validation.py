@@ -16,7 +16,7 @@ from pydantic.fields import FieldInfo
 from ..errors import InvalidInputError
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import JSONObject, freeze_object
-from ..schema.quoting import one_line, shortened, shown
+from ..schema.base_error import one_line, shortened, shown
 from .arguments import CONTEXT, ArgumentsError, PreparedArguments
 from .docstrings import documentation_of
 from .json_schemas import object_schema

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..proxies import environment_proxy
-from ..schema.quoting import one_line, shown
+from ..schema.base_error import one_line, shown
 from ..scrubbing import Secrets
 from ..tools.names import nearest_name
 from ..tools.option_names import checks_option_names

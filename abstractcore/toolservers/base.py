@@ -19,7 +19,7 @@ from ..copying import NotCopied
 from ..errors import InvalidInputError, ToolServerError
 from ..ports import ToolContext
 from ..schema import CallWarning, JSONObject, ToolCall, ToolSpec, ToolStep
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of
 from ..tools import ServedTools, Tool, execute
 from .connection_pool import C, ConnectionPool, Identity

@@ -9,9 +9,9 @@ from fnmatch import fnmatchcase
 
 from ..errors import InvalidInputError
 from ..schema import CallWarning, SchemaError, ToolLabel, ToolSpec
-from ..schema.quoting import shown
+from ..schema.base_error import shown
+from ..schema.codec import written
 from ..schema.tools import check_labels as check_each
-from ..schema.writing import written
 
 UNTRUSTED_AND_SENDS: tuple[ToolLabel, ...] = ("untrusted", "sends")
 """The labels of tools that reach other parties: results are untrusted, and arguments leave."""

@@ -12,7 +12,7 @@ import httpcore2
 import httpx2
 
 from ..errors import AbstractCoreError, ConfigurationError, ConnectionFailedError, RequestTimeoutError, ServerError
-from ..schema.quoting import shown_seconds
+from ..schema.base_error import shown_seconds
 from .timeouts import CONNECT_SECONDS
 
 FAILURES: tuple[type[Exception], ...] = (

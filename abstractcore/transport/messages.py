@@ -14,7 +14,7 @@ import httpx2
 from ..errors import ServerError
 from ..ports import Body
 from ..schema import WireRequest
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from ..schema.wire import ENCODINGS, unexpected_encoding
 from ..version import __version__
 

@@ -15,7 +15,7 @@ import httpx2
 
 from ..errors import ConfigurationError, MissingExtraError
 from ..proxies import environment_proxies, proxy_of
-from ..schema.install_hints import install_hint
+from ..schema.base_error import install_hint
 from ..scrubbing import credentials_in
 from .failures import ProxyInUse
 

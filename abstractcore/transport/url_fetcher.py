@@ -15,7 +15,7 @@ from ..concurrency import drive
 from ..errors import AbstractCoreError, MediaError
 from ..ports import Body, FetchedFile
 from ..schema import WireRequest
-from ..schema.quoting import shown_address
+from ..schema.base_error import shown_address
 from .settings import TransportSettings
 from .sync_http import SyncHttpTransport
 

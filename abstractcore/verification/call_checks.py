@@ -15,9 +15,9 @@ from ..files.extracted_texts import file_texts, unread_pieces, with_extracted_te
 from ..outputs.output_types import OutputType
 from ..ports import CallContext, CallEnd, Runtime, TimeLimit
 from ..schema import EvidenceMap, GenerateResponse, Message, ModelCall, TextPart, ToolResult
-from ..schema.quoting import shown
+from ..schema.base_error import shown
+from ..schema.evidence import Verification
 from ..schema.source_texts import TextSource
-from ..schema.verifications import Verification
 from .claim_checks import check_claims
 from .quote_checks import check_quotes
 from .quoted_answers import QuotedAnswer

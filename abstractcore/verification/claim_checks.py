@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import replace
 from datetime import date
 
+from ..schema.evidence import Check, Verification
 from ..schema.quote_search import Budget
 from ..schema.source_texts import TextSource
-from ..schema.verifications import Check, Verification
 from .claims import CODE_PART, CODE_PART_BEFORE, MOST_CLAIMS, Claim, claims_in, is_separate
 from .dates import DateOrder, TimeOfDay, infer_date_order, possible_days
 from .differences import DifferenceFinder

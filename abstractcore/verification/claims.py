@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
-from ..schema.verifications import CheckKind
+from ..schema.evidence import CheckKind
 from .dates import TimeOfDay, WrittenDate, date_shaped_spans, written_dates, written_months, written_times
 from .measures import VULGAR_FRACTIONS
 from .written_numbers import Separators, WrittenNumber, numbers_in

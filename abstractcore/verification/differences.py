@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence, Set
 from dataclasses import replace
 
+from ..schema.evidence import Check
 from ..schema.quote_search import Budget
-from ..schema.verifications import Check
 from .claims import Claim
 from .currencies import is_currency
 from .dates import WrittenDate, written_dates

@@ -12,7 +12,7 @@ from enum import IntEnum
 from functools import cached_property
 from typing import NamedTuple
 
-from ..schema.normal_text import normal
+from ..schema.quote_search import normal
 from ..schema.source_texts import TextSource
 from .currencies import may_be_same_currency
 from .dates import (

@@ -10,8 +10,8 @@ from typing import Any
 
 from ..outputs.output_types import WRAPPER_KEY
 from ..schema import Check, Evidence, EvidenceMap, JSONObject, Source
+from ..schema.base_error import shown
 from ..schema.quote_search import Budget
-from ..schema.quoting import shown
 from ..schema.source_texts import TextSource
 from .claim_checks import check_claims, not_in_texts
 from .quoted_answers import PathSteps, Quote, QuotedAnswer, format_path, parse_path, scalar_values

@@ -9,7 +9,7 @@ from typing import Any, cast
 from ..errors import InvalidInputError
 from ..outputs.output_types import WRAPPER_KEY, OutputType
 from ..schema import MEDIA_PARTS, JSONObject, Message, ModelCall, OutputSchema, ToolResult
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from .quoted_answers import QUOTES_KEY, PathSteps, QuotedAnswer, format_path, parse_quoted_answer
 
 _REFERENCES = ("#/$defs/", "#/definitions/")

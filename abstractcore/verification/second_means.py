@@ -12,7 +12,7 @@ from ..files.call_files import CallFiles
 from ..files.extracted_texts import files_of
 from ..ports import Runtime
 from ..schema import Check, GenerateResponse, ModelCall, Verification
-from ..schema.quoting import shown
+from ..schema.base_error import shown
 from ..schema.source_texts import TextSource
 from .claim_checks import check_claims
 from .speech import spoken_readings

@@ -10,11 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
-from ..schema.media_anchors import MediaAnchor
-from ..schema.quoting import shown
+from ..schema.base_error import shown
+from ..schema.evidence import Check, Source, Verification
+from ..schema.media_decisions import MediaAnchor
 from ..schema.source_texts import TextSource
-from ..schema.sources import Source
-from ..schema.verifications import Check, Verification
 from .claim_checks import check_claims
 
 POINT_WORD: Final = "point"

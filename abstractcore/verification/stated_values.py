@@ -8,8 +8,7 @@ from datetime import date
 from decimal import Decimal, InvalidOperation
 from typing import Any
 
-from ..schema.normal_text import normal
-from ..schema.quote_search import Budget, SearchedText
+from ..schema.quote_search import Budget, SearchedText, normal
 from .dates import written_dates
 from .written_numbers import possible_values
 

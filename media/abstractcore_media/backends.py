@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from abstractcore.schema.install_hints import install_hint
+from abstractcore.schema.base_error import install_hint
 
 if TYPE_CHECKING:
     from abstractcore.ports import BackendOwner, BackendRegistry

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import sys
 
-from .collecting import all_written, compiled, sources
-from .measuring import complaint
+from tests.expressions.collecting import all_written, compiled, sources
+from tests.expressions.measuring import complaint
 
 
 def main(part: str) -> None:

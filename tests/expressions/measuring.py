@@ -7,8 +7,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from .collecting import ANCHORED
-from .pumping import Pump, pumps
+from tests.expressions.collecting import ANCHORED
+from tests.expressions.pumping import Pump, pumps
 
 SIZE = 10_000
 _FIRST_SIZES = (20, 25, 30, 35, 40, 45, 50, 60, 80, 120, 200, 400, 1000, 2500)

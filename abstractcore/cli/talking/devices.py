@@ -12,7 +12,7 @@ from typing import Any
 import abstractcore
 
 from ...capabilities.speech_streams import as_wav
-from ...schema.install_hints import install_hint
+from ...schema.base_error import install_hint
 from .speech_ends import BLOCK, RATE, SpeechEnds
 
 _PCM = re.compile(r"audio/pcm;rate=(\d+);channels=1")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from ...errors import UnsupportedOptionError
 from ...ports import AnyInput
 from ...schema import CallWarning, JSONValue
-from ...schema.quoting import shown
+from ...schema.base_error import shown
 
 _NO_LOSSES = frozenset(
     {

@@ -26,14 +26,13 @@ from ...schema import (
     ToolSearch,
     to_data,
 )
+from ...schema.base_error import shown
 from ...schema.parts import MEDIA_PARTS
-from ...schema.quoting import shown
 from ...tools.search import SEARCH_TOOLS, given_tools
 from .changes import change_warning
 from .options import ThinkingSetting, thinks
 
 if TYPE_CHECKING:
-    from ...schema import ReplyReading
     from ...tools.prompted import ToolFormat
 
 DEFAULT_FORMAT = "hermes"
@@ -59,8 +58,6 @@ def lower_tools(call: ModelCall, profile: ModelProfile) -> tuple[ModelCall, Repl
         return write_tools(call, name, profile)
     reading = None
     if profile.calls_as_text and call.rescue and call.tools and not forbids_tools(call):
-        from ...schema import ReplyReading
-
         reading = ReplyReading(tools=call.tools, rescue=True, single=call.parallel_tool_calls is False)
     changed = call.tool_format is not None or not call.rescue
     return call.with_(tool_format=None, rescue=True) if changed else call, reading, []

@@ -16,7 +16,7 @@ from ...concurrency import AsyncRuntime
 from ...errors import AbstractCoreError, SchemaError, ToolError
 from ...ports import ToolContext
 from ...schema import TextPart, ToolCall, ToolStep
-from ...schema.quoting import one_line
+from ...schema.base_error import one_line
 from ...scrubbing import Secrets
 from ...tools.arguments import PreparedArguments
 from ...tools.execution import execute, prepared_or_refused

@@ -21,7 +21,7 @@ from typing_extensions import TypedDict
 from ...errors import InvalidInputError, MediaError
 from ...files.loading import File
 from ...schema import Blob
-from ...schema.quoting import shortened, shown
+from ...schema.base_error import shortened, shown
 
 _FOLLOWS_NO_LINK = getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 _BINARY = getattr(os, "O_BINARY", 0)

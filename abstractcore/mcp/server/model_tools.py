@@ -23,7 +23,7 @@ from ...errors import (
 )
 from ...ports import ToolContext
 from ...schema import GenerateResponse, TextDelta, ToolLabel
-from ...schema.quoting import one_line
+from ...schema.base_error import one_line
 from ...tools.results import ToolOutput
 from ...tools.tool import Tool
 from .files import FileAccess, FileArgument

@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from ...errors import InvalidInputError
 from ...schema import ToolSpec
-from ...schema.quoting import shown
+from ...schema.base_error import shown
 from ...tools.annotations import definition_of
 from ...tools.definitions import is_argument_type
 from ...tools.tool import Tool

@@ -14,7 +14,7 @@ from mcp.server.lowlevel import Server
 from mcp.shared.exceptions import MCPError
 
 from ...registry.suggestions import did_you_mean, nearest_names
-from ...schema.quoting import shown
+from ...schema.base_error import shown
 from ...version import __version__
 from .calls import ToolRunner
 from .progress import ProgressSender

@@ -8,7 +8,7 @@ from typing import Any, cast
 from urllib.parse import unquote
 
 from ...errors import InvalidInputError
-from ...schema.quoting import shown
+from ...schema.base_error import shown
 
 _SCHEMA_MAPS = ("$defs", "definitions", "dependentSchemas", "properties")
 """Keywords whose values have schemas by names of the user's own."""

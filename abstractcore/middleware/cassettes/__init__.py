@@ -17,7 +17,7 @@ import os
 from collections.abc import Iterable
 
 from ...errors import InvalidInputError
-from ...schema.quoting import shown
+from ...schema.base_error import shown
 from .exchanges import RecordedError, RecordedExchange, RecordedRequest
 from .recording import Recording
 from .replaying import Replay

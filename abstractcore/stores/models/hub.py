@@ -13,7 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from abstractcore.errors import MissingExtraError, ModelStoreError
-from abstractcore.schema.install_hints import install_hint
+from abstractcore.schema.base_error import install_hint
 
 from .wheels import redact
 

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, cast
 from urllib.parse import quote
 
 from abstractcore.errors import AbstractCoreError, ConnectionFailedError, ModelStoreError, RequestTimeoutError
-from abstractcore.schema.quoting import shown_address
+from abstractcore.schema.base_error import shown_address
 
 from .npm_requests import NpmClient
 from .npm_settings import npm_registry

@@ -10,7 +10,7 @@ from abstractcore.concurrency import drive
 from abstractcore.errors import ModelStoreError
 from abstractcore.ports import Body
 from abstractcore.schema import WireRequest
-from abstractcore.schema.quoting import shown_address
+from abstractcore.schema.base_error import shown_address
 from abstractcore.transport import SyncHttpTransport, TransportSettings
 
 from .npm_settings import NpmRegistry

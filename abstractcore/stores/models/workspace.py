@@ -9,7 +9,7 @@ from collections.abc import Generator
 from pathlib import Path
 
 from abstractcore.errors import MissingExtraError
-from abstractcore.schema.install_hints import install_hint
+from abstractcore.schema.base_error import install_hint
 
 from .checksums import size_of
 from .progress import note

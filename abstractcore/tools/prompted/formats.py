@@ -11,7 +11,7 @@ from typing import Final, TypeAlias
 
 from ...errors import InvalidInputError
 from ...schema import ToolCall, ToolChoice, ToolResult, ToolSpec
-from ...schema.quoting import shown
+from ...schema.base_error import shown
 from . import descriptions, writing
 from .harmony import HarmonyParser
 from .marked_parser import MarkedParser

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abstractcore.errors import MediaError
 from abstractcore.schema import MediaPart, SchemaError
-from abstractcore.schema.quoting import shown_file_name
+from abstractcore.schema.base_error import shown_file_name
 
 HEAD_BYTES = 8192
 LARGE_BYTES = 256 * 1024 * 1024

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abstractcore.errors import MissingExtraError
-from abstractcore.schema.install_hints import install_hint
+from abstractcore.schema.base_error import install_hint
 
 
 def missing_extra(purpose: str, package: str, extra: str) -> MissingExtraError:

@@ -8,7 +8,7 @@ from typing import Any, Final
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import MEDIA_PART_BY_KIND, Blob, MediaPart, media_kind_of
-from abstractcore.schema.quoting import shown_address
+from abstractcore.schema.base_error import shown_address
 
 from .reading import get_text
 

@@ -18,7 +18,7 @@ from abstractcore.errors import (
 )
 from abstractcore.ports import Address, Auth, ProviderConfig, Runtime
 from abstractcore.schema import EMPTY, WireRequest
-from abstractcore.schema.base_urls import whole_base_url
+from abstractcore.schema.wire import whole_base_url
 
 _METHOD_NOT_ALLOWED = 405
 _VARIABLE = re.compile(r"\{([A-Z_]+)\}")

@@ -1,6 +1,6 @@
 """What a JSON body, an event or a choice says of an error, in the shapes of all servers and gateways.
 
-Its message is read by `abstractcore.schema.error_messages`, which lists the shapes.
+Its message is read by `abstractcore.schema.wire`, which lists the shapes.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from typing import Any
 
 from abstractcore import errors
 from abstractcore.errors import ProviderError
-from abstractcore.schema.error_messages import error_message, failed_base, parsed
-from abstractcore.schema.quoting import shown
+from abstractcore.schema.base_error import shown
+from abstractcore.schema.wire import error_message, failed_base, parsed
 
 from .error_table import ReportedError
 from .json_reading import Object, as_object, as_objects, count_of, text_of

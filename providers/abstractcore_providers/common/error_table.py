@@ -12,7 +12,7 @@ from pydantic_core import to_json
 from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
-from abstractcore.schema.error_messages import status_message
+from abstractcore.schema.wire import status_message
 
 from .error_statuses import class_of, complete
 from .json_reading import Object, read_answer

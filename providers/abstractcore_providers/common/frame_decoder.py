@@ -8,7 +8,7 @@ from typing import Any
 
 from abstractcore.errors import InvalidInputError, ServerError, StreamInterruptedError
 from abstractcore.schema import Delta, SchemaError
-from abstractcore.schema.quoting import shown
+from abstractcore.schema.base_error import shown
 
 from .delta_writer import DeltaWriter
 from .json_reading import Cut, Object, read_answer, read_event

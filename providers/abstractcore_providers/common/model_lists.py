@@ -10,7 +10,7 @@ from urllib.parse import urlencode
 from abstractcore.errors import InvalidInputError, ProviderError, ServerError
 from abstractcore.ports import Operation
 from abstractcore.schema import EMPTY, Encoded, ModelList, ModelListInput, Usage, WireRequest, WireResponse, to_data
-from abstractcore.schema.quoting import shown
+from abstractcore.schema.base_error import shown
 
 from .json_reading import Object, as_object, as_objects, text_of
 from .response_bodies import fitting, read_body

@@ -7,7 +7,7 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from abstractcore.errors import ConfigurationError
-from abstractcore.schema.quoting import shown
+from abstractcore.schema.base_error import shown
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance

@@ -16,7 +16,7 @@ from abstractcore.schema import (
     WireResponse,
     to_data,
 )
-from abstractcore.schema.call_ids import CallIds
+from abstractcore.schema.replies import CallIds
 
 if TYPE_CHECKING:
     from abstractcore.schema import StoredReplyInput

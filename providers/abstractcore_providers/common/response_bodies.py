@@ -8,7 +8,7 @@ from typing import Any, TypeVar
 
 from abstractcore.errors import InvalidInputError, ProviderError, ServerError, UnexpectedResponseError
 from abstractcore.schema import ModelReply, SchemaError, WireResponse
-from abstractcore.schema.error_messages import failed_base
+from abstractcore.schema.wire import failed_base
 
 from .json_reading import Object, as_object, count_of, read_answer
 from .unread_values import UNREAD, UnreadValues

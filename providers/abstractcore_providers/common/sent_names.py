@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from abstractcore.schema import CallWarning, Message, ModelCall, Part, SentNames, ToolCall, ToolChoice, ToolSpec
-from abstractcore.schema.property_names import with_property_names
+from abstractcore.schema.sent_names import with_property_names
 
 from .name_rules import NameRule
 

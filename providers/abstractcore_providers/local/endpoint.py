@@ -16,7 +16,7 @@ from abstractcore.errors import (
     StreamInterruptedError,
 )
 from abstractcore.ports import Address, ProviderServices, Runtime
-from abstractcore.schema.install_hints import install_hint
+from abstractcore.schema.base_error import install_hint
 
 from ..common.endpoints import BearerAuth
 from .process import ModelProcess, ServerKey

@@ -28,7 +28,7 @@ from abstractcore.schema import (
     from_json,
     to_json,
 )
-from abstractcore.schema.immutable import with_valid
+from abstractcore.schema.reprs import with_valid
 
 from ..common.json_reading import as_object, read_answer, text_of
 

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from abstractcore.errors import AbstractCoreError, ConnectionFailedError, ProviderError, RequestTimeoutError
 from abstractcore.ports import Address, Runtime
 from abstractcore.schema import WireRequest
-from abstractcore.schema.quoting import shown_seconds
+from abstractcore.schema.base_error import shown_seconds
 
 from ..common.endpoints import NoAuth
 from .canonical_json import CanonicalJson

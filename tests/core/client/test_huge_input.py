@@ -32,7 +32,7 @@ from abstractcore import (
 from abstractcore.client.options import CALL_OPTIONS, REQUEST_FIELDS
 from abstractcore.errors import ServerError
 from abstractcore.schema import WireResponse, freeze
-from abstractcore.schema.quoting import shortened, shown
+from abstractcore.schema.base_error import shortened, shown
 from abstractcore.stores.models import FileModelStore
 from abstractcore.telemetry import Subscription
 from abstractcore.testing import ScriptedReply

@@ -7,7 +7,7 @@ import time
 import pytest
 
 from abstractcore import OverloadedError, RequestTimeoutError, create_llm
-from abstractcore.schema.quoting import shown_seconds
+from abstractcore.schema.base_error import shown_seconds
 from tests.chaos_server import HANG, PROMPTLY_SECONDS, Pause, completion, drip, failure
 
 

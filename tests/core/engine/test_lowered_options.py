@@ -25,7 +25,7 @@ from abstractcore import (
 from abstractcore.engine import lower
 from abstractcore.ports import ModelProfile, Thinking
 from abstractcore.schema import Lowered, OutputSchema, canonical_json, from_data
-from abstractcore.schema.quoting import shown
+from abstractcore.schema.base_error import shown
 from abstractcore.testing.changes import changed_as_warned, full_data
 from tests.properties import examples
 

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel
 
 from abstractcore import ModelReply, OutputValidationError, ToolCall, create_llm, tool
-from abstractcore.schema.model_json import repaired_json
+from abstractcore.schema.json_values import repaired_json
 from abstractcore.testing import SyncCalls
 
 CONTROLS = {f"control character {code:#04x}": (f'{{"a":"x{chr(code)}y"}}', f"x{chr(code)}y") for code in range(0x20)}

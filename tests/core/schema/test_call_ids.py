@@ -7,7 +7,7 @@ import pytest
 from abstractcore import Message, ModelCall, ToolCall, ToolResult
 from abstractcore.engine.decoding import StreamedIds
 from abstractcore.schema import ModelReply, accumulate, deltas_of
-from abstractcore.schema.call_ids import CallIds, with_unique_ids
+from abstractcore.schema.replies import CallIds, with_unique_ids
 
 
 def conversation(*ids: str) -> ModelCall:

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from abstractcore.schema import Blob, SchemaError, file_hashes
-from abstractcore.schema.file_hashes import keep_hash, known_hash, stamp_of
+from abstractcore.schema import Blob, SchemaError, blobs
+from abstractcore.schema.blobs import keep_hash, known_hash, stamp_of
 
 KEPT = "0" * 64
 
 
-def stamp(path: Path) -> file_hashes.Stamp:
+def stamp(path: Path) -> blobs.Stamp:
     with open(path, "rb") as file:
         return stamp_of(file.fileno())
 
@@ -51,7 +51,7 @@ def test_hash_of_a_file_that_has_just_changed_is_not_kept(path: Path):
 
 
 def test_hash_of_a_quiet_file_is_kept(path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(file_hashes, "_QUIET_SECONDS", -60.0)
+    monkeypatch.setattr(blobs, "_QUIET_SECONDS", -60.0)
     blob = Blob.from_file(path, "text/plain")
     assert known_hash(stamp(path)) == blob.sha256 == sha256(b"before")
     path.write_bytes(b"AFTER!")
@@ -60,8 +60,8 @@ def test_hash_of_a_quiet_file_is_kept(path: Path, monkeypatch: pytest.MonkeyPatc
 
 
 def test_number_of_kept_hashes_is_limited(monkeypatch: pytest.MonkeyPatch):
-    kept: dict[file_hashes.Stamp, str] = {}
-    monkeypatch.setattr(file_hashes, "_known", kept)
+    kept: dict[blobs.Stamp, str] = {}
+    monkeypatch.setattr(blobs, "_known", kept)
     for number in range(5000):
         keep_hash((1, number, 1, 0, 0), KEPT, read_at=time.time())
     assert len(kept) == 4096

@@ -28,7 +28,7 @@ from abstractcore.schema import (
     Usage,
     WireRequest,
 )
-from abstractcore.schema.immutable import with_valid
+from abstractcore.schema.reprs import with_valid
 from abstractcore.testing import strategies
 from tests.properties import examples
 

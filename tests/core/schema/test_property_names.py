@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from abstractcore.schema.property_names import PropertyNameReplacer, with_property_names
+from abstractcore.schema.sent_names import PropertyNameReplacer, with_property_names
 from tests.properties import examples
 
 NAMES = {"$top": "_top_1", "filter[x]": "filter_x__2", 'quo"te\\': "quote_3", "größe😀": "gr__e__4", "": "_5"}

@@ -36,8 +36,7 @@ from abstractcore import (
     schema,
 )
 from abstractcore.schema import PartDelta, WireRequest
-from abstractcore.schema.immutable import Immutable
-from abstractcore.schema.reprs import ShortRepr, short_repr
+from abstractcore.schema.reprs import Immutable, ShortRepr, short_repr
 from abstractcore.testing import strategies
 from tests.junk import junk
 from tests.properties import examples

@@ -22,8 +22,7 @@ from abstractcore import (
 )
 from abstractcore.schema import MediaSent, ModelReply, TextPart
 from abstractcore.schema.quote_search import Budget
-from abstractcore.schema.source_texts import TextSource
-from abstractcore.schema.table_cells import in_cells
+from abstractcore.schema.source_texts import TextSource, in_cells
 from abstractcore.testing import ScriptedReply
 from abstractcore_providers.formats.anthropic_messages.citations import citation_to_ours
 from abstractcore_providers.formats.bedrock_converse.citations import read_citation

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore import MediaAnchor
-from abstractcore.schema.normal_text import NormalText
-from abstractcore.schema.quote_search import MOST_OCCURRENCES, Budget, SearchedText
+from abstractcore.schema.quote_search import MOST_OCCURRENCES, Budget, NormalText, SearchedText
 from abstractcore.schema.source_texts import SourcePlace, TextSource
 from abstractcore.verification.quoted_answers import format_path, parse_path, scalar_values
 from abstractcore.verification.stated_values import states_value

@@ -18,7 +18,7 @@ from abstractcore import errors
 from abstractcore.errors import ProviderError, StreamInterruptedError, UnexpectedResponseError
 from abstractcore.ports import Transpiler
 from abstractcore.schema import ModelReply, WireResponse, accumulate
-from abstractcore.schema.error_messages import error_message
+from abstractcore.schema.wire import error_message
 from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.formats.openai_chat import wire as chat
 from tests.providers.published import decoded, frames_of

@@ -12,8 +12,8 @@ from anthropic.types.beta import message_create_params as beta
 from anthropic.types.message_create_params import MessageCreateParamsNonStreaming, MessageCreateParamsStreaming
 from pydantic import TypeAdapter, ValidationError
 
-from . import claude
-from .fake import TEXT, Fake, Row
+from tests.providers.strict_fakes import claude
+from tests.providers.strict_fakes.fake import TEXT, Fake, Row
 
 OPTIONS = {"max_tokens": "max_output_tokens", "temperature": "temperature", "top_p": "top_p", "top_k": "top_k"}
 _SAMPLING = ("temperature", "top_p", "top_k")

@@ -8,9 +8,8 @@ from typing import Any
 
 from abstractcore.schema import WireRequest
 from tests.providers.formats.bedrock_converse.wire import COUNTS, END, START, delta, faults, reply_with, stop, stream_of
-
-from . import claude
-from .fake import TEXT, Fake, Row
+from tests.providers.strict_fakes import claude
+from tests.providers.strict_fakes.fake import TEXT, Fake, Row
 
 FIELDS = "additionalModelRequestFields"
 OPTIONS = {"maxTokens": "max_output_tokens", "temperature": "temperature", "topP": "top_p", "stopSequences": "stop"}

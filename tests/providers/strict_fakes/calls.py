@@ -18,8 +18,7 @@ from abstractcore.schema import (
     ToolSpec,
     VideoPart,
 )
-
-from .fake import Row
+from tests.providers.strict_fakes.fake import Row
 
 SAMPLING: dict[str, Any] = {
     "max_output_tokens": 900,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .fake import Row
+from tests.providers.strict_fakes.fake import Row
 
 BOUND = (
     "Invalid `signature` in `thinking` block. The block is bound to a different conversation. Remove the block, or set "

@@ -9,7 +9,7 @@ from typing import Any
 
 import cohere
 
-from .fake import TEXT, Fake, Row, refused, thinking_refusal
+from tests.providers.strict_fakes.fake import TEXT, Fake, Row, refused, thinking_refusal
 
 _SAMPLING = {
     "max_tokens": "max_output_tokens",

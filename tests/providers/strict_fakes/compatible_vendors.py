@@ -10,9 +10,9 @@ from typing import Any
 from huggingface_hub import ChatCompletionInput
 from openai.types.chat.completion_create_params import CompletionCreateParamsBase
 
-from .fake import Fake, Row
-from .openai_chat import answer, sent
-from .openai_options import error
+from tests.providers.strict_fakes.fake import Fake, Row
+from tests.providers.strict_fakes.openai_chat import answer, sent
+from tests.providers.strict_fakes.openai_options import error
 
 _BASE = {
     "model", "messages", "stream", "stream_options", "max_tokens", "temperature", "top_p", "stop", "tools",

@@ -15,7 +15,7 @@ from typing import Any
 from PIL import Image
 from pypdf import PdfReader
 
-from .fake import Fake, Row
+from tests.providers.strict_fakes.fake import Fake, Row
 
 _DATA_URL = re.compile(r"data:[^,]*;base64,")
 _SHORTEST = 60

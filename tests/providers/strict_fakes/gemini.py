@@ -12,7 +12,7 @@ from typing import Any
 from google.genai import types
 from pydantic import ValidationError
 
-from .fake import TEXT, Fake, Row, refused, thinking_refusal
+from tests.providers.strict_fakes.fake import TEXT, Fake, Row, refused, thinking_refusal
 
 _SAMPLING = {
     "maxOutputTokens": "max_output_tokens",

@@ -9,7 +9,7 @@ from typing import Any
 from google.genai import interactions
 from pydantic import TypeAdapter, ValidationError
 
-from .fake import TEXT, Fake, Row, refused, thinking_refusal
+from tests.providers.strict_fakes.fake import TEXT, Fake, Row, refused, thinking_refusal
 
 _CONFIG = {
     "max_output_tokens": "max_output_tokens",

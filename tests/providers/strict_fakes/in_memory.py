@@ -11,8 +11,7 @@ from abstractcore import Services
 from abstractcore.registry import Registry
 from abstractcore.schema import WireRequest
 from abstractcore_providers.plugin import register_catalogues, register_providers
-
-from .fake import Fake, StrictVendor
+from tests.providers.strict_fakes.fake import Fake, StrictVendor
 
 
 class InMemoryVendors(Services):

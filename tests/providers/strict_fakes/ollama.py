@@ -8,7 +8,7 @@ from typing import Any
 
 from ollama._types import ChatRequest, Options
 
-from .fake import TEXT, Fake, Row, refused, thinking_refusal
+from tests.providers.strict_fakes.fake import TEXT, Fake, Row, refused, thinking_refusal
 
 _SAMPLING = {
     "num_predict": "max_output_tokens",

@@ -16,9 +16,8 @@ from openai.types.chat.completion_create_params import (
 from pydantic import TypeAdapter, ValidationError
 
 from abstractcore_providers.vendors.openai_compatible import VENDORS
-
-from .fake import TEXT, Fake, Row
-from .openai_options import error, refusals
+from tests.providers.strict_fakes.fake import TEXT, Fake, Row
+from tests.providers.strict_fakes.openai_options import error, refusals
 
 PRESETS = {preset.name: preset for preset in VENDORS}
 _SAME = ("temperature", "top_p", "top_k", "seed", "presence_penalty", "frequency_penalty", "parallel_tool_calls")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .fake import Row, refused, thinking_refusal
+from tests.providers.strict_fakes.fake import Row, refused, thinking_refusal
 
 
 def thinks(row: Row, options: Mapping[str, Any]) -> bool:

@@ -13,8 +13,8 @@ from openai.types.responses.response_create_params import (
 )
 from pydantic import TypeAdapter, ValidationError
 
-from .fake import TEXT, Fake, Row
-from .openai_options import error, refusals
+from tests.providers.strict_fakes.fake import TEXT, Fake, Row
+from tests.providers.strict_fakes.openai_options import error, refusals
 
 _SAME = ("temperature", "top_p", "max_output_tokens", "top_logprobs", "parallel_tool_calls")
 _PLAIN = TypeAdapter(ResponseCreateParamsNonStreaming)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from tests.server.conversations.upstreams import Said, Upstream
 from tests.server.serving import Served
-
-from .upstreams import Said, Upstream
 
 
 def script(served: Served, upstream: Upstream, turns: Iterable[Said], *, stream: bool) -> None:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from .upstreams import UPSTREAMS, Body, Said, Upstream
+from tests.server.conversations.upstreams import UPSTREAMS, Body, Said, Upstream
 
 SIGNATURE = "c2lnbmVk"
 THOUGHT = "Hm."

@@ -7,7 +7,7 @@ from typing import Any
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, MediaPart, VideoPart
-from abstractcore.schema.quoting import shown_address
+from abstractcore.schema.base_error import shown_address
 
 from ...common.data_urls import read_base64
 from ...common.item_options import fields_for, read_options

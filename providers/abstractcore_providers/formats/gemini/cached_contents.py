@@ -26,7 +26,7 @@ from abstractcore.schema import (
     WireResponse,
     to_data,
 )
-from abstractcore.schema.quoting import shown
+from abstractcore.schema.base_error import shown
 
 from ...common.body_writer import BodyWriter
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body

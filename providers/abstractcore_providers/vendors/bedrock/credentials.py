@@ -14,7 +14,7 @@ from abstractcore.errors import (
     ProviderError,
 )
 from abstractcore.ports import Address, Runtime
-from abstractcore.schema.install_hints import install_hint
+from abstractcore.schema.base_error import install_hint
 
 from .signature import AwsKeys, SignatureAuth
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from abstractcore.errors import AuthenticationError, ConfigurationError, MissingExtraError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
-from abstractcore.schema.install_hints import install_hint
+from abstractcore.schema.base_error import install_hint
 
 from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint
 from ...common.model_settings import setting_names, with_settings

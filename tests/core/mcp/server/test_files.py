@@ -12,7 +12,7 @@ import pytest
 
 from abstractcore import File, InvalidInputError, MediaError
 from abstractcore.mcp.server import FileAccess
-from abstractcore.schema.quoting import shown
+from abstractcore.schema.base_error import shown
 
 posix = pytest.mark.skipif(os.name != "posix", reason="has links and pipes of POSIX")
 

@@ -14,9 +14,8 @@ from abstractcore.engine.reply_reading import ReplyReader, read_reply
 from abstractcore.schema import Message, ModelCall, ModelReply, ReplyReading, TextPart
 from abstractcore.tools.prompted import TOOL_FORMATS, tool_format
 from abstractcore.tools.prompted.fenced_calls import FencedCalls
+from tests.core.tools.prompted.messy_outputs import LIMA, OSLO, SEARCH, TOOLS, WEATHER
 from tests.properties import examples
-
-from .messy_outputs import LIMA, OSLO, SEARCH, TOOLS, WEATHER
 
 READ_ONLY = tuple(replace(tool, read_only=True) for tool in TOOLS)
 CALL = ModelCall("m", (Message.user("hi"),), "p")

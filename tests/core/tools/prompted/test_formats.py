@@ -12,10 +12,9 @@ from hypothesis import strategies as st
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Blob, ImagePart, TextPart, ToolCall, ToolChoice, ToolResult, ToolSpec
 from abstractcore.tools.prompted import TOOL_FORMATS, ParsedCall, tool_format
+from tests.core.tools.prompted.messy_outputs import INVENTED, LIMA, OSLO, TIME, TOOLS, accepted, refused
+from tests.core.tools.prompted.test_messy_outputs import read
 from tests.properties import examples
-
-from .messy_outputs import INVENTED, LIMA, OSLO, TIME, TOOLS, accepted, refused
-from .test_messy_outputs import read
 
 NAMES = st.from_regex(r"[A-Za-z][A-Za-z0-9_]{0,30}", fullmatch=True)
 TEXTS = st.text() | st.sampled_from(

@@ -11,10 +11,9 @@ from hypothesis import strategies as st
 
 from abstractcore.schema import ToolCall, ToolSpec
 from abstractcore.tools.prompted import TOOL_FORMATS, ParsedCall, Piece, tool_format
+from tests.core.tools.prompted.messy_outputs import INVENTED, OSLO, TOOLS, WEATHER_OSLO, accepted, refused
+from tests.core.tools.prompted.test_messy_outputs import read
 from tests.properties import examples
-
-from .messy_outputs import INVENTED, OSLO, TOOLS, WEATHER_OSLO, accepted, refused
-from .test_messy_outputs import read
 
 FORMATS = pytest.mark.parametrize("name", TOOL_FORMATS)
 MEGABYTE = 1_000_000

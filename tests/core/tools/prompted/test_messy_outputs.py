@@ -8,8 +8,7 @@ from itertools import product
 import pytest
 
 from abstractcore.tools.prompted import TOOL_FORMATS, ParsedCall, Piece, tool_format
-
-from .messy_outputs import TOOLS, accepted, refused
+from tests.core.tools.prompted.messy_outputs import TOOLS, accepted, refused
 
 SIZES = (1, 3, 7, 1_000_000)
 every_format = pytest.mark.parametrize("name", TOOL_FORMATS)
