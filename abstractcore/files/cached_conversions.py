@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, cast
 from ..errors import MediaError
 from ..ports import Caption, Captioner, Conversion, FitsMedia, Fitted, MediaContext, MediaHandler
 from ..ports.conversions import no_progress
-from ..ports.interruptions import current_interruption, interruptible
+from ..ports.runtimes import current_interruption, interruptible
 from ..schema import ImagePart, MediaKind, MediaPart, TextPart, digest, to_data
 from ..version import __version__
 from .parts import handler_for, source_name

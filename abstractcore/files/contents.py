@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from ..ports import Conversion, ModelProfile
-from ..ports.token_rules import image_tokens
+from ..ports.profiles import image_tokens
 from ..schema import ContentPart, ImagePart, MediaDecision, MediaFacts, MediaPart, TextPart
 from ..schema.token_counts import size_tokens, text_tokens
 from .facts import FactsByFile, file_key

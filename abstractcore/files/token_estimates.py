@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 
 from ..ports import ModelProfile
-from ..ports.token_rules import TokenKind, TokenRule, image_tokens
+from ..ports.profiles import TokenKind, TokenRule, image_tokens
 from ..schema import (
     HostedToolCall,
     HostedToolResult,

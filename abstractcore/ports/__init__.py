@@ -4,11 +4,8 @@
 
 from ..lazy_modules import LazyImports as _LazyImports
 from ..proxies import environment_proxy as environment_proxy
-from .catalogues import (
-    CatalogueFile as CatalogueFile,
-    Openable as Openable,
-)
-from .interruptions import (
+from .providers import CatalogueFile as CatalogueFile, Openable as Openable
+from .runtimes import (
     Interruption as Interruption,
     current_interruption as current_interruption,
     interruptible as interruptible,
@@ -81,7 +78,7 @@ from .runtimes import (
     WakeableClock as WakeableClock,
     WorkKind as WorkKind,
 )
-from .transcription_rules import TranscriptionRules as TranscriptionRules
+from .profiles import TranscriptionRules as TranscriptionRules
 from .transpilers import (
     ChecksOutputSchemas as ChecksOutputSchemas,
     Framer as Framer,
@@ -128,14 +125,8 @@ with _LazyImports(globals()):
         Recognised as Recognised,
         total_usage as total_usage,
     )
-    from .excerpts import (
-        Excerpt as Excerpt,
-        chosen_pages as chosen_pages,
-    )
-    from .fetching import (
-        FetchedFile as FetchedFile,
-        Fetcher as Fetcher,
-    )
+    from .media_handlers import Excerpt as Excerpt, chosen_pages as chosen_pages
+    from .transports import FetchedFile as FetchedFile, Fetcher as Fetcher
     from .file_stores import (
         FileChunk as FileChunk,
         FileId as FileId,
@@ -146,11 +137,7 @@ with _LazyImports(globals()):
         ProviderFile as ProviderFile,
         StoredFileIndex as StoredFileIndex,
     )
-    from .guarded_texts import (
-        json_text as json_text,
-        part_with_texts as part_with_texts,
-        with_texts as with_texts,
-    )
+    from .guards import json_text as json_text, part_with_texts as part_with_texts, with_texts as with_texts
     from .guards import (
         CallVerdict as CallVerdict,
         ChecksCalls as ChecksCalls,
@@ -164,15 +151,11 @@ with _LazyImports(globals()):
         TextPiece as TextPiece,
         TextVerdict as TextVerdict,
     )
-    from .isolation import Isolation as Isolation
-    from .media_fitting import (
-        FitsMedia as FitsMedia,
-        Fitted as Fitted,
-        MeasuresMedia as MeasuresMedia,
-    )
-    from .native_calls import native_call as native_call
-    from .prices import Price as Price
-    from .retranscription import Retranscribes as Retranscribes
+    from .runtimes import Isolation as Isolation
+    from .media_handlers import FitsMedia as FitsMedia, Fitted as Fitted, MeasuresMedia as MeasuresMedia
+    from .transpilers import native_call as native_call
+    from .pricing import Price as Price
+    from .conversions import Retranscribes as Retranscribes
     from .scripts import (
         Piece as Piece,
         Script as Script,
@@ -186,14 +169,14 @@ with _LazyImports(globals()):
         StoredModel as StoredModel,
     )
     from .tools import ToolContext as ToolContext
-    from .transcribers import (
+    from .conversions import (
         RecordingLimits as RecordingLimits,
         Transcriber as Transcriber,
         Transcription as Transcription,
         TranscriptionInput as TranscriptionInput,
         VoiceSample as VoiceSample,
     )
-    from .weights import (
+    from .stores import (
         FilePart as FilePart,
         ModelFile as ModelFile,
         NpmFile as NpmFile,

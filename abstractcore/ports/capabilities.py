@@ -29,12 +29,11 @@ from ..schema import (
     WireResponse,
 )
 from ..schema.parts import MEDIA_PART_BY_KIND, media_kind_of
-from .isolation import Isolation
+from .conversions import Transcriber
 from .plugins import CAPABILITIES as CAPABILITIES
 from .plugins import CapabilityName as CapabilityName
-from .runtimes import Runtime
+from .runtimes import Isolation, Runtime
 from .stores import ArtifactStore, ModelStore
-from .transcribers import Transcriber
 from .transports import Body
 
 if TYPE_CHECKING:

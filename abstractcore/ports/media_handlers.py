@@ -1,4 +1,8 @@
-"""`MediaHandler`: recognises, checks and converts a kind of files."""
+"""`MediaHandler`: recognises, checks and converts a kind of files.
+
+What media handlers may implement besides `MediaHandler`, for files that are sent natively: `MeasuresMedia` and
+`FitsMedia`. `Excerpt`: a part of a file that is sent natively, and the pages that controls name.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +11,9 @@ from dataclasses import dataclass, field
 from typing import Protocol, runtime_checkable
 
 from .. import ports, schema
+from ..errors import MediaError
+from ..schema import MediaControls, MediaPart
+from .profiles import MediaLimit
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,3 +98,70 @@ class MediaHandler(Protocol):
         It uses the first of `context.fallbacks` that makes something of the file.
         """
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class Fitted:
+    """What is sent instead of a file: the file itself if it needed no change, else new parts with their bytes.
+
+    There are several parts for a file of several frames or pages, in order. `lost` says what they do not show.
+    """
+
+    parts: tuple[schema.MediaPart, ...]
+    lost: tuple[schema.MediaLoss, ...] = ()
+
+
+@runtime_checkable
+class MeasuresMedia(Protocol):
+    """A media handler that reads the size and length of files. Handlers may implement it."""
+
+    def measure(self, part: schema.MediaPart, context: ports.MediaContext | None = None) -> schema.MediaFacts:
+        """Returns the facts in the header of a file, without decoding its content; blocks. A library that a file may
+        crash is run by `context.isolated`.
+
+        Raises `MediaError` if it cannot be read, and `MissingExtraError` where an optional package is needed: the size
+        is then unknown.
+        """
+        ...
+
+
+@runtime_checkable
+class FitsMedia(Protocol):
+    """A media handler that makes files fit the limits of a model. Handlers may implement it."""
+
+    def fit(self, part: schema.MediaPart, limits: Mapping[MediaLimit, int]) -> Fitted:
+        """Returns content within `limits` that every model for this kind of files reads; blocks.
+
+        Limits that are not named are unlimited; `images` is the number of parts that may be returned. Raises
+        `MediaError` if it cannot be done, and `MissingExtraError` where an optional package is needed.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Excerpt:
+    """A part of a file. `part` is a file of the same type, without the controls that were followed.
+
+    `pages` are the numbers that its pages have in the whole file, in order; empty for a file without pages.
+    """
+
+    part: MediaPart
+    pages: Sequence[int] = ()
+
+
+def chosen_pages(controls: MediaControls | None, count: int, source: str) -> Sequence[int]:
+    """Returns the numbers of the pages that `controls` name of a file with `count` pages, in order; all without any.
+
+    Raises `MediaError` for a page that the file does not have. Ranges may end after its last page.
+    """
+    if controls is None or controls.pages is None:
+        return range(1, count + 1)
+    for item in controls.pages.split(","):
+        if int(item.partition("-")[0]) > count:
+            what = "pages" if "-" in item else "page"
+            raise MediaError(
+                f"{source} has no {what} {item}: it has {count} page{'' if count == 1 else 's'}.",
+                source=source,
+                hint=f"For example: File(..., pages='1-{count}').",
+            )
+    return controls.page_numbers(count)

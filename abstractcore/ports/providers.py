@@ -1,10 +1,13 @@
-"""`Provider`, and `ProviderSession`, its session with one model."""
+"""`Provider`, and `ProviderSession`, its session with one model.
+
+`CatalogueFile`: a plugin's facts about the models of a provider.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol, runtime_checkable
+from typing import IO, Any, Protocol, runtime_checkable
 
 from .. import ports, schema
 from ..schema import EMPTY, ModelCall
@@ -109,3 +112,22 @@ class Provider(Protocol):
     def connect(self, config: ProviderConfig, services: ProviderServices) -> ProviderSession:
         """Returns a session for `config.model`; raises `ConfigurationError` for invalid settings. No I/O."""
         ...
+
+
+class Openable(Protocol):
+    """A file that can be opened: a path, or a resource of a package."""
+
+    def open(self, mode: Any = "r", /) -> IO[Any]:
+        """Opens the file; with "rb" for reading bytes."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CatalogueFile:
+    """The catalogue of the provider called `name`: JSON lines as docs/catalogue.md describes them.
+
+    `file` is a path or a resource of a package. It is opened when the first model of the provider is looked up.
+    """
+
+    name: str
+    file: Openable

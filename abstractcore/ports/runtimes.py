@@ -1,14 +1,92 @@
-"""`Runtime`: what differs between sync and async calls."""
+"""`Runtime`: what differs between sync and async calls.
+
+`Interruption`: ends the waits of a call from another thread or task. `Isolation`: runs functions where a crash, an
+endless loop or too much memory does no harm.
+"""
 
 from __future__ import annotations
 
+import logging
 import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Generator, Sequence
 from concurrent.futures import Future
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextvars import ContextVar
 from types import TracebackType
 from typing import Any, Literal, Protocol, TypeAlias, TypeVar, runtime_checkable
 
-from .interruptions import Interruption
+from ..errors import StreamInterruptedError
+
+_log = logging.getLogger("abstractcore")
+
+
+class Interruption:
+    """A flag that is set once, from any thread. Waits of the call register functions that end them."""
+
+    def __init__(self) -> None:
+        self.is_set = False
+        self._ends: list[Callable[[], object]] = []
+        # Reentrant: a thread that ends a wait may garbage-collect another stream.
+        self._lock = threading.RLock()
+
+    def set(self) -> None:
+        """Ends current waits, and prevents further ones."""
+        with self._lock:
+            if self.is_set:
+                return
+            self.is_set = True
+            for end in tuple(self._ends):
+                try:
+                    end()
+                except Exception:
+                    _log.exception("ending a wait failed")
+
+    def check(self) -> None:
+        """Raises `StreamInterruptedError` if it is set."""
+        if self.is_set:
+            raise StreamInterruptedError("this stream was closed while it was read")
+
+    @contextmanager
+    def ending(self, end: Callable[[], object]) -> Generator[None]:
+        """Wraps a wait. `end` ends the wait; it may be called from any thread, and is not called after the wait."""
+        with self._lock:
+            self._ends.append(end)
+            if self.is_set:
+                end()
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._ends.remove(end)
+
+    @contextmanager
+    def of_this_call(self) -> Generator[None]:
+        """Makes `current_interruption` return this one in its body, and in copies of its context. The interruption of
+        a call around this one sets it too."""
+        with interruptible(self.set):
+            token = _current.set(self)
+            try:
+                yield
+            finally:
+                _current.reset(token)
+
+
+_current: ContextVar[Interruption | None] = ContextVar("abstractcore_interruption", default=None)
+
+
+_NOTHING = nullcontext()
+
+
+def interruptible(end: Callable[[], object]) -> AbstractContextManager[None]:
+    """Wraps a wait. `end`, which may be called from any thread, ends it if the current call is interrupted."""
+    interruption = _current.get()
+    return _NOTHING if interruption is None else interruption.ending(end)
+
+
+def current_interruption() -> Interruption | None:
+    """Returns the interruption of the current call, or None."""
+    return _current.get()
+
 
 T = TypeVar("T")
 WorkKind: TypeAlias = Literal["files", "other"]
@@ -137,5 +215,30 @@ class Runtime(Protocol):
         """Calls `ring` after `seconds`, in sync calls from another thread; returns a function that cancels the alarm.
 
         One alarm for a stream costs less than a `timeout` around each of its reads.
+        """
+        ...
+
+
+class Isolation(Protocol):
+    """Runs generator functions in processes that are killed if they take too long, or nobody waits for them."""
+
+    def run(
+        self,
+        function: Callable[..., Generator[Any, Any, None]],
+        arguments: Sequence[object],
+        *,
+        source: str,
+        seconds: float,
+        timeout: float | None,
+    ) -> Generator[Any, Any, None]:
+        """Yields what `function`, a function of an importable module, yields; blocks.
+
+        Arguments are pickled. Values, and those that are sent to the generator, are of None, booleans, numbers, texts,
+        bytes and lists: nothing that the process sends is unpickled. Close the generator if it is not read to its end.
+
+        Raises the `MediaError` or `MissingExtraError` that the function raises; `CorruptFileError` if it raises another
+        exception, its process dies or sends anything else, or one value takes longer than `seconds`; `MediaError` if
+        all take longer than `timeout`; `StreamInterruptedError` if the call is interrupted. `source` is the name of the
+        file, for these errors.
         """
         ...

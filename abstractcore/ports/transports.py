@@ -1,4 +1,7 @@
-"""`Transport`: sends requests and reads responses; `Endpoint`: where and how to send them."""
+"""`Transport`: sends requests and reads responses; `Endpoint`: where and how to send them.
+
+`Fetcher`: downloads files that are given as URLs.
+"""
 
 from __future__ import annotations
 
@@ -136,4 +139,21 @@ class Endpoint(Protocol):
 
     def diagnose(self, error: ProviderError) -> AbstractCoreError:
         """Returns a more specific error for a failed exchange, or `error` itself."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class FetchedFile:
+    """A file that was downloaded: its content, the media type that the server declared, and a name, as far as known."""
+
+    data: bytes
+    media_type: str | None = None
+    name: str | None = None
+
+
+class Fetcher(Protocol):
+    """Downloads files; blocks."""
+
+    def fetch(self, url: str, timeout: float | None = None) -> FetchedFile:
+        """Returns the file at an http(s) URL, within `timeout` seconds; raises `MediaError`."""
         ...

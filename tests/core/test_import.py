@@ -181,7 +181,7 @@ NOT_FOR_A_TEXT = (
     "abstractcore.outputs.python_type",
     "abstractcore.pillow_images",
     "abstractcore.ports.conversions",
-    "abstractcore.ports.prices",
+    "abstractcore.ports.pricing",
     "abstractcore.ports.scripts",
     "abstractcore.ports.stores",
     "abstractcore.ports.tools",

@@ -1,6 +1,6 @@
 """Model weights on this machine: those that come in packages, and a store that downloads and verifies them."""
 
-from abstractcore.ports.weights import ModelFile, NpmFile, PackagedModel, WheelFile
+from abstractcore.ports.stores import ModelFile, NpmFile, PackagedModel, WheelFile
 
 from .packaged import PACKAGED_MODELS
 from .progress import Progress, shown_size

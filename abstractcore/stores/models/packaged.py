@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abstractcore.ports.weights import ModelFile, PackagedModel, WheelFile
+from abstractcore.ports.stores import ModelFile, PackagedModel, WheelFile
 
 
 def _split(requirement: str, path: str, count: int, part_size: int, size: int) -> tuple[WheelFile, ...]:

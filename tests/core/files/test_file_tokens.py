@@ -18,7 +18,7 @@ from abstractcore import (
 )
 from abstractcore.engine import lower
 from abstractcore.ports import Fallback, ModelProfile
-from abstractcore.ports.token_rules import TokenRule
+from abstractcore.ports.profiles import TokenRule
 from abstractcore.schema import MediaControls
 from tests.media_doubles import Handler
 

@@ -9,7 +9,7 @@ import pytest
 
 from abstractcore.files.token_estimates import audio_tokens, estimated_tokens
 from abstractcore.ports import ModelProfile
-from abstractcore.ports.token_rules import TokenRule
+from abstractcore.ports.profiles import TokenRule
 from abstractcore.schema import (
     MEDIA_PARTS,
     AudioPart,

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from abstractcore import MediaError
-from abstractcore.ports.native_calls import NativeCalls
+from abstractcore.ports.transpilers import NativeCalls
 
 PATIENCE_SECONDS = 60
 
@@ -66,7 +66,7 @@ def test_error_before_the_end_is_the_calls_own() -> None:
 def test_forked_child_does_not_wait_for_calls_of_its_parent() -> None:
     program = """
 import os, threading
-from abstractcore.ports.native_calls import NativeCalls
+from abstractcore.ports.transpilers import NativeCalls
 calls = NativeCalls()
 with calls.running("a.wav"):
     child = os.fork()

@@ -14,7 +14,7 @@ from PIL.ImageFont import truetype
 
 from abstractcore.errors import MediaError, MissingExtraError
 from abstractcore.ports import Conversion, MediaContext
-from abstractcore.ports.token_rules import TokenRule, image_tokens
+from abstractcore.ports.profiles import TokenRule, image_tokens
 from abstractcore.schema import FrozenDict, ImagePart
 from abstractcore.schema.token_counts import text_tokens
 from abstractcore_media.document.glyphs import drawing

@@ -9,8 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 
-from abstractcore.ports.profiles import MediaLimit
-from abstractcore.ports.token_rules import TokenRule, image_tokens
+from abstractcore.ports.profiles import MediaLimit, TokenRule, image_tokens
 
 PER_TOKEN = 40
 """Characters that an image may have for each of its tokens: those of ten tokens of English, up to which DeepSeek-OCR
