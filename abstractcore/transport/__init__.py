@@ -19,5 +19,5 @@ with _LazyImports(globals()):
         HttpClient as HttpClient,
         client_transports as client_transports,
     )
-    from .routed import RoutedTransport as RoutedTransport
+    from .settings import RoutedTransport as RoutedTransport
     from .url_fetcher import URLFetcher as URLFetcher

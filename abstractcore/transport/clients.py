@@ -18,10 +18,8 @@ from ..ports import Body, Transport, interruptible
 from ..schema import WireRequest
 from ..scrubbing import credentials_in
 from . import sync_http
-from .failures import FAILURES, map_error, read_timeout
-from .leases import ConnectionLease
-from .messages import Trace, headers_of, parsed
-from .timeouts import Timeouts, step_seconds
+from .failures import FAILURES, Timeouts, map_error, read_timeout, step_seconds
+from .messages import ConnectionLease, Trace, headers_of, parsed
 
 _MOST_REMEMBERED = 8
 HttpClient: TypeAlias = httpx2.Client | httpx2.AsyncClient

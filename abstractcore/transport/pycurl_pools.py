@@ -1,8 +1,15 @@
-"""`CurlPool`: the libcurl connections of one route."""
+"""`CurlPool`: the libcurl connections of one route.
+
+The certificate authorities that libcurl trusts: the same as httpx2 with the same settings. Maps the errors of libcurl
+to errors of this package, with our own messages: libcurl's may quote the URL.
+"""
 
 from __future__ import annotations
 
+import os
 import socket
+import ssl
+import sys
 import threading
 import time
 from collections.abc import Mapping
@@ -12,11 +19,64 @@ from typing import Any, NamedTuple
 import httpx2
 import pycurl
 
+from ..errors import AbstractCoreError, ConnectionFailedError
 from ..ports import interruptible
-from .pycurl_connections import CurlConnection
-from .pycurl_sockets import connected
-from .pycurl_trust import trust_options
+from .failures import ProxyInUse, broken, cannot_connect, connect_timeout, refused_by_proxy
+from .pycurl_connections import OF_LIBCURL, CurlConnection, CurlResponse, connected
 from .settings import ProxyRoute, TransportSettings
+
+_NATIVE_CA = 1 << 4
+"""CURLSSLOPT_NATIVE_CA: the certificate store of Windows and macOS."""
+_USUAL_FILES = (
+    "/etc/ssl/cert.pem",
+    "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+    "/etc/pki/tls/cert.pem",
+    "/etc/ssl/certs/ca-certificates.crt",
+    "/etc/ssl/ca-bundle.pem",
+)
+"""The files of Alpine and Arch, Fedora and RHEL, older versions, Debian and Ubuntu, SUSE, as truststore lists them."""
+
+
+def trust_options(settings: TransportSettings) -> Mapping[int, int | str | None]:
+    """Returns libcurl's options for servers and proxies; None unsets one. Raises `ConfigurationError` for a file or
+    folder that cannot be read.
+    """
+    verify = settings.verify
+    if verify is False:
+        return {
+            pycurl.SSL_VERIFYPEER: 0,
+            pycurl.SSL_VERIFYHOST: 0,
+            pycurl.PROXY_SSL_VERIFYPEER: 0,
+            pycurl.PROXY_SSL_VERIFYHOST: 0,
+        }
+    if isinstance(verify, str):
+        settings.tls("https")  # reads the certificates, and raises an error if they are invalid
+        return _from(folder=verify) if os.path.isdir(verify) else _from(file=verify)
+    file, folder = os.environ.get("SSL_CERT_FILE"), os.environ.get("SSL_CERT_DIR")
+    if file or folder:
+        return _from(file=file) if file else _from(folder=folder)
+    if sys.platform in ("win32", "darwin"):
+        return {pycurl.SSL_OPTIONS: _NATIVE_CA, pycurl.PROXY_SSL_OPTIONS: _NATIVE_CA}
+    return _of_this_system()
+
+
+def _of_this_system() -> Mapping[int, int | str | None]:
+    """Returns the paths of Python's OpenSSL, or common ones: the paths in a wheel of pycurl are of another system."""
+    paths = ssl.get_default_verify_paths()
+    if os.path.isfile(paths.openssl_cafile):
+        return _from(file=paths.openssl_cafile)
+    usual = next(filter(os.path.isfile, _USUAL_FILES), None)
+    return _from(file=usual) if usual else _from(folder=paths.openssl_capath)
+
+
+def _from(file: str | None = None, folder: str | None = None) -> Mapping[int, int | str | None]:
+    return {
+        pycurl.CAINFO: file,
+        pycurl.CAPATH: folder,
+        pycurl.PROXY_CAINFO: file,
+        pycurl.PROXY_CAPATH: folder,
+    }
+
 
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
@@ -141,3 +201,45 @@ class CurlPool:
 
 def _origin(url: httpx2.URL) -> str:
     return str(url.copy_with(username=None, password=None))
+
+
+_CLOSED = "connection closed"
+_REASONS = {
+    OF_LIBCURL: "libcurl failed",
+    pycurl.E_COULDNT_CONNECT: _CLOSED,
+    pycurl.E_GOT_NOTHING: _CLOSED,
+    pycurl.E_PARTIAL_FILE: "the body is incomplete",
+    pycurl.E_RECV_ERROR: _CLOSED,
+    pycurl.E_SEND_ERROR: _CLOSED,
+}
+_NOT_HTTP = "the response is not HTTP"
+
+
+def failed_before_response(
+    connection: CurlConnection, exchange: CurlResponse, url: str, timeout: float, proxy: ProxyInUse | None
+) -> AbstractCoreError:
+    """Returns the error for an exchange that ended without the head of a response."""
+    if isinstance(exchange.connect_error, TimeoutError):
+        return connect_timeout(url, timeout, proxy)
+    if exchange.connect_error is not None:
+        return cannot_connect(url, str(exchange.connect_error), proxy)
+    if exchange.failure is None:
+        return broken(url, _CLOSED, proxy)
+    code, message = exchange.failure
+    if code == pycurl.E_PEER_FAILED_VERIFICATION:
+        return cannot_connect(url, f"certificate verify failed: {message}", proxy)
+    if code == pycurl.E_SSL_CONNECT_ERROR:
+        return cannot_connect(url, message.replace(" ", "_") if "::" in message else message, proxy)
+    if connection.proxy_status() >= 400:
+        return refused_by_proxy(url, proxy)
+    return broken(url, _REASONS.get(code, _NOT_HTTP), proxy)
+
+
+def failed_in_body(failure: tuple[int, str], url: str) -> ConnectionFailedError:
+    """Returns the error for an interrupted body; `failure` is libcurl's error code and message."""
+    return broken(url, _REASONS.get(failure[0], _NOT_HTTP))
+
+
+def not_http(url: str) -> ConnectionFailedError:
+    """Returns the error for a head that is not HTTP."""
+    return broken(url, _NOT_HTTP)

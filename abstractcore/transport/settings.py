@@ -1,4 +1,7 @@
-"""`TransportSettings`: proxies, certificates and limits. Equal settings share one TLS context."""
+"""`TransportSettings`: proxies, certificates and limits. Equal settings share one TLS context.
+
+`RoutedTransport`: for clients of other libraries on httpx2, which send each request through the proxy of its URL.
+"""
 
 from __future__ import annotations
 
@@ -148,3 +151,25 @@ def _tls_context(verify: bool | str, certificate_file: str | None) -> ssl.SSLCon
     except OSError as error:
         reason = error.strerror or str(error)
         raise ConfigurationError(f"certificate authorities cannot be read from {verify!r}: {reason}") from None
+
+
+class RoutedTransport(httpx2.AsyncBaseTransport):
+    """Sends requests by `settings`, with a connection pool for each route. It belongs to one event loop."""
+
+    def __init__(self, settings: TransportSettings) -> None:
+        self._settings = settings
+        self._routes = ProxyRoutes(settings)
+        self._pools: dict[ProxyRoute, httpx2.AsyncHTTPTransport] = {}
+
+    async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
+        """Sends a request."""
+        route = self._routes.of(str(request.url))
+        if route not in self._pools:
+            tls, proxy = self._settings.tls(route.scheme), self._settings.proxy_of(route)
+            self._pools[route] = httpx2.AsyncHTTPTransport(verify=tls, proxy=proxy, trust_env=False)
+        return await self._pools[route].handle_async_request(request)
+
+    async def aclose(self) -> None:
+        """Closes all connections."""
+        for pool in self._pools.values():
+            await pool.aclose()

@@ -1,26 +1,203 @@
-"""The sync transport on httpx2: its coroutines never suspend, so sync code can run them."""
+"""The sync transport on httpx2: its coroutines never suspend, so sync code can run them.
+
+TCP and TLS for httpx2's sync pools, with one deadline for all waits of an exchange. httpx2's connection pools, with
+our network backends.
+"""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable, Iterator, Mapping
+import socket
+import ssl
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import cast
+from functools import partial
+from typing import Any, TypeAlias, cast
 
 import httpcore2
 import httpx2
 
-from ..ports import Body
+from ..ports import Body, current_interruption, interruptible
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding
-from .decompression import Decompressor, decompressor_for
-from .failures import FAILURES, broken, map_error
-from .http_pools import sync_pool
-from .leases import ConnectionLease
-from .messages import UnreadBody, close_after_surplus, head_of, to_http
+from .failures import FAILURES, Timeouts, broken, map_error, seconds_left
+from .messages import (
+    ConnectionLease,
+    Decompressor,
+    JoinedWrites,
+    UnreadBody,
+    close_after_surplus,
+    decompressor_for,
+    head_of,
+    shut_down,
+    to_http,
+)
+from .name_lookup import addresses
 from .settings import ProxyRoute, ProxyRoutes, TransportSettings, proxy_in_use
-from .sync_network import AddressCheck
-from .timeouts import Timeouts
+
+AddressCheck: TypeAlias = Callable[[str, Sequence[str]], None]
+
+
+class SyncNetwork(httpcore2.NetworkBackend):
+    """Resolves host names in a thread, and gives each address an equal part of the time left.
+
+    `check` gets a host and its addresses before they are connected to, and may raise `httpcore2.ConnectError`.
+    """
+
+    def __init__(self, check: AddressCheck | None = None) -> None:
+        self._check = check
+        self._backend = httpcore2.SyncBackend()
+
+    def connect_tcp(
+        self,
+        host: str,
+        port: int,
+        timeout: float | None = None,
+        local_address: str | None = None,
+        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
+    ) -> SyncNetworkStream:
+        """Returns a connection to the first address that answers."""
+        try:
+            found = addresses(host, port, seconds_left(timeout))
+            resolved = list(dict.fromkeys(str(info[4][0]) for info in found))
+            if self._check is not None:
+                self._check(host, resolved)
+            failure: Exception | None = None
+            for number, address in enumerate(resolved):
+                left = seconds_left(timeout)
+                part = None if left is None else left / (len(resolved) - number)
+                try:
+                    stream = self._backend.connect_tcp(address, port, part, local_address, socket_options)
+                    return SyncNetworkStream(stream)
+                except (httpcore2.ConnectError, httpcore2.ConnectTimeout) as error:
+                    failure = error
+        except TimeoutError as error:
+            raise httpcore2.ConnectTimeout(str(error)) from None
+        except (OSError, UnicodeError) as error:
+            raise httpcore2.ConnectError(str(error)) from None
+        raise failure or httpcore2.ConnectError(f"{host} has no address")
+
+
+class SyncNetworkStream(httpcore2.NetworkStream):
+    """A connection whose reads and writes wait no longer than the time left of the exchange."""
+
+    def __init__(self, stream: httpcore2.NetworkStream) -> None:
+        self._stream = stream
+        self._writes = JoinedWrites()
+        connection: Any = stream.get_extra_info("socket")
+        # In TLS through a proxy with TLS the socket has the outer layer only; the stream has the inner one.
+        inner = stream.get_extra_info("ssl_object") is not None and not isinstance(connection, ssl.SSLSocket)
+        self._socket: socket.socket | None = None if inner else connection
+
+    def read(self, max_bytes: int, timeout: float | None = None) -> bytes:
+        """Returns received data, up to `max_bytes`; empty at the end."""
+        try:
+            if current_interruption() is None:  # the most frequent: reads of a body
+                return self._read(max_bytes, timeout)
+            with interruptible(self._cut):
+                return self._read(max_bytes, timeout)
+        except TimeoutError as error:
+            raise httpcore2.ReadTimeout(str(error)) from None
+        except OSError as error:
+            raise httpcore2.ReadError(str(error)) from None
+
+    def write(self, buffer: bytes, timeout: float | None = None) -> None:
+        """Sends all of `buffer`; the head of a request is sent with its body."""
+        for joined in self._writes.add(buffer):
+            self._send(joined, timeout)
+
+    def _send(self, buffer: bytes, timeout: float | None) -> None:
+        try:
+            with interruptible(self._cut):
+                self._write(buffer, timeout)
+        except TimeoutError as error:
+            raise httpcore2.WriteTimeout(str(error)) from None
+        except OSError as error:
+            raise httpcore2.WriteError(str(error)) from None
+
+    def _read(self, max_bytes: int, timeout: float | None) -> bytes:
+        rest = self._writes.rest()
+        if rest:
+            self._send(rest, timeout)
+        left = seconds_left(timeout)
+        if self._socket is None:
+            return self._stream.read(max_bytes, left)
+        self._socket.settimeout(left)
+        return self._socket.recv(max_bytes)
+
+    def _write(self, buffer: bytes, timeout: float | None) -> None:
+        if self._socket is None:
+            self._stream.write(buffer, seconds_left(timeout))
+            return
+        rest = memoryview(buffer)
+        while rest:
+            self._socket.settimeout(seconds_left(timeout))
+            rest = rest[self._socket.send(rest) :]
+
+    def _cut(self) -> None:
+        shut_down(self._stream.get_extra_info("socket"))
+
+    def close(self) -> None:
+        """Closes the connection."""
+        self._stream.close()
+
+    def start_tls(
+        self, ssl_context: ssl.SSLContext, server_hostname: str | None = None, timeout: float | None = None
+    ) -> SyncNetworkStream:
+        """Returns the connection with TLS."""
+        try:
+            left = seconds_left(timeout)
+        except TimeoutError as error:
+            self.close()
+            raise httpcore2.ConnectTimeout(str(error)) from None
+        # The handshake detaches the socket: closing it from outside needs a duplicate.
+        raw: socket.socket = self._stream.get_extra_info("socket")
+        twin = socket.fromfd(raw.fileno(), raw.family, raw.type)
+        with twin, interruptible(partial(shut_down, twin)):
+            return SyncNetworkStream(self._stream.start_tls(ssl_context, server_hostname, left))
+
+    def get_extra_info(self, info: str) -> Any:
+        """Returns transport information for httpx2."""
+        return self._stream.get_extra_info(info)
+
+
+def sync_pool(
+    settings: TransportSettings, route: ProxyRoute, check: AddressCheck | None = None
+) -> httpcore2.ConnectionPool:
+    """Returns the sync connection pool of one route. `check` is not used for a proxy, which resolves names itself."""
+    network = SyncNetwork(check if route.proxy is None else None)
+    return httpcore2.ConnectionPool(**_options(settings, route), network_backend=network)
+
+
+def async_pool(settings: TransportSettings, route: ProxyRoute) -> httpcore2.AsyncConnectionPool:
+    """Returns the connection pool of one event loop and one route."""
+    from .async_http import AsyncNetwork
+
+    return httpcore2.AsyncConnectionPool(**_options(settings, route), network_backend=AsyncNetwork())
+
+
+def _options(settings: TransportSettings, route: ProxyRoute) -> dict[str, Any]:
+    return {
+        "ssl_context": settings.tls(route.scheme),
+        "proxy": _proxy(settings, route),
+        "max_connections": settings.max_connections,
+        "max_keepalive_connections": settings.max_idle_connections,
+        "keepalive_expiry": settings.idle_seconds,
+    }
+
+
+def _proxy(settings: TransportSettings, route: ProxyRoute) -> httpcore2.Proxy | None:
+    """Returns the route's proxy for the pools."""
+    proxy = settings.proxy_of(route)
+    if proxy is None:
+        return None
+    url = proxy.url
+    return httpcore2.Proxy(
+        httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path),
+        auth=proxy.raw_auth,
+        headers=proxy.headers.raw,
+        ssl_context=proxy.ssl_context,
+    )
 
 
 class SyncHttpTransport:

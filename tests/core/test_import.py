@@ -227,7 +227,7 @@ NOT_FOR_A_TEXT = (
     "abstractcore.tools.tool",
     "abstractcore.tools.toolset",
     "abstractcore.transport.async_http",
-    "abstractcore.transport.async_network",
+    "abstractcore.transport.async_http",
     "abstractcore.transport.clients",
     "abstractcore_media.audio.sound",
     "abstractcore_media.audio.wav",

@@ -13,7 +13,7 @@ import pytest
 
 from abstractcore import AbstractCoreError, ConfigurationError, MissingExtraError, create_llm
 from abstractcore.testing.transports.cases import error_text
-from abstractcore.transport.leases import ConnectionLease
+from abstractcore.transport.messages import ConnectionLease
 from tests.chaos_server import CUT, HANG, PATIENCE_SECONDS, answer, chunk, completion, delta, stream_head, streamed
 from tests.chaos_server import completion_body as body
 

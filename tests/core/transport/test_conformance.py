@@ -14,8 +14,8 @@ from abstractcore.transport import (
     pycurl_connections,
 )
 from abstractcore.transport.aiohttp_http import AiohttpTransport
+from abstractcore.transport.pycurl_connections import wait_with_select
 from abstractcore.transport.pycurl_http import PycurlTransport
-from abstractcore.transport.pycurl_sockets import wait_with_select
 from tests.conftest import PROXY_VARIABLES
 
 for _name, _function in vars(ForkSuite).items():  # the suites know no marks

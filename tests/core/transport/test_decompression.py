@@ -7,7 +7,7 @@ import zlib
 
 import pytest
 
-from abstractcore.transport.decompression import decompressor_for
+from abstractcore.transport.messages import decompressor_for
 
 MEBIBYTE = 1024 * 1024
 

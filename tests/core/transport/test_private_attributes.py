@@ -37,7 +37,7 @@ def test_aiohttp_stream_exposes_data_received_before_a_disconnect():
 
 
 def test_aiohttp_parser_exposes_surplus_data(server):
-    purpose = "transport/aiohttp_pools.py asks whether another response has begun on an idle connection"
+    purpose = "transport/aiohttp_http.py asks whether another response has begun on an idle connection"
     begun = answer("surplus")[:20]
 
     async def main(surplus: bytes) -> object:
@@ -60,7 +60,7 @@ def test_aiohttp_parser_exposes_surplus_data(server):
 
 
 def test_aiohttp_connector_can_be_kept_from_closing_its_connections():
-    purpose = "transport/aiohttp_pools.py sets in forked children, whose parent's connections must stay open"
+    purpose = "transport/aiohttp_http.py sets in forked children, whose parent's connections must stay open"
 
     async def main() -> None:
         connector = aiohttp.TCPConnector()

@@ -20,8 +20,8 @@ from abstractcore.schema import WireRequest
 from abstractcore.testing.transports.cases import no_warning, rest
 from abstractcore.testing.transports.processes import in_fork
 from abstractcore.transport import TransportSettings, pycurl_connections
+from abstractcore.transport.pycurl_connections import connected, is_same_connection
 from abstractcore.transport.pycurl_http import PycurlTransport
-from abstractcore.transport.pycurl_sockets import connected, is_same_connection
 from tests.chaos_server import HANG, LAST_CHUNK, PATIENCE_SECONDS, ScriptedServer, answer, chunk, stream_head
 
 FORKS = pytest.mark.skipif(not hasattr(os, "fork"), reason="this system does not fork")

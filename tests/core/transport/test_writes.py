@@ -8,8 +8,8 @@ import socket
 import httpcore2
 import pytest
 
-from abstractcore.transport.async_network import AsyncNetwork
-from abstractcore.transport.sync_network import SyncNetworkStream
+from abstractcore.transport.async_http import AsyncNetwork
+from abstractcore.transport.sync_http import SyncNetworkStream
 
 HEAD, BODY = b"POST / HTTP/1.1\r\nhost: a\r\ncontent-length: 4\r\n\r\n", b"body"
 
