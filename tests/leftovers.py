@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from abstractcore.concurrency import idle_threads
+from abstractcore.concurrency import workers
 from tests.chaos_server import PATIENCE_SECONDS
 
 _POLL_SECONDS = 0.01
@@ -66,7 +66,7 @@ def nothing_left(most_descriptors: int) -> Generator[None]:
     gc.collect()
     files, before = descriptors(), {*children(), *threads()}
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(idle_threads, "_IDLE_SECONDS", 0.0)
+        patch.setattr(workers, "_IDLE_SECONDS", 0.0)
         yield
 
     def left() -> list[object]:

@@ -116,7 +116,7 @@ def _speech_to_text(llm: abstractcore.LLM, plugins: Registry) -> SpeechToText:
 
     def transcript(item: Any) -> str:
         from ..client.services import default_services
-        from ..concurrency.cores import spare_cores
+        from ..concurrency.functions import spare_cores
         from ..files.extraction import extract_text
         from ..ports import MediaContext
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias, cast
 
 from .. import concurrency, ports, schema
 from ..concurrency import SyncRuntime, SystemClock
-from ..concurrency.cores import spare_cores
+from ..concurrency.functions import spare_cores
 from ..copying import NotCopied
 from ..errors import ConfigurationError, MissingExtraError
 from ..lazy_modules import LazyModule

@@ -1,24 +1,29 @@
-"""The runtime for asyncio, which never blocks."""
+"""The runtime for asyncio, which never blocks.
+
+Closes a resource in the event loop it belongs to, from any thread. Per-event-loop values, closed when their loop
+shuts down.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import contextvars
+import logging
+import os
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncGenerator, Awaitable, Callable, Coroutine
 from concurrent.futures import Future
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeAlias, TypeVar, cast
 
 from ..ports import Clock, Interruption, TimeLimit, WorkKind
-from .abandoned import AbandonedWork, in_thread
-from .clocks import SystemClock
-from .driving import as_coroutine
 from .functions import captured_outcome, function_timeout, in_this_task, is_async, result_of, with_timeout
-from .pools import worker_pools
+from .sync import as_coroutine
+from .time_limits import SystemClock
+from .workers import AbandonedWork, in_thread, worker_pools
 
 if TYPE_CHECKING:
-    from .async_feeds import AsyncFeed
+    from .feeds import AsyncFeed
 
 T = TypeVar("T")
 _CLOCK_TICK = time.get_clock_info("monotonic").resolution
@@ -59,7 +64,7 @@ class AsyncRuntime:
 
     def feed(self, produce: Callable[[Callable[[T], None]], Awaitable[None]]) -> AsyncFeed[T]:
         """Returns a feed of the items that `produce` puts."""
-        from .async_feeds import AsyncFeed
+        from .feeds import AsyncFeed
 
         return AsyncFeed(produce)
 
@@ -155,3 +160,114 @@ class AsyncRuntime:
     def alarm(self, seconds: float, ring: Callable[[], object]) -> Callable[[], object]:
         """Calls `ring` after `seconds` in the event loop; returns a function that cancels the alarm."""
         return asyncio.get_running_loop().call_later(seconds + _CLOCK_TICK, ring).cancel
+
+
+_Key: TypeAlias = tuple[int, asyncio.AbstractEventLoop]
+
+
+class _LoopValue(NamedTuple, Generic[T]):
+    value: T
+    keeper: AsyncGenerator[None]
+
+
+class LoopLocal(Generic[T]):
+    """One value for each event loop, created on first use and closed when the loop shuts down.
+
+    The loops may run one after the other, or at once in several threads. A forked child starts with no values, and does
+    not touch its parent's.
+    """
+
+    def __init__(self, make: Callable[[], T], close: Callable[[T], Awaitable[object]]) -> None:
+        self._make = make
+        self._close = close
+        self._kept: dict[_Key, _LoopValue[T]] = {}
+
+    def __len__(self) -> int:
+        """Returns the number of event loops that have a value."""
+        return len(self._kept)
+
+    def get(self) -> T:
+        """Returns the value of the running loop."""
+        key = os.getpid(), asyncio.get_running_loop()
+        kept = self._kept.get(key)
+        if kept is None:
+            self._forget_closed_loops()
+            value = self._make()
+            kept = self._kept[key] = _LoopValue(value, self._keep(key, value))
+            with suppress(StopIteration):  # its first step registers it with the loop
+                kept.keeper.__anext__().send(None)
+        return kept.value
+
+    async def close(self) -> None:
+        """Closes the value of the running loop; the next `get` creates a new one."""
+        kept = self._kept.get((os.getpid(), asyncio.get_running_loop()))
+        if kept is not None:
+            await kept.keeper.aclose()
+
+    def _forget_closed_loops(self) -> None:
+        for key in list(self._kept):  # a copy: other threads may add their loops
+            if key[0] == os.getpid() and key[1].is_closed():
+                self._kept.pop(key, None)
+
+    async def _keep(self, key: _Key, value: T) -> AsyncGenerator[None]:
+        """Waits to be closed: a loop that shuts down closes the async generators that began in it."""
+        try:
+            yield
+        finally:
+            self._kept.pop(key, None)
+            await self._close(value)
+
+
+_log = logging.getLogger("abstractcore")
+
+
+class LoopCloser:
+    """Runs `close` in the current event loop: when `soon` is called, and at the latest when the loop shuts down.
+
+    `close` may run again if the task that ran it was cancelled.
+    """
+
+    def __init__(self, close: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        self._close = close
+        self._process = os.getpid()
+        self._loop = asyncio.get_running_loop()
+        self._closers = _closers_of_loop.get()
+        self._closers.add(self)
+        self.task: asyncio.Task[None] | None = None
+
+    def forget(self) -> None:
+        """Stops watching the loop: the resource is closed already."""
+        self._closers.discard(self)
+
+    def soon(self) -> bool:
+        """Starts closing, from any thread. Returns False if the loop is not running, and after a fork."""
+        if self._process != os.getpid():
+            return False
+        try:
+            self._loop.call_soon_threadsafe(self._begin)
+        except RuntimeError:  # the loop is closed
+            return False
+        return self._loop.is_running()
+
+    async def run(self) -> None:
+        """Closes the resource. An error is logged, since no caller could handle it."""
+        try:
+            await self._close()
+        except Exception:
+            _log.exception("closing a dropped resource failed")
+        self.forget()
+
+    def _begin(self) -> None:
+        if self in self._closers:
+            self.task = self._loop.create_task(self.run())
+
+
+async def _close_all(closers: set[LoopCloser]) -> None:
+    tasks = [closer.task for closer in closers if closer.task is not None]
+    if tasks:
+        await asyncio.wait(tasks)
+    for closer in list(closers):  # tasks that have not begun, or were cancelled with all tasks of the loop
+        await closer.run()
+
+
+_closers_of_loop: LoopLocal[set[LoopCloser]] = LoopLocal(set, _close_all)

@@ -9,7 +9,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeAlias
 
-from .awaiting import AwaitableRunner
+from .waiting import AwaitableRunner
 
 GATHERING_SECONDS = 0.05
 """Waking a thread for every item costs more than a small item."""

@@ -1,18 +1,122 @@
-"""`ChildProcess`: a process that messages are exchanged with, killed with its own children."""
+"""`ChildProcess`: a process that messages are exchanged with, killed with its own children.
+
+`run_in_child`: one piece of work in a process of its own, which is killed when nobody waits for it any more. The
+standard streams of a child process, as the process that started it reads and writes them.
+"""
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import threading
 from collections.abc import Callable, Mapping
+from concurrent.futures import Future
 from contextlib import suppress
 from pathlib import Path
+from typing import IO, cast
 
-from .child_streams import PipeStreams, SocketStreams
 from .pipe_messages import InvalidMessageError, read_message, write_message
+
+
+class SocketStreams:
+    """Sockets: unlike a read of a pipe, one of a socket can be ended, whatever process holds the other end.
+
+    Messages go both ways through one; standard error has another, if it is wanted.
+    """
+
+    def __init__(self, *, with_errors: bool) -> None:
+        self._messages, self._theirs = socket.socketpair()
+        self._errors, self._their_errors = socket.socketpair() if with_errors else (None, None)
+        self._their_lifeline, self._lifeline = _pipe() if sys.platform == "linux" else (None, None)
+        self.lifeline = None if self._their_lifeline is None else self._their_lifeline.fileno()
+        """A descriptor for the child, which ends with this process; see `parent_exit`."""
+        self.stdin = self.stdout = self._theirs.fileno()
+        self.stderr = None if self._their_errors is None else self._their_errors.fileno()
+        self.reader = self.writer = cast("IO[bytes]", self._messages.makefile("rwb", buffering=0))
+
+    def attach(self, process: subprocess.Popen[bytes]) -> None:
+        """Closes the ends of a process that has started with copies of them."""
+        self._theirs.close()
+        if self._their_errors is not None:
+            self._their_errors.close()
+        if self._their_lifeline is not None:
+            self._their_lifeline.close()
+
+    def read_errors(self, size: int) -> bytes:
+        """Returns the child's standard error; nothing at its end."""
+        return b"" if self._errors is None else self._errors.recv(size)
+
+    def end_messages(self) -> None:
+        """Ends reads and writes of messages, from any thread."""
+        with suppress(OSError):
+            self._messages.shutdown(socket.SHUT_RDWR)
+
+    def end_errors(self) -> None:
+        """Ends reads of standard error, from any thread."""
+        if self._errors is not None:
+            with suppress(OSError):
+                self._errors.shutdown(socket.SHUT_RDWR)
+
+    def close(self) -> None:
+        """Closes all ends that this process has."""
+        ours = self.reader, self._messages, self._errors, self._lifeline
+        for each in (*ours, self._theirs, self._their_errors, self._their_lifeline):
+            if each is not None:
+                each.close()
+
+
+class PipeStreams:
+    """Pipes, on Windows: they end when a child has been killed with all of its own children."""
+
+    lifeline = None
+    stdin = stdout = subprocess.PIPE
+
+    def __init__(self, *, with_errors: bool) -> None:
+        self.stderr = subprocess.PIPE if with_errors else None
+        self._process: subprocess.Popen[bytes] | None = None
+
+    @property
+    def reader(self) -> IO[bytes]:
+        """What the child writes."""
+        return cast("IO[bytes]", cast("subprocess.Popen[bytes]", self._process).stdout)
+
+    @property
+    def writer(self) -> IO[bytes]:
+        """What the child reads."""
+        return cast("IO[bytes]", cast("subprocess.Popen[bytes]", self._process).stdin)
+
+    def attach(self, process: subprocess.Popen[bytes]) -> None:
+        """Takes the pipes of a process that has started."""
+        self._process = process
+
+    def read_errors(self, size: int) -> bytes:
+        """Returns the child's standard error; nothing at its end."""
+        errors = None if self._process is None else self._process.stderr
+        return b"" if errors is None else errors.read(size)
+
+    def end_messages(self) -> None:
+        """Does nothing: a read ends with the children."""
+
+    def end_errors(self) -> None:
+        """Does nothing: a read ends with the children."""
+
+    def close(self) -> None:
+        """Closes this process's ends."""
+        if self._process is not None:
+            for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
+                if pipe is not None:
+                    with suppress(OSError):
+                        pipe.close()
+
+
+def _pipe() -> tuple[IO[bytes], IO[bytes]]:
+    reader, writer = os.pipe()
+    return os.fdopen(reader, "rb", buffering=0), os.fdopen(writer, "wb", buffering=0)
+
 
 _BOOTSTRAP = "import sys; sys.path[:] = sys.argv[1:]; del sys.argv[1:]; {lifeline}from {module} import main; main()"
 _EXIT_WITH_PARENT = f"from {__package__}.parent_exit import exit_with_parent; exit_with_parent({{}}); "
@@ -167,3 +271,61 @@ def _children(pid: int) -> list[int]:
         for task in Path(f"/proc/{pid}/task").iterdir():
             found += map(int, (task / "children").read_text().split())
     return found
+
+
+_GRACE_SECONDS = 2.0
+"""How long a child may take to exit after its last message."""
+
+
+async def run_in_child(module: str, request: bytes, on_message: Callable[[bytes], bool], *, name: str) -> int:
+    """Runs `main` of a module with `request`, and returns the exit code, negative for a signal.
+
+    `on_message` gets each message, in a thread, and returns whether it is the last one. `name` is for the thread. When
+    this is cancelled, the child is killed.
+    """
+    call = _ChildCall(module, request, on_message)
+    ended: Future[int] = Future()
+    ended.set_running_or_notify_cancel()
+    threading.Thread(target=call.serve, args=(ended,), name=f"abstractcore-{name}", daemon=True).start()
+    try:
+        return await asyncio.wrap_future(ended)
+    finally:
+        call.kill()
+
+
+class _ChildCall:
+    def __init__(self, module: str, request: bytes, on_message: Callable[[bytes], bool]) -> None:
+        self._module = module
+        self._request = request
+        self._on_message = on_message
+        self._child: ChildProcess | None = None
+        self._is_killed = False
+
+    def kill(self) -> None:
+        self._is_killed = True
+        if self._child is not None:
+            self._child.kill()
+
+    def serve(self, ended: Future[int]) -> None:
+        try:
+            ended.set_result(self._code())
+        except BaseException as error:
+            ended.set_exception(error)
+
+    def _code(self) -> int:
+        self._child = child = ChildProcess(self._module)
+        timer: threading.Timer | None = None
+        try:
+            if self._is_killed:
+                child.kill()
+            child.send(self._request)
+            while (message := child.receive()) is not None:
+                if self._on_message(message):
+                    timer = threading.Timer(_GRACE_SECONDS, child.kill)
+                    timer.daemon = True
+                    timer.start()
+        finally:
+            if timer is not None:
+                timer.cancel()
+            code = child.end()
+        return code

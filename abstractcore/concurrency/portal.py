@@ -8,10 +8,9 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from ..errors import ConfigurationError
-from .abandoned import AbandonedWork, name_of
 from .functions import function_timeout
-from .future_waits import wait_for
-from .waiting import is_blocked, waiting
+from .waiting import is_blocked, wait_for, waiting
+from .workers import AbandonedWork, name_of
 
 if TYPE_CHECKING:
     from .loop_thread import LoopTask, LoopThread

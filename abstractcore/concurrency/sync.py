@@ -1,4 +1,8 @@
-"""The runtime of sync calls: it blocks, and its coroutines never suspend."""
+"""The runtime of sync calls: it blocks, and its coroutines never suspend.
+
+Runs coroutines that never suspend without an event loop. `off_loop`: work that grows with what others send runs
+beside the event loop, once there is much of it.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +11,45 @@ import contextlib
 import queue
 import threading
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Coroutine, Sized
 from contextvars import Context
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
-from ..ports import Clock, Interruption, TimeLimit, WakeableClock, WorkKind, current_interruption
-from .abandoned import AbandonedWork, in_thread
-from .alarms import AlarmClock
-from .clocks import SystemClock
-from .driving import as_coroutine, drive
+from ..ports import Clock, Interruption, Runtime, TimeLimit, WakeableClock, WorkKind, current_interruption
 from .functions import function_timeout, is_async
-from .future_waits import wait_for
-from .limits import Limit, current_limit
-from .pools import worker_pools
 from .portal import Portal
-from .waiting import waiting
+from .time_limits import AlarmClock, Limit, SystemClock, current_limit
+from .waiting import wait_for, waiting
+from .workers import AbandonedWork, in_thread, worker_pools
 
 if TYPE_CHECKING:
-    from .sync_feeds import SyncFeed
+    from .feeds import SyncFeed
 
 T = TypeVar("T")
+
+
+def drive(coroutine: Coroutine[Any, Any, T]) -> T:
+    """Runs a coroutine that never suspends to its end, without an event loop."""
+    try:
+        coroutine.send(None)
+    except StopIteration as stop:
+        return stop.value
+    failure = RuntimeError(
+        "a coroutine awaited an event loop in a sync call: use the async API, as in `await llm.agenerate(...)`"
+    )
+    try:
+        coroutine.throw(failure)
+    except StopIteration as stop:
+        return stop.value
+    coroutine.close()
+    raise failure
+
+
+async def as_coroutine(thunk: Callable[[], Awaitable[T]]) -> T:
+    """Awaits the result of `thunk`."""
+    return await thunk()
+
+
 _Jobs: TypeAlias = "queue.SimpleQueue[tuple[Callable[[], T], concurrent.futures.Future[T]]]"
 _MOST_THREADS = 16
 
@@ -95,7 +118,7 @@ class SyncRuntime:
 
     def feed(self, produce: Callable[[Callable[[T], None]], Awaitable[None]]) -> SyncFeed[T]:
         """Returns a feed of the items that `produce` puts."""
-        from .sync_feeds import SyncFeed
+        from .feeds import SyncFeed
 
         return SyncFeed(produce)
 
@@ -200,3 +223,18 @@ def _empty(jobs: _Jobs[Any]) -> None:
     with contextlib.suppress(queue.Empty):
         while True:
             jobs.get_nowait()
+
+
+_MOST_ITEMS = 100
+_MOST_BYTES = 16 * 1024
+"""A body of so many bytes may have a few hundred items; reading and writing them takes a few milliseconds."""
+
+
+def is_large(content: Sized) -> bool:
+    """Whether work on a list of items, or on bytes or text, may take longer than an event loop should wait."""
+    return len(content) > (_MOST_BYTES if isinstance(content, bytes | bytearray | str) else _MOST_ITEMS)
+
+
+async def off_loop(runtime: Runtime, large: bool, function: Callable[..., T], *arguments: object) -> T:
+    """Returns the result of a function. `large` work runs in a worker thread, so that the event loop goes on."""
+    return await runtime.call(function, *arguments) if large else function(*arguments)

@@ -1,22 +1,134 @@
-"""Bounded pools of daemon threads for blocking functions."""
+"""Bounded pools of daemon threads for blocking functions.
+
+`IdleThreads`: daemon threads that are kept for a while after their work: starting one takes 100 us and more.
+Functions in threads of their own, which may still run after their caller stopped waiting. The worker threads of a
+runtime: a pool for each kind of work, so that one kind cannot block the others.
+"""
 
 from __future__ import annotations
 
+import contextlib
+import functools
+import logging
 import os
+import queue
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextlib import suppress
 from contextvars import Context, ContextVar
 from functools import wraps
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar, get_args
 
-from ..ports import Interruption
-from .abandoned import AbandonedWork, in_thread, run
+from ..ports import Interruption, WorkKind
+
+_IDLE_SECONDS = 5.0
+
+
+class _Thread:
+    """One thread, which waits for its next work."""
+
+    def __init__(self) -> None:
+        self.work: queue.SimpleQueue[Callable[[], object]] = queue.SimpleQueue()
+
+
+class IdleThreads:
+    """Runs each function in a daemon thread of its own at that time: an idle one, else a new one. There is no limit,
+    so one that hangs blocks no other. Without locks, which a fork could leave locked forever; a child has no threads.
+    """
+
+    def __init__(self) -> None:
+        self._idle: dict[int, deque[_Thread]] = {}
+
+    def start(self, function: Callable[[], object]) -> None:
+        """Calls the function in a thread; it must not raise. Raises `RuntimeError` if no thread can be started."""
+        idle = self._idle.setdefault(os.getpid(), deque())
+        try:
+            thread = idle.pop()
+        except IndexError:
+            thread = _Thread()
+            thread.work.put(function)
+            threading.Thread(target=_run, args=(thread, idle), name="abstractcore-function", daemon=True).start()
+        else:
+            thread.work.put(function)
+
+
+def _run(thread: _Thread, idle: deque[_Thread]) -> None:
+    """Does the work of a thread, until there has been none for a while."""
+    while True:
+        try:
+            function = thread.work.get(timeout=_IDLE_SECONDS)
+        except queue.Empty:
+            with contextlib.suppress(ValueError):
+                idle.remove(thread)
+                return
+            continue  # it is given work at this moment
+        function()
+        del function
+        idle.append(thread)
+
+
+IDLE_THREADS = IdleThreads()
+
 
 T = TypeVar("T")
+_log = logging.getLogger("abstractcore")
+
+
+class AbandonedWork:
+    """Counts functions that still run after their caller stopped waiting. A forked child starts at zero."""
+
+    def __init__(self) -> None:
+        self._works: dict[Future[Any], int] = {}
+
+    def __len__(self) -> int:
+        return list(self._works.values()).count(os.getpid())
+
+    def add(self, function: Callable[..., object], work: Future[Any]) -> bool:
+        """Counts `work`, a call of `function`, until it ends, and logs a warning. Work that has not begun is cancelled
+        instead. Returns whether it still runs."""
+        if work.cancel() or work.done():
+            return False
+        self._works[work] = os.getpid()
+        work.add_done_callback(self._works.pop)
+        _log.warning(
+            "%s is still running in a background thread after its call ended (%d such now)",
+            name_of(function),
+            len(self),
+        )
+        return True
+
+
+def in_thread(work: Future[T], context: Context, function: Callable[..., T], arguments: tuple[object, ...]) -> None:
+    """Starts a call in a daemon thread. `work` gets its result or exception, unless cancelled before."""
+    IDLE_THREADS.start(lambda: context.run(run, work, function, arguments))
+
+
+def run(work: Future[T], function: Callable[..., T], arguments: tuple[object, ...]) -> None:
+    """Calls `function`. `work` gets its result or exception, unless it was cancelled before."""
+    if not work.set_running_or_notify_cancel():
+        return
+    try:
+        result = function(*arguments)
+    except StopIteration as error:  # an event loop cannot pass it on: the caller would wait forever
+        failure = RuntimeError(f"{name_of(function)} raised StopIteration")
+        failure.__cause__ = error
+        work.set_exception(failure)
+    except BaseException as error:
+        work.set_exception(error)
+    else:
+        work.set_result(result)
+
+
+def name_of(function: Callable[..., object]) -> str:
+    """Returns the name of a function, for messages."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return getattr(function, "__qualname__", None) or type(function).__name__
+
+
 _Slot: TypeAlias = object
 _active_pools: ContextVar[tuple[_ProcessPool, ...]] = ContextVar("abstractcore_active_pools", default=())
 """The pools whose threads wait for the current code."""
@@ -162,3 +274,12 @@ def _pop(slots: deque[_Slot] | list[_Slot]) -> _Slot | None:
         return slots.pop()
     except IndexError:
         return None
+
+
+_MOST_AT_ONCE = 16
+
+
+def worker_pools(abandoned: AbandonedWork) -> Mapping[WorkKind, WorkerThreads]:
+    """Returns a pool for each kind of work, which counts in `abandoned`. Starts no thread."""
+    kinds: tuple[WorkKind, ...] = get_args(WorkKind)
+    return {kind: WorkerThreads(kind, _MOST_AT_ONCE, abandoned) for kind in kinds}

@@ -3,7 +3,7 @@
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from ..concurrency.deadlines import InTime, out_of_time, overdue, remaining, time_given
+from ..concurrency.time_limits import InTime, out_of_time, overdue, remaining, time_given
 from .exchange import credentials_of_endpoint
 from .lowering import lower
 from .lowering.changes import refuse_losses

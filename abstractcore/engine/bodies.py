@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from ..concurrency.deadlines import remaining
+from ..concurrency.time_limits import remaining
 from ..errors import AbstractCoreError, ServerError, UnexpectedResponseError
 from ..ports import Body, CallContext, Framer, StreamDecoder, Transpiler
 from ..schema import ModelReply, WireRequest, WireResponse

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 
-from ..concurrency.deadlines import out_of_time, time_given
+from ..concurrency.time_limits import out_of_time, time_given
 from ..errors import (
     AbstractCoreError,
     ConnectionFailedError,

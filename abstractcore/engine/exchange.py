@@ -6,7 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, Generic, TypeVar
 from urllib.parse import urlsplit
 
-from ..concurrency.deadlines import out_of_time, overdue, remaining, time_given
+from ..concurrency.time_limits import out_of_time, overdue, remaining, time_given
 from ..errors import (
     AbstractCoreError,
     ConnectionFailedError,

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from ..concurrency import is_large, off_loop
-from ..concurrency.deadlines import InTime, last_moment, remaining, time_given
+from ..concurrency.time_limits import InTime, last_moment, remaining, time_given
 from ..errors import AbstractCoreError, ConfigurationError, OutputValidationError, ProviderError
 from ..ports import (
     CHAT,

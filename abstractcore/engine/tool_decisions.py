@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError
 from dataclasses import dataclass, replace
 from typing import Any, TypeAlias
 
-from ..concurrency.limits import is_of_call
+from ..concurrency.time_limits import is_of_call
 from ..errors import AbstractCoreError, ToolError
 from ..ports import ArtifactStore, Runtime
 from ..schema import (

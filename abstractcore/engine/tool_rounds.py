@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
-from ..concurrency.deadlines import InTime, out_of_time
+from ..concurrency.time_limits import InTime, out_of_time
 from ..errors import AbstractCoreError, JournalError, OutputValidationError
 from ..outputs import OutputType
 from ..ports import CallContext, ConvertedFiles, FetchedFile, Interruption, Runtime

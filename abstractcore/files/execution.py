@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
-from ..concurrency.deadlines import remaining
+from ..concurrency.time_limits import remaining
 from ..errors import MediaError
 from ..ports import CallContext, ConversionKey, ConvertedFile, MediaContext, MediaHandler, ModelProfile, total_usage
 from ..schema import (

@@ -12,7 +12,7 @@ from dataclasses import replace
 from functools import partial
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from ..concurrency.deadlines import remaining
+from ..concurrency.time_limits import remaining
 from ..errors import (
     AccessDeniedError,
     ConfigurationError,

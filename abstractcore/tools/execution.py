@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from ..concurrency import name_of
 from ..concurrency.functions import is_async
-from ..concurrency.limits import is_of_call
+from ..concurrency.time_limits import is_of_call
 from ..errors import InputRequired, StreamInterruptedError, ToolError, ToolFailed, ToolRetry
 from ..ports import Runtime, ToolContext
 from ..registry.suggestions import did_you_mean, nearest_names

@@ -63,7 +63,7 @@ def isolated_call(
 
     It raises `ProcessEndedError`, and `ToolError` for `deps` that cannot be pickled.
     """
-    from ..concurrency.child_calls import run_in_child
+    from ..concurrency.child_processes import run_in_child
 
     async def run() -> ToolStep:
         request = _request(function, call, context, takes_context)

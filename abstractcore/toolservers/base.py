@@ -14,7 +14,7 @@ from .. import concurrency
 from ..client.option_values import extra_headers
 from ..client.services import default_services
 from ..concurrency import drive, is_large
-from ..concurrency.event_loops import LoopLocal
+from ..concurrency.asynchronous import LoopLocal
 from ..copying import NotCopied
 from ..errors import InvalidInputError, ToolServerError
 from ..ports import ToolContext

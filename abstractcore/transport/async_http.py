@@ -32,7 +32,7 @@ from typing import Any, Generic, TypeVar, cast
 import httpcore2
 import httpx2
 
-from ..concurrency.event_loops import LoopLocal
+from ..concurrency.asynchronous import LoopLocal
 from ..ports import Body
 from ..schema import WireRequest
 from ..schema.wire import unexpected_encoding

@@ -10,8 +10,7 @@ from typing import Any
 import pytest
 
 from abstractcore import Blob, DocumentPart, MediaControls, MediaPart
-from abstractcore.concurrency.failed_steps import FailedSteps
-from abstractcore.concurrency.process_pool import ProcessPool
+from abstractcore.concurrency.process_pool import FailedSteps, ProcessPool
 from abstractcore.errors import CorruptFileError
 from abstractcore.testing import VirtualClock
 from tests.core.concurrency import hostile_functions as functions

@@ -13,7 +13,7 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor
 import pytest
 
 from abstractcore import ConfigurationError
-from abstractcore.concurrency import AsyncRuntime, SyncRuntime, drive, idle_threads
+from abstractcore.concurrency import AsyncRuntime, SyncRuntime, drive, workers
 from abstractcore.concurrency.functions import is_async
 from tests.chaos_server import PATIENCE_SECONDS
 
@@ -165,7 +165,7 @@ def test_awaitable_result_gets_the_remaining_time(call_style, runtime):
 
 
 def test_function_that_ends_in_time_leaves_no_thread(call_style, runtime, monkeypatch):
-    monkeypatch.setattr(idle_threads, "_IDLE_SECONDS", 0.0)
+    monkeypatch.setattr(workers, "_IDLE_SECONDS", 0.0)
     before = {*threading.enumerate()}
     for _ in range(5):
         call_style.run(runtime.invoke(plain, 1, timeout=PATIENCE_SECONDS))

@@ -76,7 +76,7 @@ def texts() -> dict[str, str]:
     schema = json.loads((ROOT / "server/abstractcore_server/request_schemas.json").read_text())
     return {
         "prose": (ROOT / "docs/decisions/0083-decisions-before-a-call.md").read_text(),
-        "code": (ROOT / "abstractcore/concurrency/deadlines.py").read_text(),
+        "code": (ROOT / "abstractcore/concurrency/time_limits.py").read_text(),
         "json": (ROOT / "providers/abstractcore_providers/catalogue/groq.jsonl").read_text()[:4000],
         "tools": json.dumps(schema)[:4000],
         "chinese": CHINESE,
