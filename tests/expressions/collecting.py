@@ -34,8 +34,11 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "abstractcore/catalogue/toml_documents.py": {"key": "models"},
     "abstractcore/cli/catalogues.py": {"parts": ["claude", "sonnet", "5"]},
     "abstractcore/mcp/config.py": {"key": "mcpServers"},
-    "abstractcore/scrubbing/short_values.py": {"secrets": ["key7", "abcd"], "forms": ["key7", "abcd"]},
-    "abstractcore/scrubbing/texts.py": {"longest_first": ["sk-proj-0", "sk-pr", "eyJ"]},
+    "abstractcore/scrubbing/secrets.py": {
+        "secrets": ["key7", "abcd"],
+        "forms": ["key7", "abcd"],
+        "longest_first": ["sk-proj-0", "sk-pr", "eyJ"],
+    },
     "server/abstractcore_server/configuration/reading.py": {"each": ("options", "api_version")},
     "server/abstractcore_server/routes.py": {"pattern": "/v1/conversations/(?P<id>.+)/items/(?P<item>.+)"},
     "abstractcore/tools/prompted/markers.py": {"markers": ("<tool_call>", "[TOOL_CALLS]", "{")},

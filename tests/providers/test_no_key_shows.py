@@ -195,7 +195,7 @@ def test_quoted_key_is_redacted_with_every_provider(server, services, watch, nam
 
 @pytest.mark.parametrize("stream", [False, True])
 def test_without_redaction_the_key_would_show(server, services, watch, monkeypatch, stream):
-    monkeypatch.setattr("abstractcore.scrubbing.texts.SecretScanner.scrubbed", lambda self, text: text)
+    monkeypatch.setattr("abstractcore.scrubbing.secrets.SecretScanner.scrubbed", lambda self, text: text)
     server.script(*failing(401, KEY))
     llm = create_llm("openai", "m", services=services, api_key=KEY, base_url=server.url)
     assert shows(watch.seen(watch.asking(llm, stream=stream)))
