@@ -54,7 +54,7 @@ PAGES = [ROOT / "README.md", *(path for path in (ROOT / "docs").glob("*.md") if 
 
 
 WITHOUT_ENDS = {
-    ROOT / "abstractcore/stores/models/packaged.py": "weights",
+    ROOT / "abstractcore/stores/models/packages.py": "weights",
     ROOT / "abstractcore/tools/prompted/formats.py": "formats, called after the models that were trained on them",
 }
 """Modules that name models that do not end."""

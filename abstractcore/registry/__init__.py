@@ -1,8 +1,8 @@
 """Finds plugins, validates what they register, and holds it by name."""
 
 from .entry_points import FoundPlugin, found_plugins
-from .failures import failure_text, failures_of
-from .guarded_handlers import GuardedHandler
+from .entry_points import failure_text, failures_of
+from .kinds import GuardedHandler
 from .hooks import hookimpl
 from .kinds import (
     CAPABILITY,
@@ -17,9 +17,9 @@ from .kinds import (
     Kind,
 )
 from .registry import Registry
-from .reports import PluginReport
+from .registry import PluginReport
 from .suggestions import did_you_mean, name_hint, nearest_names
-from .tool_sources import tools_of
+from .kinds import tools_of
 
 __all__ = [
     "CAPABILITY",

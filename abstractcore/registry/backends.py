@@ -9,9 +9,8 @@ from typing import Any, cast
 from ..errors import CapabilityUnavailableError, InvalidInputError, PluginError
 from ..ports.capabilities import CAPABILITIES, BackendEntry, BackendFactory, CapabilityName
 from ..schema.base_error import shown
-from .entry_points import FoundPlugin
-from .failures import failure_text
-from .reports import PluginReport
+from .entry_points import FoundPlugin, failure_text
+from .registry import PluginReport
 from .suggestions import name_hint
 
 

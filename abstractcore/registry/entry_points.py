@@ -1,15 +1,81 @@
-"""Finds installed plugins. A package with broken metadata does not hide others."""
+"""Finds installed plugins. A package with broken metadata does not hide others.
+
+Checks version requirements of a distribution: the part of PEP 440 that they usually use. Turns exceptions of plugins
+into `PluginError`, which names the plugin.
+
+Only release numbers are compared: 0.2rc1 counts as 0.2.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import operator
+import re
+from collections.abc import Callable, Generator, Iterable, Iterator
+from contextlib import contextmanager
 from importlib import metadata
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from ..errors import PluginError
+from ..errors import AbstractCoreError, PluginError, SchemaError
 from ..version import __version__
 from .hooks import GROUP
-from .requirements import unmet
+
+_ROW = re.compile(r"\s*(?P<name>[\w.-]+)\s*(\[[^]]*])?\s*\(?(?P<clauses>[^;)]*)\)?\s*(?P<marker>;.*)?")
+_CLAUSE = re.compile(r"\s*(?P<operator>~=|==|!=|<=|>=|<|>)\s*v?(?P<release>\d+(\.\d+)*)(?P<any>\.\*)?")
+_RELEASE = re.compile(r"v?(\d+(?:\.\d+)*)")
+_COMPARISONS: dict[str, Callable[[Any, Any], bool]] = {
+    "==": operator.eq,
+    "!=": operator.ne,
+    "<=": operator.le,
+    ">=": operator.ge,
+    "<": operator.lt,
+    ">": operator.gt,
+}
+
+
+def unmet(rows: Iterable[str], name: str, version: str) -> str | None:
+    """Returns the requirement in `rows` (`Requires-Dist`) for `name` that `version` does not meet, or None.
+
+    Rows with a marker, and those that cannot be parsed, are ignored.
+    """
+    for row in rows:
+        read = _ROW.fullmatch(row)
+        if read is None or read["marker"] or _normal(read["name"]) != _normal(name):
+            continue
+        clauses = read["clauses"].strip()
+        if not all(_met(clause, _release(version)) for clause in clauses.split(",")):
+            return clauses
+    return None
+
+
+def _met(clause: str, have: list[int]) -> bool:
+    read = _CLAUSE.match(clause)
+    if read is None:
+        return True
+    asked, sign = _numbers(read["release"]), read["operator"]
+    if sign == "~=":
+        return _compare(">=", have, asked) and _compare("==", have[: len(asked) - 1], asked[:-1])
+    return _compare(sign, have[: len(asked)] if read["any"] else have, asked)
+
+
+def _compare(sign: str, have: list[int], asked: list[int]) -> bool:
+    """Compares with zeros appended to the shorter one: 1.0 equals 1."""
+    length = max(len(have), len(asked))
+    padded = [[*numbers, *[0] * (length - len(numbers))] for numbers in (have, asked)]
+    return _COMPARISONS[sign](*padded)
+
+
+def _release(version: str) -> list[int]:
+    read = _RELEASE.match(version)
+    return _numbers(read[1]) if read else []
+
+
+def _numbers(release: str) -> list[int]:
+    return [int(number) for number in release.split(".")]
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
 
 BACKENDS_GROUP = "abstractcore.capabilities_plugins"
 """The group of functions that register backends of capabilities."""
@@ -77,3 +143,28 @@ def _loading(distribution: metadata.Distribution, name: str, point: metadata.Ent
         return point.load()
 
     return load
+
+
+def failure_text(failure: BaseException) -> str:
+    """Returns one line about `failure`, even if its `__str__` raises."""
+    try:
+        text = str(failure)
+    except Exception:
+        text = "(its message cannot be read)"
+    return text if isinstance(failure, AbstractCoreError) else f"{type(failure).__name__}: {text}".removesuffix(": ")
+
+
+@contextmanager
+def failures_of(what: str, expected: tuple[type[Exception], ...] = ()) -> Generator[None]:
+    """Raises exceptions of its body as `PluginError`, which names `what`; `AbstractCoreError`s and `expected` pass.
+
+    A `SchemaError` means that the plugin misused schema classes: it passes only if it is expected.
+    """
+    try:
+        yield
+    except expected:
+        raise
+    except Exception as failure:
+        if isinstance(failure, AbstractCoreError) and not isinstance(failure, SchemaError):
+            raise
+        raise PluginError(f"{what} failed: {failure_text(failure)}", hint="This is a bug in the plugin.") from failure

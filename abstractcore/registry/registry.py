@@ -1,12 +1,19 @@
-"""`Registry`: objects that plugins register, by kind and name. Built-in ones are registered the same way."""
+"""`Registry`: objects that plugins register, by kind and name. Built-in ones are registered the same way.
+
+Calls the hooks of a plugin through pluggy, and validates what they return. `PluginReport`: the result of loading a
+plugin.
+"""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias, TypeVar, cast
+
+import pluggy
 
 from ..errors import InvalidInputError, PluginError, UnknownCapabilityError, UnknownProviderError
 from ..ports import (
@@ -22,10 +29,9 @@ from ..ports import (
     WireFormat,
 )
 from ..schema.base_error import checkout_hint
-from .contributions import contributions
-from .entry_points import BACKENDS_GROUP, FoundPlugin, found_plugins
-from .failures import failure_text
-from .guarded_handlers import GuardedHandler
+from ..version import __version__
+from . import hooks
+from .entry_points import BACKENDS_GROUP, FoundPlugin, failure_text, found_plugins
 from .kinds import (
     CAPABILITY,
     CATALOGUE,
@@ -37,15 +43,84 @@ from .kinds import (
     TOOL_SOURCE,
     TRACE_SUBSCRIBER,
     WIRE_FORMAT,
+    GuardedHandler,
     Kind,
 )
-from .model_names import whose_model
-from .reports import PluginReport
-from .suggestions import did_you_mean, nearest_names
+from .suggestions import did_you_mean, nearest_names, whose_model
 
 if TYPE_CHECKING:
     from ..ports import BackendEntry, BackendRegistry
     from .backends import RegisteredBackends
+
+_ANOTHER_VERSION = f"The plugin may be written for another version of abstractcore: this is {__version__}."
+
+
+def contributions(load: Callable[[], object], name: str) -> list[tuple[Kind[Any], Any]]:
+    """Returns the objects that the plugin `name` registers, each with its kind.
+
+    Raises `PluginError` for invalid ones, and whatever the plugin raises.
+    """
+    manager = _manager_of(_loaded(load), name)
+    return [(kind, item) for kind in KINDS for item in _given(manager, kind)]
+
+
+def _loaded(load: Callable[[], object]) -> object:
+    try:
+        return load()
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] != "abstractcore":
+            raise
+        raise PluginError(f"{error}.", hint=_ANOTHER_VERSION) from error
+
+
+def _manager_of(plugin: object, name: str) -> pluggy.PluginManager:
+    manager = pluggy.PluginManager("abstractcore")
+    manager.add_hookspecs(hooks)
+    try:
+        manager.register(plugin, name)
+        manager.check_pending()
+    except pluggy.PluginValidationError as error:
+        raise PluginError(f"{' '.join(str(error).split())}.", hint=_ANOTHER_VERSION) from error
+    if not manager.get_hookcallers(plugin):
+        known = ", ".join(kind.hook for kind in KINDS)
+        raise PluginError("it implements no hook.", hint=f"Mark one with @hookimpl: {known}.")
+    return manager
+
+
+def _given(manager: pluggy.PluginManager, kind: Kind[Any]) -> list[Any]:
+    given: list[Any] = []
+    for items in getattr(manager.hook, kind.hook)():
+        if not isinstance(items, Iterable):
+            raise PluginError(f"{kind.hook} returns a {type(items).__name__}: expected a list.")
+        given.extend(cast("Iterable[object]", items))
+    for item in given:
+        kind.check(item)
+    return given
+
+
+SLOW_SECONDS = 0.5
+"""A plugin that takes longer than this to load is reported."""
+
+
+@dataclass(frozen=True, slots=True)
+class PluginReport:
+    """The result of loading an entry point: what it registered, its loading time, and its error, if it failed.
+
+    `registered` holds pairs of a kind ("provider", "tool source") and a name. With an error it is empty.
+    """
+
+    name: str
+    target: str
+    distribution: str
+    registered: tuple[tuple[str, str], ...] = ()
+    seconds: float = 0.0
+    error: str | None = None
+
+    @property
+    def slow(self) -> bool:
+        """Whether loading took longer than `SLOW_SECONDS`, which delays the first `create_llm`."""
+        return self.seconds > SLOW_SECONDS
+
 
 T = TypeVar("T")
 Watch: TypeAlias = Callable[[str], AbstractContextManager[object]]

@@ -1,14 +1,39 @@
-"""`FileArtifactStore`: content-addressed files, which calls refer to by hash."""
+"""`FileArtifactStore`: content-addressed files, which calls refer to by hash.
+
+Indexes of files that were uploaded to providers: in memory, or in a folder that processes share. Files that are
+written as a whole.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import logging
+import os
+import tempfile
+from contextlib import suppress
 from pathlib import Path
+from threading import Lock
 
 from ..errors import ArtifactError
-from ..schema import Blob
+from ..private_files import make_private_folder
+from ..schema import Blob, SchemaError, StoredFile
+from ..schema.codec import json_of
+from ..schema.documents import from_data
 from ..user_folders import data_folder
-from .whole_files import write_whole
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Writes a file, and its folder, atomically: readers never see a part of it. Only the user can read both."""
+    make_private_folder(path.parent)
+    handle, scratch = tempfile.mkstemp(dir=path.parent)
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(data)
+        os.replace(scratch, path)
+    except BaseException:
+        os.unlink(scratch)
+        raise
 
 
 class FileArtifactStore:
@@ -54,3 +79,103 @@ class FileArtifactStore:
 
     def _folder(self) -> Path:
         return self._root or data_folder() / "artifacts"
+
+
+_log = logging.getLogger("abstractcore")
+
+
+class MemoryStoredFiles:
+    """Remembers uploaded files for the life of the process."""
+
+    def __init__(self) -> None:
+        self._files: dict[tuple[str, str], StoredFile] = {}
+        self._lock = Lock()
+        if hasattr(os, "register_at_fork"):  # a fork may happen while another thread holds the lock
+            os.register_at_fork(after_in_child=self._unlock)
+
+    def find(self, account: str, sha256: str, media_type: str) -> StoredFile | None:
+        """Returns the newest file of an account with this content."""
+        return _newest(self.list(account), sha256, media_type)
+
+    def put(self, file: StoredFile) -> None:
+        """Remembers a file, in place of an entry with the same id."""
+        with self._lock:
+            self._files[file.account, file.id] = file
+
+    def remove(self, file: StoredFile) -> None:
+        """Forgets a file."""
+        with self._lock:
+            self._files.pop((file.account, file.id), None)
+
+    def list(self, account: str) -> list[StoredFile]:
+        """Returns the files of an account, the oldest first."""
+        with self._lock:
+            return _by_age([file for file in self._files.values() if file.account == account])
+
+    def _unlock(self) -> None:
+        self._lock = Lock()
+
+
+class FolderStoredFiles:
+    """Remembers uploaded files in a folder. The constructor does no I/O.
+
+    Its files hold ids, hashes and names of files, and no credentials; they are readable by the user only. Any number of
+    threads and processes may use one folder at once: each upload has a file of its own. What cannot be read or written
+    is logged; such a file is uploaded again.
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        self._folder = Path(folder)
+
+    def find(self, account: str, sha256: str, media_type: str) -> StoredFile | None:
+        """Returns the newest file of an account with this content."""
+        return _newest(self._read(account, f"{sha256}.*.json"), sha256, media_type)
+
+    def put(self, file: StoredFile) -> None:
+        """Remembers a file, in place of an entry with the same id."""
+        try:
+            write_whole(self._path(file), json_of(file))
+        except OSError as error:
+            _log.warning("the id of an uploaded file cannot be kept: %s", error)
+
+    def remove(self, file: StoredFile) -> None:
+        """Forgets a file."""
+        try:
+            self._path(file).unlink(missing_ok=True)
+        except OSError as error:
+            _log.warning("the id of a file that was deleted cannot be removed: %s", error)
+
+    def list(self, account: str) -> list[StoredFile]:
+        """Returns the files of an account, the oldest first."""
+        return self._read(account, "*.json")
+
+    def _path(self, file: StoredFile) -> Path:
+        name = hashlib.sha256(file.id.encode()).hexdigest()[:16]
+        return self._folder / file.account / f"{file.sha256}.{name}.json"
+
+    def _read(self, account: str, pattern: str) -> list[StoredFile]:
+        found: list[StoredFile] = []
+        try:
+            for path in (self._folder / account).glob(pattern):
+                with suppress(FileNotFoundError):  # another process has removed it
+                    found += _read_entry(path)
+        except OSError as error:
+            _log.warning("the ids of uploaded files cannot be read: %s", error)
+        return _by_age([file for file in found if file.account == account])
+
+
+def _read_entry(path: Path) -> list[StoredFile]:
+    try:
+        return [from_data(StoredFile, json.loads(path.read_bytes()))]
+    except (SchemaError, ValueError, RecursionError):
+        _log.warning("%s is not the entry of an uploaded file; it is not used", path)
+        return []
+
+
+def _by_age(files: list[StoredFile]) -> list[StoredFile]:
+    return sorted(files, key=lambda file: (file.uploaded_at, file.id))
+
+
+def _newest(files: list[StoredFile], sha256: str, media_type: str) -> StoredFile | None:
+    fitting = [file for file in files if file.sha256 == sha256 and file.media_type == media_type]
+    return fitting[-1] if fitting else None

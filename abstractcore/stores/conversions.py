@@ -25,7 +25,7 @@ from ..schema import (
 )
 from ..schema.codec import json_of
 from ..schema.documents import from_data
-from .whole_files import write_whole
+from .artifacts import write_whole
 
 _log = logging.getLogger("abstractcore")
 _OVERHEAD_BYTES = 1000

@@ -12,9 +12,8 @@ import pytest
 from abstractcore import FileJournal, StoredFile
 from abstractcore.ports import Conversion
 from abstractcore.private_files import make_private_folder
-from abstractcore.stores.artifacts import FileArtifactStore
+from abstractcore.stores.artifacts import FileArtifactStore, FolderStoredFiles
 from abstractcore.stores.conversions import FileConversions
-from abstractcore.stores.stored_files import FolderStoredFiles
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="has permissions of POSIX")
 

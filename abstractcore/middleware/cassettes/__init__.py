@@ -21,7 +21,7 @@ from ...schema.base_error import shown
 from .exchanges import RecordedError, RecordedExchange, RecordedRequest
 from .recording import Recording
 from .replaying import Replay
-from .scrubbing import Scrubber, keys_in
+from .recording import Scrubber, keys_in
 
 __all__ = ["RecordedError", "RecordedExchange", "RecordedRequest", "Recording", "Replay", "record", "replay"]
 

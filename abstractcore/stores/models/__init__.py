@@ -2,7 +2,7 @@
 
 from abstractcore.ports.stores import ModelFile, NpmFile, PackagedModel, WheelFile
 
-from .packaged import PACKAGED_MODELS
+from .packages import PACKAGED_MODELS
 from .progress import Progress, shown_size
 from .store import FileModelStore
 

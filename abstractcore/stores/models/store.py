@@ -1,4 +1,9 @@
-"""`FileModelStore`: one folder for each model, downloaded and verified elsewhere and then moved into place."""
+"""`FileModelStore`: one folder for each model, downloaded and verified elsewhere and then moved into place.
+
+Locks and folders of downloads: one process at a time for each model. Scratch is removed, partial files are kept.
+Weights outside the store, given by path. They are read and never changed. `ModelSource`: the interface of the sites
+that weights are downloaded from.
+"""
 
 from __future__ import annotations
 
@@ -7,26 +12,179 @@ import difflib
 import errno
 import os
 import shutil
-from collections.abc import Generator, Sequence
+import tempfile
+from collections.abc import Generator, Mapping, Sequence
 from itertools import pairwise
 from pathlib import Path
+from typing import Protocol
 from urllib.parse import quote, unquote
 
 from abstractcore.errors import MissingExtraError, ModelStoreError
 from abstractcore.ports import ModelWeights, PackagedModel, StoredModel
-from abstractcore.schema.json_values import check_items
+from abstractcore.schema.base_error import install_hint
+from abstractcore.schema.json_values import check_class, check_items
 from abstractcore.user_folders import cache_folder
 
 from .checksums import CHECKSUMS_FILE, is_intact, size_of, write_checksums
-from .hub import HubSource
-from .hub_files import HubFilesSource
-from .local_paths import checked_path, is_path
-from .packaged import PACKAGED_MODELS
-from .packages import PackageSource
+from .hub import HubFilesSource, HubSource
+from .packages import PACKAGED_MODELS, PackageSource, redact
 from .progress import Progress, note, shown_size, watched
-from .sources import ModelSource
-from .wheels import redact
-from .workspace import discard_partial, has_partial, locked, partial_folder, put_in_place, scratch_folder
+
+_PARTIAL = ".partial"
+
+
+@contextlib.contextmanager
+def locked(root: Path, slug: str, name: str) -> Generator[None]:
+    """Holds the lock of one model, across threads and processes; reports when it waits. Raises `OSError`."""
+    try:
+        from filelock import FileLock, Timeout
+    except ImportError:
+        raise MissingExtraError(
+            f"{name} is not stored, and downloading needs filelock, which is not installed",
+            hint=install_hint("filelock", extra="local"),
+        ) from None
+    locks = root / ".locks"
+    locks.mkdir(parents=True, exist_ok=True)
+    lock = FileLock(locks / f"{slug}.lock")
+    try:
+        lock.acquire(timeout=0)
+    except Timeout:
+        note(f"waiting for another process that downloads {name} ...")
+        lock.acquire()
+    try:
+        yield
+    finally:
+        lock.release()
+
+
+@contextlib.contextmanager
+def scratch_folder(root: Path, slug: str) -> Generator[Path]:
+    """Yields a temporary folder on the store's file system; removes those of killed processes. Needs the lock."""
+    home = root / ".scratch"
+    home.mkdir(parents=True, exist_ok=True)
+    for leftover in home.glob(f"{slug}+*"):
+        shutil.rmtree(leftover, ignore_errors=True)
+    # A unique name: an installer that outlived its killed parent may still write to the old one.
+    scratch = Path(tempfile.mkdtemp(prefix=f"{slug}+", dir=home))
+    try:
+        yield scratch
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def partial_folder(root: Path, slug: str) -> Generator[Path]:
+    """Yields the folder of a download that can be continued. It is removed after a success, or if it has no files.
+    Needs the lock.
+    """
+    partial = root / _PARTIAL / slug
+    partial.mkdir(parents=True, exist_ok=True)
+    try:
+        yield partial
+    except BaseException:
+        if not (partial.exists() and size_of(partial)):
+            shutil.rmtree(partial, ignore_errors=True)
+        raise
+    shutil.rmtree(partial, ignore_errors=True)
+
+
+def has_partial(root: Path, slug: str) -> bool:
+    """Returns whether something is left of an interrupted download."""
+    return (root / _PARTIAL / slug).exists()
+
+
+def discard_partial(root: Path, slug: str) -> None:
+    """Removes what is left of an interrupted download. Needs the lock."""
+    shutil.rmtree(root / _PARTIAL / slug, ignore_errors=True)
+
+
+def put_in_place(created: Path, folder: Path, scratch: Path) -> None:
+    """Moves `created` to `folder`, and the previous content to `scratch`."""
+    if folder.exists():
+        folder.rename(scratch / "old")
+    created.rename(folder)
+
+
+_MAGIC = b"GGUF"
+
+
+def is_path(name: str) -> bool:
+    """Returns whether a model's name is a path: it has a slash, begins with `.` or `~`, or ends in `.gguf`.
+
+    Raises `SchemaError` unless the name is text.
+    """
+    check_class(name, str, "model")
+    return not name.startswith("hf:") and (
+        "/" in name or "\\" in name or name.startswith((".", "~")) or name.lower().endswith(".gguf")
+    )
+
+
+def checked_path(name: str) -> Path:
+    """Returns the absolute path of a folder or of a GGUF file; raises `ModelStoreError` for anything else."""
+    path = Path(name)
+    try:
+        path = path.expanduser().absolute()
+        if path.is_dir():
+            return path
+        if path.exists() and not path.is_file():
+            raise ModelStoreError(f"{path} is not a regular file", hint="Pass a file in llama.cpp's GGUF format.")
+        with path.open("rb") as stream:
+            magic = stream.read(len(_MAGIC))
+    except (OSError, ValueError, RuntimeError) as error:
+        raise ModelStoreError(
+            f"{path} cannot be read: {getattr(error, 'strerror', None) or error}",
+            hint="Check the path; a model's name has no slash and no `.gguf` in it.",
+        ) from None
+    if magic != _MAGIC:
+        raise ModelStoreError(
+            f"{path} is not a GGUF file", hint="Pass a file in llama.cpp's GGUF format; it begins with `GGUF`."
+        )
+    return path
+
+
+class ModelSource(Protocol):
+    """One site with the files of one model, and their expected checksums."""
+
+    @property
+    def name(self) -> str:
+        """The model's name as the user writes it."""
+        ...
+
+    @property
+    def site(self) -> str:
+        """The site, for messages."""
+        ...
+
+    @property
+    def file(self) -> str | None:
+        """The file of a model that is one file; None for a folder."""
+        ...
+
+    @property
+    def hashes(self) -> Mapping[str, str] | None:
+        """SHA-256 in hex by file name; None if not known before the download."""
+        ...
+
+    def size(self) -> int:
+        """Returns the bytes of the weights; may send a request. Raises `ModelStoreError` if the site has none."""
+        ...
+
+    def space(self, size: int, partial: Path) -> int:
+        """Returns the disk space in bytes that the download of `size` bytes needs besides what `partial` has."""
+        ...
+
+    def by_hand(self, folder: Path) -> str:
+        """Returns an alternative to the download, as the end of "... or"."""
+        ...
+
+    def fetch(self, scratch: Path, partial: Path) -> Path:
+        """Downloads the weights to a folder in `scratch` or `partial`, and returns it.
+
+        Files in `partial` are kept if the download is interrupted, and continued by the next. Raises `OSError` for a
+        full disk.
+        """
+        ...
+
 
 _MARGIN = 32 << 20
 

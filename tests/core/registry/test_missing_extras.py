@@ -9,7 +9,7 @@ import pytest
 
 from abstractcore import Blob, DocumentPart, MissingExtraError, Services, create_llm
 from abstractcore.ports import Conversion, Fallback, MediaContext, Recognised
-from abstractcore.registry.guarded_handlers import GuardedHandler
+from abstractcore.registry.kinds import GuardedHandler
 from abstractcore.schema import install_hint
 from abstractcore.stores.models import FileModelStore
 from tests.plugin_doubles import giving, thing

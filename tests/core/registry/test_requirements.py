@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from abstractcore.registry.requirements import unmet
+from abstractcore.registry.entry_points import unmet
 
 numbers = st.integers(0, 3)
 releases = st.lists(numbers, min_size=1, max_size=4).map(lambda parts: ".".join(map(str, parts)))

@@ -21,7 +21,7 @@ import pytest
 
 from abstractcore.errors import MissingExtraError, ModelStoreError
 from abstractcore.stores.models import PACKAGED_MODELS, FileModelStore, ModelFile, PackagedModel
-from abstractcore.stores.models.wheels import redact
+from abstractcore.stores.models.packages import redact
 from tests.core.stores.hub_server import hub_of
 from tests.core.stores.split_weights import hide_pip
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from abstractcore import StoredFile
-from abstractcore.stores.stored_files import FolderStoredFiles, MemoryStoredFiles
+from abstractcore.stores.artifacts import FolderStoredFiles, MemoryStoredFiles
 
 FILE = StoredFile("f1", "vendor", "https://h.example/v1", "a" * 32, "0" * 64, "text/plain", 3, 5.0, 9.0, "a.txt")
 

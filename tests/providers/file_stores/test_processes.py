@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from abstractcore import Services, create_llm
-from abstractcore.stores.stored_files import FolderStoredFiles
+from abstractcore.stores.artifacts import FolderStoredFiles
 from tests.chaos_server import PATIENCE_SECONDS
 from tests.core.concurrency.test_threads_and_loops import in_fork
 from tests.media.parts import FILES
@@ -24,7 +24,7 @@ _, MODEL, API = STORES["anthropic"]
 PROGRAM = """
 import sys
 from abstractcore import Services, create_llm
-from abstractcore.stores.stored_files import FolderStoredFiles
+from abstractcore.stores.artifacts import FolderStoredFiles
 
 url, model, folder, path = sys.argv[1:]
 services = Services(environment={}, stored_files=FolderStoredFiles(folder))

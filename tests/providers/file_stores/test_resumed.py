@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from abstractcore import MediaError, ServerError, Services, create_llm
-from abstractcore.stores.stored_files import FolderStoredFiles
+from abstractcore.stores.artifacts import FolderStoredFiles
 from abstractcore.testing import VirtualClock
 from tests.media_doubles import Handler, registry
 from tests.providers.file_stores.fakes import STORES, GoogleStore, RefusedError, running

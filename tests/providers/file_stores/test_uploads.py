@@ -20,7 +20,7 @@ from abstractcore import (
     create_llm,
 )
 from abstractcore.ports import Fallback
-from abstractcore.stores.stored_files import FolderStoredFiles
+from abstractcore.stores.artifacts import FolderStoredFiles
 from abstractcore.testing import VirtualClock
 from abstractcore.transport import URLFetcher
 from tests.media.test_request_limits import web

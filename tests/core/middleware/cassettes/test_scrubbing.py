@@ -16,7 +16,7 @@ from abstractcore import (
     record,
     replay,
 )
-from abstractcore.middleware.cassettes.scrubbing import SCRUBBED, Scrubber, keys_in
+from abstractcore.middleware.cassettes.recording import SCRUBBED, Scrubber, keys_in
 from abstractcore.schema import WireRequest
 from abstractcore.testing import ScriptedReply
 from tests.chaos_server import DONE, LAST_CHUNK, chunk, completion, event, failure, stream_head, streamed

@@ -1,0 +1,157 @@
+"""The middleware of every LLM: retry, the deadline, tracing, and the wrapper of the user's own.
+
+The middleware that ends an attempt at the call's deadline. `Retry`: retries transient failures with exponential
+backoff and jitter. `Tracing`: the middleware that reports the end of every call. `UserMiddleware`: wraps a user's
+middleware and validates what it returns. The endpoint of an LLM whose middleware answers every request: nothing is
+sent, started or downloaded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+from ..engine import InTime, remaining, time_given
+from ..errors import AbstractCoreError, ConfigurationError, ProviderError
+from ..ports import Address, Answer, Attempt, AttemptNext, CallContext, CallNext, OperationResult, Runtime
+from ..schema import ModelReply
+from ..telemetry import Listener
+
+
+class Deadline:
+    """Ends an attempt at the call's deadline. After a stream's first deltas, its own alarm takes over."""
+
+    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
+        """Makes the attempt in the time that is left; raises `RequestTimeoutError`."""
+        context = attempt.context
+        async with InTime(context.runtime, remaining(context), time_given(context)):
+            return await next(attempt)
+
+
+_FIRST_PAUSE_SECONDS = 0.5
+_LONGEST_PAUSE_SECONDS = 30.0
+_LONGEST_WAIT_SECONDS = 600.0
+
+
+class Retry:
+    """Retries a request up to `max_retries` times after errors with `retryable`.
+
+    `x-should-retry` of an error response decides that (`engine/exchange.py`), else the error's class. `Retry-After` is
+    obeyed. The error is raised at once if the pause would pass the deadline or exceed ten minutes. A
+    stream is retried only before its first deltas. `random` returns numbers from 0 to 1.
+    """
+
+    def __init__(self, max_retries: int, random: Callable[[], float]) -> None:
+        self._max_retries = max_retries
+        self._random = random
+
+    async def around_attempt(self, attempt: Attempt, next: AttemptNext) -> Answer:
+        """Makes the attempt, and retries it after transient failures."""
+        while True:
+            try:
+                return await next(attempt)
+            except AbstractCoreError as error:
+                pause = self._pause(error, attempt)
+                if pause is None:
+                    raise
+            await attempt.context.runtime.sleep(pause)
+            attempt = replace(attempt, number=attempt.number + 1)
+
+    def _pause(self, error: AbstractCoreError, attempt: Attempt) -> float | None:
+        """Returns the seconds before the next attempt; None to give up."""
+        if not (error.retryable and attempt.operation.may_repeat) or attempt.number > self._max_retries:
+            return None
+        pause = error.retry_after
+        if pause is None:
+            longest = min(_LONGEST_PAUSE_SECONDS, _FIRST_PAUSE_SECONDS * 2.0 ** (attempt.number - 1))
+            pause = longest * (0.5 + self._random() / 2)
+        if pause > _LONGEST_WAIT_SECONDS:
+            return None
+        deadline = attempt.context.deadline
+        if deadline is not None and attempt.context.runtime.now() + pause >= deadline:
+            return None
+        return pause
+
+
+class Tracing:
+    """Passes every call and its end to the function that `listener` returns when the call begins, if not None.
+
+    It adds no work for a streamed chunk, and no stack frame.
+    """
+
+    def __init__(self, listener: Callable[[], Listener | None]) -> None:
+        self._listener = listener
+
+    def around_call(self, context: CallContext, next: CallNext) -> Awaitable[Answer]:
+        """Makes the call, whose end is reported."""
+        listener = self._listener()
+        if listener is not None:
+            context.at_end.append(partial(listener, context))
+        return next(context)
+
+
+_RINGS = ("around_call", "around_attempt")
+_WHOLE: tuple[type[Any], ...] = (ModelReply, OperationResult)
+_STREAM = ("read", "close", "abort")
+
+
+class UserMiddleware:
+    """Wraps the methods of `middleware`. Raises `ConfigurationError`, which names `where`, if it has none."""
+
+    def __init__(self, middleware: object, where: str) -> None:
+        name = type(middleware).__name__
+        if isinstance(middleware, type):
+            raise ConfigurationError(
+                f"{where} is the class {middleware.__name__}: pass an instance, as in {middleware.__name__}()."
+            )
+        rings = [ring for ring in _RINGS if callable(getattr(middleware, ring, None))]
+        if not rings:
+            raise ConfigurationError(f"{where} is a {name}: expected an object with the method {' or '.join(_RINGS)}.")
+        for ring in rings:
+            setattr(self, ring, partial(_answer, getattr(middleware, ring), f"{name}.{ring}"))
+
+
+async def _answer(
+    method: Callable[..., object], name: str, given: CallContext | Attempt, next: Callable[[Any], object]
+) -> Answer:
+    """Returns the answer of the method; raises `ConfigurationError` for a value that is not an answer."""
+    awaitable = method(given, next=next)
+    if not isinstance(awaitable, Awaitable):
+        raise _invalid_answer(name, awaitable, "Define it with `async def`.")
+    answer: Any = await cast("Awaitable[Any]", awaitable)
+    if isinstance(answer, _WHOLE):
+        return answer
+    if _is_stream(answer):
+        context = given.context if isinstance(given, Attempt) else given
+        context.middleware_streams.append(answer)  # a middleware around it may fail to close it
+        return answer
+    raise _invalid_answer(name, answer, "Return the result of `await next(...)`, a ModelReply or an OperationResult.")
+
+
+def _is_stream(answer: object) -> bool:
+    return not isinstance(answer, type) and all(callable(getattr(answer, member, None)) for member in _STREAM)
+
+
+def _invalid_answer(name: str, given: object, hint: str) -> ConfigurationError:
+    return ConfigurationError(
+        f"the middleware {name} returned a {type(given).__name__}, which is not an answer.", hint=hint
+    )
+
+
+class OfflineEndpoint:
+    """Replaces the endpoint of the provider."""
+
+    offline = True
+
+    async def open(self, runtime: Runtime) -> Address:
+        """Raises `ConfigurationError`."""
+        raise ConfigurationError(
+            "this LLM sends no requests: its middleware must answer them, and this request bypassed it.",
+            hint="Put it last: middleware=[..., replay(path)].",
+        )
+
+    def diagnose(self, error: ProviderError) -> AbstractCoreError:
+        """Returns the error unchanged."""
+        return error
