@@ -26,8 +26,7 @@ from rows import CatalogueError, ProviderRows, Row, hand_rows, json_of, resolved
 from snapshots import Snapshot, snapshot_rows, snapshots
 from tool_prompts import ToolPrompts
 
-from abstractcore.catalogue.names import NameRules
-from abstractcore.catalogue.rows import like_of
+from abstractcore.catalogue.rows import NameRules, like_of
 from abstractcore.registry import Registry
 from abstractcore_providers.vendors.vendor_provider import VendorProvider
 

@@ -7,10 +7,10 @@ from datetime import UTC, date, datetime, timedelta
 
 from rows import CatalogueError
 
-from abstractcore.catalogue.entries import ModelEntry
 from abstractcore.catalogue.price_rows import PriceRow
 from abstractcore.catalogue.provider_file import CatalogueProvider
 from abstractcore.catalogue.provider_models import ProviderModels
+from abstractcore.catalogue.rows import ModelEntry
 from abstractcore.ports import ModelProfile
 
 _LEAST = timedelta(days=90)

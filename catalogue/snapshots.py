@@ -12,7 +12,7 @@ from typing import Any
 from model_facts import AS_OF
 from rows import ProviderRows, Row
 
-from abstractcore.catalogue.names import NameRules
+from abstractcore.catalogue.rows import NameRules
 
 _LIMITS = ("context_tokens", "max_output_tokens")
 _TAKEN = ("context_tokens", "retires")

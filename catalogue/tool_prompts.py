@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rows import CatalogueError, Row, json_lines, resolved
 
-from abstractcore.catalogue.names import Families
+from abstractcore.catalogue.rows import Families
 
 FORMATS = frozenset(
     {

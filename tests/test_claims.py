@@ -20,7 +20,7 @@ from abstracta2a.addresses import MOST_CARD_BYTES
 from abstracta2a.agent import _MAX_MESSAGE_BYTES as A2A_MESSAGE_BYTES
 from abstractcore import Services, create_llm
 from abstractcore.catalogue.documents import MAX_BYTES
-from abstractcore.catalogue.update_sources import _MOST_BYTES as CATALOGUES_BYTES
+from abstractcore.catalogue.updates import _MOST_BYTES as CATALOGUES_BYTES
 from abstractcore.cli.app import app
 from abstractcore.files.loading import MAX_FILE_BYTES
 from abstractcore.mcp.server.limits import MCPServerLimits as MCPLimits

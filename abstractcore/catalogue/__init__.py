@@ -12,7 +12,7 @@ with _LazyImports(globals()):
         document as document,
         read_document as read_document,
     )
-    from .entries import ModelEntry as ModelEntry
+    from .rows import ModelEntry as ModelEntry
     from .facts import overridden as overridden
     from .price_rows import (
         PriceHeader as PriceHeader,

@@ -16,8 +16,8 @@ from ..registry import name_hint
 from ..schema import SchemaError, canonical_json
 from ..schema.base_error import shown
 from . import price_values as values
-from .meters import ANCESTORS, EXACT, METERS
 from .price_conditions import NOWHERE, STANDARD_TIERS, Condition, Holidays, PricedRequest
+from .price_values import ANCESTORS, EXACT, METERS
 
 _FIELDS: Final = ("from", "until", "sure_until", "sure", "rates", "when", "least", "source", "checked", "note")
 _DIGEST_LENGTH: Final = 16

@@ -10,13 +10,10 @@ from typing import TYPE_CHECKING, Any, NoReturn, cast
 
 from ..errors import SchemaError
 from ..schema.base_error import shown
-from .aliases import check_aliases
 from .documents import Document
-from .facts import MERGED, Facts, profile_of
-from .header import Header
-from .header_lines import HeaderLines
-from .readers import read_object
-from .rows import ModelRow, read_row
+from .facts import MERGED, Facts, profile_of, read_object
+from .header import Header, HeaderLines
+from .rows import ModelRow, check_aliases, read_row
 
 if TYPE_CHECKING:
     from .price_rows import PriceHeader

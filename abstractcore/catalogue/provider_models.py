@@ -12,12 +12,9 @@ from ..errors import SchemaError
 from ..registry import did_you_mean, nearest_names
 from ..schema import EMPTY
 from ..schema.base_error import shown
-from .aliases import alias_target, check_aliases
-from .entries import Match, ModelEntry
 from .facts import Facts, family_facts, merged, overriding, profile_of
-from .names import Families, NameRules
 from .provider_file import CatalogueProvider
-from .rows import MAX_LIKE, ModelRow
+from .rows import MAX_LIKE, Families, Match, ModelEntry, ModelRow, NameRules, alias_target, check_aliases
 
 if TYPE_CHECKING:
     from .price_rows import PriceRow

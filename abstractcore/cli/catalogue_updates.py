@@ -27,7 +27,7 @@ _MOST_NAMES = 8
 def update(source: str | None, *, as_json: bool) -> None:
     """Replaces the provider files in the user's folder by later ones, and prints what changed."""
     with reported(as_json=as_json):
-        from ..catalogue.update_sources import read_source
+        from ..catalogue.updates import read_source
 
         catalogue = open_catalogue()
         with tempfile.TemporaryDirectory() as scratch:
@@ -57,7 +57,7 @@ def _fetched(source: str | None, scratch: Path) -> tuple[Path, str | None]:
     """Returns the path of the source, downloaded if it is none, and then the name by which the user knows it; raises
     `ConfigurationError` without an installer.
     """
-    from ..catalogue.folders import expanded
+    from ..catalogue.catalogue import expanded
     from ..schema.base_error import shown_address
 
     if source == "":  # a variable that is not set; as a path it is the working directory

@@ -68,7 +68,7 @@ def _day(at: float) -> str:
 
 def _by_unit(row: PriceRow) -> Iterator[str]:
     """Yields the prices of each unit: those per million tokens first."""
-    from ..catalogue.meters import METERS
+    from ..catalogue.price_values import METERS
 
     units: dict[int, list[str]] = {}
     for meter, rate in row.rates.items():

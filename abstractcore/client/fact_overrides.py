@@ -94,8 +94,7 @@ class _Services:
 
 def _check_names(facts: Mapping[str, Any]) -> None:
     """Raises `InvalidInputError` for a field of a row that is an option of `create_llm`, or of files alone."""
-    from ..catalogue.facts import OTHER_FIELDS
-    from ..catalogue.other_names import OTHER_NAMES
+    from ..catalogue.facts import OTHER_FIELDS, OTHER_NAMES
 
     for name in facts:
         field = OTHER_NAMES.get(name, name)

@@ -13,7 +13,7 @@ from rows import ProviderRows
 from snapshots import snapshot_rows, snapshots
 
 from abstractcore import Services, Usage
-from abstractcore.catalogue.names import NameRules
+from abstractcore.catalogue.rows import NameRules
 from abstractcore.ports import BilledResponse
 
 MILLION = BilledResponse(Usage(1_000_000, 1_000_000), requested_at=1_795_348_800.0)

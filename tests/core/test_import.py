@@ -118,8 +118,8 @@ print("httpx2" in sys.modules)
 
 
 NOT_FOR_A_TEXT = (
-    "abstractcore.catalogue.charged_counts",
-    "abstractcore.catalogue.meters",
+    "abstractcore.catalogue.pricing",
+    "abstractcore.catalogue.price_values",
     "abstractcore.catalogue.positions",
     "abstractcore.catalogue.price_conditions",
     "abstractcore.catalogue.price_rows",

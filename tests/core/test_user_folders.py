@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from abstractcore import create_llm
-from abstractcore.catalogue.folders import exists, user_file_path
+from abstractcore.catalogue.catalogue import exists, user_file_path
 from abstractcore.stores.models import FileModelStore
 from abstractcore.user_folders import cache_folder, config_folder, data_folder
 

@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from abstractcore import ConfigurationError
-from abstractcore.catalogue import FileCatalogue, aliases
+from abstractcore.catalogue import FileCatalogue
+from abstractcore.catalogue import rows as aliases
 from abstractcore.catalogue.rows import ModelRow
 from abstractcore.engine import lower
 from abstractcore.ports import ModelProfile, Thinking

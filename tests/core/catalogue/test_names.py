@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from abstractcore.catalogue.names import Families, NameRules
+from abstractcore.catalogue.rows import Families, NameRules
 
 BEDROCK = NameRules(after=("/",), prefixes=("us.", "global."), suffixes=("-v1:0",))
 

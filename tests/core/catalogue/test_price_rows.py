@@ -8,8 +8,7 @@ from datetime import UTC, date, datetime, timedelta, timezone
 import pytest
 
 from abstractcore.catalogue import PriceHeader, read_price_rows
-from abstractcore.catalogue.meters import METERS
-from abstractcore.catalogue.price_values import with_text_for_dates
+from abstractcore.catalogue.price_values import METERS, with_text_for_dates
 from abstractcore.schema import METERS as REPORTED
 from abstractcore.schema import SchemaError
 

@@ -18,8 +18,7 @@ import pytest
 
 from abstractcore import ConfigurationError
 from abstractcore.catalogue import FileCatalogue
-from abstractcore.catalogue.update_sources import read_source
-from abstractcore.catalogue.updates import CatalogueChange
+from abstractcore.catalogue.updates import CatalogueChange, read_source
 from abstractcore.ports import CatalogueFile
 from tests.catalogue_files import write_file
 
@@ -187,7 +186,7 @@ ROOT = Path(__file__).parents[3]
 KILLED = """
 import os, sys
 from pathlib import Path
-from abstractcore.catalogue.update_sources import read_source
+from abstractcore.catalogue.updates import read_source
 from tests.core.catalogue.test_updates import catalogue_at
 
 renames = iter(range(int(sys.argv[2])))

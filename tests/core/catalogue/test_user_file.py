@@ -9,8 +9,8 @@ import pytest
 
 from abstractcore import ConfigurationError, Services, create_llm
 from abstractcore.catalogue import FileCatalogue, provider_models
+from abstractcore.catalogue.catalogue import user_file_path
 from abstractcore.catalogue.facts import Facts
-from abstractcore.catalogue.folders import user_file_path
 from abstractcore.ports import BilledResponse, CatalogueFile, ModelProfile, Thinking
 from abstractcore.schema import Usage
 from tests.catalogue_files import PROVIDER, catalogue_of, write_file
@@ -182,7 +182,7 @@ def test_named_file_must_exist(tmp_path: Path):
         ),
         (
             '[[models]]\nprovider = "acme"\nmodel = "one"\n[[models.prices]]\nrates = {zzz = "2"}',
-            r"'zzz' is not a meter. abstractcore/catalogue/meters.py lists the meters.$",
+            r"'zzz' is not a meter. abstractcore/catalogue/price_values.py lists the meters.$",
         ),
         (
             'models = [{provider = "acme", model = "one", tools = "maybe"}]',

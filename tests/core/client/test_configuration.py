@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from abstractcore import ConfigurationError, InvalidInputError, Services, create_llm
-from abstractcore.catalogue.folders import config_file_path
+from abstractcore.catalogue.catalogue import config_file_path
 from abstractcore.ports import Fallback
 from tests.media_doubles import PICTURE, SOUND, Handler, registry
 

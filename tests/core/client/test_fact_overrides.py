@@ -8,9 +8,7 @@ from typing import Any, ClassVar
 import pytest
 
 from abstractcore import InvalidInputError, Services, create_llm
-from abstractcore.catalogue.fact_readers import fact_readers
-from abstractcore.catalogue.facts import OTHER_FIELDS
-from abstractcore.catalogue.other_names import OTHER_NAMES
+from abstractcore.catalogue.facts import OTHER_FIELDS, OTHER_NAMES, fact_readers
 from abstractcore.ports import ModelProfile, Thinking
 from abstractcore.registry import Registry
 from abstractcore_providers.scripted import ScriptedProvider
