@@ -215,19 +215,10 @@ with _LazyImports(globals()):
         from_json as from_json,
     )
     from .telemetry import Subscription as Subscription
-    from .tools.approval import (
-        Allow as Allow,
-        Deny as Deny,
-        Edit as Edit,
-        Respond as Respond,
-        Suspend as Suspend,
-    )
-    from .tools.decorator import tool as tool
+    from .tools.policy import Allow as Allow, Deny as Deny, Edit as Edit, Respond as Respond, Suspend as Suspend
+    from .tools.tool import tool as tool
     from .tools.file_journal import FileJournal as FileJournal
     from .tools.policy import ToolPolicy as ToolPolicy
     from .tools.results import ToolOutput as ToolOutput
-    from .tools.rules import (
-        ApprovalRule as ApprovalRule,
-        ApprovalRules as ApprovalRules,
-    )
+    from .tools.policy import ApprovalRule as ApprovalRule, ApprovalRules as ApprovalRules
     from .tools.tool import Tool as Tool

@@ -91,7 +91,7 @@ def toolbox(
         _check_unused(choices)
         return Toolbox()
     from ..tools.long_results import READ_RESULT
-    from ..tools.search import SEARCH_TOOLS
+    from ..tools.loop import SEARCH_TOOLS
     from ..tools.toolset import tool_set
     from .tool_modules import load_tools
 

@@ -22,13 +22,13 @@ from ..schema import (
 
 if TYPE_CHECKING:
     from ..files import loading
-    from ..tools import policy, tool_inputs
+    from ..tools import policy, toolset
     from . import message_inputs
 else:
     loading = LazyModule("abstractcore.files.loading")
     message_inputs = LazyModule("abstractcore.client.message_inputs")
     policy = LazyModule("abstractcore.tools.policy")
-    tool_inputs = LazyModule("abstractcore.tools.tool_inputs")
+    toolset = LazyModule("abstractcore.tools.toolset")
 
 
 class CallOptions(TypedDict, total=False):
@@ -117,7 +117,7 @@ class CallContent(TypedDict, total=False):
     media: Sequence[loading.MediaInput] | None
     """Files for the prompt: paths, http(s) URLs (for providers that fetch them), data URLs, bytes, open files,
     Pillow images, blobs, media parts."""
-    tools: Sequence[tool_inputs.ToolInput] | None
+    tools: Sequence[toolset.ToolInput] | None
     """Tools the model may call: functions, methods, `Tool`s, pydantic models; `ToolSpec` for one that runs elsewhere,
     `HostedTool` for one that the provider runs; a tool source or its name."""
 
@@ -167,7 +167,7 @@ class ReplyRequest(CallRequest, total=False):
 class ResumeRequest(TypedDict, total=False):
     """The keyword arguments of `resume`, besides the loop and the answers."""
 
-    tools: Sequence[tool_inputs.ToolInput] | None
+    tools: Sequence[toolset.ToolInput] | None
     """The tools of the call, for their functions: what the model is offered is in the loop."""
     run_tools: bool | policy.ToolPolicy | None
     """The limits and the approver from here on; default: those of `ToolPolicy()`."""

@@ -8,8 +8,8 @@ from collections.abc import Iterable
 from ..errors import JournalError
 from ..ports import Runtime
 from ..schema import JournalEntry, ToolLoop, ToolStep
-from ..tools.journal import Journal
-from ..tools.recovery import recovered_loop
+from ..tools.file_journal import recovered_loop
+from ..tools.policy import Journal
 
 
 class LoopJournal:

@@ -34,8 +34,7 @@ from ..schema import (
 )
 from ..schema.replies import CallIds
 from ..tools.prompted import CallParser, ParsedCall, ParsedReasoning, Piece, tool_format
-from ..tools.prompted.fenced_calls import FencedCalls
-from ..tools.prompted.rescue import ALL_FORMATS, JSON_FORMATS, RescueParser
+from ..tools.prompted.fenced_calls import ALL_FORMATS, JSON_FORMATS, FencedCalls, RescueParser
 from .delta_reading import ReadStream, read_reply
 
 _Other: TypeAlias = (

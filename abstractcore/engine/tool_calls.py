@@ -29,8 +29,7 @@ from ..schema import (
 from ..schema.base_error import one_line
 from ..tools.execution import execute
 from ..tools.long_results import READ_RESULT, page_of_result, shortened_step
-from ..tools.loop import callable_tools, with_steps
-from ..tools.search import SEARCH_TOOLS, found_tools
+from ..tools.loop import SEARCH_TOOLS, callable_tools, found_tools, with_steps
 from ..tools.tool import Tool
 from .tool_decisions import ReadyCall, ToolDecisions, ToolSetup
 

@@ -26,14 +26,12 @@ from ..schema import (
 )
 from ..schema.base_error import one_line, shown_seconds
 from ..scrubbing import Secrets
-from ..tools.approval import Allow, Decision, Deny, Edit, Respond, Suspend, read_decision
-from ..tools.arguments import PreparedArguments
 from ..tools.execution import prepared_or_refused
-from ..tools.failures import message_of
 from ..tools.long_results import READ_RESULT
-from ..tools.loop import refusal, step_not_run
-from ..tools.policy import ToolPolicy
-from ..tools.search import SEARCH_TOOLS
+from ..tools.loop import SEARCH_TOOLS, refusal, step_not_run
+from ..tools.names import PreparedArguments
+from ..tools.policy import Allow, Decision, Deny, Edit, Respond, Suspend, ToolPolicy, read_decision
+from ..tools.results import message_of
 from ..tools.tool import Tool
 
 _OWN_TOOLS = (SEARCH_TOOLS, READ_RESULT)

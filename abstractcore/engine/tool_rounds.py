@@ -25,8 +25,16 @@ from ..schema import (
 )
 from ..telemetry.costs import Bill
 from ..tools.file_journal import journal_of
-from ..tools.limit_warnings import limit_warning
-from ..tools.loop import ENDED, closed, continues, failed_repeatedly, limit_reached, next_call, with_reply
+from ..tools.loop import (
+    ENDED,
+    closed,
+    continues,
+    failed_repeatedly,
+    limit_reached,
+    limit_warning,
+    next_call,
+    with_reply,
+)
 from .loop_journal import LoopJournal
 from .output_rounds import OutputCheck, OutputRounds
 from .pipeline import Pipeline

@@ -16,7 +16,7 @@ from ..schema import CallWarning, ContentPart, Message, ToolCall
 from ..schema.base_error import install_hint, shown
 from ..scrubbing import Secrets
 from ..tools import Tool, ToolOutput
-from ..tools.option_names import checks_option_names
+from ..tools.names import checks_option_names
 from ..toolservers import Definition, Headers, Labels, ToolServerBase, unused_labels
 from ..toolservers.base import check_flag, check_positive, in_sync, off_loop
 from .addresses import ServerAddress

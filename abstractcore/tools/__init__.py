@@ -10,24 +10,18 @@ from .toolset import (
 )
 
 with _LazyImports(globals()):
-    from .arguments import (
-        ArgumentsError as ArgumentsError,
-        PreparedArguments as PreparedArguments,
-    )
+    from .names import ArgumentsError as ArgumentsError, PreparedArguments as PreparedArguments
     from .execution import execute as execute
     from .long_results import shortened as shortened
     from .results import (
         ToolOutput as ToolOutput,
         content_of as content_of,
     )
-    from .servers import (
-        ServedTools as ServedTools,
-        ToolServer as ToolServer,
-    )
+    from .toolset import ServedTools as ServedTools, ToolServer as ToolServer
     from .tool import (
         OnError as OnError,
         Tool as Tool,
         ToolOptions as ToolOptions,
         tool_of as tool_of,
     )
-    from .tool_inputs import ToolInput as ToolInput
+    from .toolset import ToolInput as ToolInput

@@ -27,9 +27,8 @@ from ..schema import (
 )
 from ..schema.base_error import one_line, shown_seconds
 from ..scrubbing import Secrets
-from .arguments import ArgumentsError, PreparedArguments
-from .failures import IsolatedError, ProcessEndedError, message_of, record_of, traceback_of
-from .results import NoContentError, content_of
+from .names import ArgumentsError, PreparedArguments
+from .results import IsolatedError, NoContentError, ProcessEndedError, content_of, message_of, record_of, traceback_of
 from .tool import Tool
 
 _NO_SECRETS = Secrets()

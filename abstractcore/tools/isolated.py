@@ -18,9 +18,8 @@ from ..concurrency.pipe_messages import read_message, write_message
 from ..ports import ToolContext
 from ..schema import ToolCall, ToolStep, from_json, to_json
 from .execution import execute
-from .failures import message_of, record_of, traceback_of
 from .isolation import IsolatedRequest
-from .results import data_of
+from .results import data_of, message_of, record_of, traceback_of
 from .tool import Tool, tool_of
 
 is_importing = False

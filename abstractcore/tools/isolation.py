@@ -18,7 +18,7 @@ from ..errors import InvalidInputError, ToolError
 from ..ports import ToolContext
 from ..schema import ToolCall, ToolStep, from_json, to_json
 from ..schema.base_error import one_line
-from .failures import ProcessEndedError
+from .results import ProcessEndedError
 
 _MAIN = "__main__"
 _CHILD = "abstractcore.tools.isolated"

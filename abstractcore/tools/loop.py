@@ -1,19 +1,28 @@
-"""The tool loop as data: what the model is asked next, and what happens to the calls of its reply. Pure functions."""
+"""The tool loop as data: what the model is asked next, and what happens to the calls of its reply. Pure functions.
+
+Tool search in this program: the model finds deferred tools by words of their names and descriptions. The warning of a
+tool loop that stopped at a limit: without it, an empty answer would be the only sign.
+"""
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from typing import Any, cast
 
 from ..errors import InvalidInputError
 from ..schema import (
+    CallWarning,
     HostedTool,
+    HostedToolCall,
     JSONValue,
     LoopStatus,
+    Message,
     ModelCall,
     ModelReply,
+    OpaquePart,
     ToolCall,
     ToolChoice,
     ToolLoop,
@@ -24,6 +33,7 @@ from ..schema import (
     Usage,
     canonical_json,
 )
+from ..schema.base_error import one_line
 from ..schema.calls import canonical_messages
 from ..schema.json_values import check_items
 from ..schema.replies import CallIds
@@ -32,7 +42,71 @@ from ..schema.tool_loops import added_messages
 from ..schema.tools import check_tool_names
 from .long_results import READ_RESULT
 from .policy import ToolPolicy
-from .search import SEARCH_TOOLS, given_tools, has_hosted_search
+
+_WORD = re.compile(r"[^\W_]+")
+_MOST_FOUND = 5
+SEARCH_TOOLS = ToolSpec(
+    "search_tools",
+    "Finds further tools by what they do. Tools that it returns can be called from then on.",
+    {
+        "type": "object",
+        "properties": {
+            "query": {"type": "string", "description": "Words that describe what the tool should do, or its name."}
+        },
+        "required": ["query"],
+        "additionalProperties": False,
+    },
+    read_only=True,
+    idempotent=True,
+)
+"""The tool that a loop offers where tools are deferred. Lowering removes it where the provider searches them."""
+_HOSTED_SEARCH = "tool_search"
+"""The beginning of the names that providers give their tool search in replies."""
+
+
+def found_tools(query: str, tools: Sequence[ToolSpec]) -> list[ToolSpec]:
+    """Returns up to five of `tools`, those with the most words of `query` in their name and description first.
+
+    A word counts for the beginning of another, as "mail" for "mails"; words of the name count twice.
+    """
+    words = {word.lower() for word in _WORD.findall(query)}
+    scores = [(_score(words, tool), -index) for index, tool in enumerate(tools)]
+    best = sorted((score for score in scores if score[0] > 0), reverse=True)[:_MOST_FOUND]
+    return [tools[-index] for _, index in best]
+
+
+def given_tools(
+    tools: Sequence[ToolSpec], messages: Iterable[Message], chosen: str | None = None
+) -> tuple[ToolSpec, ...]:
+    """Returns the tools that the model is given while this program searches: without the deferred ones, but for those
+    that `messages` call and the one that the model must call, `chosen`. These come last, and are not deferred any more.
+    """
+    deferred = {tool.name: tool for tool in tools if tool.defer}
+    called = [call.name for message in messages for call in message.tool_calls]
+    wanted = called if chosen is None else [*called, chosen]
+    known = (replace(deferred[name], defer=False) for name in dict.fromkeys(wanted) if name in deferred)
+    return (*(tool for tool in tools if not tool.defer), *known)
+
+
+def has_hosted_search(messages: Iterable[Message]) -> bool:
+    """Returns whether a provider has searched tools in `messages`."""
+    return any(
+        (isinstance(part, HostedToolCall) and part.name.startswith(_HOSTED_SEARCH))
+        or (isinstance(part, OpaquePart) and part.kind.startswith(_HOSTED_SEARCH))
+        for message in messages
+        if message.role == "assistant"
+        for part in message.parts
+    )
+
+
+def _score(words: set[str], tool: ToolSpec) -> int:
+    return 2 * _matches(words, tool.name) + _matches(words, tool.description)
+
+
+def _matches(words: set[str], text: str) -> int:
+    held = {word.lower() for word in _WORD.findall(text)}
+    return sum(1 for word in words if any(each.startswith(word) or word.startswith(each) for each in held))
+
 
 ENDED: tuple[LoopStatus, ...] = ("answered", "final")
 """The states of a loop that cannot go on."""
@@ -201,3 +275,37 @@ def failed_repeatedly(loop: ToolLoop, policy: ToolPolicy) -> list[ToolCall]:
 def _same_call(call: ToolCall) -> tuple[str, str]:
     arguments: JSONValue = call.arguments if call.arguments is not None else call.arguments_text
     return call.name, canonical_json(arguments)
+
+
+LIMIT_REACHED = "tool_limit_reached"
+
+
+def limit_warning(loop: ToolLoop, policy: ToolPolicy) -> CallWarning | None:
+    """Returns the warning that names the limit at which `loop` stopped, and what to do; None if it did not stop."""
+    if loop.status == "max_rounds":
+        number = policy.max_rounds
+        return _to_raise("max_rounds", number, f"the model has replied {_times(number)} and has not answered")
+    if loop.status == "max_calls":
+        number = policy.max_calls
+        return _to_raise("max_calls", number, f"tools were called {_times(number)}, and the model has not answered")
+    if loop.status != "repeated_failure":
+        return None
+    number = policy.max_failures
+    names = ", ".join(dict.fromkeys(one_line(call.name) for call in failed_repeatedly(loop, policy)))
+    message = (
+        f"the same call of {names} failed {_times(number)}, and the model has not answered: response.tool_steps has "
+        "its results. Correct the tool or its description, or raise the limit with ToolPolicy(max_failures=...)"
+    )
+    return CallWarning(LIMIT_REACHED, "run_tools.max_failures", message, number)
+
+
+def _to_raise(name: str, limit: int, what: str) -> CallWarning:
+    message = (
+        f"{what}. Raise the limit with ToolPolicy({name}=...), also to continue with llm.resume(response.loop, ...), "
+        'or have the model answer with ToolPolicy(on_limit="answer")'
+    )
+    return CallWarning(LIMIT_REACHED, f"run_tools.{name}", message, limit)
+
+
+def _times(number: int) -> str:
+    return "once" if number == 1 else f"{number} times"

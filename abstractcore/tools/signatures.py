@@ -1,13 +1,22 @@
-"""The parameters of a function: those that a model may set, and the one for the tool's context."""
+"""The parameters of a function: those that a model may set, and the one for the tool's context.
+
+What the docstring of a tool says: its description, and a text for each argument. The annotations of a function's
+parameters as types, also where they are text that refers to local names. What a model is given of a function or a
+type: its name, its description and its arguments.
+"""
 
 from __future__ import annotations
 
+import dataclasses
+import functools
 import inspect
 import re
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from types import UnionType
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import FrameType, UnionType
 from typing import (
+    TYPE_CHECKING,
     Annotated,
     Any,
     Final,
@@ -18,11 +27,120 @@ from typing import (
     get_origin,
     get_type_hints,
 )
+from weakref import WeakKeyDictionary
 
 from ..errors import InvalidInputError
 from ..ports import ToolContext
 from ..schema.base_error import one_line, shortened, shown
-from .annotations import captured_names, definition_of, resolved
+from .names import Arguments
+
+if TYPE_CHECKING:
+    from typing import TypeGuard
+
+_LOCAL = ".<locals>"
+_NAME = re.compile(r"[^\W\d]\w*")
+
+
+def definition_of(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Returns the function whose code defines the parameters: inside partials, methods, decorators and objects."""
+    found: Any = function
+    while True:
+        if isinstance(found, functools.partial):
+            found = cast(Any, found).func
+        elif inspect.ismethod(found) or isinstance(found, staticmethod | classmethod):
+            found = cast(Any, found).__func__
+        elif hasattr(found, "__wrapped__"):
+            found = found.__wrapped__
+        elif inspect.isroutine(found) or isinstance(found, type) or not _has_own_call(found):
+            return found
+        else:
+            found = cast(Any, type(found)).__call__
+
+
+def _has_own_call(found: object) -> bool:
+    return hasattr(getattr(cast(Any, type(found)), "__call__", None), "__globals__")  # noqa: B004
+
+
+def captured_names(function: Callable[..., Any]) -> dict[str, Any]:
+    """Returns the local names in the textual annotations of a function that is being defined, with their values.
+
+    Only its definer knows them. Empty for a function at the top of a module, and without textual annotations.
+    """
+    definition = definition_of(function)
+    texts = [text for text in _own_annotations(definition).values() if isinstance(text, str)]
+    if not texts or _LOCAL not in getattr(definition, "__qualname__", ""):
+        return {}
+    names = {name for text in texts for name in _NAME.findall(text)}
+    found: dict[str, Any] = {}
+    for scope in _defining_scopes(definition):
+        found = {name: scope[name] for name in names if name in scope} | found
+    return found
+
+
+def resolved(function: Callable[..., Any], annotation: Any, captured: Mapping[str, Any]) -> Any:
+    """Returns an annotation of `function` with its names replaced by what they name.
+
+    `captured` are names captured at its definition. Raises `NameError`, and whatever the annotation's code raises.
+    """
+    definition = definition_of(function)
+    scopes = {**_closure(definition), **captured}
+    module = getattr(definition, "__globals__", {})
+    try:
+        return _evaluated(definition, annotation, module, scopes)
+    except NameError:
+        for scope in _defining_scopes(definition):
+            scopes = {**scope, **scopes}
+        owner = getattr(function, "__self__", None)
+        if owner is not None:
+            scopes = {**vars(owner if isinstance(owner, type) else type(owner)), **scopes}
+        return _evaluated(definition, annotation, module, scopes)
+
+
+def _evaluated(
+    definition: Callable[..., Any], annotation: Any, module: dict[str, Any], scopes: Mapping[str, Any]
+) -> Any:
+    def holder() -> None: ...
+
+    holder.__annotations__ = {"value": annotation}
+    parameters = getattr(definition, "__type_params__", ())
+    scopes = {**{parameter.__name__: parameter for parameter in parameters}, **scopes}
+    return get_type_hints(holder, module, scopes, include_extras=True)["value"]
+
+
+def _own_annotations(definition: Callable[..., Any]) -> Mapping[str, Any]:
+    try:
+        return getattr(definition, "__annotations__", {})
+    except NameError:  # evaluated lazily by Python 3.14: no text
+        return {}
+
+
+def _closure(definition: Callable[..., Any]) -> dict[str, Any]:
+    """Returns the variables of enclosing functions that the function uses."""
+    code, cells = getattr(definition, "__code__", None), getattr(definition, "__closure__", None)
+    if code is None or not cells:
+        return {}
+    found: dict[str, Any] = {}
+    for name, cell in zip(code.co_freevars, cells, strict=True):
+        try:
+            found[name] = cell.cell_contents
+        except ValueError:  # not assigned yet
+            continue
+    return found
+
+
+def _defining_scopes(definition: Callable[..., Any]) -> Iterator[Mapping[str, Any]]:
+    """Yields the local variables of the functions around `definition` that still run, the innermost first."""
+    name = getattr(definition, "__qualname__", "")
+    if _LOCAL not in name:
+        return
+    around = {name[: match.start()] for match in re.finditer(re.escape(_LOCAL), name)}
+    module = getattr(definition, "__globals__", None)
+    frame: FrameType | None = sys._getframe(1)  # pyright: ignore[reportPrivateUsage]
+    while frame is not None:
+        if frame.f_globals is module and frame.f_code.co_qualname in around:
+            yield frame.f_locals
+        frame = frame.f_back
+
 
 _SUBSCRIPTED = re.compile(r"\s*([^\W\d][\w.]*)\s*\[")
 _Kind = Literal["positional", "keyword"]
@@ -185,3 +303,132 @@ def _without_required(hint: Any) -> Any:
 def _form(annotation: Any) -> str | None:
     """Returns the name of a special form such as `Unpack[...]`, of `typing` or `typing_extensions`."""
     return getattr(get_origin(annotation), "_name", None)
+
+
+_LONGEST = 50_000
+"""A longer docstring is used as it is: parsing it would take long."""
+
+
+@dataclass(frozen=True, slots=True)
+class Documentation:
+    """The prose of a docstring before its sections, and the texts of its arguments by name."""
+
+    description: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict[str, str])
+
+
+def documentation_of(text: str | None) -> Documentation:
+    """Returns the content of a docstring in Google, NumPy, Sphinx or Epydoc style; another one is all prose."""
+    if not text or not text.strip():
+        return Documentation()
+    text = inspect.cleandoc(text)
+    if len(text) > _LONGEST or not _has_sections(text):
+        return Documentation(text)
+    from docstring_parser import parse
+
+    try:
+        found = parse(text)
+    except Exception:  # besides its own error the parser raises `IndexError` for some texts
+        return Documentation(text)
+    if not found.meta:
+        return Documentation(text)
+    arguments = {
+        parameter.arg_name.lstrip("*"): inspect.cleandoc(parameter.description)
+        for parameter in found.params
+        if parameter.description
+    }
+    return Documentation((found.description or "").strip(), arguments)
+
+
+def _has_sections(text: str) -> bool:
+    """Returns whether any style could find a section: most docstrings are prose, and need no parser."""
+    return any(line.rstrip().endswith(":") or line.lstrip()[:1] in (":", "@", "-", "=") for line in text.splitlines())
+
+
+@dataclass(frozen=True, slots=True)
+class ToolDefinition:
+    """A function or type as a tool. `context` is the name of its parameter for a `ToolContext`.
+
+    `returns_none` is set if the function is annotated to return None.
+    """
+
+    name: str
+    description: str
+    arguments: Arguments = field(repr=False)
+    context: str | None = None
+    returns_none: bool = False
+
+
+_known: WeakKeyDictionary[Any, dict[bool, ToolDefinition]] = WeakKeyDictionary()
+"""Definitions by function; apart for methods that are bound and those that are not, which take one more argument."""
+
+
+def definition_for(function: Callable[..., Any], reader: SignatureReader | None = None) -> ToolDefinition:
+    """Returns the definition of a function or type, made once for each. `reader` has read its parameters already.
+
+    Raises `InvalidInputError` for one that cannot be a tool.
+    """
+    known = _definitions_of(function)
+    is_method = inspect.ismethod(function)
+    if is_method not in known:
+        known[is_method] = _made(function, reader)
+    return known[is_method]
+
+
+def is_defined(function: Callable[..., Any]) -> bool:
+    """Returns whether the definition of a function or type has been made."""
+    return inspect.ismethod(function) in _definitions_of(function)
+
+
+def _definitions_of(function: Callable[..., Any]) -> dict[bool, ToolDefinition]:
+    key = cast(Any, function).__func__ if inspect.ismethod(function) else function
+    try:
+        return _known.setdefault(key, {})
+    except TypeError:  # an object that cannot be a key, or not weakly
+        return {}
+
+
+def is_argument_type(given: object) -> TypeGuard[type]:
+    """Returns whether `given` is a pydantic model, a dataclass or a TypedDict: a class whose values have fields."""
+    if not isinstance(given, type):
+        return False
+    pydantic = sys.modules.get("pydantic")
+    if pydantic is not None and issubclass(given, pydantic.BaseModel):
+        return True
+    return dataclasses.is_dataclass(cast(Any, given)) or _is_typed_dict(given)
+
+
+def _is_typed_dict(given: Any) -> bool:
+    """Returns whether a class is a TypedDict, of `typing` or of `typing_extensions`."""
+    return issubclass(given, dict) and hasattr(cast(Any, given), "__total__")
+
+
+def name_of_tool(function: Callable[..., Any]) -> str:
+    """Returns the name of a function or type; the name of the class of a callable object."""
+    inner: Any = function
+    while isinstance(inner, functools.partial):
+        inner = cast(Any, inner).func
+    return getattr(inner, "__name__", None) or type(inner).__name__
+
+
+def _made(function: Callable[..., Any], reader: SignatureReader | None) -> ToolDefinition:
+    name = name_of_tool(function)
+    if is_argument_type(function):
+        from .validation import TypeArguments
+
+        arguments = TypeArguments(function)
+        return ToolDefinition(name, arguments.description, arguments)
+    from .validation import FunctionArguments
+
+    signature = (reader or SignatureReader(function)).read()
+    documented = documentation_of(_docstring(function))
+    arguments = FunctionArguments(name, signature, documented.arguments)
+    return ToolDefinition(name, documented.description, arguments, signature.context, signature.returns_none)
+
+
+def _docstring(function: Callable[..., Any]) -> str | None:
+    """Returns the docstring of a function; of a callable object that of `__call__`, or else of its class."""
+    definition = definition_of(function)
+    if definition.__doc__ or inspect.isroutine(function) or isinstance(function, functools.partial):
+        return definition.__doc__
+    return type(function).__doc__

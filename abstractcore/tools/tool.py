@@ -1,4 +1,7 @@
-"""`Tool`: the spec of a tool with what runs it."""
+"""`Tool`: the spec of a tool with what runs it.
+
+`@tool`: makes a tool of a function.
+"""
 
 from __future__ import annotations
 
@@ -7,19 +10,35 @@ import inspect
 import sys
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any, Generic, Literal, ParamSpec, SupportsIndex, TypeAlias, TypedDict, TypeVar, Unpack, cast
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    ParamSpec,
+    SupportsIndex,
+    TypeAlias,
+    TypedDict,
+    TypeVar,
+    Unpack,
+    cast,
+    overload,
+)
 
 from ..copying import with_same_attributes
 from ..errors import InvalidInputError
 from ..ports import ToolContext
 from ..schema import JSONObject, SchemaError, ToolCall, ToolLabel, ToolSpec
 from ..schema.base_error import shown
-from .annotations import definition_of
-from .arguments import CONTEXT, AnyArguments, PreparedArguments
-from .definitions import ToolDefinition, definition_for, is_argument_type, is_defined, name_of_tool
-from .names import check_name
-from .option_names import checks_option_names, unknown_option
-from .signatures import SignatureReader
+from .names import CONTEXT, AnyArguments, PreparedArguments, check_name, checks_option_names, unknown_option
+from .signatures import (
+    SignatureReader,
+    ToolDefinition,
+    definition_for,
+    definition_of,
+    is_argument_type,
+    is_defined,
+    name_of_tool,
+)
 
 P = ParamSpec("P")
 R = TypeVar("R", covariant=True)
@@ -390,3 +409,37 @@ def _first_parameter(function: Callable[..., Any]) -> str | None:
 
 def _owner(function: Callable[..., Any]) -> str:
     return definition_of(function).__qualname__.split(".")[-2]
+
+
+S = TypeVar("S")
+
+
+@overload
+def tool(function: Callable[P, S], /, **options: Unpack[ToolOptions]) -> Tool[P, S]: ...
+@overload
+def tool(**options: Unpack[ToolOptions]) -> Callable[[Callable[P, S]], Tool[P, S]]: ...
+def tool(
+    function: Callable[P, S] | None = None, /, **options: Unpack[ToolOptions]
+) -> Tool[P, S] | Callable[[Callable[P, S]], Tool[P, S]]:
+    """Makes a tool of a function, which is called as before: `@tool`, or with options `@tool(timeout=5)`.
+
+    The model gets the function's name, the prose of its docstring, and its parameters with their types, defaults and
+    texts. Raises `InvalidInputError` for a function that cannot be a tool, and for an invalid value of an option;
+    `UnknownOptionError` for an option of another name.
+
+    Options, all of them keywords (`abstractcore.tools.ToolOptions` describes each):
+        name, description: In place of the function's name and docstring.
+        timeout: Time limit of one call in seconds; default: that of the policy.
+        isolate: Whether each call runs in a process of its own.
+        final: Whether a result ends the loop; the model does not see it.
+        parallel: Whether it may run beside other calls of a round; default True.
+        on_error: Whether an exception is reported to the model ("report", the default) or ends the call ("raise").
+        defer: Whether the model must find the tool by tool search first.
+        read_only, idempotent, destructive: Hints to policies.
+        labels: What it does with data: "private", "untrusted", "sends".
+        strict: Whether the provider must hold the model to the schema, where it can.
+    """
+    if function is not None:
+        return Tool(function, **options)
+    read_options(options)
+    return lambda function: Tool(function, **options)

@@ -1,4 +1,8 @@
-"""`ToolSet`: the tools of a call, of all that may be given as `tools=[...]`."""
+"""`ToolSet`: the tools of a call, of all that may be given as `tools=[...]`.
+
+`ToolInput`: an item of `tools=[...]`. `ToolServer`: tools that must be asked for before a call, such as those of an
+MCP server.
+"""
 
 from __future__ import annotations
 
@@ -6,17 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any, TypeAlias, TypeGuard, cast
+from typing import Any, Protocol, TypeAlias, TypeGuard, cast
 
 from ..errors import InvalidInputError
 from ..ports import Runtime, ToolSource
 from ..registry import Registry, tools_of
 from ..schema import CallWarning, HostedTool, ToolCall, ToolResult, ToolSpec
 from .names import nearest_name
-
-if TYPE_CHECKING:
-    from .servers import ServedTools, ToolServer
-    from .tool import Tool
+from .tool import Tool
 
 _Origin: TypeAlias = Callable[[], str]
 """Returns where a tool comes from, for an error."""
@@ -151,7 +152,6 @@ def _source(given: object, path: str, registry: Registry) -> ToolSource | None:
 
 
 def _of_source(source: ToolSource, spec: ToolSpec) -> Tool[..., Any]:
-    from .tool import Tool
 
     async def run(call: ToolCall, context: object) -> ToolResult:
         return await source.call(call)
@@ -180,3 +180,33 @@ def _hint(given: object) -> str:
     if methods and kind.__module__ != "builtins":
         return f"Pass its methods: tools=[{kind.__name__.lower()}.{methods[0]}]."
     return "Pass a function with annotated parameters, or ToolSpec(name, description, parameters) with a JSON Schema."
+
+
+@dataclass(frozen=True, slots=True)
+class ServedTools:
+    """The tools that a server offers now, in a stable order, and warnings for the response."""
+
+    tools: tuple[Tool[..., Any], ...] = ()
+    warnings: tuple[CallWarning, ...] = ()
+
+
+class ToolServer(Protocol):
+    """A source of tools that needs I/O to list them. It can be an item of `tools=[...]`."""
+
+    @property
+    def name(self) -> str:
+        """Names the server in errors and warnings; precedes the names of its tools where they clash with others."""
+        ...
+
+    async def served_tools(self, deps: object) -> ServedTools:
+        """Returns the tools for a call with `deps`, which are the caller's own object; called once for every call.
+
+        It runs in the event loop of async calls, or in that which sync calls use for async functions. Raises
+        `ToolServerError` if the call cannot be made without the server.
+        """
+        ...
+
+
+ToolInput: TypeAlias = ToolSpec | HostedTool | Tool[..., Any] | Callable[..., Any] | ToolSource | ToolServer | str
+"""A function, method, `Tool`, pydantic model, dataclass or TypedDict; a spec of a tool that is run elsewhere; a hosted
+tool; a tool source or its name, or a tool server, for all of its tools."""

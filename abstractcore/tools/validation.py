@@ -1,4 +1,7 @@
-"""The arguments of functions and types, validated by pydantic, which this module imports."""
+"""The arguments of functions and types, validated by pydantic, which this module imports.
+
+JSON Schemas of arguments, written by pydantic: without titles of its own making, the same in every process.
+"""
 
 from __future__ import annotations
 
@@ -8,19 +11,57 @@ import types
 from collections.abc import Mapping
 from dataclasses import dataclass
 from inspect import Parameter as Given
-from typing import Annotated, Any, Optional, get_args, get_origin
+from typing import Annotated, Any, Optional, cast, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError, create_model
 from pydantic.fields import FieldInfo
+from pydantic.json_schema import GenerateJsonSchema
 
 from ..errors import InvalidInputError
 from ..registry.suggestions import did_you_mean, nearest_names
 from ..schema import JSONObject, freeze_object
 from ..schema.base_error import one_line, shortened, shown
-from .arguments import CONTEXT, ArgumentsError, PreparedArguments
-from .docstrings import documentation_of
-from .json_schemas import object_schema
-from .signatures import OMITTED, Parameter, Signature
+from .names import CONTEXT, ArgumentsError, PreparedArguments
+from .signatures import OMITTED, Parameter, Signature, documentation_of
+
+_DEFINITIONS = "#/$defs/"
+
+
+def object_schema(given: type[BaseModel] | TypeAdapter[Any]) -> dict[str, Any]:
+    """Returns the JSON Schema of an object; raises `TypeError` for a type that is none."""
+    write = given.model_json_schema if isinstance(given, type) else given.json_schema
+    schema: dict[str, Any] = write(schema_generator=_Generator)
+    definitions: Mapping[str, Any] = schema.get("$defs", {})
+    while "$ref" in schema:  # a recursive type
+        schema = {**definitions[schema["$ref"].removeprefix(_DEFINITIONS)], "$defs": definitions}
+    if schema.get("type") != "object":
+        raise TypeError(f"the arguments of a tool are an object, not {schema.get('type', 'one of several types')}")
+    schema.pop("title", None)
+    schema.setdefault("properties", {})
+    return schema
+
+
+class _Generator(GenerateJsonSchema):
+    ignored_warning_kinds = {"skipped-choice", "non-serializable-default"}  # noqa: RUF012 - as in its base
+
+    def field_title_should_be_set(self, schema: Any) -> bool:
+        """Returns False: a title that repeats the name of its field costs tokens."""
+        return False
+
+    def encode_default(self, dft: Any) -> Any:
+        """Returns a default as JSON; the items of a set sorted, since their order differs between processes."""
+        return super().encode_default(_ordered(dft))
+
+
+def _ordered(value: Any) -> Any:
+    if isinstance(value, set | frozenset):
+        return sorted((_ordered(item) for item in cast("set[Any]", value)), key=repr)
+    if type(value) in (list, tuple):
+        return [_ordered(item) for item in value]
+    if type(value) is dict:
+        return {key: _ordered(item) for key, item in cast("dict[Any, Any]", value).items()}
+    return value
+
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False)
 _MOST_PROBLEMS = 20

@@ -6,7 +6,7 @@ from ..proxies import environment_proxy
 from ..schema.base_error import one_line, shown
 from ..scrubbing import Secrets
 from ..tools.names import nearest_name
-from ..tools.option_names import checks_option_names
+from ..tools.names import checks_option_names
 from .base import Headers, ToolServerBase, check_flag, check_positive
 from .cleaning import cleaned, cleaned_name, cleaned_schema
 from .connection_pool import ServerConnection

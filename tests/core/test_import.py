@@ -219,7 +219,7 @@ NOT_FOR_A_TEXT = (
     "abstractcore.stores",
     "abstractcore.telemetry.call_records",
     "abstractcore.tools",
-    "abstractcore.tools.approval",
+    "abstractcore.tools.policy",
     "abstractcore.tools.execution",
     "abstractcore.tools.file_journal",
     "abstractcore.tools.loop",

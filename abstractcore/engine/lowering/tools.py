@@ -28,7 +28,7 @@ from ...schema import (
 )
 from ...schema.base_error import shown
 from ...schema.parts import MEDIA_PARTS
-from ...tools.search import SEARCH_TOOLS, given_tools
+from ...tools.loop import SEARCH_TOOLS, given_tools
 from .changes import change_warning
 from .options import ThinkingSetting, thinks
 
@@ -296,7 +296,7 @@ def _with_grammar(call: ModelCall, name: str, profile: ModelProfile) -> tuple[Pr
     if name not in GRAMMAR_FORMATS:
         message = f"the format {name!r} has no grammar: calls are not held to the schemas of their tools"
         return call.provider_options, [CallWarning("calls_not_constrained", "tool_format", message, sent=name)]
-    from ...tools.prompted.grammar import call_grammar
+    from ...tools.prompted.descriptions import call_grammar
 
     grammar = call_grammar(call.tools, call.tool_choice, call.parallel_tool_calls, plain=call.rescue)
     if grammar is None:

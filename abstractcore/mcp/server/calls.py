@@ -18,8 +18,8 @@ from ...ports import ToolContext
 from ...schema import TextPart, ToolCall, ToolStep
 from ...schema.base_error import one_line
 from ...scrubbing import Secrets
-from ...tools.arguments import PreparedArguments
 from ...tools.execution import execute, prepared_or_refused
+from ...tools.names import PreparedArguments
 from .content import mcp_content
 from .limits import MCPServerLimits
 from .offered import OfferedTool

@@ -15,8 +15,7 @@ from pydantic import TypeAdapter
 from ...errors import InvalidInputError
 from ...schema import ToolSpec
 from ...schema.base_error import shown
-from ...tools.annotations import definition_of
-from ...tools.definitions import is_argument_type
+from ...tools.signatures import definition_of, is_argument_type
 from ...tools.tool import Tool
 
 _NAME = re.compile(r"[A-Za-z0-9._-]{1,128}")

@@ -1,24 +1,100 @@
-# ruff: noqa: RUF001 - the tokens of DeepSeek have such characters
-"""`ToolFormat`: how tools are described in a prompt, and calls and results written in a conversation."""
+"""`ToolFormat`: how tools are described in a prompt, and calls and results written in a conversation.
+
+Writes calls and results of a conversation as the text of its turns.
+"""
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Final, TypeAlias
+from typing import Any, Final, TypeAlias, cast
 
 from ...errors import InvalidInputError
-from ...schema import ToolCall, ToolChoice, ToolResult, ToolSpec
+from ...schema import TextPart, ToolCall, ToolChoice, ToolResult, ToolSpec
 from ...schema.base_error import shown
-from . import descriptions, writing
+from . import descriptions
+from .descriptions import gemma_value
 from .harmony import HarmonyParser
+from .lenient_values import as_json
 from .marked_parser import MarkedParser
-from .offered import OfferedTools
-from .parsed import CallParser, ParsedCall
+from .offered import CallParser, OfferedTools, ParsedCall
 from .react import ReactParser
 from .rows import GLM_TAGS, MARKINGS, MINIMAX_TAGS, QWEN_TAGS
+from .tagged_bodies import TagGrammar
+
+_IDENTIFIER: Final = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+
+
+def arguments_json(call: ToolCall) -> str:
+    """Returns the arguments of a call as JSON in which no marker can occur; its text if it is not JSON."""
+    if call.arguments is None:
+        return call.arguments_text
+    return as_json(call.arguments).replace("<", "\\u003c")
+
+
+def json_object(name: str, arguments: str, key: str = "arguments") -> str:
+    """Returns a call as an object with its name and arguments."""
+    return f'{{"name": {as_json(name)}, "{key}": {arguments}}}'
+
+
+def python_call(call: ToolCall) -> str:
+    """Returns a call in Python's syntax."""
+    if call.arguments is None:
+        return f"{call.name}({call.arguments_text})"
+    named = [f"{key}={python_literal(value)}" for key, value in call.arguments.items() if _IDENTIFIER.fullmatch(key)]
+    others = {key: value for key, value in call.arguments.items() if not _IDENTIFIER.fullmatch(key)}
+    return f"{call.name}({', '.join([*named, *([f'**{python_literal(others)}'] if others else [])])})"
+
+
+def python_literal(value: Any) -> str:
+    """Returns a JSON value as a Python literal, texts as JSON writes them."""
+    if isinstance(value, dict):
+        items = cast("dict[str, Any]", value).items()
+        return "{" + ", ".join(f"{python_literal(key)}: {python_literal(item)}" for key, item in items) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(python_literal, cast("list[Any]", value))) + "]"
+    if isinstance(value, str):
+        return json.dumps(value).replace("<", "\\u003c").replace("`", "\\u0060")
+    return repr(value)
+
+
+def gemma_call(call: ToolCall) -> str:
+    """Returns a call in the syntax of Gemma 4."""
+    arguments = gemma_value(call.arguments) if call.arguments is not None else f"{{{call.arguments_text}}}"
+    return f"<|tool_call>call:{call.name}{arguments}<tool_call|>"
+
+
+def tagged_arguments(call: ToolCall, grammar: TagGrammar, tools: Sequence[ToolSpec], template: str) -> str:
+    """Returns the arguments of a call, each in `template` with `{key}` and `{value}`."""
+    offered = OfferedTools(tools)
+    arguments = call.arguments if call.arguments is not None else {"arguments": call.arguments_text}
+    return "".join(
+        template.replace("{key}", grammar.write_key(key), 1).replace(
+            "{value}", grammar.write_value(value, offered.types(call.name, key)), 1
+        )
+        for key, value in arguments.items()
+    )
+
+
+def result_text(result: ToolResult) -> str:
+    """Returns the text of a result, that of an error with a label; `[image 1]` in place of a file."""
+    texts: list[str] = []
+    files = 0
+    for part in result.content:
+        if isinstance(part, TextPart):
+            texts.append(part.text)
+        else:
+            files += 1
+            texts.append(f"[{part.type} {files}]")
+    text = "\n".join(texts) if files else "".join(texts)
+    return f"Error: {text}" if result.is_error else text
+
+
+# ruff: noqa: RUF001 - the tokens of DeepSeek have such characters
+
 
 Named: TypeAlias = Sequence[tuple[str, ToolResult]]
 """Results, each with the name of its tool."""
@@ -86,16 +162,14 @@ class ToolFormat:
 
 
 def _each(before: str, after: str, between: str = "\n") -> Callable[[Named], str]:
-    return lambda results: between.join(before + writing.result_text(result) + after for _, result in results)
+    return lambda results: between.join(before + result_text(result) + after for _, result in results)
 
 
 def _json_calls(
     before: str, after: str, between: str, key: str = "arguments"
 ) -> Callable[[Sequence[ToolCall], object], str]:
     def write(calls: Sequence[ToolCall], tools: object) -> str:
-        return between.join(
-            before + writing.json_object(call.name, writing.arguments_json(call), key) + after for call in calls
-        )
+        return between.join(before + json_object(call.name, arguments_json(call), key) + after for call in calls)
 
     return write
 
@@ -103,7 +177,7 @@ def _json_calls(
 def _qwen_calls(calls: Sequence[ToolCall], tools: Sequence[ToolSpec]) -> str:
     template = "<parameter={key}>\n{value}\n</parameter>\n"
     return "\n".join(
-        f"<tool_call>\n<function={call.name}>\n{writing.tagged_arguments(call, QWEN_TAGS, tools, template)}"
+        f"<tool_call>\n<function={call.name}>\n{tagged_arguments(call, QWEN_TAGS, tools, template)}"
         "</function>\n</tool_call>"
         for call in calls
     )
@@ -112,27 +186,26 @@ def _qwen_calls(calls: Sequence[ToolCall], tools: Sequence[ToolSpec]) -> str:
 def _glm_calls(calls: Sequence[ToolCall], tools: Sequence[ToolSpec]) -> str:
     template = "<arg_key>{key}</arg_key>\n<arg_value>{value}</arg_value>\n"
     return "\n".join(
-        f"<tool_call>{call.name}\n{writing.tagged_arguments(call, GLM_TAGS, tools, template)}</tool_call>"
-        for call in calls
+        f"<tool_call>{call.name}\n{tagged_arguments(call, GLM_TAGS, tools, template)}</tool_call>" for call in calls
     )
 
 
 def _minimax_calls(calls: Sequence[ToolCall], tools: Sequence[ToolSpec]) -> str:
     template = '<parameter name="{key}">{value}</parameter>\n'
     invokes = "".join(
-        f'<invoke name="{call.name}">\n{writing.tagged_arguments(call, MINIMAX_TAGS, tools, template)}</invoke>\n'
+        f'<invoke name="{call.name}">\n{tagged_arguments(call, MINIMAX_TAGS, tools, template)}</invoke>\n'
         for call in calls
     )
     return f"<minimax:tool_call>\n{invokes}</minimax:tool_call>"
 
 
 def _mistral_calls(calls: Sequence[ToolCall], tools: object) -> str:
-    return "".join(f"[TOOL_CALLS]{call.name}[ARGS]{writing.arguments_json(call)}" for call in calls)
+    return "".join(f"[TOOL_CALLS]{call.name}[ARGS]{arguments_json(call)}" for call in calls)
 
 
 def _kimi_calls(calls: Sequence[ToolCall], tools: object) -> str:
     written = "".join(
-        f"<|tool_call_begin|>functions.{call.name}:{index}<|tool_call_argument_begin|>{writing.arguments_json(call)}"
+        f"<|tool_call_begin|>functions.{call.name}:{index}<|tool_call_argument_begin|>{arguments_json(call)}"
         "<|tool_call_end|>"
         for index, call in enumerate(calls)
     )
@@ -141,44 +214,40 @@ def _kimi_calls(calls: Sequence[ToolCall], tools: object) -> str:
 
 def _kimi_results(results: Named) -> str:
     return "\n".join(
-        f"## Return of functions.{name}:{index}\n{writing.result_text(result)}"
-        for index, (name, result) in enumerate(results)
+        f"## Return of functions.{name}:{index}\n{result_text(result)}" for index, (name, result) in enumerate(results)
     )
 
 
 def _deepseek_calls(calls: Sequence[ToolCall], tools: object) -> str:
     written = "".join(
-        f"<｜tool▁call▁begin｜>{call.name}<｜tool▁sep｜>{writing.arguments_json(call)}<｜tool▁call▁end｜>"
-        for call in calls
+        f"<｜tool▁call▁begin｜>{call.name}<｜tool▁sep｜>{arguments_json(call)}<｜tool▁call▁end｜>" for call in calls
     )
     return f"<｜tool▁calls▁begin｜>{written}<｜tool▁calls▁end｜>"
 
 
 def _gemma4_results(results: Named) -> str:
     return "".join(
-        f"<|tool_response>response:{name}"
-        f"{descriptions.gemma_value({'value': writing.result_text(result)})}<tool_response|>"
+        f"<|tool_response>response:{name}{descriptions.gemma_value({'value': result_text(result)})}<tool_response|>"
         for name, result in results
     )
 
 
 def _harmony_calls(calls: Sequence[ToolCall], tools: object) -> str:
     return "<|start|>assistant".join(
-        f"<|channel|>commentary to=functions.{call.name} <|constrain|>json"
-        f"<|message|>{writing.arguments_json(call)}<|call|>"
+        f"<|channel|>commentary to=functions.{call.name} <|constrain|>json<|message|>{arguments_json(call)}<|call|>"
         for call in calls
     )
 
 
 def _harmony_results(results: Named) -> str:
     return "".join(
-        f"<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{writing.result_text(result)}<|end|>"
+        f"<|start|>functions.{name} to=assistant<|channel|>commentary<|message|>{result_text(result)}<|end|>"
         for name, result in results
     )
 
 
 def _react_calls(calls: Sequence[ToolCall], tools: object) -> str:
-    return "\n".join(f"Action: {call.name}\nAction Input: {writing.arguments_json(call)}" for call in calls)
+    return "\n".join(f"Action: {call.name}\nAction Input: {arguments_json(call)}" for call in calls)
 
 
 _TOOLS: Final = "You can call these tools, given as JSON Schemas:\n<tools>\n{tools}\n</tools>"
@@ -226,7 +295,7 @@ _FORMATS: Final = (
         descriptions.plain_function,
         "To call functions, write only a list of calls in Python's syntax, with all arguments named:\n"
         "[function_name1(name1=value1, name2=value2), function_name2()]",
-        lambda calls, tools: "[" + ", ".join(map(writing.python_call, calls)) + "]",
+        lambda calls, tools: "[" + ", ".join(map(python_call, calls)) + "]",
         _each("Result of the call: ", ""),
     ),
     ToolFormat(
@@ -238,9 +307,7 @@ _FORMATS: Final = (
         "[TOOL_CALLS]TOOL_NAME[ARGS]ARGUMENTS_OBJECT",
         _mistral_calls,
         lambda results: "".join(
-            "[TOOL_RESULTS]"
-            + writing.as_json({"name": name, "content": writing.result_text(result)})
-            + "[/TOOL_RESULTS]"
+            "[TOOL_RESULTS]" + as_json({"name": name, "content": result_text(result)}) + "[/TOOL_RESULTS]"
             for name, result in results
         ),
         ("[TOOL_RESULTS]",),
@@ -252,7 +319,7 @@ _FORMATS: Final = (
         descriptions.plain_function,
         "To call functions, write only a code block of calls in Python's syntax, with all arguments named:\n"
         "```tool_code\nfunction_name(name1=value1, name2=value2)\n```",
-        lambda calls, tools: "```tool_code\n" + "\n".join(map(writing.python_call, calls)) + "\n```",
+        lambda calls, tools: "```tool_code\n" + "\n".join(map(python_call, calls)) + "\n```",
         _each("```tool_output\n", "\n```"),
         ("```tool_output",),
     ),
@@ -263,7 +330,7 @@ _FORMATS: Final = (
         descriptions.gemma_declaration,
         'To call a tool, write its name and its arguments, texts between <|"|>:\n'
         '<|tool_call>call:TOOL_NAME{name1:<|"|>text<|"|>,name2:5}<tool_call|>',
-        lambda calls, tools: "".join(map(writing.gemma_call, calls)),
+        lambda calls, tools: "".join(map(gemma_call, calls)),
         _gemma4_results,
         ("<|tool_response>",),
     ),

@@ -5,12 +5,10 @@ from __future__ import annotations
 import re
 from typing import Final
 
-from .json_calls import argument_call
+from .bodies import argument_call
 from .marked_parser import joined
-from .offered import OfferedTools
-from .parsed import ParsedReasoning, Piece
-from .thinking import ThinkingScanner
-from .value_ends import Tokens
+from .offered import OfferedTools, ParsedReasoning, Piece
+from .value_ends import ThinkingScanner, Tokens
 
 _CONTROLS: Final = ("<|start|>", "<|channel|>", "<|message|>", "<|end|>", "<|call|>", "<|return|>", "<|constrain|>")
 _RECIPIENT: Final = re.compile(r"to=functions\.([^\s<]+)")

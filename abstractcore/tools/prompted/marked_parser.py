@@ -8,11 +8,8 @@ from dataclasses import dataclass, field, replace
 from typing import Final, Protocol
 
 from .bodies import CallBody
-from .markers import Marker, Markers
-from .offered import OfferedTools
-from .parsed import ParsedCall, Piece
-from .thinking import TAGS, ThinkingScanner
-from .value_ends import MORE
+from .offered import OfferedTools, ParsedCall, Piece
+from .value_ends import MORE, TAGS, Marker, Markers, ThinkingScanner
 
 FENCE: Final = "```"
 _VALUE: Final = re.compile(r"[{\[(]")

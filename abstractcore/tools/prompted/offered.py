@@ -1,10 +1,14 @@
-"""`OfferedTools`: the tools of a call, by the names that models write."""
+"""`OfferedTools`: the tools of a call, by the names that models write.
+
+What a parser finds in a model's text: calls, reasoning, and the protocol of parsers.
+"""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from typing import Any, Final, cast
+from dataclasses import dataclass
+from typing import Any, Final, Protocol, TypeAlias, cast
 
 from ...schema import JSONObject, ToolSpec
 
@@ -85,3 +89,46 @@ def _types(schema: object, root: JSONObject, depth: int) -> set[str]:
     found = [_types(choice, root, depth + 1) for choice in choices]
     none: set[str] = set()
     return none.union(*found) if all(found) else none
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedCall:
+    """A tool call found in text. `arguments_text` is JSON, or the model's text if it cannot be read as JSON.
+
+    `repair` describes what was wrong with the text of the call, such as "trailing comma".
+    """
+
+    name: str
+    arguments_text: str = "{}"
+    repair: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ParsedReasoning:
+    """Reasoning that the format marks as such: ReAct's thoughts, Harmony's analysis channel."""
+
+    text: str
+
+
+Piece: TypeAlias = str | ParsedCall | ParsedReasoning
+"""Text of the answer, a call, or reasoning."""
+
+
+class CallParser(Protocol):
+    """Finds calls in the text of one reply, however the text is split.
+
+    Text without a marker of the format is returned unchanged. White space between a text and a call is dropped.
+    """
+
+    @property
+    def cut_at(self) -> str | None:
+        """The marker of an invented tool result or turn: the text from there on was dropped."""
+        ...
+
+    def feed(self, text: str) -> list[Piece]:
+        """Returns text that is certainly not part of a call, and complete calls."""
+        ...
+
+    def finish(self, *, truncated: bool = False) -> list[Piece]:
+        """Returns the rest. A call without its end is completed, unless the reply is `truncated`: then it is text."""
+        ...

@@ -8,8 +8,7 @@ from typing import Any, Final, cast
 
 from .bodies import CallBody, Calls
 from .lenient_values import LenientReader, UnreadableError, as_json
-from .offered import OfferedTools
-from .parsed import ParsedCall
+from .offered import OfferedTools, ParsedCall
 from .value_ends import MORE, Tokens, ValueEnd
 
 _FIRST_CALL: Final = re.compile(r"\s*(?:[A-Za-z_][\w.-]*\s*\(?)?")

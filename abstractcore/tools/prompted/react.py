@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import Final
 
-from .json_calls import argument_call
+from .bodies import argument_call
 from .lenient_values import UnreadableError, as_json
 from .marked_parser import joined
-from .offered import OfferedTools
-from .parsed import ParsedCall, ParsedReasoning, Piece
+from .offered import OfferedTools, ParsedCall, ParsedReasoning, Piece
 from .pythonic_bodies import CallReader
-from .thinking import ThinkingScanner
-from .value_ends import MORE, ValueEnd
+from .value_ends import MORE, ThinkingScanner, ValueEnd
 
 _LABELS: Final = ("Thought:", "Action:", "Action Input:", "Final Answer:", "Observation:")
 _BEGINNINGS: Final = frozenset(label[:end] for label in _LABELS for end in range(1, len(label)))

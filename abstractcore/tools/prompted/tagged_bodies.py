@@ -10,8 +10,7 @@ from typing import Any, Final
 
 from .bodies import CallBody, Calls
 from .lenient_values import UnreadableError, as_json, read_json
-from .offered import OfferedTools, json_type
-from .parsed import ParsedCall
+from .offered import OfferedTools, ParsedCall, json_type
 from .value_ends import MORE, Tokens
 
 _LONGEST_HEAD: Final = 200

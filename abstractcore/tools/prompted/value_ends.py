@@ -1,10 +1,16 @@
-"""Finds where a value ends in text that arrives in pieces, visiting each character once."""
+"""Finds where a value ends in text that arrives in pieces, visiting each character once.
+
+`Markers`: recognises the beginning of a call, of an invented result or turn, in text that arrives in pieces.
+`ThinkingScanner`: follows reasoning that a server leaves in the text. A call in it is a thought about a call.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from functools import cache
-from typing import Final
+from types import MappingProxyType
+from typing import Final, NamedTuple
 
 MORE: Final = -1
 """The end of the piece was reached first."""
@@ -151,3 +157,104 @@ class ValueEnd:
 
     def _close(self, quote: str) -> None:
         self._quote, self._opened, self._run, self._before = "", 0, 0, quote
+
+
+_FENCE: Final = re.compile(r"```[\w+-]{0,20}[ \t]{0,4}\r?\n?[ \t\n]{0,8}")
+
+
+class Marker(NamedTuple):
+    """A marker that was found. `raw` is the text up to its end, with a code fence before it."""
+
+    text: str
+    raw: str
+
+
+class Markers:
+    """A set of markers, of which none is the beginning of another. Each may follow the opening of a code fence."""
+
+    __slots__ = ("_beginnings", "_first", "_markers", "visits")
+
+    def __init__(self, markers: tuple[str, ...]) -> None:
+        self._markers, self._beginnings = beginnings_of(markers)
+        self._first = _first_characters(markers)
+        self.visits = 0
+
+    def first(self, text: str, start: int) -> int:
+        """Returns the index of the first character that may begin a marker; the length of `text` if there is none."""
+        match = self._first.search(text, start)
+        end = match.start() if match is not None else len(text)
+        self.visits += end - start
+        return end
+
+    def found(self, text: str) -> Marker | None:
+        """Returns the marker that `text` is."""
+        self.visits += len(text)
+        if text in self._markers:
+            return Marker(text, text)
+        fence = _FENCE.match(text) if text[0] == "`" else None
+        if fence is not None and text[fence.end() :] in self._markers:
+            return Marker(text[fence.end() :], text)
+        return None
+
+    def may_begin(self, text: str) -> bool:
+        """Returns whether `text` is the beginning of a marker, or of a fence and a marker."""
+        self.visits += len(text)
+        if text in self._beginnings or text in ("`", "``"):
+            return True
+        if text[0] != "`" or text in self._markers:
+            return False
+        fence = _FENCE.match(text)
+        return fence is not None and (fence.end() == len(text) or text[fence.end() :] in self._beginnings)
+
+
+@cache
+def _first_characters(markers: tuple[str, ...]) -> re.Pattern[str]:
+    return re.compile("[" + re.escape("".join(sorted({marker[0] for marker in markers} | {"`"}))) + "]")
+
+
+TAGS: Final[Mapping[str, str]] = MappingProxyType({"<think>": "</think>", "<thinking>": "</thinking>"})
+"""Tags that open and close reasoning in the templates of Qwen3, DeepSeek R1, GLM, MiniMax M2 and Hermes 4."""
+_OPENING: Final = tuple(TAGS)
+
+
+class ThinkingScanner:
+    """Whether text that arrives in pieces is `inside` of reasoning. Without a closing tag all that follows is."""
+
+    __slots__ = ("_tags", "inside")
+
+    def __init__(self) -> None:
+        self.inside = False
+        self._tags = Tokens(_OPENING)
+
+    def open(self, tag: str) -> None:
+        """Begins reasoning that the tag `tag` opened."""
+        self.inside, self._tags = True, Tokens((TAGS[tag],))
+
+    def end(self, text: str, index: int) -> int:
+        """Returns the index behind the closing tag; the length of `text` without one."""
+        while index < len(text) and self.inside:
+            index = self._candidate(text, index)
+            if index < len(text) and self._tags.add(text[index]):
+                self.inside, self._tags = False, Tokens(_OPENING)
+            index += 1
+        return min(index, len(text))
+
+    def follow(self, text: str) -> None:
+        """Reads text in which reasoning may begin and end."""
+        index = 0
+        while index < len(text):
+            if self.inside:
+                index = self.end(text, index)
+                continue
+            index = self._candidate(text, index)
+            tag = self._tags.add(text[index]) if index < len(text) else ""
+            if tag:
+                self.open(tag)
+            index += 1
+
+    def _candidate(self, text: str, index: int) -> int:
+        """Returns the index of the next character that may belong to a tag."""
+        if self._tags.maybe:
+            return index
+        found = text.find("<", index)
+        return found if found >= 0 else len(text)

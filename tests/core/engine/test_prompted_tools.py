@@ -29,7 +29,7 @@ from abstractcore.schema import (
     ToolSpec,
 )
 from abstractcore.tools.prompted import TOOL_FORMATS, tool_format
-from abstractcore.tools.prompted.grammar import call_grammar
+from abstractcore.tools.prompted.descriptions import call_grammar
 
 WEATHER = ToolSpec("weather", "The weather.", {"type": "object", "properties": {"city": {"type": "string"}}})
 NEVER = ModelProfile(accepts=frozenset({"image"}), tools="never", tool_prompt="llama3")

@@ -6,7 +6,7 @@ import inspect
 
 import pytest
 
-from abstractcore.tools.docstrings import Documentation, documentation_of
+from abstractcore.tools.signatures import Documentation, documentation_of
 
 PROSE = "Weather for the next days.\n\nIt may be wrong."
 TEXTS = {"city": "Name of the city.", "days": "How many days,\nat most 7."}

@@ -23,7 +23,7 @@ from abstractcore import (
     ToolSpec,
     tool,
 )
-from abstractcore.tools.rules import _matches
+from abstractcore.tools.policy import _matches
 from tests.core.tools.loops import Way, calls, scripted
 from tests.properties import examples
 

@@ -39,7 +39,7 @@ from abstractcore.ports import Conversion
 from abstractcore.schema.source_texts import TextSource
 from abstractcore.stores.conversions import MemoryConversions
 from abstractcore.testing import ScriptedReply
-from abstractcore.tools.approval import Suspend
+from abstractcore.tools.policy import Suspend
 from abstractcore.verification.quote_checks import check_quotes
 from abstractcore.verification.quoted_answers import QuotedAnswer, parse_quoted_answer
 from abstractcore.verification.quoted_output import quoted_schema

@@ -26,7 +26,7 @@ from abstractcore.ports import Conversion
 from abstractcore.schema.source_texts import TextSource
 from abstractcore.stores.conversions import MemoryConversions
 from abstractcore.testing import ScriptedReply
-from abstractcore.tools.approval import Suspend
+from abstractcore.tools.policy import Suspend
 from abstractcore.verification.claim_checks import check_claims
 from abstractcore.verification.claims import MOST_CLAIMS
 from tests.core.tools.loops import WAYS, Way

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from abstractcore.schema import ToolChoice, ToolSpec
-from abstractcore.tools.prompted.grammar import call_grammar
+from abstractcore.tools.prompted.descriptions import call_grammar
 
 WEATHER = ToolSpec("weather", "", {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]})
 NOW = ToolSpec("now")
