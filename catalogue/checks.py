@@ -11,7 +11,7 @@ from abstractcore.catalogue.documents import Document
 from abstractcore.catalogue.provider_file import CatalogueProvider
 from abstractcore.catalogue.provider_models import ProviderModels
 from abstractcore.errors import ConfigurationError
-from abstractcore_providers.common.model_settings import check_setting_names
+from abstractcore_providers.common.endpoints import check_setting_names
 
 _PLACE = re.compile(r"^[^:]*:(\d+):\d+: ")
 

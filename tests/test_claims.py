@@ -31,7 +31,7 @@ from abstractcore.registry import Registry
 from abstractcore.stores.models import PACKAGED_MODELS, shown_size
 from abstractcore_media.audio.converting import _MAX_WHOLE_BYTES as WHOLE_RECORDING_BYTES
 from abstractcore_media.audio.converting import MAX_BYTES as RECORDING_BYTES
-from abstractcore_providers.common.google_file_store import CHUNK_BYTES
+from abstractcore_providers.common.google_files import CHUNK_BYTES
 from abstractcore_server.files.stored_files import _MOST_BYTES as UPLOAD_BYTES
 from abstractvision.drawing.motifs import motif_rows
 from abstractvoice.speakers.voices import voices

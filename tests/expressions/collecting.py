@@ -45,7 +45,7 @@ ARGUMENTS: Mapping[str, Mapping[str, Any]] = {
     "media/abstractcore_media/common/sniffing.py": {"signature": rb"\A.*TRUEVISION-XFILE"},
     "plugins/abstractmusic/abstractmusic/composing/wishes.py": {"word": "sea shanty"},
     "providers/abstractcore_providers/common/json_schemas/keywords.py": {"part": r"\(\?[=!<]|\\[1-9bB]|[$^]"},
-    "providers/abstractcore_providers/common/raw_arguments.py": {"key": "arguments"},
+    "providers/abstractcore_providers/common/conversations.py": {"key": "arguments"},
     "providers/abstractcore_providers/common/name_rules.py": {
         "first": "a-zA-Z_",
         "alphabet": "a-zA-Z0-9_.:-",

@@ -13,7 +13,7 @@ import pytest
 
 from abstractcore import Message, ModelReply, Price, ReasoningPart, ToolCall, ToolCallDelta, ToolResult, Usage
 from abstractcore.schema import ModelCall, TextPart, ToolSpec, deltas_of
-from abstractcore_providers.common.item_options import AS_RECEIVED
+from abstractcore_providers.common.call_options import AS_RECEIVED
 from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.formats.anthropic_messages import wire as anthropic
 from tests.providers.formats.cohere_chat import wire as cohere

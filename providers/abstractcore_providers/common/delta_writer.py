@@ -1,12 +1,18 @@
-"""Writes the deltas of one streamed reply: numbered in order, without lone surrogates in their texts."""
+"""Writes the deltas of one streamed reply: numbered in order, without lone surrogates in their texts.
+
+Collects what belongs to a body while it is written: warnings, and the texts of tool-call arguments to insert at the
+end.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
+from abstractcore import schema
 from abstractcore.schema import (
     NO_OPTIONS,
+    CallWarning,
     Citation,
     Delta,
     FinishReason,
@@ -21,6 +27,7 @@ from abstractcore.schema import (
     TextDelta,
     TextEnd,
     TextStart,
+    ToolCall,
     ToolCallDelta,
     ToolCallEnd,
     ToolCallStart,
@@ -29,10 +36,8 @@ from abstractcore.schema import (
     freeze_object,
 )
 
-from .json_reading import Object
-from .reasoning_origins import origin_of
-from .surrogates import PendingSurrogates
-from .unread_values import UnreadValues
+from .conversations import HOLE, origin_of, sent_text, written_with
+from .reading import Object, PendingSurrogates, UnreadValues
 
 Piece: TypeAlias = type[TextDelta] | type[ReasoningDelta] | type[ToolCallDelta]
 """The kind of block for each type of delta with a chunk of its content."""
@@ -225,3 +230,28 @@ class DeltaWriter:
     def _number(self) -> int:
         self.sequence += 1
         return self.sequence - 1
+
+
+@dataclass(slots=True)
+class BodyWriter:
+    """Collects the warnings and argument texts of one body.
+
+    Options are those for `provider`; `key` is the field for the arguments of a call. With `one_line`, as in the events
+    of a stream, argument texts contain no line breaks. `names` are those that the body has in place of the call's.
+    """
+
+    provider: str
+    key: str
+    one_line: bool = False
+    warnings: list[CallWarning] = field(default_factory=list[CallWarning])
+    names: schema.SentNames | None = None
+    arguments: list[str] = field(default_factory=list[str])
+
+    def json(self, body: Object) -> bytes:
+        """Returns the body as JSON, with the arguments' original texts."""
+        return written_with(body, self.key, self.arguments)
+
+    def put_arguments(self, body: Object, call: ToolCall, path: str) -> None:
+        """Puts the arguments of a call into its object."""
+        body[self.key] = HOLE
+        self.arguments.append(sent_text(call, path, self.warnings, one_line=self.one_line))

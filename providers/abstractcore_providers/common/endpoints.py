@@ -1,11 +1,15 @@
-"""Endpoints with a fixed base URL, and the usual kinds of authentication. No I/O."""
+"""Endpoints with a fixed base URL, and the usual kinds of authentication. No I/O.
+
+The headers of a request whose body is JSON. The hint for a wrong base URL of a server with OpenAI's formats. Applies
+a model's settings, from the catalogue or the user, to the dialect of its wire format.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import overload
+from collections.abc import Iterable, Mapping, Set
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 from urllib.parse import urlsplit
 
 from abstractcore.errors import (
@@ -17,8 +21,12 @@ from abstractcore.errors import (
     ProviderError,
 )
 from abstractcore.ports import Address, Auth, ProviderConfig, Runtime
-from abstractcore.schema import EMPTY, WireRequest
+from abstractcore.schema import EMPTY, FrozenDict, WireRequest
+from abstractcore.schema.base_error import shown
 from abstractcore.schema.wire import whole_base_url
+
+if TYPE_CHECKING:
+    from _typeshed import DataclassInstance
 
 _METHOD_NOT_ALLOWED = 405
 _VARIABLE = re.compile(r"\{([A-Z_]+)\}")
@@ -251,3 +259,70 @@ def check_url(url: str, source: str = "base_url") -> str:
             f"{source} has a query.", hint="Paths are appended to it: end it with the path, such as /v1."
         )
     return url
+
+
+JSON_HEADERS = cast("Mapping[str, str]", FrozenDict({"content-type": "application/json"}))
+
+
+RIGHT_ADDRESS = "Does base_url point to the API, including /v1?"
+"""The hint where something other than the API answers."""
+
+
+DialectT = TypeVar("DialectT", bound="DataclassInstance")
+
+
+def with_settings(dialect: DialectT, settings: Mapping[str, Any]) -> DialectT:
+    """Returns `dialect` with the fields in `settings`, such as those of `ModelProfile`; lists become sets.
+
+    Raises `ConfigurationError` for a name that is not a field, and for a value of another type than the field's.
+    """
+    if not settings:
+        return dialect
+    return replace(dialect, **{name: _value(dialect, name, value) for name, value in settings.items()})
+
+
+def setting_names(dialect: type[DataclassInstance]) -> frozenset[str]:
+    """Returns the names of the settings of models whose wire format has this class of dialects."""
+    return frozenset(field.name for field in fields(dialect))
+
+
+def check_setting_names(given: Iterable[str], known: Set[str], format_of: str) -> None:
+    """Raises `ConfigurationError`, with the nearest name, for a setting that the format of a provider does not know."""
+    for name in given:
+        if name not in known:
+            raise unknown_setting(name, known, format_of)
+
+
+def unknown_setting(name: str, known: Set[str], format_of: str = "") -> ConfigurationError:
+    """Returns the error for a setting that is not known."""
+    from difflib import get_close_matches
+
+    where = f" in the wire format of {format_of!r}" if format_of else ""
+    nearest = get_close_matches(name, sorted(known), 1, 0.6)
+    hint = f"The settings are {', '.join(sorted(known))}." if known else "It has no settings: remove it."
+    return ConfigurationError(
+        f"settings.{name}: no such setting{where}.", hint=f"Did you mean {nearest[0]!r}? {hint}" if nearest else hint
+    )
+
+
+def _value(dialect: DataclassInstance, name: str, value: Any) -> Any:
+    names = setting_names(type(dialect))
+    if name not in names:
+        raise unknown_setting(name, names)
+    present = getattr(dialect, name)
+    if isinstance(present, Set):
+        return _texts(name, value)
+    if type(value) is not type(present):
+        raise _wrong_type(name, type(present).__name__, value)
+    return value
+
+
+def _texts(name: str, value: Any) -> frozenset[str]:
+    items = cast("list[object]", value)
+    if not isinstance(value, list | tuple | Set) or not all(isinstance(item, str) for item in items):
+        raise _wrong_type(name, "a list of texts", items)
+    return frozenset(cast("list[str]", items))
+
+
+def _wrong_type(name: str, expected: str, value: object) -> ConfigurationError:
+    return ConfigurationError(f"settings.{name}: expected {expected}, got {shown(value)}.")

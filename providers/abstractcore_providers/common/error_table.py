@@ -1,10 +1,22 @@
-"""A vendor's errors as a table: the class of each code, type, status and wording, and how errors are rendered."""
+"""A vendor's errors as a table: the class of each code, type, status and wording, and how errors are rendered.
+
+What a JSON body, an event or a choice says of an error, in the shapes of all servers and gateways. Error classes of
+HTTP statuses, for responses that say no more, the same in all formats. The time a server asks to wait before a retry,
+read from and written to header fields (RFC 9110).
+
+Its message is read by `abstractcore.schema.wire`, which lists the shapes.
+
+Vendors may be more specific: by a code or a type in the body, by wording, or by a status of their own
+(`error_table.py`).
+"""
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from email.utils import parsedate_to_datetime
 from typing import Any, NamedTuple, TypeAlias
 
 from pydantic_core import to_json
@@ -12,11 +24,90 @@ from pydantic_core import to_json
 from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
-from abstractcore.schema.wire import status_message
+from abstractcore.schema.base_error import shown
+from abstractcore.schema.wire import error_message, failed_base, parsed, status_message
 
-from .error_statuses import class_of, complete
-from .json_reading import Object, read_answer
-from .retry_waits import wait_headers
+from .reading import Object, as_object, as_objects, count_of, read_answer, text_of
+from .response_bodies import states_error
+
+_LONGEST_WAIT = 10.0**9
+
+
+def read_wait(headers: Mapping[str, str]) -> float | None:
+    """Returns the seconds to wait, from milliseconds, seconds, or a date (relative to the response's date, as in RFC
+    9110).
+    """
+    milliseconds = _seconds(headers.get("retry-after-ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    value = headers.get("retry-after")
+    seconds = _seconds(value)
+    if seconds is not None or value is None:
+        return seconds
+    try:
+        sent = parsedate_to_datetime(headers["date"])
+        return max(0.0, (parsedate_to_datetime(value) - sent).total_seconds())
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return None
+
+
+def _seconds(value: str | None) -> float | None:
+    """Returns a finite number of at least zero; None for anything else."""
+    try:
+        number = float(value or "")
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def wait_headers(seconds: float | None) -> dict[str, str]:
+    """Returns the wait in whole seconds, and in milliseconds for clients that read them; rounded up."""
+    if seconds is None or not math.isfinite(seconds):
+        return {}
+    seconds = min(max(seconds, 0.0), _LONGEST_WAIT)
+    return {
+        "retry-after": str(math.ceil(seconds)),
+        "retry-after-ms": str(math.ceil(round(seconds * 1000, 3))),
+    }
+
+
+BY_STATUS: Mapping[int, type[ProviderError]] = {
+    400: errors.BadRequestError,
+    401: errors.AuthenticationError,
+    402: errors.QuotaError,
+    403: errors.AccessDeniedError,
+    404: errors.NotFoundError,
+    408: errors.RequestTimeoutError,
+    409: errors.OverloadedError,
+    424: errors.ServerError,
+    429: errors.RateLimitError,
+    499: errors.ServerError,
+    503: errors.OverloadedError,
+    504: errors.RequestTimeoutError,
+    529: errors.OverloadedError,
+}
+"""Statuses that differ from others of their range. 409 is a lock conflict (OpenAI's, Anthropic's and Cohere's clients
+retry it), 424 a failure of the model (Amazon, text-generation-inference), 499 a proxy that stopped waiting, 529
+overload (Anthropic's, adopted by others).
+"""
+
+
+def class_of(status: int | None) -> type[ProviderError]:
+    """Returns the error class of a status; None means an error in a successful response."""
+    known = BY_STATUS.get(status or 0)
+    if known is not None:
+        return known
+    return errors.BadRequestError if status is not None and 300 <= status < 500 else errors.ServerError
+
+
+def complete(error: ProviderError, response: WireResponse) -> ProviderError:
+    """Returns `error` with details from outside the body: the time to wait, and whether the URL redirects."""
+    if 300 <= response.status < 400:
+        error.hint = "The URL redirects, and API keys are not sent to another URL: pass the final one as base_url."
+    if error.retry_after is None:
+        error.retry_after = read_wait(response.headers)
+    return error
+
 
 ErrorClass: TypeAlias = type[ProviderError]
 NUMBER = r"(?:\d[\d,]{0,15})"
@@ -199,3 +290,93 @@ def failure(status: int, body: Object, error: AbstractCoreError, **headers: str)
     """Returns the response with this body, and the `retry-after` header of `error`."""
     response_headers = {"content-type": "application/json", **headers, **wait_headers(error.retry_after)}
     return WireResponse(status, response_headers, to_json(body))
+
+
+_INNER = ("error", "errors", "fault", "detail", "message")
+"""Where the object with the code and the type is."""
+_STATUSES = ("code", "status", "status_code", "statusCode")
+_DEEPEST = 6
+_ERROR_KIND = re.compile(r"error|exception|fail|invalid|limit|overload|denied|about:|://", re.IGNORECASE)
+_BASE_RESP: Mapping[int, type[ProviderError]] = {
+    1001: errors.RequestTimeoutError,
+    1002: errors.RateLimitError,
+    1004: errors.AuthenticationError,
+    1008: errors.QuotaError,
+    1026: errors.ContentFilterError,
+    1027: errors.ContentFilterError,
+    1039: errors.RateLimitError,
+    1041: errors.RateLimitError,
+    1042: errors.BadRequestError,
+    2013: errors.BadRequestError,
+    2045: errors.RateLimitError,
+    2049: errors.AuthenticationError,
+    2056: errors.QuotaError,
+}
+"""MiniMax's codes (https://platform.minimax.io/docs/api-reference/errorcode); others are failures of the server."""
+
+
+def reported_in(body: Any) -> ReportedError:
+    """Returns the error that a body, an event or a choice describes."""
+    excerpt = shown(body) if body else None
+    failed = failed_base(as_object(body))
+    if failed is not None:
+        code = count_of(failed, "status_code") or 0
+        message = text_of(failed, "status_msg") or None
+        return ReportedError(message, str(code), known=_BASE_RESP.get(code), excerpt=excerpt)
+    detail = error_object(body)
+    kind = text_of(detail, "type")
+    return ReportedError(
+        error_message(body),
+        text_of(detail, "code") or text_of(detail, "errorcode"),
+        kind if kind and kind != "error" else text_of(detail, "error_type"),
+        status=_status(detail),
+        excerpt=excerpt,
+    )
+
+
+def reports_error(event: Object, name: str = "message", marks: frozenset[str] = frozenset()) -> bool:
+    """Returns whether an event of a stream reports an error: it says so, or has a message and nothing of a reply.
+
+    `name` is the event's name, `marks` are the fields of the format's replies.
+    """
+    if name == "error" or states_error(event):
+        return True
+    kind = text_of(event, "type") or text_of(event, "event_type")
+    is_other = not marks.isdisjoint(event) or (kind is not None and _ERROR_KIND.search(kind) is None)
+    return not is_other and error_message(event) is not None
+
+
+def body_reports_error(data: Object) -> bool:
+    """Returns whether a body that is not a reply reports an error."""
+    return states_error(data) or error_message(data) is not None
+
+
+def error_object(body: Any) -> Object:
+    """Returns the fields of an error, with those of the objects around it where it has none of that name."""
+    return _error_object(body, 0)
+
+
+def _error_object(body: Any, depth: int) -> Object:
+    data = _first_object(body)
+    if depth < _DEEPEST:
+        for name in _INNER:
+            inner = data.get(name) if name == "errors" or not isinstance(data.get(name), list) else None
+            found = _first_object(inner)
+            if found:
+                return {**data, **_error_object(found, depth + 1)}
+    return data
+
+
+def _first_object(value: Any) -> Object:
+    value = parsed(value)
+    return (as_objects(value) or [{}])[0] if isinstance(value, list) else as_object(value)
+
+
+def _status(detail: Object) -> int | None:
+    """Returns the HTTP status in the fields of an error."""
+    for name in _STATUSES:
+        value = detail.get(name)
+        code = int(value) if isinstance(value, str) and re.fullmatch(r"[345]\d\d", value, re.ASCII) else value
+        if type(code) is int and 300 <= code < 600:
+            return code
+    return None

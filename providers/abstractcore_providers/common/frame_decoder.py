@@ -1,4 +1,7 @@
-"""Base of all stream decoders: frames are counted and parsed tolerantly, and errors name the frame."""
+"""Base of all stream decoders: frames are counted and parsed tolerantly, and errors name the frame.
+
+Frames a stream of server-sent events that may contain bare JSON: servers and gateways send errors that way.
+"""
 
 from __future__ import annotations
 
@@ -7,12 +10,12 @@ from collections.abc import Callable
 from typing import Any
 
 from abstractcore.errors import InvalidInputError, ServerError, StreamInterruptedError
+from abstractcore.framing import ServerSentEvent, ServerSentEventFramer
 from abstractcore.schema import Delta, SchemaError
 from abstractcore.schema.base_error import shown
 
 from .delta_writer import DeltaWriter
-from .json_reading import Cut, Object, read_answer, read_event
-from .unread_values import UNREAD, note_in
+from .reading import UNREAD, Cut, Object, note_in, read_answer, read_event
 
 
 class FrameDecoder(ABC):
@@ -102,3 +105,29 @@ class FrameDecoder(ABC):
 
     def _this_frame(self) -> str:
         return f"{self._frame} {self._count} of the stream"
+
+
+_OF_JSON = tuple(b'{}[], \t"')
+"""The first characters of a line that is bare JSON instead of a field of an event."""
+
+
+class EventFramer(ServerSentEventFramer):
+    """Splits a stream into events. Bare JSON, over one line or several, is the data of an event of its own."""
+
+    __slots__ = ("_bare",)
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._bare = False
+
+    def finish(self) -> list[ServerSentEvent]:
+        """Returns the bare JSON that the end of the stream completes; a truncated event is dropped."""
+        is_bare = self._bare or self._lines.rest()[:1] in (b"{", b"[")
+        return self.feed(b"\n\n") if is_bare else []
+
+    def _field(self, line: bytes) -> None:
+        if line[0] in _OF_JSON:
+            self._bare = True
+            self._add_data(line)
+        else:
+            super()._field(line)

@@ -1,20 +1,87 @@
 """Function tools and their calls as in OpenAI's chat format and similar ones: `{"type": "function", "function":
 {...}}`.
+
+Tool parameters: most vendors require an object schema, also for a tool without parameters. Schemas of answers: alone,
+or as in OpenAI's formats with a name, a description and `strict`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from typing import Any
 
-from abstractcore.schema import EMPTY, CallWarning, ToolCall, ToolSpec
+from abstractcore.schema import (
+    EMPTY,
+    CachePoint,
+    CallWarning,
+    JSONObject,
+    OutputSchema,
+    SchemaError,
+    ToolCall,
+    ToolSpec,
+    freeze_object,
+)
 
-from .item_options import read_options
-from .json_reading import Object, object_of, text_of
+from .call_options import read_options
+from .conversations import received_arguments
 from .json_schemas import SchemaRules
-from .raw_arguments import received_arguments
-from .reading import get_flag, get_object, get_text, name_the_rest
-from .tool_parameters import describe_tool, read_parameters, read_tool_spec, write_parameters
+from .reading import ErrorsAt, Object, as_object, get_flag, get_object, get_text, name_the_rest, object_of, text_of
+
+NO_PARAMETERS = freeze_object(
+    {
+        "type": "object",
+        "description": "No parameters.",
+        "properties": {},
+        "required": (),
+        "additionalProperties": False,
+    }
+)
+"""The schema that is sent for a tool without parameters. OpenAI's strict mode requires the keywords; the description
+distinguishes it from an equal schema of the caller's.
+"""
+
+
+def write_parameters(
+    tool: ToolSpec, path: str, rules: SchemaRules, warnings: list[CallWarning]
+) -> tuple[JSONObject, bool | None]:
+    """Returns the schema of the parameters of the tool at `path`, and whether they are strict; raises as `fit_tool`
+    does.
+    """
+    if tool.parameters and tool.parameters != NO_PARAMETERS:
+        from .json_schemas.fitting import fit_tool
+
+        return fit_tool(tool, path, rules, warnings)
+    if tool.parameters:
+        message = "it is the default for a tool without parameters"
+        warnings.append(CallWarning("no_effect", f"{path}.parameters", message, tool.parameters))
+    return NO_PARAMETERS, tool.strict
+
+
+def read_parameters(schema: JSONObject) -> JSONObject:
+    """Reads the parameters in a client's request; empty if the schema has none."""
+    same = len(schema) == len(NO_PARAMETERS) and freeze_object(schema) == NO_PARAMETERS
+    return EMPTY if same else schema
+
+
+def describe_tool(tool: ToolSpec) -> Object:
+    """Returns the name of a tool, and its description if it has one."""
+    return {"name": tool.name, "description": tool.description} if tool.description else {"name": tool.name}
+
+
+def read_tool_spec(
+    data: Object,
+    path: str,
+    parameters: JSONObject,
+    *,
+    strict: bool | None = None,
+    cache: CachePoint | None = None,
+    defer: bool = False,
+) -> ToolSpec:
+    """Reads the tool at `path` in a client's request; raises `InvalidInputError` with the path of what is wrong."""
+    with ErrorsAt(path):
+        name, description = get_text(data.get("name"), f"{path}.name"), text_of(data, "description") or ""
+        return ToolSpec(name, description, parameters, strict, cache=cache, defer=defer)
+
 
 _TOOL = frozenset({"type", "function"})
 _FUNCTION = frozenset({"name", "description", "parameters"})
@@ -91,3 +158,62 @@ def read_function_call(
         "" if arguments is None and not needs_arguments else get_text(arguments, f"{function_path}.arguments"),
         provider_options=read_options(call, known, provider),
     )
+
+
+_UNNAMED = "output"
+
+
+def bare_schema(output: OutputSchema, rules: SchemaRules, warnings: list[CallWarning]) -> JSONObject:
+    """Returns the schema adapted to these rules, with its name as title, and a warning for what cannot be sent.
+
+    Raises `InvalidInputError` for a schema that cannot be sent.
+    """
+    from .json_schemas.fitting import fit_output
+
+    sent, _ = fit_output(output, rules, warnings)
+    name = _name_of(sent)
+    if name != output.name:
+        message = "the name of a schema is sent only as its title"
+        warnings.append(CallWarning("name_left_out", "output.name", message, output.name, name))
+    if output.description is not None:
+        message = "a description is sent only within the schema"
+        warnings.append(CallWarning("description_left_out", "output.description", message, output.description))
+    if not output.strict:
+        warnings.append(CallWarning("always_strict", "output.strict", "schemas are always enforced", False, True))
+    return sent
+
+
+def named_schema(schema: Mapping[str, Any], path: str) -> OutputSchema:
+    """Reads a client's schema at `path`; raises `SchemaError` with the path of an invalid one."""
+    try:
+        return OutputSchema(_name_of(schema), schema)
+    except SchemaError as error:
+        raise SchemaError(error.message, error.path.replace("schema", path, 1)) from None
+
+
+def write_output(output: OutputSchema, rules: SchemaRules, warnings: list[CallWarning]) -> Object:
+    """Returns the adapted schema with its name, as in OpenAI's formats; raises `InvalidInputError` if it cannot be
+    sent.
+    """
+    from .json_schemas.fitting import fit_output
+
+    sent, strict = fit_output(output, rules, warnings)
+    described: Object = {} if output.description is None else {"description": output.description}
+    return {"name": output.name, **described, "schema": sent, "strict": strict}
+
+
+def read_output(value: Any, path: str) -> OutputSchema:
+    """Reads a client's schema with its name at `path`; raises `InvalidInputError` with the path of what is wrong."""
+    data = get_object(value, path)
+    with ErrorsAt(path):
+        return OutputSchema(
+            name=get_text(data.get("name"), f"{path}.name"),
+            schema=as_object(data.get("schema")),
+            description=text_of(data, "description"),
+            strict=get_flag(data, "strict", f"{path}.") or False,
+        )
+
+
+def _name_of(schema: Mapping[str, Any]) -> str:
+    title = schema.get("title")
+    return title if isinstance(title, str) else _UNNAMED

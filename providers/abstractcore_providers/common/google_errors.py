@@ -16,7 +16,6 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from .error_bodies import body_reports_error, error_object, reported_in
 from .error_table import (
     CHECK_KEY,
     CHECK_MODEL,
@@ -27,11 +26,14 @@ from .error_table import (
     ErrorRow,
     ErrorTable,
     ReportedError,
+    body_reports_error,
+    error_object,
     read_failure,
+    read_wait,
+    reported_in,
+    wait_headers,
 )
-from .json_reading import Object, as_object, as_objects, text_of
-from .retry_waits import read_wait, wait_headers
-from .surrogates import mend
+from .reading import Object, as_object, as_objects, mend, text_of
 
 RIGHT_ADDRESS = "Does base_url point to the API, including /v1beta?"
 """The hint where something other than the API answers."""

@@ -13,7 +13,6 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from .error_bodies import body_reports_error, error_object, reported_in
 from .error_table import (
     CHECK_KEY,
     CHECK_MODEL,
@@ -24,11 +23,13 @@ from .error_table import (
     ErrorRow,
     ErrorTable,
     ReportedError,
+    body_reports_error,
+    error_object,
     failure,
     read_failure,
+    reported_in,
 )
-from .json_reading import Object, count_of
-from .surrogates import mend
+from .reading import Object, count_of, mend
 
 _BAD_REQUEST_CODES = (
     "data_residency_mismatch",

@@ -15,12 +15,10 @@ from abstractcore.errors import ServerError
 from abstractcore.ports import FileChunk, FileId, FileToUpload, FileUpload, Operation, ProviderFile
 from abstractcore.schema import WireRequest, WireResponse
 
-from .file_operations import LIFETIME_SECONDS, delete_operation, path_of, read_operation, upload_operation
-from .json_headers import JSON_HEADERS
-from .json_reading import Object, as_object, count_of, text_of
-from .multipart import multipart
-from .openai_address import RIGHT_ADDRESS
+from .endpoints import JSON_HEADERS, RIGHT_ADDRESS
 from .openai_errors import error_in_body
+from .operations import LIFETIME_SECONDS, delete_operation, multipart, path_of, read_operation, upload_operation
+from .reading import Object, as_object, count_of, text_of
 from .response_bodies import read_body
 
 PART_BYTES = 32 << 20

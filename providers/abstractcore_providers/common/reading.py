@@ -1,10 +1,26 @@
-"""Strict reading of a client's JSON: errors name the path of what is wrong."""
+"""Reads JSON: tolerantly in responses of vendors, strictly in requests of clients.
+
+Tolerant reading of received JSON: each access states the expected type and returns None for any other. Strict reading
+of a client's JSON: errors name the path of what is wrong. Values of a response whose type is not that of their field:
+each becomes a warning of the reply. UTF-16 surrogates in texts that a server split within a character, joined when
+both halves arrive.
+
+The readers of a field note a value of any other type but null, which is a warning of the reply (`unread_values`).
+
+A value of another type is read as absent. Whoever decodes a response sets `UNREAD` to a dictionary for as long, and
+adds its warnings to the reply; the readers of fields add to it. It is set for the current thread or task alone, and
+without it, as when a client's request is read, nothing is noted.
+"""
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from contextvars import ContextVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar, cast
 
+import jiter
 from pydantic_core import PydanticSerializationError
 
 from abstractcore.errors import InvalidInputError
@@ -21,10 +37,224 @@ from abstractcore.schema import (
     freeze_object,
 )
 
-from .json_reading import Object, read_json
-
 if TYPE_CHECKING:
     from abstractcore.schema import Parsed
+
+UnreadValues: TypeAlias = dict[tuple[str, str], CallWarning]
+"""Warnings by the field and the type that was received: a stream may repeat them in each event."""
+UNREAD: ContextVar[UnreadValues | None] = ContextVar("unread_values", default=None)
+_TYPES: dict[Any, str] = {dict: "an object", list: "a list", str: "a text", bool: "true or false"}
+
+
+def note_unread(field: str, expected: str, value: Any) -> None:
+    """Notes that `field` has a `value` that is not what is `expected` of it; the value itself is not repeated."""
+    found = UNREAD.get()
+    if found is not None:
+        note_in(found, field, expected, value)
+
+
+def note_in(found: UnreadValues, field: str, expected: str, value: Any) -> None:
+    """Adds the warning that `field` has a `value` that is not what is `expected` of it."""
+    received = "null" if value is None else _TYPES.get(type(value), "a number")
+    if (field, received) not in found:
+        message = f"the provider sent {received} as {field!r} instead of {expected}"
+        found[field, received] = CallWarning("unexpected_type", field, message)
+
+
+_HALF = re.compile("[\ud800-\udfff]")
+
+
+def has_surrogates(text: str) -> bool:
+    """Whether `text` contains a surrogate."""
+    return not text.isascii() and _HALF.search(text) is not None
+
+
+def mend(text: str) -> str:
+    """Returns `text` with surrogate pairs joined and lone surrogates replaced by U+FFFD."""
+    if not has_surrogates(text):
+        return text
+    return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+
+
+class PendingSurrogates(dict[int, str]):
+    """Pending high surrogates of chunked texts, by block.
+
+    It is nearly always empty, which can be checked without a call.
+    """
+
+    def mend(self, block: int, piece: str) -> str:
+        """Returns the text that is complete after the chunk `piece` of the block."""
+        if block not in self and not has_surrogates(piece):
+            return piece
+        text = self.pop(block, "") + piece
+        if "\ud800" <= text[-1:] <= "\udbff":
+            self[block] = text[-1]
+            text = text[:-1]
+        return mend(text)
+
+    def rest(self, block: int) -> str:
+        """Returns U+FFFD if a surrogate of the block is pending at its end."""
+        return mend(self.pop(block, ""))
+
+
+Object: TypeAlias = dict[str, Any]
+Cut: TypeAlias = Mapping[str, "Cut"]
+"""Names of texts that a stream may split within a character, as a tree."""
+
+
+def read_json(data: bytes) -> Any:
+    """Parses a JSON text, including values that the schema rejects later; raises `ValueError`.
+
+    jiter is several times faster than the standard library, but rejects a byte order mark and lone surrogates, which
+    some servers send when they split text within a character.
+    """
+    try:
+        return jiter.from_json(data, allow_inf_nan=False)
+    except ValueError:
+        return _read_slowly(data, None)
+
+
+def read_answer(data: bytes, *, keep_surrogates: bool = False) -> Any:
+    """As `read_json`, for a provider's response: NaN and infinities become None, lone surrogates U+FFFD.
+
+    With `keep_surrogates`, surrogates are kept, for a stream whose next event may contain the other half.
+    """
+    try:
+        return jiter.from_json(data, allow_inf_nan=False)
+    except ValueError:
+        value = _read_slowly(data, _nothing)
+        return value if keep_surrogates else mended(value)
+
+
+def read_event(data: bytes, cut: Cut) -> Any:
+    """As `read_answer`, but keeps lone surrogates in the texts that `cut` names: the next event may contain the other
+    halves.
+
+    `cut` has an empty mapping for a text, and one of names for an object; lists in between are traversed.
+    """
+    try:
+        return jiter.from_json(data, allow_inf_nan=False)
+    except ValueError:
+        return mended(_read_slowly(data, _nothing), cut)
+
+
+def _read_slowly(data: bytes, constant: Callable[[str], Any] | None) -> Any:
+    try:
+        return json.loads(data.decode("utf-8-sig"), parse_constant=constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None
+
+
+def _nothing(constant: str) -> None:
+    return None
+
+
+def mended(value: Any, cut: Cut | None = None) -> Any:
+    """Replaces lone surrogates in the texts of a JSON value, except for those that `cut` names."""
+    if isinstance(value, str):
+        return mend(value) if cut is None or cut else value
+    if isinstance(value, list):
+        return [mended(item, cut or None) for item in cast("list[Any]", value)]
+    if isinstance(value, dict):
+        names = cut or {}
+        return {mend(key): mended(item, names.get(key)) for key, item in cast(Object, value).items()}
+    return value
+
+
+MAX_COUNT = 2**63
+
+
+def as_object(value: Any) -> Object:
+    """Returns `value` if it is an object, else an empty one."""
+    return value if isinstance(value, dict) else {}  # pyright: ignore[reportUnknownVariableType]
+
+
+def as_objects(value: Any) -> list[Object]:
+    """Returns the objects in a list; an empty list for anything else."""
+    if not isinstance(value, list):
+        return []
+    return [cast(Object, item) for item in cast("list[Any]", value) if isinstance(item, dict)]
+
+
+def object_of(data: Mapping[str, Any], key: str) -> Object:
+    """Returns the object at `key`; an empty one if there is none."""
+    value = data.get(key)
+    if isinstance(value, dict):
+        return value  # pyright: ignore[reportUnknownVariableType]
+    if value is not None:
+        note_unread(key, "an object", value)
+    return {}
+
+
+def objects_of(data: Mapping[str, Any], key: str) -> list[Object]:
+    """Returns the objects in the list at `key`; an object in place of the list is its only item."""
+    value = data.get(key)
+    if not isinstance(value, list):
+        if value is None:
+            return []
+        note_unread(key, "a list", value)
+        return [cast(Object, value)] if value and isinstance(value, dict) else []
+    items = cast("list[Any]", value)
+    objects = [cast(Object, item) for item in items if isinstance(item, dict)]
+    if len(objects) < len(items):
+        note_unread(key, "an object", next(item for item in items if not isinstance(item, dict)))
+    return objects
+
+
+def texts_of(data: Mapping[str, Any], key: str) -> list[str]:
+    """Returns the texts in the list at `key`."""
+    return _items_of(data, key, "a text", lambda item: isinstance(item, str))
+
+
+def counts_of(data: Mapping[str, Any], key: str) -> list[int]:
+    """Returns the counts in the list at `key`."""
+    return _items_of(data, key, "a count", _is_count)
+
+
+def _items_of(data: Mapping[str, Any], key: str, expected: str, is_expected: Callable[[Any], bool]) -> list[Any]:
+    value = data.get(key)
+    if not isinstance(value, list):
+        if value is not None:
+            note_unread(key, "a list", value)
+        return []
+    items = cast("list[Any]", value)
+    for item in items:
+        if not is_expected(item):
+            note_unread(key, expected, item)
+    return [item for item in items if is_expected(item)]
+
+
+def _is_count(value: Any) -> bool:
+    return type(value) is int and 0 <= value < MAX_COUNT
+
+
+def text_of(data: Object, key: str) -> str | None:
+    """Returns the text at `key`."""
+    value = data.get(key)
+    if isinstance(value, str):
+        return value
+    if value is not None:
+        note_unread(key, "a text", value)
+    return None
+
+
+def flag_of(data: Object, key: str) -> bool:
+    """Whether `key` is true."""
+    value = data.get(key)
+    if value is not None and not isinstance(value, bool):
+        note_unread(key, "true or false", value)
+    return value is True
+
+
+def count_of(data: Object, key: str) -> int | None:
+    """Returns the count at `key`: an integer that every JSON parser can represent, else None."""
+    value = data.get(key)
+    if type(value) is int and 0 <= value < MAX_COUNT:
+        return value
+    if value is not None:
+        note_unread(key, "a count", value)
+    return None
+
 
 T = TypeVar("T")
 

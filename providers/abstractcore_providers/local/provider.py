@@ -39,7 +39,7 @@ class LocalProvider:
         # Imported here: listing providers must load neither a wire format nor the code that runs processes.
         from abstractcore.ports import Price
 
-        from ..common.model_settings import check_setting_names
+        from ..common.endpoints import check_setting_names
         from ..formats.openai_chat import OpenAIChat
         from ..formats.openai_chat.dialect import LLAMA_CPP
         from .endpoint import LocalEndpoint

@@ -30,7 +30,7 @@ from abstractcore.schema import (
 )
 from abstractcore.schema.reprs import with_valid
 
-from ..common.json_reading import as_object, read_answer, text_of
+from ..common.reading import as_object, read_answer, text_of
 
 T = TypeVar("T")
 _DELTAS: tuple[type[Delta], ...] = get_args(Delta)

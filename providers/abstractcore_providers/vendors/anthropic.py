@@ -13,7 +13,7 @@ from types import MappingProxyType
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
-from ..common.model_settings import setting_names, with_settings
+from ..common.endpoints import setting_names, with_settings
 from .vendor_provider import VendorProvider
 
 _VERSION = "2026-10-21"

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
-from ..common.model_settings import setting_names, with_settings
+from ..common.endpoints import setting_names, with_settings
 from .vendor_provider import VendorProvider
 
 _ENCODABLE = frozenset({"image", "application/pdf"})

@@ -11,9 +11,8 @@ from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession, Terms
 from abstractcore.schema import EMPTY
 
-from ..common.endpoints import FixedEndpoint, base_url, check_filled, filled_url, key_auth
-from ..common.model_settings import check_setting_names
-from ..common.request_terms import region_of_host, request_terms
+from ..common.call_options import region_of_host, request_terms
+from ..common.endpoints import FixedEndpoint, base_url, check_filled, check_setting_names, filled_url, key_auth
 
 _USUAL_URL = "http://localhost:8000/v1"
 

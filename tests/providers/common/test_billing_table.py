@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from abstractcore.schema import Billing
 from abstractcore.testing import strategies
-from abstractcore_providers.common.billing_table import BillingTable, dollars_of, merged, tree_of
+from abstractcore_providers.common.response_bodies import BillingTable, dollars_of, merged, tree_of
 from tests.properties import examples
 
 TABLE = BillingTable(

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from abstractcore.schema import CachePoint, CallWarning
-from abstractcore_providers.common.cache_times import CacheTimes
+from abstractcore_providers.common.thinking import CacheTimes
 
 
 def fitted(asked: list[int | None]) -> tuple[list[int | None], list[tuple[Any, Any]]]:

@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore.schema import Message, ToolCall, ToolResult
-from abstractcore_providers.common.call_ids import ReceivedIds, SentCallIds, numbered
-from abstractcore_providers.common.item_options import AS_RECEIVED
+from abstractcore_providers.common.call_options import AS_RECEIVED
+from abstractcore_providers.common.conversations import ReceivedIds, SentCallIds, numbered
 from tests.properties import examples
 
 

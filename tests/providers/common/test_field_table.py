@@ -8,7 +8,7 @@ from hypothesis import given
 
 from abstractcore.schema import Sampling, SchemaError
 from abstractcore.testing import strategies
-from abstractcore_providers.common.field_table import FieldTable
+from abstractcore_providers.common.call_options import FieldTable
 from tests.properties import examples
 
 NAMES = {

@@ -7,7 +7,7 @@ import json
 import pytest
 
 from abstractcore.schema import FinishReason, ModelReply, TextPart, ToolCall
-from abstractcore_providers.common.finish_reasons import FinishReasons, calls_tools
+from abstractcore_providers.common.response_bodies import FinishReasons, calls_tools
 from abstractcore_providers.formats.registered import FORMATS
 from tests.providers.published import provider_of, response_of
 

@@ -16,7 +16,7 @@ from abstractcore.schema import (
     ToolResult,
     Usage,
 )
-from abstractcore_providers.common.format_warnings import FormatWarnings
+from abstractcore_providers.common.call_options import FormatWarnings
 
 WARNINGS = FormatWarnings("the test format")
 CALL = ModelCall("m", (Message.user("hi"),), modalities=("text",), parallel_tool_calls=False)

@@ -4,7 +4,7 @@ import pytest
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import NO_OPTIONS, CallWarning, TextPart
-from abstractcore_providers.common.item_options import name_options_left_out, read_options, with_options
+from abstractcore_providers.common.call_options import name_options_left_out, read_options, with_options
 
 PATH = "messages[0].parts[0]"
 MODELLED = frozenset({"type", "text", "cache"})

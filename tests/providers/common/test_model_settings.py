@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from abstractcore.errors import ConfigurationError
-from abstractcore_providers.common.model_settings import with_settings
+from abstractcore_providers.common.endpoints import with_settings
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from abstractcore.schema import CallWarning, Message, ModelCall, ReasoningPart, TextPart, ToolCall
-from abstractcore_providers.common.reordering import in_order
+from abstractcore_providers.common.conversations import in_order
 from abstractcore_providers.formats.registered import FORMATS
 
 ORDER: dict[type[Any], int] = {ReasoningPart: 0, TextPart: 1, ToolCall: 2}

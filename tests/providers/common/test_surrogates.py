@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from abstractcore_providers.common.surrogates import PendingSurrogates, has_surrogates, mend
+from abstractcore_providers.common.reading import PendingSurrogates, has_surrogates, mend
 from tests.properties import examples
 
 HIGHS, LOWS = ["\ud800", "\ud83d", "\udbff"], ["\udc00", "\ude00", "\udfff"]

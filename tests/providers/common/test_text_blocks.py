@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from abstractcore_providers.common.text_blocks import append_block, as_content
+from abstractcore_providers.common.conversations import append_block, as_content
 
 
 def blocks_of(*given: dict[str, Any]) -> list[dict[str, Any]]:

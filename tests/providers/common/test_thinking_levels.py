@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from abstractcore.schema import CallWarning
-from abstractcore_providers.common.thinking_levels import nearest_level
+from abstractcore_providers.common.thinking import nearest_level
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from abstractcore.schema import Usage
-from abstractcore_providers.common.usage_table import UsageTable
+from abstractcore_providers.common.response_bodies import UsageTable
 from tests.properties import examples
 
 NAMES = {

@@ -25,8 +25,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import check_call_losses, check_encode_again
 from abstractcore_providers.common import json_schemas, request_limits
-from abstractcore_providers.common.request_limits import PairsLimit, RequestLimits, TextLimit
-from abstractcore_providers.common.within_limits import within_limits
+from abstractcore_providers.common.request_limits import PairsLimit, RequestLimits, TextLimit, within_limits
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages
 from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from abstractcore_providers.formats.cohere_chat import CohereChat

@@ -10,7 +10,7 @@ import pytest
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.ports import ProviderConfig
 from abstractcore.schema import Encoded, Message, ModelCall, Sampling, ToolSpec
-from abstractcore_providers.common.sampling_options import SAMPLING_OPTIONS
+from abstractcore_providers.common.call_options import SAMPLING_OPTIONS
 from abstractcore_providers.plugin import register_providers
 from tests.providers.formats.openai_chat.wire import faults
 from tests.providers.sessions import Services

@@ -8,8 +8,8 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning
 
-from ...common.claude_thinking import BINDING_BETA
-from ...common.json_reading import Object, as_object, as_objects
+from ...common.reading import Object, as_object, as_objects
+from ...common.thinking import BINDING_BETA
 
 _HEADER = "anthropic-beta"
 _OF_TOOLS = {"computer_20250124": "computer-use-2025-01-24", "computer_20251124": "computer-use-2025-11-24"}

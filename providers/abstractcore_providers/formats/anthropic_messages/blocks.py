@@ -18,9 +18,9 @@ from abstractcore.schema import (
     to_data,
 )
 
-from ...common.item_options import read_options
-from ...common.json_reading import Object, text_of
-from ...common.raw_arguments import HOLE
+from ...common.call_options import read_options
+from ...common.conversations import HOLE
+from ...common.reading import Object, text_of
 from .block_fields import BLOCK_FIELDS
 from .citations import citations_to_ours
 from .hosted_tools import result_text

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from abstractcore.schema import EMPTY, CallWarning, Citation, JSONObject, TextPart
 
-from ...common.json_reading import Object, count_of, objects_of, text_of
+from ...common.reading import Object, count_of, objects_of, text_of
 
 _DOCUMENT = ("cited_text", "document_title", "start", "end")
 _SEARCH = ("cited_text", "source", "title", "start", "end")

@@ -15,10 +15,10 @@ from abstractcore.schema import (
     ToolSpec,
 )
 
+from ...common.call_options import with_options
+from ...common.conversations import is_plain
 from ...common.data_urls import content_of, kept_id, write_base64
-from ...common.item_options import with_options
-from ...common.json_reading import Object
-from ...common.text_blocks import is_plain
+from ...common.reading import Object
 from .block_fields import BLOCK_FIELDS
 from .vocabulary import WARNINGS, cache_to_theirs
 from .writing import RequestState

@@ -6,12 +6,9 @@ from typing import Any
 
 from abstractcore.schema import ModelReply, Part, ToolCall, WireResponse
 
-from ...common.call_ids import ReceivedIds
-from ...common.finish_reasons import calls_tools
-from ...common.json_reading import Object, as_object, object_of, objects_of, text_of
-from ...common.raw_arguments import WrittenArguments, received_arguments
-from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
+from ...common.conversations import ReceivedIds, WrittenArguments, origin_of, received_arguments
+from ...common.reading import Object, as_object, object_of, objects_of, text_of
+from ...common.response_bodies import calls_tools, fitting_reply, no_reply, read_body, states_error
 from .blocks import CALLS, read_block
 from .dialect import MessagesDialect
 from .errors import RIGHT_ADDRESS, error_in_body

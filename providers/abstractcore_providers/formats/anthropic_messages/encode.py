@@ -8,24 +8,23 @@ from dataclasses import dataclass
 from abstractcore import schema
 from abstractcore.schema import CallWarning, Encoded, JSONObject, ModelCall, WireRequest
 
-from ...common.claude_thinking import (
+from ...common.call_options import duplicate_option_error, options_for, write_sampling
+from ...common.conversations import written_with
+from ...common.endpoints import JSON_HEADERS
+from ...common.json_schemas import ANTHROPIC
+from ...common.reading import Object, as_object
+from ...common.request_limits import ANTHROPIC as LIMITS
+from ...common.request_limits import within_limits
+from ...common.thinking import (
     EFFORTS,
     Thinking,
     ThinkingOption,
     has_thinking,
     highest_effort_without_thinking,
+    nearest_level,
     read_claude_thinking,
     write_claude_thinking,
 )
-from ...common.json_headers import JSON_HEADERS
-from ...common.json_reading import Object, as_object
-from ...common.json_schemas import ANTHROPIC
-from ...common.provider_options import duplicate_option_error, options_for
-from ...common.raw_arguments import written_with
-from ...common.request_limits import ANTHROPIC as LIMITS
-from ...common.sampling_options import write_sampling
-from ...common.thinking_levels import nearest_level
-from ...common.within_limits import within_limits
 from .betas import betas_to_theirs
 from .dialect import MessagesDialect
 from .outputs import has_output, output_to_theirs

@@ -12,7 +12,6 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ContextOverflowError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ...common.error_bodies import body_reports_error, error_object, reported_in
 from ...common.error_table import (
     CHECK_KEY,
     CHECK_MODEL,
@@ -23,11 +22,13 @@ from ...common.error_table import (
     ErrorRow,
     ErrorTable,
     ReportedError,
+    body_reports_error,
+    error_object,
     failure,
     read_failure,
+    reported_in,
 )
-from ...common.json_reading import Object, as_object, text_of
-from ...common.surrogates import mend
+from ...common.reading import Object, as_object, mend, text_of
 
 RIGHT_ADDRESS = "Does base_url point to the API, including /v1?"
 """The hint where something other than the API answers."""

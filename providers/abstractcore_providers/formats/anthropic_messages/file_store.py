@@ -13,16 +13,16 @@ from abstractcore.errors import ServerError
 from abstractcore.ports import FileChunk, FileId, FileToUpload, FileUpload, Operation, ProviderFile
 from abstractcore.schema import WireRequest, WireResponse
 
-from ...common.file_operations import (
+from ...common.operations import (
     LIFETIME_SECONDS,
     delete_operation,
+    multipart,
     path_of,
     read_operation,
     seconds_between,
     upload_operation,
 )
-from ...common.json_reading import as_object, count_of, text_of
-from ...common.multipart import multipart
+from ...common.reading import as_object, count_of, text_of
 from ...common.response_bodies import read_body
 from .errors import RIGHT_ADDRESS, error_in_body
 

@@ -9,7 +9,7 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import CallWarning, HostedTool, HostedToolKind, TextPart
 
-from ...common.json_reading import Object, as_object, as_objects, objects_of, text_of
+from ...common.reading import Object, as_object, as_objects, objects_of, text_of
 
 TOOL_SEARCH = "tool_search_tool_"
 """The beginning of the types and names of the tools that search deferred tools."""

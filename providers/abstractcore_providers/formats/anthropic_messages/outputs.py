@@ -6,10 +6,9 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, OutputSchema
 
-from ...common.json_reading import Object, as_object
+from ...common.function_tools import bare_schema, named_schema
 from ...common.json_schemas import ANTHROPIC
-from ...common.output_schemas import bare_schema, named_schema
-from ...common.reading import get_object
+from ...common.reading import Object, as_object, get_object
 
 _PATH = "output_config.format.schema"
 

@@ -8,10 +8,9 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
-from ...common.claude_thinking import Thinking, has_thinking, read_claude_thinking
-from ...common.json_reading import Object, as_object
-from ...common.reading import get_flag, get_list, get_object, get_text, read_call
-from ...common.reasoning_origins import origin_of
+from ...common.conversations import origin_of
+from ...common.reading import Object, as_object, get_flag, get_list, get_object, get_text, read_call
+from ...common.thinking import Thinking, has_thinking, read_claude_thinking
 from .betas import betas_to_ours
 from .dialect import MessagesDialect
 from .outputs import has_output, output_to_ours

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from urllib.parse import quote, unquote
 
-from ...common.json_reading import Object
+from ...common.reading import Object
 
 VERSION = "anthropic_version"
 """The field with the version, which is a header elsewhere."""

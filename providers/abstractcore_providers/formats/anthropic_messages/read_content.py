@@ -8,10 +8,9 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Blob, ContentPart, DocumentPart, ImagePart, OpaquePart, Part, SchemaError, TextPart
 
+from ...common.call_options import read_options
 from ...common.data_urls import read_base64
-from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, text_of
-from ...common.reading import error_at, get_filled, get_object, get_text
+from ...common.reading import Object, as_object, error_at, get_filled, get_object, get_text, text_of
 from .block_fields import BLOCK_FIELDS
 from .content import IMAGE_TYPES, PDF, PLAIN
 from .vocabulary import cache_to_ours

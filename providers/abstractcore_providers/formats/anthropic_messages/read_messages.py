@@ -8,11 +8,12 @@ from typing import Any, cast
 
 from abstractcore.schema import NO_OPTIONS, CallWarning, ContentPart, Message, Part, ProviderOptions, Role, ToolResult
 
-from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object
-from ...common.raw_arguments import WrittenArguments
+from ...common.call_options import read_options
+from ...common.conversations import WrittenArguments
 from ...common.reading import (
     ErrorsAt,
+    Object,
+    as_object,
     get_flag,
     get_list,
     get_object,

@@ -6,9 +6,9 @@ from collections.abc import Iterable
 
 from abstractcore.schema import CallWarning, ModelReply, Part, ReasoningPart, Rendered, TextPart, ToolCall
 
-from ...common.item_options import name_options_left_out, with_options
-from ...common.json_reading import Object
-from ...common.raw_arguments import HOLE, written_with
+from ...common.call_options import name_options_left_out, with_options
+from ...common.conversations import HOLE, written_with
+from ...common.reading import Object
 from .block_fields import BLOCK_FIELDS
 from .blocks import input_text, write_own
 from .citations import citation_to_theirs, cited_blocks, spanned_citations

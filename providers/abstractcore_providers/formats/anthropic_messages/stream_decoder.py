@@ -9,12 +9,11 @@ import jiter
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import Delta, ProviderOptions, TextDelta, Usage
 
-from ...common.call_ids import ReceivedIds
-from ...common.error_bodies import reports_error
+from ...common.call_options import read_options
+from ...common.conversations import ReceivedIds, arguments_piece
+from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, count_of, mended, object_of, text_of
-from ...common.raw_arguments import arguments_piece
+from ...common.reading import Object, as_object, count_of, mended, object_of, text_of
 from .block_fields import BLOCK_FIELDS
 from .blocks import read_block
 from .citations import citation_to_ours

@@ -27,7 +27,7 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
-from ...common.json_reading import Object
+from ...common.reading import Object
 from .blocks import own_block
 from .citations import spanned_citations
 from .dialect import MessagesDialect

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abstractcore.schema import Citation
 
-from ...common.json_reading import Object, mended, text_of
-from ...common.raw_arguments import received_arguments
+from ...common.conversations import received_arguments
+from ...common.reading import Object, mended, text_of
 
 _IMPLIED = {"text_delta": "text", "thinking_delta": "thinking"}
 

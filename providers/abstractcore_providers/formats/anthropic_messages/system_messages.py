@@ -11,9 +11,9 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, Message, TextPart
 
-from ...common.item_options import name_options_left_out
-from ...common.json_reading import Object, as_object
-from ...common.text_blocks import as_content
+from ...common.call_options import name_options_left_out
+from ...common.conversations import as_content
+from ...common.reading import Object, as_object
 from .block_fields import BLOCK_FIELDS
 from .content import append_block, write_content
 from .dialect import MessagesDialect

@@ -7,8 +7,7 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, ToolChoice, to_data
 
-from ...common.json_reading import Object
-from ...common.reading import get_flag, get_object, get_text
+from ...common.reading import Object, get_flag, get_object, get_text
 
 _CHOICES = {ToolChoice("auto"): "auto", ToolChoice("none"): "none", ToolChoice("required"): "any"}
 _AUTO = ToolChoice("auto")

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from abstractcore.schema import HostedToolCall, HostedToolResult, Message, Part
 
-from ...common.json_reading import Object, as_object, as_objects, text_of
+from ...common.reading import Object, as_object, as_objects, text_of
 from .hosted_tools import TOOL_SEARCH
 
 LEFT_OUT = "a tool search can be repeated only together with the tool search and all tools that it found"

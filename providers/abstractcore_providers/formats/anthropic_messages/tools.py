@@ -8,10 +8,9 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, HostedTool, ModelCall, ToolSpec, to_data
 
-from ...common.json_reading import Object, as_object, text_of
+from ...common.function_tools import describe_tool, read_parameters, read_tool_spec, write_parameters
 from ...common.json_schemas import ANTHROPIC
-from ...common.reading import ErrorsAt, get_flag, get_object, name_the_rest
-from ...common.tool_parameters import describe_tool, read_parameters, read_tool_spec, write_parameters
+from ...common.reading import ErrorsAt, Object, as_object, get_flag, get_object, name_the_rest, text_of
 from .content import with_cache
 from .hosted_tools import TOOL_SEARCH, hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
 from .vocabulary import cache_to_ours

@@ -20,7 +20,7 @@ from abstractcore.schema import (
     WireResponse,
 )
 
-from ...common.event_framer import EventFramer
+from ...common.frame_decoder import EventFramer
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
 from .decode import decode
@@ -95,7 +95,7 @@ class AnthropicMessages:
     @property
     def operations(self) -> Operations:
         """Returns the operations: `count_tokens` and `list_models`."""
-        from ...common.model_lists import LIST_MODELS, ModelListing
+        from ...common.operations import LIST_MODELS, ModelListing
 
         # https://platform.claude.com/docs/en/api/models-list
         models = ModelListing(

@@ -11,9 +11,8 @@ from dataclasses import replace
 
 from abstractcore.schema import Billing, SeparateUsage, Usage
 
-from ...common.billing_table import BillingTable, merged
-from ...common.json_reading import Object, object_of, objects_of, text_of
-from ...common.usage_table import UsageTable
+from ...common.reading import Object, object_of, objects_of, text_of
+from ...common.response_bodies import BillingTable, UsageTable, merged
 
 USAGE = UsageTable(
     {

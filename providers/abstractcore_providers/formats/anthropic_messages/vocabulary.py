@@ -6,11 +6,10 @@ from typing import Any
 
 from abstractcore.schema import CachePoint, CallWarning, FinishReason, JSONObject, Sampling, SchemaError
 
-from ...common.cache_times import CACHE_TIMES
-from ...common.field_table import FieldTable
-from ...common.finish_reasons import FinishReasons
-from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object, as_object
+from ...common.call_options import FieldTable, FormatWarnings
+from ...common.reading import Object, as_object
+from ...common.response_bodies import FinishReasons
+from ...common.thinking import CACHE_TIMES
 from .usage import BILLING
 
 FINISH_REASONS = FinishReasons(

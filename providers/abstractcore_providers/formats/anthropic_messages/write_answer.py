@@ -7,11 +7,10 @@ from dataclasses import dataclass
 
 from abstractcore.schema import CallWarning, OpaquePart, Part, ReasoningPart, TextPart, ToolCall
 
-from ...common.call_ids import SentCallIds
-from ...common.claude_thinking import NOT_REPLAYED
-from ...common.item_options import name_options_left_out
-from ...common.json_reading import Object
-from ...common.raw_arguments import HOLE
+from ...common.call_options import name_options_left_out
+from ...common.conversations import HOLE, SentCallIds
+from ...common.reading import Object
+from ...common.thinking import NOT_REPLAYED
 from .blocks import input_text, write_own
 from .citations import cited_blocks, own_citation
 from .content import append_block, with_cache, with_extras

@@ -10,12 +10,9 @@ from typing import Any, cast
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, ContentPart, ModelCall, OpaquePart, Part, ToolResult
 
-from ...common.call_ids import SentCallIds
-from ...common.conversations import refuse_system_only, refuse_unanswered_calls
-from ...common.item_options import with_options
-from ...common.json_reading import Object
-from ...common.reasoning_origins import origin_of
-from ...common.text_blocks import as_content
+from ...common.call_options import with_options
+from ...common.conversations import SentCallIds, as_content, origin_of, refuse_system_only, refuse_unanswered_calls
+from ...common.reading import Object
 from .block_fields import MESSAGE_FIELDS
 from .content import append_block, with_extras, write_content
 from .dialect import MessagesDialect

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 from abstractcore.schema import CallWarning
 
-from ...common.cache_times import CacheTimes
+from ...common.thinking import CacheTimes
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abstractcore.schema import CachePoint
 
-from ...common.cache_times import CACHE_TIMES
-from ...common.json_reading import Object
+from ...common.reading import Object
+from ...common.thinking import CACHE_TIMES
 
 
 def write_cache(cache: CachePoint) -> Object:

@@ -8,7 +8,7 @@ from itertools import groupby
 
 from abstractcore.schema import CallWarning, Citation, TextPart
 
-from ...common.json_reading import Object, count_of, object_of, objects_of, text_of
+from ...common.reading import Object, count_of, object_of, objects_of, text_of
 
 _START, _END = "start", "end"
 

@@ -5,12 +5,9 @@ from __future__ import annotations
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import ModelReply, OpaquePart, Part, SchemaError, ToolCall, WireResponse
 
-from ...common.call_ids import ReceivedIds
-from ...common.finish_reasons import calls_tools
-from ...common.json_reading import Object, as_object, object_of, objects_of, text_of
-from ...common.raw_arguments import WrittenArguments
-from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
+from ...common.conversations import ReceivedIds, WrittenArguments, origin_of
+from ...common.reading import Object, as_object, object_of, objects_of, text_of
+from ...common.response_bodies import calls_tools, fitting_reply, no_reply, read_body, states_error
 from .errors import RIGHT_ADDRESS, error_in_body
 from .media_blocks import MEDIA_KINDS
 from .read_blocks import INPUT, BlockReader

@@ -21,16 +21,14 @@ from abstractcore.schema import (
     WireRequest,
 )
 
-from ...common.cache_times import CacheTimes
-from ...common.call_ids import SentCallIds
-from ...common.json_headers import JSON_HEADERS
-from ...common.json_reading import Object
+from ...common.call_options import options_for, write_sampling
+from ...common.conversations import SentCallIds, written_with
+from ...common.endpoints import JSON_HEADERS
 from ...common.json_schemas import BEDROCK
-from ...common.provider_options import options_for
-from ...common.raw_arguments import written_with
+from ...common.reading import Object
 from ...common.request_limits import BEDROCK as LIMITS
-from ...common.sampling_options import write_sampling
-from ...common.within_limits import within_limits
+from ...common.request_limits import within_limits
+from ...common.thinking import CacheTimes
 from .dialect import ConverseDialect
 from .model_fields import check_thinking, fit_thinking, forbid_tools, write_thinking, write_top_k
 from .provider_options import add_provider_options

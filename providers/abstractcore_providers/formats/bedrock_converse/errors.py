@@ -12,8 +12,6 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ...common.error_bodies import body_reports_error, reported_in
-from ...common.error_statuses import class_of
 from ...common.error_table import (
     NUMBER,
     SHORTEN,
@@ -21,11 +19,13 @@ from ...common.error_table import (
     ErrorRow,
     ErrorTable,
     ReportedError,
+    body_reports_error,
+    class_of,
     failure,
     read_failure,
+    reported_in,
 )
-from ...common.json_reading import Object, as_object, count_of, text_of
-from ...common.surrogates import mend
+from ...common.reading import Object, as_object, count_of, mend, text_of
 
 RIGHT_ADDRESS = "Does base_url point to Bedrock's runtime?"
 """The hint where something other than the API answers."""

@@ -24,12 +24,10 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ...common.cache_times import CacheTimes
-from ...common.claude_thinking import NOT_REPLAYED
+from ...common.call_options import name_options_left_out, reasoning_left_out, with_options_for
+from ...common.conversations import WrittenArguments, own_text, sent_text
 from ...common.data_urls import read_base64
-from ...common.format_warnings import reasoning_left_out
-from ...common.item_options import name_options_left_out, with_options_for
-from ...common.raw_arguments import WrittenArguments, own_text, sent_text
+from ...common.thinking import NOT_REPLAYED, CacheTimes
 from .block_fields import BLOCK_FIELDS
 from .citations import fit_citations
 from .media_blocks import check_media

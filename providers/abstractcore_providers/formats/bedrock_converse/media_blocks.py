@@ -9,10 +9,9 @@ from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, MediaPart, VideoPart
 from abstractcore.schema.base_error import shown_address
 
+from ...common.call_options import fields_for, read_options
 from ...common.data_urls import read_base64
-from ...common.item_options import fields_for, read_options
-from ...common.json_reading import Object, text_of
-from ...common.reading import get_filled, get_object, get_text, name_the_rest
+from ...common.reading import Object, get_filled, get_object, get_text, name_the_rest, text_of
 from .block_fields import BLOCK_FIELDS
 from .vocabulary import PROVIDER
 

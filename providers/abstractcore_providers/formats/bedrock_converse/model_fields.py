@@ -9,19 +9,19 @@ from typing import Any, cast, get_args
 
 from abstractcore.schema import CallWarning, ModelCall, ThinkingLevel, ToolChoice
 
-from ...common.claude_thinking import (
+from ...common.call_options import duplicate_option_error
+from ...common.reading import Object, as_object, count_of
+from ...common.thinking import (
     BINDING_BETA,
     EFFORTS,
     Thinking,
     ThinkingOption,
     has_thinking,
     highest_effort_without_thinking,
+    nearest_level,
     read_claude_thinking,
     write_claude_thinking,
 )
-from ...common.json_reading import Object, as_object, count_of
-from ...common.provider_options import duplicate_option_error
-from ...common.thinking_levels import nearest_level
 from .dialect import ConverseDialect, ThinkingField, TopKField
 from .vocabulary import PROVIDER
 

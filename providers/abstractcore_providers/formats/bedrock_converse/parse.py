@@ -9,10 +9,18 @@ from urllib.parse import unquote, urlsplit
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, OutputSchema, Parsed, WireRequest
 
-from ...common.json_reading import Object, as_object, read_json, text_of
-from ...common.raw_arguments import WrittenArguments
-from ...common.reading import ErrorsAt, get_group, get_list, get_object, read_call
-from ...common.reasoning_origins import origin_of
+from ...common.conversations import WrittenArguments, origin_of
+from ...common.reading import (
+    ErrorsAt,
+    Object,
+    as_object,
+    get_group,
+    get_list,
+    get_object,
+    read_call,
+    read_json,
+    text_of,
+)
 from .dialect import ConverseDialect
 from .model_fields import OUTPUT, take_forbidden_tools, take_thinking, take_top_k
 from .provider_options import is_json_schema, options_left

@@ -6,8 +6,8 @@ from typing import Any
 
 from abstractcore.errors import InvalidInputError
 
-from ...common.json_reading import Object, as_object
-from ...common.provider_options import duplicate_option_error
+from ...common.call_options import duplicate_option_error
+from ...common.reading import Object, as_object
 from .dialect import ConverseDialect
 from .model_fields import FIELDS, OUTPUT, reads_a_field
 from .vocabulary import PROVIDER

@@ -23,11 +23,20 @@ from abstractcore.schema import (
     ToolResult,
 )
 
+from ...common.call_options import read_options
+from ...common.conversations import WrittenArguments, arguments_text
 from ...common.data_urls import read_base64
-from ...common.item_options import read_options
-from ...common.json_reading import Object, object_of, objects_of, text_of
-from ...common.raw_arguments import WrittenArguments, arguments_text
-from ...common.reading import error_at, get_list, get_object, get_text, name_the_rest
+from ...common.reading import (
+    Object,
+    error_at,
+    get_list,
+    get_object,
+    get_text,
+    name_the_rest,
+    object_of,
+    objects_of,
+    text_of,
+)
 from .block_fields import BLOCK_FIELDS
 from .cache_points import read_cache
 from .citations import read_cited

@@ -18,10 +18,10 @@ from abstractcore.schema import (
     ToolCall,
 )
 
-from ...common.billing_table import merged
-from ...common.item_options import with_options_for
-from ...common.json_reading import Object
-from ...common.raw_arguments import written_with
+from ...common.call_options import with_options_for
+from ...common.conversations import written_with
+from ...common.reading import Object
+from ...common.response_bodies import merged
 from .block_fields import BLOCK_FIELDS
 from .fit import PartFitter, fit_reasoning
 from .media_blocks import write_media

@@ -11,11 +11,11 @@ from abstractcore.errors import ServerError
 from abstractcore.framing import AwsEventStreamMessage
 from abstractcore.schema import Delta, TextDelta, Usage
 
-from ...common.call_ids import ReceivedIds
-from ...common.error_bodies import reports_error
+from ...common.call_options import read_options
+from ...common.conversations import ReceivedIds
+from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.item_options import read_options
-from ...common.json_reading import Cut, Object, as_object, count_of, object_of, text_of
+from ...common.reading import Cut, Object, as_object, count_of, object_of, text_of
 from .block_fields import BLOCK_FIELDS
 from .decode import metadata_to_ours
 from .errors import RIGHT_ADDRESS, error_in_stream

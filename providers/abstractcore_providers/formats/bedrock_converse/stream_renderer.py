@@ -28,9 +28,9 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
-from ...common.billing_table import merged
-from ...common.item_options import fields_for
-from ...common.json_reading import Object
+from ...common.call_options import fields_for
+from ...common.reading import Object
+from ...common.response_bodies import merged
 from .citations import fit_citations, streamed_citation
 from .errors import rendered
 from .fit import fit_reasoning

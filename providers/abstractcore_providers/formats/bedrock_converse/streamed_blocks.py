@@ -17,12 +17,11 @@ from abstractcore.schema import (
     TextPart,
 )
 
-from ...common.call_ids import ReceivedIds
+from ...common.call_options import read_options
+from ...common.conversations import ReceivedIds, arguments_piece, arguments_text
 from ...common.data_urls import read_base64
 from ...common.delta_writer import DeltaWriter
-from ...common.item_options import read_options
-from ...common.json_reading import Object, object_of, objects_of, text_of
-from ...common.raw_arguments import arguments_piece, arguments_text
+from ...common.reading import Object, object_of, objects_of, text_of
 from .block_fields import BLOCK_FIELDS
 from .citations import read_citation
 from .media_blocks import read_media

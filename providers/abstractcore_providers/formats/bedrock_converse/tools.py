@@ -22,11 +22,10 @@ from abstractcore.schema import (
     to_data,
 )
 
-from ...common.cache_times import CacheTimes
-from ...common.json_reading import Object
+from ...common.function_tools import describe_tool, read_parameters, read_tool_spec, write_parameters
 from ...common.json_schemas import BEDROCK
-from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
-from ...common.tool_parameters import describe_tool, read_parameters, read_tool_spec, write_parameters
+from ...common.reading import Object, get_flag, get_list, get_object, get_text, name_the_rest
+from ...common.thinking import CacheTimes
 from .cache_points import read_cache, write_cache
 from .dialect import ConverseDialect
 

@@ -9,10 +9,9 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import Blob, CallWarning, JSONValue, Message, ModelCall, Part, SchemaError, TextPart, to_data
 
-from ...common.cache_times import CacheTimes
-from ...common.conversations import refuse_system_only, refuse_unanswered_calls
-from ...common.item_options import name_options_left_out
-from ...common.reasoning_origins import origin_of
+from ...common.call_options import name_options_left_out
+from ...common.conversations import origin_of, refuse_system_only, refuse_unanswered_calls
+from ...common.thinking import CacheTimes
 from .fit import PartFitter, fits
 from .vocabulary import PROVIDER, WARNINGS
 

@@ -6,9 +6,8 @@ from dataclasses import replace
 
 from abstractcore.schema import EMPTY, METERS, Billing, CallWarning, Usage
 
-from ...common.billing_table import BillingTable, merged
-from ...common.json_reading import Object, count_of, object_of, objects_of, text_of
-from ...common.usage_table import UsageTable
+from ...common.reading import Object, count_of, object_of, objects_of, text_of
+from ...common.response_bodies import BillingTable, UsageTable, merged
 from .vocabulary import WARNINGS
 
 USAGE = UsageTable(

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from abstractcore.schema import Sampling
 
-from ...common.field_table import FieldTable
-from ...common.finish_reasons import FinishReasons
-from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object
+from ...common.call_options import FieldTable, FormatWarnings
+from ...common.reading import Object
+from ...common.response_bodies import FinishReasons
 
 SAMPLING = FieldTable(
     Sampling,

@@ -20,9 +20,9 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ...common.item_options import fields_for
-from ...common.json_reading import Object
-from ...common.raw_arguments import HOLE
+from ...common.call_options import fields_for
+from ...common.conversations import HOLE
+from ...common.reading import Object
 from .cache_points import write_cache
 from .citations import write_text
 from .media_blocks import write_media

@@ -10,12 +10,10 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, Citation, Part, ReasoningPart, TextPart, ToolCall
 
-from ...common.format_warnings import reasoning_left_out
+from ...common.call_options import name_options_left_out, reasoning_left_out, with_options
+from ...common.conversations import append_block, in_order
 from ...common.function_tools import write_function_call
-from ...common.item_options import name_options_left_out, with_options
-from ...common.json_reading import Object
-from ...common.reordering import in_order
-from ...common.text_blocks import append_block
+from ...common.reading import Object
 from .blocks import text_block
 from .citations import citations_to_theirs, fitting
 from .vocabulary import PROVIDER, WARNINGS

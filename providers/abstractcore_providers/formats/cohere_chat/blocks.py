@@ -7,10 +7,9 @@ from pydantic_core import to_json
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, DocumentPart, ImagePart, TextPart
 
-from ...common.data_urls import write_url
-from ...common.item_options import with_options
-from ...common.json_reading import Object, as_object, read_json
-from ...common.media_types import COHERE_IMAGES
+from ...common.call_options import with_options
+from ...common.data_urls import COHERE_IMAGES, write_url
+from ...common.reading import Object, as_object, read_json
 from .vocabulary import PROVIDER, WARNINGS
 
 ENCODABLE = COHERE_IMAGES

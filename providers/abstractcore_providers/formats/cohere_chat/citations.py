@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from abstractcore.schema import CallWarning, Citation
 
-from ...common.json_reading import Object, as_objects, count_of, object_of, objects_of, text_of
+from ...common.reading import Object, as_objects, count_of, object_of, objects_of, text_of
 
 PLAN = "PLAN"
 """The type of a citation in a plan of tool calls; others are in the content block of their index."""

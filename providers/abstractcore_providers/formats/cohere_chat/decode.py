@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from abstractcore.schema import NO_OPTIONS, ModelReply, Part, ProviderOptions, ReasoningPart, TextPart, WireResponse
 
-from ...common.call_ids import ReceivedIds
-from ...common.finish_reasons import calls_tools
+from ...common.call_options import read_options
+from ...common.conversations import ReceivedIds, origin_of
 from ...common.function_tools import decode_function_call
-from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, object_of, objects_of, text_of
-from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
+from ...common.reading import Object, as_object, object_of, objects_of, text_of
+from ...common.response_bodies import calls_tools, fitting_reply, no_reply, read_body, states_error
 from .citations import citation_to_ours, citations_of
 from .errors import FAILED, RIGHT_ADDRESS, error_in_body
 from .usage import usage_to_ours

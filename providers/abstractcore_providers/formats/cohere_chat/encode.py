@@ -9,16 +9,14 @@ from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, Encoded, ModelCall, Sampling, ToolChoice, ToolSpec, WireRequest
 
-from ...common.format_warnings import unsupported
-from ...common.function_tools import write_function_tool
-from ...common.json_headers import JSON_HEADERS
-from ...common.json_reading import Object
+from ...common.call_options import add_provider_options, unsupported
+from ...common.conversations import origin_of
+from ...common.endpoints import JSON_HEADERS
+from ...common.function_tools import bare_schema, write_function_tool
 from ...common.json_schemas import COHERE
-from ...common.output_schemas import bare_schema
-from ...common.provider_options import add_provider_options
-from ...common.reasoning_origins import origin_of
+from ...common.reading import Object
 from ...common.request_limits import COHERE as LIMITS
-from ...common.within_limits import within_limits
+from ...common.request_limits import within_limits
 from .vocabulary import PROVIDER, SAMPLING, WARNINGS, has_field
 from .write_messages import write_messages
 

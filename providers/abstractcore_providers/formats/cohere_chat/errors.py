@@ -12,19 +12,19 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ...common.error_bodies import body_reports_error, reported_in
 from ...common.error_table import (
     CHECK_MODEL,
     SHORTEN,
     ErrorPattern,
     ErrorTable,
     ReportedError,
+    body_reports_error,
     failure,
     own_rows,
     read_failure,
+    reported_in,
 )
-from ...common.json_reading import Object, as_object, text_of
-from ...common.surrogates import mend
+from ...common.reading import Object, as_object, mend, text_of
 
 RIGHT_ADDRESS = "Does base_url point to the API, including /v2?"
 """The hint where something other than the API answers."""

@@ -7,11 +7,9 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, OutputSchema, Parsed, ToolChoice, WireRequest
 
-from ...common.function_tools import read_function_tool
-from ...common.json_reading import Object, as_object
-from ...common.output_schemas import named_schema
-from ...common.reading import get_flag, get_list, get_text, read_call
-from ...common.reasoning_origins import origin_of
+from ...common.conversations import origin_of
+from ...common.function_tools import named_schema, read_function_tool
+from ...common.reading import Object, as_object, get_flag, get_list, get_text, read_call
 from .read_messages import read_messages
 from .vocabulary import PROVIDER, SAMPLING, has_field, thinking_to_ours
 

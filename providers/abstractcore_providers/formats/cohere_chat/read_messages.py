@@ -25,11 +25,21 @@ from abstractcore.schema import (
     freeze_object,
 )
 
+from ...common.call_options import read_options
 from ...common.data_urls import read_url
 from ...common.function_tools import read_function_call
-from ...common.item_options import read_options
-from ...common.json_reading import Object, text_of
-from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, has_content, name_the_rest, read_each
+from ...common.reading import (
+    ErrorsAt,
+    Object,
+    get_list,
+    get_object,
+    get_role,
+    get_text,
+    has_content,
+    name_the_rest,
+    read_each,
+    text_of,
+)
 from .blocks import JSON_DOCUMENT
 from .citations import citation_to_ours, citations_of
 from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER

@@ -6,8 +6,8 @@ from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, ModelReply, Rendered
 
-from ...common.billing_table import merged
-from ...common.json_reading import Object
+from ...common.reading import Object
+from ...common.response_bodies import merged
 from .answers import write_answer
 from .usage import BILLING, USAGE, usage_to_theirs
 from .vocabulary import FINISH_REASONS, WARNINGS, metadata_to_theirs

@@ -10,13 +10,12 @@ import jiter
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import NO_OPTIONS, Citation, Delta, ProviderOptions, TextDelta, ToolCall
 
-from ...common.call_ids import ReceivedIds
-from ...common.error_bodies import reports_error
+from ...common.call_options import read_options
+from ...common.conversations import ReceivedIds, arguments_piece
+from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.function_tools import decode_function_call
-from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
-from ...common.raw_arguments import arguments_piece
+from ...common.reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
 from .citations import PLAN, citation_to_ours
 from .errors import FAILED, RIGHT_ADDRESS, error_in_answer
 from .usage import usage_to_ours

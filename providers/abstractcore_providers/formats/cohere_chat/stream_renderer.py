@@ -25,9 +25,9 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
-from ...common.billing_table import merged
 from ...common.function_tools import write_function_call
-from ...common.json_reading import Object, as_object, read_answer
+from ...common.reading import Object, as_object, read_answer
+from ...common.response_bodies import merged
 from .citations import citations_to_theirs, fitting
 from .errors import render_error
 from .usage import usage_to_theirs

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from abstractcore.ports import Operations
 from abstractcore.schema import ModelReply, OutputSchema, Parsed, Rendered, WireRequest, WireResponse
 
-from ...common.event_framer import EventFramer
+from ...common.frame_decoder import EventFramer
 from .decode import decode
 from .encode import encode
 from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
@@ -73,7 +73,7 @@ class CohereChat:
     @property
     def operations(self) -> Operations:
         """Returns the operations: `list_models` (https://docs.cohere.com/reference/list-models)."""
-        from ...common.model_lists import LIST_MODELS, ModelListing
+        from ...common.operations import LIST_MODELS, ModelListing
 
         models = ModelListing("/../v1/models", error_in_body, RIGHT_ADDRESS, {"page_size": "1000"}, "page_token")
         return {LIST_MODELS: models.operation}

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from abstractcore.schema import Usage
 
-from ...common.billing_table import BillingTable, merged
-from ...common.json_reading import Object, count_of, object_of
-from ...common.usage_table import UsageTable
+from ...common.reading import Object, count_of, object_of
+from ...common.response_bodies import BillingTable, UsageTable, merged
 
 USAGE = UsageTable({"input": "tokens.input_tokens", "output": "tokens.output_tokens", "cached": "cached_tokens"})
 """For writing: Cohere sends counts as floats, which `usage_to_ours` reads."""

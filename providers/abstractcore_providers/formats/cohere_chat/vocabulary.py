@@ -6,10 +6,9 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, JSONObject, Role, Sampling, ThinkingLevel
 
-from ...common.field_table import FieldTable
-from ...common.finish_reasons import FinishReasons
-from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object, as_object
+from ...common.call_options import FieldTable, FormatWarnings
+from ...common.reading import Object, as_object
+from ...common.response_bodies import FinishReasons
 from .usage import BILLING
 
 PROVIDER = "cohere"

@@ -18,11 +18,9 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ...common.conversations import refuse_unanswered_calls
-from ...common.item_options import with_options
-from ...common.json_reading import Object
-from ...common.raw_arguments import with_valid_text
-from ...common.text_blocks import append_block, as_content
+from ...common.call_options import with_options
+from ...common.conversations import append_block, as_content, refuse_unanswered_calls, with_valid_text
+from ...common.reading import Object
 from .answers import write_answer
 from .blocks import document_block, image_block, text_block
 from .vocabulary import MESSAGE_FIELDS, PROVIDER, WARNINGS

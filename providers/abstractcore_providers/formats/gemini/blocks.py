@@ -6,12 +6,11 @@ from typing import Any
 
 from abstractcore.schema import NO_OPTIONS, AudioPart, ProviderOptions, TextDelta
 
-from ...common.call_ids import ReceivedIds
+from ...common.call_options import read_options
+from ...common.conversations import ReceivedIds, WrittenArguments
 from ...common.delta_writer import DeltaWriter
-from ...common.item_options import read_options
-from ...common.json_reading import Object, flag_of, object_of, objects_of, text_of
-from ...common.raw_arguments import WrittenArguments
-from ...common.sound_pieces import SoundPieces, is_samples
+from ...common.reading import Object, flag_of, object_of, objects_of, text_of
+from ...common.sounds import SoundPieces, is_samples
 from .grounding import GroundedText, read_grounding
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, read_whole
 from .transcriptions import FIELD, GeminiTranscription, read_transcription

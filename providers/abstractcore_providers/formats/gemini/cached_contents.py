@@ -28,11 +28,11 @@ from abstractcore.schema import (
 )
 from abstractcore.schema.base_error import shown
 
-from ...common.body_writer import BodyWriter
+from ...common.delta_writer import BodyWriter
+from ...common.endpoints import JSON_HEADERS
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body
-from ...common.json_headers import JSON_HEADERS
-from ...common.json_reading import Object, as_object, count_of, text_of
 from ...common.operations import CACHED_CONTENTS
+from ...common.reading import Object, as_object, count_of, text_of
 from ...common.response_bodies import read_body
 from .dialect import GenerateContentDialect
 from .encode import body_of, resource_of

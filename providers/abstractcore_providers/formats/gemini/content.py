@@ -17,11 +17,19 @@ from abstractcore.schema import (
     VideoPart,
 )
 
-from ...common.google_clips import read_clip, with_controls, write_controls
-from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
-from ...common.item_options import read_options, with_options
-from ...common.json_reading import Object, as_object, object_of, text_of
-from ...common.media_types import GEMINI_AUDIO, GEMINI_IMAGES, GEMINI_OFFICE, GEMINI_VIDEO
+from ...common.call_options import read_options, with_options
+from ...common.data_urls import GEMINI_AUDIO, GEMINI_IMAGES, GEMINI_OFFICE, GEMINI_VIDEO
+from ...common.google_files import (
+    blob_at,
+    check_blob,
+    file_uri,
+    from_base64,
+    read_clip,
+    to_base64,
+    with_controls,
+    write_controls,
+)
+from ...common.reading import Object, as_object, object_of, text_of
 from .vocabulary import WARNINGS, with_names
 
 ENCODABLE = GEMINI_IMAGES | GEMINI_AUDIO | GEMINI_VIDEO | GEMINI_OFFICE | {"application/pdf"}

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abstractcore.schema import Encoded, ModelCall, WireRequest, WireResponse
 
-from ...common.body_writer import BodyWriter
+from ...common.delta_writer import BodyWriter
+from ...common.endpoints import JSON_HEADERS
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body
-from ...common.json_headers import JSON_HEADERS
 from ...common.response_bodies import read_count
 from .dialect import GenerateContentDialect
 from .encode import body_of, resource_of

@@ -8,7 +8,7 @@ from abstractcore.errors import ServerError
 from abstractcore.schema import CallWarning, ModelReply, WireResponse, accumulate
 
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body
-from ...common.json_reading import Object, as_object, as_objects, objects_of
+from ...common.reading import Object, as_object, as_objects, objects_of
 from ...common.response_bodies import fitting_reply, no_reply, read_body
 from .dialect import GenerateContentDialect
 from .stream_decoder import MARKS, ReplyDecoder

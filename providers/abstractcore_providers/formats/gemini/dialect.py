@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from ...common.billing_table import BillingTable
+from ...common.response_bodies import BillingTable
 from .usage import GEMINI_API
 
 RESULT_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})

@@ -6,12 +6,12 @@ from urllib.parse import quote
 
 from abstractcore.schema import Encoded, ModelCall, WireRequest
 
-from ...common.body_writer import BodyWriter
-from ...common.json_headers import JSON_HEADERS
-from ...common.json_reading import Object
+from ...common.delta_writer import BodyWriter
+from ...common.endpoints import JSON_HEADERS
 from ...common.json_schemas import GEMINI
+from ...common.reading import Object
 from ...common.request_limits import GEMINI as LIMITS
-from ...common.within_limits import within_limits
+from ...common.request_limits import within_limits
 from .dialect import GenerateContentDialect
 from .provider_options import add_provider_options
 from .vocabulary import ARGUMENTS

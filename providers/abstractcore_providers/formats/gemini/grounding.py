@@ -8,8 +8,8 @@ from typing import Any, cast
 
 from abstractcore.schema import EMPTY, CallWarning, Citation, JSONObject
 
-from ...common.byte_offsets import bytes_of, characters_in
-from ...common.json_reading import Object, as_object, count_of, counts_of, object_of, objects_of, text_of
+from ...common.data_urls import bytes_of, characters_in
+from ...common.reading import Object, as_object, count_of, counts_of, object_of, objects_of, text_of
 
 _WEB, _RETRIEVED = "web", "retrievedContext"
 _CHUNK, _SCORES = "groundingChunk", "confidenceScores"

@@ -6,8 +6,8 @@ from typing import Any, cast
 
 from abstractcore.schema import HostedToolCall, HostedToolResult, OpaquePart, Part, TextPart
 
-from ...common.json_reading import Object, object_of, text_of
-from ...common.raw_arguments import WrittenArguments, arguments_text
+from ...common.conversations import WrittenArguments, arguments_text
+from ...common.reading import Object, object_of, text_of
 from .content import read_media
 from .vocabulary import ARGUMENTS, named, with_names
 

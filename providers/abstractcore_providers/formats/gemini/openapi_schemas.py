@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
 
-from ...common.json_reading import Object
+from ...common.reading import Object
 
 _SCHEMAS = ("items",)
 _LISTS_OF_SCHEMAS = ("anyOf", "any_of")

@@ -9,9 +9,8 @@ from urllib.parse import unquote
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
-from ...common.json_reading import Object
-from ...common.reading import get_group, get_list, get_object, read_call
-from ...common.reasoning_origins import origin_of
+from ...common.conversations import origin_of
+from ...common.reading import Object, get_group, get_list, get_object, read_call
 from .dialect import GenerateContentDialect
 from .provider_options import read_provider_options
 from .read_messages import ConversationReader

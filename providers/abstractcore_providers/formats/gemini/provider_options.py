@@ -7,8 +7,8 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall
 
-from ...common.json_reading import Object, as_object, as_objects
-from ...common.provider_options import duplicate_option_error, options_for
+from ...common.call_options import duplicate_option_error, options_for
+from ...common.reading import Object, as_object, as_objects
 from .dialect import GenerateContentDialect
 from .vocabulary import (
     HOSTED_TOOLS,

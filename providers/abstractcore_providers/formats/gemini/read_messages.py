@@ -19,10 +19,19 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ...common.item_options import read_options
-from ...common.json_reading import Object, text_of
-from ...common.raw_arguments import WrittenArguments
-from ...common.reading import get_list, get_object, get_text, has_content, make_at, message_left_out, name_the_rest
+from ...common.call_options import read_options
+from ...common.conversations import WrittenArguments
+from ...common.reading import (
+    Object,
+    get_list,
+    get_object,
+    get_text,
+    has_content,
+    make_at,
+    message_left_out,
+    name_the_rest,
+    text_of,
+)
 from .known_parts import CALL_FIELDS, TEXT_FIELDS, opaque_kind, read_whole
 from .tool_results import read_result
 from .transcriptions import read_transcription

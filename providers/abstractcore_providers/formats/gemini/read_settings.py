@@ -17,10 +17,8 @@ from abstractcore.schema import (
     ToolSpec,
 )
 
-from ...common.json_reading import Object, as_object, text_of
-from ...common.output_schemas import named_schema
-from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest
-from ...common.tool_parameters import read_tool_spec
+from ...common.function_tools import named_schema, read_tool_spec
+from ...common.reading import Object, as_object, get_flag, get_list, get_object, get_text, name_the_rest, text_of
 from .openapi_schemas import to_json_schema
 from .provider_options import is_of_call, is_thinking, is_tool_choice, is_tool_of_call
 from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING, with_names

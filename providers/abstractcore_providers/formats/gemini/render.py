@@ -8,9 +8,9 @@ from typing import Any, cast
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, Citation, JSONObject, ModelReply, Part, Rendered, TextPart, ToolCall
 
-from ...common.billing_table import BillingTable, merged
-from ...common.body_writer import BodyWriter
-from ...common.json_reading import Object, as_object
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object, as_object
+from ...common.response_bodies import BillingTable, merged
 from .dialect import GenerateContentDialect
 from .grounding import is_rest_of_grounding, write_grounding
 from .usage import billing_to_ours, usage_to_theirs

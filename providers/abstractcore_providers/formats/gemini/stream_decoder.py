@@ -10,10 +10,10 @@ import jiter
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import Delta
 
-from ...common.error_bodies import reports_error
+from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.google_errors import RIGHT_ADDRESS, error_in_answer
-from ...common.json_reading import Cut, Object, count_of, mended, object_of, objects_of, text_of
+from ...common.reading import Cut, Object, count_of, mended, object_of, objects_of, text_of
 from .blocks import Blocks
 from .dialect import GenerateContentDialect
 from .grounding import rest_of_grounding

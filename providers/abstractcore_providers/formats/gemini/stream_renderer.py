@@ -31,11 +31,11 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
-from ...common.billing_table import merged
-from ...common.body_writer import BodyWriter
+from ...common.delta_writer import BodyWriter
 from ...common.google_errors import render_error
-from ...common.json_reading import Object
-from ...common.sound_pieces import is_samples
+from ...common.reading import Object
+from ...common.response_bodies import merged
+from ...common.sounds import is_samples
 from .dialect import GenerateContentDialect
 from .grounding import write_grounding
 from .render import grouped_metadata, head, shifted

@@ -9,10 +9,10 @@ from typing import Any, cast
 
 from abstractcore.schema import ContentPart, MediaPart, SchemaError, TextPart, ToolResult
 
-from ...common.body_writer import BodyWriter
-from ...common.item_options import name_options_left_out, read_options, with_options
-from ...common.json_reading import Object, as_object, as_objects, text_of
-from ...common.raw_arguments import arguments_text
+from ...common.call_options import name_options_left_out, read_options, with_options
+from ...common.conversations import arguments_text
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object, as_object, as_objects, text_of
 from .content import read_media, write_media
 from .dialect import GenerateContentDialect
 from .vocabulary import WARNINGS, with_names

@@ -14,8 +14,8 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import ProviderOptions
 
-from ...common.item_options import read_options
-from ...common.json_reading import Object, text_of
+from ...common.call_options import read_options
+from ...common.reading import Object, text_of
 from .known_parts import KNOWN
 
 FIELD = "audioTranscription"

@@ -20,7 +20,7 @@ from abstractcore.schema import (
     WireResponse,
 )
 
-from ...common.event_framer import EventFramer
+from ...common.frame_decoder import EventFramer
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 from ...common.operations import COUNT_TOKENS, count_tokens
 from .count import decode_count, encode_count
@@ -29,7 +29,7 @@ from .dialect import GenerateContentDialect
 from .encode import encode
 
 if TYPE_CHECKING:
-    from ...common.google_file_store import GoogleFileStore
+    from ...common.google_files import GoogleFileStore
     from .stream_decoder import ReplyDecoder
     from .stream_renderer import ReplyRenderer
 
@@ -93,14 +93,14 @@ class Gemini:
     @property
     def file_store(self) -> GoogleFileStore:
         """The file store of the Gemini API."""
-        from ...common.google_file_store import GoogleFileStore
+        from ...common.google_files import GoogleFileStore
 
         return GoogleFileStore()
 
     @property
     def operations(self) -> Operations:
         """Returns the operations: `count_tokens`, those of `cachedContents`, and `list_models`."""
-        from ...common.model_lists import LIST_MODELS, ModelListing
+        from ...common.operations import LIST_MODELS, ModelListing
         from .cached_contents import cached_content_operations
 
         # https://ai.google.dev/api/models#method:-models.list, which Vertex AI lists elsewhere

@@ -6,8 +6,8 @@ from dataclasses import replace
 
 from abstractcore.schema import METERS, Billing, CallWarning, Usage
 
-from ...common.billing_table import BillingTable, merged
-from ...common.json_reading import Object, count_of, objects_of, text_of, texts_of
+from ...common.reading import Object, count_of, objects_of, text_of, texts_of
+from ...common.response_bodies import BillingTable, merged
 from .vocabulary import WARNINGS
 
 _COUNTS = (

@@ -7,11 +7,9 @@ from typing import Any
 
 from abstractcore.schema import FinishReason, HostedToolKind, Modality, Sampling, ThinkingLevel
 
-from ...common.billing_table import BillingTable
-from ...common.field_table import FieldTable
-from ...common.finish_reasons import FinishReasons
-from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object, object_of, text_of
+from ...common.call_options import FieldTable, FormatWarnings
+from ...common.reading import Object, object_of, text_of
+from ...common.response_bodies import BillingTable, FinishReasons
 
 _FINISH_REASONS = FinishReasons(
     {

@@ -8,12 +8,10 @@ from dataclasses import replace
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, Message, ReasoningPart, TextPart, ToolCall, ToolResult
 
-from ...common.body_writer import BodyWriter
-from ...common.call_ids import SentCallIds
-from ...common.conversations import refuse_system_only, refuse_unanswered_calls
-from ...common.item_options import name_options_left_out, with_options
-from ...common.json_reading import Object
-from ...common.reasoning_origins import origin_of
+from ...common.call_options import name_options_left_out, with_options
+from ...common.conversations import SentCallIds, origin_of, refuse_system_only, refuse_unanswered_calls
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object
 from .dialect import GenerateContentDialect
 from .known_parts import TEXT_FIELDS
 from .tool_results import write_result

@@ -5,13 +5,12 @@ from __future__ import annotations
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, ModelCall, ThinkingLevel, ToolSpec, to_data
 
-from ...common.body_writer import BodyWriter
-from ...common.format_warnings import unsupported
-from ...common.json_reading import Object
+from ...common.call_options import unsupported
+from ...common.delta_writer import BodyWriter
+from ...common.function_tools import bare_schema, describe_tool
 from ...common.json_schemas import GEMINI
-from ...common.output_schemas import bare_schema
-from ...common.thinking_levels import nearest_level
-from ...common.tool_parameters import describe_tool
+from ...common.reading import Object
+from ...common.thinking import nearest_level
 from .dialect import GenerateContentDialect
 from .provider_options import asks_for_server_side_calls, needs_server_side_calls
 from .vocabulary import HOSTED_TOOLS, LEVELS, SAMPLING, SERVER_SIDE_CALLS, WARNINGS

@@ -16,11 +16,11 @@ from abstractcore.schema import (
     ToolCall,
 )
 
-from ...common.body_writer import BodyWriter
+from ...common.call_options import with_options
+from ...common.conversations import arguments_text
+from ...common.delta_writer import BodyWriter
 from ...common.google_files import is_base64
-from ...common.item_options import with_options
-from ...common.json_reading import Object
-from ...common.raw_arguments import arguments_text
+from ...common.reading import Object
 from .content import write_media
 from .known_parts import CALL_FIELDS, CODE_TOOL, TEXT_FIELDS, TOOL_RESPONSE, opaque_kind
 from .transcriptions import as_transcription

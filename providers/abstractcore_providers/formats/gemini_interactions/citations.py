@@ -11,8 +11,8 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, Citation, TextPart
 
-from ...common.byte_offsets import bytes_of, characters_in
-from ...common.json_reading import Object, as_objects, count_of, text_of
+from ...common.data_urls import bytes_of, characters_in
+from ...common.reading import Object, as_objects, count_of, text_of
 
 _URL = "url_citation"
 _FIELDS = {

@@ -21,11 +21,19 @@ from abstractcore.schema import (
     VideoPart,
 )
 
-from ...common.google_clips import read_clip, with_controls, write_controls
-from ...common.google_files import blob_at, check_blob, file_uri, from_base64, to_base64
-from ...common.item_options import read_options, with_options
-from ...common.json_reading import Object, object_of, text_of
-from ...common.media_types import GEMINI_OFFICE, GEMINI_VIDEO, INTERACTIONS_AUDIO, INTERACTIONS_IMAGES
+from ...common.call_options import read_options, with_options
+from ...common.data_urls import GEMINI_OFFICE, GEMINI_VIDEO, INTERACTIONS_AUDIO, INTERACTIONS_IMAGES
+from ...common.google_files import (
+    blob_at,
+    check_blob,
+    file_uri,
+    from_base64,
+    read_clip,
+    to_base64,
+    with_controls,
+    write_controls,
+)
+from ...common.reading import Object, object_of, text_of
 from .citations import read_annotations, write_annotations
 from .vocabulary import WARNINGS
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abstractcore.schema import ModelReply, WireResponse, accumulate
 
-from ...common.json_reading import as_object
+from ...common.reading import as_object
 from ...common.response_bodies import fitting_reply, no_reply, read_body
 from .errors import RIGHT_ADDRESS, error_in_body
 from .stream_decoder import InteractionDecoder

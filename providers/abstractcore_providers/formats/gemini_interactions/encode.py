@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from abstractcore.schema import Encoded, JSONObject, ModelCall, Sampling, WireRequest, to_data
 
-from ...common.body_writer import BodyWriter
-from ...common.format_warnings import unsupported
-from ...common.json_headers import JSON_HEADERS
-from ...common.json_reading import Object
+from ...common.call_options import SAMPLING_OPTIONS, unsupported, write_sampling
+from ...common.delta_writer import BodyWriter
+from ...common.endpoints import JSON_HEADERS
 from ...common.json_schemas import GEMINI
+from ...common.reading import Object
 from ...common.request_limits import GEMINI as LIMITS
-from ...common.sampling_options import SAMPLING_OPTIONS, write_sampling
-from ...common.thinking_levels import nearest_level
-from ...common.within_limits import within_limits
+from ...common.request_limits import within_limits
+from ...common.thinking import nearest_level
 from .provider_options import AGENT, add_options, interaction_options, stored_turn, write_thinking
 from .response_formats import write_response_format
 from .tools import write_tool_choice, write_tools

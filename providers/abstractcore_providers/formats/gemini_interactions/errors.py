@@ -15,7 +15,6 @@ from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
 from ...common import google_errors
-from ...common.error_bodies import body_reports_error, reported_in
 from ...common.error_table import (
     CHECK_KEY,
     CHECK_MODEL,
@@ -24,11 +23,12 @@ from ...common.error_table import (
     ErrorRow,
     ErrorTable,
     ReportedError,
+    body_reports_error,
     failure,
     read_failure,
+    reported_in,
 )
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
-from ...common.surrogates import mend
+from ...common.reading import Object, as_object, as_objects, count_of, mend, text_of
 
 RIGHT_ADDRESS = google_errors.RIGHT_ADDRESS
 _TABLE = ErrorTable(

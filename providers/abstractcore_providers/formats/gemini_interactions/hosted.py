@@ -18,9 +18,9 @@ from abstractcore.schema import (
     to_data,
 )
 
-from ...common.body_writer import BodyWriter
-from ...common.json_reading import Object, as_objects, text_of
-from ...common.text_blocks import append_block, as_content
+from ...common.conversations import append_block, as_content
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object, as_objects, text_of
 from .content import read_content, write_media, write_plain_text
 from .vocabulary import ARGUMENTS
 

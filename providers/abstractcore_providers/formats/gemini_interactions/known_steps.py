@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from ...common.json_reading import as_object, text_of
+from ...common.reading import as_object, text_of
 from .hosted import CALLS, RESULTS
 from .thoughts import THOUGHT, is_plain
 

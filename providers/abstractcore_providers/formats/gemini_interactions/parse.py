@@ -6,9 +6,8 @@ from functools import partial
 
 from abstractcore.schema import CallWarning, ModelCall, Parsed, WireRequest
 
-from ...common.json_reading import Object
-from ...common.reading import get_flag, get_group, get_list, get_text, read_call
-from ...common.reasoning_origins import origin_of
+from ...common.conversations import origin_of
+from ...common.reading import Object, get_flag, get_group, get_list, get_text, read_call
 from .provider_options import AGENT, read_provider_options, read_thinking
 from .read_messages import InputReader
 from .response_formats import RequestedOutput, read_response_format

@@ -20,10 +20,11 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, read_json, text_of
-from ...common.raw_arguments import WrittenArguments, arguments_text
+from ...common.call_options import read_options
+from ...common.conversations import WrittenArguments, arguments_text
 from ...common.reading import (
+    Object,
+    as_object,
     get_filled,
     get_flag,
     get_list,
@@ -32,6 +33,8 @@ from ...common.reading import (
     has_content,
     make_at,
     message_left_out,
+    read_json,
+    text_of,
 )
 from .content import CONTENT_TYPES, read_content
 from .hosted import CALLS, RESULTS, read_hosted

@@ -5,8 +5,8 @@ from __future__ import annotations
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, JSONObject, ModelReply, Rendered, ToolCall, Usage
 
-from ...common.body_writer import BodyWriter
-from ...common.json_reading import Object
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object
 from .usage import sent_billing, usage_to_theirs, with_extra_usage
 from .vocabulary import ARGUMENTS, WARNINGS, finish_reason_to_ours, finish_reason_to_theirs, is_metadata
 from .write_steps import StepWriter

@@ -6,9 +6,9 @@ from typing import Any, NamedTuple, cast
 
 from abstractcore.schema import CallWarning, Modality, ModelCall, OutputSchema
 
-from ...common.json_reading import Object, as_object
+from ...common.function_tools import bare_schema, named_schema
 from ...common.json_schemas import GEMINI
-from ...common.output_schemas import bare_schema, named_schema
+from ...common.reading import Object, as_object
 from .vocabulary import MODALITIES
 
 _JSON = "application/json"

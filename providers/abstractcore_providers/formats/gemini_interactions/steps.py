@@ -7,12 +7,11 @@ from dataclasses import dataclass, field
 
 from abstractcore.schema import AudioPart, HostedToolCall, OpaquePart, Part, TextDelta
 
-from ...common.call_ids import ReceivedIds
+from ...common.call_options import read_options
+from ...common.conversations import ReceivedIds, WrittenArguments, arguments_piece
 from ...common.delta_writer import DeltaWriter
-from ...common.item_options import read_options
-from ...common.json_reading import Object, mended, object_of, objects_of, text_of
-from ...common.raw_arguments import WrittenArguments, arguments_piece
-from ...common.sound_pieces import SoundPieces, is_samples
+from ...common.reading import Object, mended, object_of, objects_of, text_of
+from ...common.sounds import SoundPieces, is_samples
 from .citations import read_annotations
 from .content import CONTENT_TYPES, read_content, text_options
 from .hosted import CALLS, RESULTS, read_hosted

@@ -9,10 +9,10 @@ import jiter
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import Delta
 
-from ...common.error_bodies import reports_error
+from ...common.conversations import WrittenArguments
+from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.json_reading import Cut, Object, as_object, count_of, mended, object_of, objects_of, text_of
-from ...common.raw_arguments import WrittenArguments
+from ...common.reading import Cut, Object, as_object, count_of, mended, object_of, objects_of, text_of
 from ...common.response_bodies import NO_ERROR
 from .errors import RIGHT_ADDRESS, error_in_answer, error_of_failed
 from .steps import OpenStep, Steps

@@ -30,9 +30,9 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
-from ...common.body_writer import BodyWriter
-from ...common.json_reading import Object
-from ...common.raw_arguments import own_text
+from ...common.conversations import own_text
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object
 from .citations import fit_citations, write_annotations
 from .content import write_text
 from .errors import error_event

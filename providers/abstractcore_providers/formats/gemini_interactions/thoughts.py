@@ -7,7 +7,7 @@ from typing import Any
 from abstractcore.schema import CallWarning, OpaquePart, ReasoningPart
 
 from ...common.google_files import is_base64
-from ...common.json_reading import Object, as_object, objects_of, text_of
+from ...common.reading import Object, as_object, objects_of, text_of
 from .vocabulary import WARNINGS
 
 THOUGHT = "thought"

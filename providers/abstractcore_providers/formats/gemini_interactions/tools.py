@@ -8,12 +8,11 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, HostedTool, HostedToolKind, ModelCall, ToolChoice, ToolSpec
 
-from ...common.body_writer import BodyWriter
-from ...common.format_warnings import unsupported
-from ...common.json_reading import Object, as_object, text_of
+from ...common.call_options import unsupported
+from ...common.delta_writer import BodyWriter
+from ...common.function_tools import describe_tool, read_tool_spec
 from ...common.json_schemas import GEMINI
-from ...common.reading import get_object, name_the_rest
-from ...common.tool_parameters import describe_tool, read_tool_spec
+from ...common.reading import Object, as_object, get_object, name_the_rest, text_of
 from .vocabulary import HOSTED_TOOLS, WARNINGS
 
 _KINDS: dict[str, HostedToolKind] = {theirs: ours for ours, theirs in HOSTED_TOOLS.items()}

@@ -22,14 +22,14 @@ from abstractcore.schema import (
     WireResponse,
 )
 
-from ...common.event_framer import EventFramer
+from ...common.frame_decoder import EventFramer
 from ...common.operations import RETRIEVE_REPLY, retrieve_reply
 from .decode import decode
 from .encode import encode
 from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
 if TYPE_CHECKING:
-    from ...common.google_file_store import GoogleFileStore
+    from ...common.google_files import GoogleFileStore
     from .stream_decoder import InteractionDecoder
     from .stream_renderer import InteractionRenderer
 
@@ -92,14 +92,14 @@ class GeminiInteractions:
     @property
     def file_store(self) -> GoogleFileStore:
         """The file store of the Gemini API."""
-        from ...common.google_file_store import GoogleFileStore
+        from ...common.google_files import GoogleFileStore
 
         return GoogleFileStore()
 
     @property
     def operations(self) -> Operations:
         """Returns the operations: `retrieve_reply`, `list_models`. The API counts no tokens, and caches by itself."""
-        from ...common.model_lists import LIST_MODELS, ModelListing
+        from ...common.operations import LIST_MODELS, ModelListing
 
         # https://ai.google.dev/api/interactions-api
         retrieve = retrieve_reply("/interactions", "", self.decode)

@@ -10,7 +10,7 @@ from typing import Any
 
 from abstractcore.schema import Billing, CallWarning, JSONValue, Usage, freeze_object
 
-from ...common.json_reading import Object, as_object, as_objects, count_of, objects_of, text_of
+from ...common.reading import Object, as_object, as_objects, count_of, objects_of, text_of
 from .vocabulary import WARNINGS
 
 _TOTALS = frozenset(

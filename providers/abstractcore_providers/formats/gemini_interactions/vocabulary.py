@@ -6,10 +6,9 @@ from typing import Any
 
 from abstractcore.schema import FinishReason, HostedToolKind, Modality, Sampling, ThinkingLevel
 
-from ...common.field_table import FieldTable
-from ...common.finish_reasons import FinishReasons
-from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object
+from ...common.call_options import FieldTable, FormatWarnings
+from ...common.reading import Object
+from ...common.response_bodies import FinishReasons
 
 WARNINGS = FormatWarnings("the Interactions format")
 ARGUMENTS = "arguments"

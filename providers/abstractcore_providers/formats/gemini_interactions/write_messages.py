@@ -18,15 +18,17 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ...common.body_writer import BodyWriter
-from ...common.call_ids import SentCallIds
-from ...common.conversations import refuse_system_only, refuse_unanswered_calls
-from ...common.format_warnings import warn_of_merging
-from ...common.item_options import name_options_left_out, with_options
-from ...common.json_reading import Object
-from ...common.raw_arguments import written_with
-from ...common.reasoning_origins import origin_of
-from ...common.text_blocks import append_block
+from ...common.call_options import name_options_left_out, warn_of_merging, with_options
+from ...common.conversations import (
+    SentCallIds,
+    append_block,
+    origin_of,
+    refuse_system_only,
+    refuse_unanswered_calls,
+    written_with,
+)
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object
 from .content import opaque_content, write_media, write_plain_text
 from .hosted import write_result
 from .known_steps import INPUT_FIELDS, RESULT_FIELDS

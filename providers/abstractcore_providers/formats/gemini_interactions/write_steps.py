@@ -17,9 +17,9 @@ from abstractcore.schema import (
 )
 from abstractcore.schema.parts import canonical_parts
 
-from ...common.body_writer import BodyWriter
-from ...common.item_options import with_options, with_options_for
-from ...common.json_reading import Object
+from ...common.call_options import with_options, with_options_for
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object
 from .citations import fit_citations
 from .content import TEXT_FIELDS, opaque_content, write_media, write_text
 from .hosted import write_hosted

@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from abstractcore.schema import CallWarning, Message, TextPart
 
-from ...common.body_writer import BodyWriter
-from ...common.format_warnings import warn_of_merging
-from ...common.item_options import name_options_left_out
+from ...common.call_options import name_options_left_out, warn_of_merging
+from ...common.delta_writer import BodyWriter
 from .vocabulary import WARNINGS
 
 _REASON = "the Interactions format has one text for all system messages"

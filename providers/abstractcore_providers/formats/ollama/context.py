@@ -12,7 +12,7 @@ larger. A server lowers the number to the model's maximum.
 
 from __future__ import annotations
 
-from ...common.json_reading import Object
+from ...common.reading import Object
 
 LEAST_CONTEXT = 4096
 """The context size that every server has (docs.ollama.com/context-length)."""

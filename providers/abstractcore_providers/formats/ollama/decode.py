@@ -8,13 +8,10 @@ from typing import Any
 from abstractcore.errors import ServerError
 from abstractcore.schema import ImagePart, ModelReply, Part, ReasoningPart, TextPart, ToolCall, WireResponse
 
-from ...common.call_ids import ReceivedIds
-from ...common.finish_reasons import calls_tools
-from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, object_of, objects_of, text_of, texts_of
-from ...common.raw_arguments import WrittenArguments, arguments_text
-from ...common.reasoning_origins import origin_of
-from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
+from ...common.call_options import read_options
+from ...common.conversations import ReceivedIds, WrittenArguments, arguments_text, origin_of
+from ...common.reading import Object, as_object, object_of, objects_of, text_of, texts_of
+from ...common.response_bodies import calls_tools, fitting_reply, no_reply, read_body, states_error
 from .errors import RIGHT_ADDRESS, error_in_body
 from .images import image_of
 from .vocabulary import ARGUMENTS, CALL_FIELDS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours

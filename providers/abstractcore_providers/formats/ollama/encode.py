@@ -19,16 +19,14 @@ from abstractcore.schema import (
     WireRequest,
 )
 
-from ...common.body_writer import BodyWriter
-from ...common.format_warnings import unsupported
-from ...common.function_tools import write_function_tool
-from ...common.json_headers import JSON_HEADERS
-from ...common.json_reading import Object
+from ...common.call_options import duplicate_option_error, options_for, unsupported
+from ...common.conversations import origin_of
+from ...common.delta_writer import BodyWriter
+from ...common.endpoints import JSON_HEADERS
+from ...common.function_tools import bare_schema, write_function_tool
 from ...common.json_schemas import OLLAMA
-from ...common.output_schemas import bare_schema
-from ...common.provider_options import duplicate_option_error, options_for
-from ...common.reasoning_origins import origin_of
-from ...common.thinking_levels import nearest_level
+from ...common.reading import Object
+from ...common.thinking import nearest_level
 from .context import context_for
 from .vocabulary import ARGUMENTS, LEVELS, PROVIDER, SAMPLING, THINKING, UNTOUCHED, WARNINGS, has_field, has_option
 from .write_messages import write_messages

@@ -12,10 +12,18 @@ from abstractcore import errors
 from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.schema import WireResponse
 
-from ...common.error_bodies import body_reports_error, error_object, reported_in
-from ...common.error_table import ErrorPattern, ErrorTable, ReportedError, failure, own_rows, read_failure
-from ...common.json_reading import Object, as_object, count_of, text_of
-from ...common.surrogates import mend
+from ...common.error_table import (
+    ErrorPattern,
+    ErrorTable,
+    ReportedError,
+    body_reports_error,
+    error_object,
+    failure,
+    own_rows,
+    read_failure,
+    reported_in,
+)
+from ...common.reading import Object, as_object, count_of, mend, text_of
 
 RIGHT_ADDRESS = "Is this the URL of an Ollama server, without a path?"
 """The hint where something other than the API answers."""

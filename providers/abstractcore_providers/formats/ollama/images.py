@@ -6,8 +6,7 @@ import base64
 
 from abstractcore.schema import Blob, CallWarning, ImagePart
 
-from ...common.data_urls import content_of
-from ...common.media_types import OLLAMA_IMAGES
+from ...common.data_urls import OLLAMA_IMAGES, content_of
 
 ENCODABLE = OLLAMA_IMAGES
 """The files that the format supports."""

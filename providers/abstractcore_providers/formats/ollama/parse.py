@@ -7,12 +7,9 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
 from abstractcore.schema import CallWarning, ModelCall, OutputSchema, Parsed, Sampling, WireRequest
 
-from ...common.function_tools import read_function_tool
-from ...common.json_reading import Object
-from ...common.output_schemas import named_schema
-from ...common.raw_arguments import WrittenArguments
-from ...common.reading import get_flag, get_list, get_object, get_text, read_call
-from ...common.reasoning_origins import origin_of
+from ...common.conversations import WrittenArguments, origin_of
+from ...common.function_tools import named_schema, read_function_tool
+from ...common.reading import Object, get_flag, get_list, get_object, get_text, read_call
 from .encode import context_of
 from .read_messages import read_messages
 from .vocabulary import ARGUMENTS, PROVIDER, SAMPLING, UNTOUCHED, has_field, has_option, thinking_to_ours

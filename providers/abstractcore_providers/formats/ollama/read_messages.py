@@ -20,11 +20,10 @@ from abstractcore.schema import (
     freeze_object,
 )
 
+from ...common.call_options import read_options
+from ...common.conversations import WrittenArguments
 from ...common.data_urls import read_base64
-from ...common.item_options import read_options
-from ...common.json_reading import Object, text_of
-from ...common.raw_arguments import WrittenArguments
-from ...common.reading import error_at, get_list, get_object, get_text, has_content, message_left_out
+from ...common.reading import Object, error_at, get_list, get_object, get_text, has_content, message_left_out, text_of
 from .images import image_of
 from .vocabulary import ARGUMENTS, CALL_FIELDS, MESSAGE_FIELDS, PROVIDER
 

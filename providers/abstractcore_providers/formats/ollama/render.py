@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from abstractcore.schema import CallWarning, ModelReply, Rendered
 
-from ...common.body_writer import BodyWriter
-from ...common.json_reading import Object
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object
 from .vocabulary import (
     ARGUMENTS,
     PROVIDER,

@@ -6,12 +6,11 @@ import jiter
 
 from abstractcore.schema import Delta, ImagePart, ReasoningDelta, TextDelta
 
-from ...common.call_ids import ReceivedIds
+from ...common.conversations import ReceivedIds, WrittenArguments
 from ...common.delta_writer import Piece
-from ...common.error_bodies import reports_error
+from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.json_reading import Object, as_object, flag_of, mended, object_of, objects_of, text_of
-from ...common.raw_arguments import WrittenArguments
+from ...common.reading import Object, as_object, flag_of, mended, object_of, objects_of, text_of
 from .decode import read_call, read_images
 from .errors import RIGHT_ADDRESS, error_in_answer
 from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours

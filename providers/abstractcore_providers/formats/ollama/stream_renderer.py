@@ -20,8 +20,8 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
-from ...common.body_writer import BodyWriter
-from ...common.json_reading import Object
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object
 from .errors import render_error
 from .images import is_at_hand, write_image
 from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_theirs, metadata_to_theirs

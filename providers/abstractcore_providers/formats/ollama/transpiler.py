@@ -78,6 +78,6 @@ class OllamaChat:
     @property
     def operations(self) -> Operations:
         """Returns the operations: `list_models` (https://docs.ollama.com/api/tags)."""
-        from ...common.model_lists import LIST_MODELS, ModelListing
+        from ...common.operations import LIST_MODELS, ModelListing
 
         return {LIST_MODELS: ModelListing("/api/tags", error_in_body, RIGHT_ADDRESS).operation}

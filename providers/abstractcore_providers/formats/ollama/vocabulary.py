@@ -6,11 +6,9 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, FinishReason, Sampling, ThinkingLevel
 
-from ...common.field_table import FieldTable
-from ...common.finish_reasons import FinishReasons
-from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object
-from ...common.usage_table import UsageTable
+from ...common.call_options import FieldTable, FormatWarnings
+from ...common.reading import Object
+from ...common.response_bodies import FinishReasons, UsageTable
 
 PROVIDER = "ollama"
 ARGUMENTS = "arguments"

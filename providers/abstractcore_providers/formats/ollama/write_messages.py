@@ -21,11 +21,10 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ...common.body_writer import BodyWriter
-from ...common.format_warnings import reasoning_left_out
-from ...common.item_options import name_options_left_out, with_options
-from ...common.json_reading import Object
-from ...common.reordering import in_order
+from ...common.call_options import name_options_left_out, reasoning_left_out, with_options
+from ...common.conversations import in_order
+from ...common.delta_writer import BodyWriter
+from ...common.reading import Object
 from .images import is_at_hand, write_image
 from .vocabulary import CALL_FIELDS, MESSAGE_FIELDS, PROVIDER, WARNINGS
 

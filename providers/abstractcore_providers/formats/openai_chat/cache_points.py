@@ -7,8 +7,8 @@ from typing import Any
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CachePoint, CallWarning
 
-from ...common.json_reading import Object, as_object
-from ...common.text_blocks import append_block, is_plain
+from ...common.conversations import append_block, is_plain
+from ...common.reading import Object, as_object
 from .dialect import CacheField
 from .vocabulary import WARNINGS
 

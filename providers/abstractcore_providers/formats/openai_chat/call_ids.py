@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable
 
 from abstractcore.schema import Message
 
-from ...common.call_ids import SentCallIds, fits_openai
+from ...common.conversations import SentCallIds, fits_openai
 
 
 def call_ids(messages: Iterable[Message], size: int | None) -> SentCallIds:

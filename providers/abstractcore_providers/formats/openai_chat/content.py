@@ -5,10 +5,10 @@ from __future__ import annotations
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, CallWarning, DocumentPart, ImagePart, Part, TextPart
 
+from ...common.call_options import with_options
 from ...common.data_urls import data_url, kept_id, write_url
-from ...common.item_options import with_options
-from ...common.json_reading import Object
-from ...common.openai_audio import AUDIO_FORMATS, write_audio
+from ...common.reading import Object
+from ...common.sounds import AUDIO_FORMATS, write_audio
 from .cache_points import add_cache, cache_names
 from .dialect import CacheField
 from .vocabulary import WARNINGS

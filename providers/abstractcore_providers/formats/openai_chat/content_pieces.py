@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, cast
 
-from ...common.json_reading import Object, objects_of, text_of
-from ...common.unread_values import note_unread
+from ...common.reading import Object, note_unread, objects_of, text_of
 
 
 def content_pieces(message: Object) -> Iterator[tuple[str, str]]:

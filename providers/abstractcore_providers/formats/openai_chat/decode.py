@@ -18,10 +18,9 @@ from abstractcore.schema import (
     WireResponse,
 )
 
-from ...common.call_ids import ReceivedIds
-from ...common.json_reading import Object, as_object, as_objects, object_of, objects_of, text_of
-from ...common.openai_address import RIGHT_ADDRESS
-from ...common.reasoning_origins import origin_of
+from ...common.conversations import ReceivedIds, origin_of
+from ...common.endpoints import RIGHT_ADDRESS
+from ...common.reading import Object, as_object, as_objects, object_of, objects_of, text_of
 from ...common.response_bodies import NO_ERROR, fitting_reply, no_reply, read_body, states_error
 from .content import REPLY_AUDIO_TYPE
 from .content_pieces import content_pieces

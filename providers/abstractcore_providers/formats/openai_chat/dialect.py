@@ -10,7 +10,7 @@ from abstractcore.ports import TranscriptionRules
 from abstractcore.schema import ThinkingLevel
 
 from ...common import json_schemas, request_limits
-from ...common.billing_table import BillingTable
+from ...common.response_bodies import BillingTable
 from . import usage
 
 Field: TypeAlias = "tuple[str, ...]"

@@ -21,15 +21,12 @@ from abstractcore.schema import (
     to_data,
 )
 
-from ...common.format_warnings import unsupported
-from ...common.function_tools import write_function_tool
-from ...common.json_headers import JSON_HEADERS
-from ...common.json_reading import Object
-from ...common.output_schemas import write_output
-from ...common.provider_options import add_provider_options
-from ...common.sampling_options import SAMPLING_OPTIONS
-from ...common.thinking_levels import nearest_level
-from ...common.within_limits import within_limits
+from ...common.call_options import SAMPLING_OPTIONS, add_provider_options, unsupported
+from ...common.endpoints import JSON_HEADERS
+from ...common.function_tools import write_function_tool, write_output
+from ...common.reading import Object
+from ...common.request_limits import within_limits
+from ...common.thinking import nearest_level
 from .cache_points import add_cache
 from .dialect import LEVELS, ChatDialect
 from .json_mode import JSON_MODE, instruct

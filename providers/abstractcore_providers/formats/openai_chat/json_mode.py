@@ -12,7 +12,7 @@ from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, OutputSchema
 
-from ...common.json_reading import Object, as_object, read_json, text_of
+from ...common.reading import Object, as_object, read_json, text_of
 
 JSON_MODE: Object = {"type": "json_object"}
 _BEGINNING = "Answer with JSON alone, which is an instance of the JSON Schema in this object:\n"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, cast
 
-from ...common.json_reading import Object, text_of
+from ...common.reading import Object, text_of
 
 
 def is_other_tool(value: Any) -> bool:

@@ -19,11 +19,9 @@ from abstractcore.schema import (
     WireRequest,
 )
 
-from ...common.function_tools import read_function_tool
-from ...common.json_reading import Object, as_object
-from ...common.output_schemas import read_output
-from ...common.reading import get_flag, get_list, get_object, get_text, name_the_rest, read_call
-from ...common.reasoning_origins import origin_of
+from ...common.conversations import origin_of
+from ...common.function_tools import read_function_tool, read_output
+from ...common.reading import Object, as_object, get_flag, get_list, get_object, get_text, name_the_rest, read_call
 from .cache_points import cache_names, read_cache
 from .dialect import ChatDialect
 from .json_mode import JSON_MODE, take_instruction

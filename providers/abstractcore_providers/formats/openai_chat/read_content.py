@@ -18,11 +18,10 @@ from abstractcore.schema import (
     TextPart,
 )
 
+from ...common.call_options import read_options
 from ...common.data_urls import file_part, read_file_data, read_url
-from ...common.item_options import read_options
-from ...common.json_reading import Object, text_of
-from ...common.openai_audio import read_audio
-from ...common.reading import ErrorsAt, get_object, get_text, has_content, name_the_rest
+from ...common.reading import ErrorsAt, Object, get_object, get_text, has_content, name_the_rest, text_of
+from ...common.sounds import read_audio
 from .cache_points import cache_names, read_cache
 from .content_pieces import thought_of
 from .dialect import ChatDialect

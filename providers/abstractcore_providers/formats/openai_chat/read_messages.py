@@ -8,10 +8,20 @@ from typing import Any, cast
 
 from abstractcore.schema import AudioPart, Blob, CallWarning, Message, Part, ReasoningPart, Role, TextPart, ToolResult
 
+from ...common.call_options import read_options
 from ...common.data_urls import read_base64
-from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, text_of
-from ...common.reading import ErrorsAt, get_list, get_object, get_role, get_text, has_content, read_each
+from ...common.reading import (
+    ErrorsAt,
+    Object,
+    as_object,
+    get_list,
+    get_object,
+    get_role,
+    get_text,
+    has_content,
+    read_each,
+    text_of,
+)
 from .content import REPLY_AUDIO_TYPE, kept_audio
 from .dialect import ChatDialect
 from .read_content import read_content

@@ -14,12 +14,11 @@ from typing import Any
 from abstractcore.ports import Transcription
 from abstractcore.schema import Billing, Transcript, TranscriptSegment, TranscriptWord, Usage, WireResponse
 
-from ...common.json_reading import Object, as_object, as_objects, count_of, text_of
-from ...common.language_codes import language_code
-from ...common.openai_address import RIGHT_ADDRESS
+from ...common.endpoints import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_body
-from ...common.response_bodies import no_reply, read_body
-from ...common.usage_table import UsageTable
+from ...common.reading import Object, as_object, as_objects, count_of, text_of
+from ...common.response_bodies import UsageTable, no_reply, read_body
+from ...common.sounds import language_code
 from .usage import USAGE
 
 _MARKS = frozenset({"text", "segments", "duration"})

@@ -10,7 +10,7 @@ import json
 
 from abstractcore.schema import ReasoningPart
 
-from ...common.json_reading import Object, as_object, objects_of, read_json, text_of
+from ...common.reading import Object, as_object, objects_of, read_json, text_of
 from .dialect import BLOCKS, DETAILS, RECEIVED, ChatDialect
 
 _TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"

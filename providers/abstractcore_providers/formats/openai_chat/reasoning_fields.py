@@ -11,7 +11,7 @@ from dataclasses import replace
 
 from abstractcore.schema import Message, Part, ReasoningPart, TextPart
 
-from ...common.json_reading import Object
+from ...common.reading import Object
 from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, ChatDialect
 from .reasoning_details import is_block
 from .think_tags import is_separated, split_thought

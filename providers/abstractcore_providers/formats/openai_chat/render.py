@@ -19,10 +19,10 @@ from abstractcore.schema import (
     ToolCall,
 )
 
-from ...common.billing_table import BillingTable, merged
-from ...common.item_options import name_options_left_out
-from ...common.json_reading import Object
-from ...common.reordering import in_order
+from ...common.call_options import name_options_left_out
+from ...common.conversations import in_order
+from ...common.reading import Object
+from ...common.response_bodies import BillingTable, merged
 from .content import REPLY_AUDIO_TYPE
 from .dialect import ChatDialect
 from .think_tags import OPENING

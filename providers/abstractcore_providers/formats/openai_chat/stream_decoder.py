@@ -20,15 +20,13 @@ from abstractcore.schema import (
     Usage,
 )
 
-from ...common.call_ids import ReceivedIds
-from ...common.error_bodies import reports_error
+from ...common.conversations import ReceivedIds, arguments_piece
+from ...common.endpoints import RIGHT_ADDRESS
+from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.json_reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
-from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_answer
-from ...common.raw_arguments import arguments_piece
+from ...common.reading import Object, as_object, count_of, mend, mended, object_of, objects_of, text_of
 from ...common.response_bodies import NO_ERROR
-from ...common.surrogates import mend
 from .content_pieces import content_pieces
 from .dialect import PIECES, TAGS, ChatDialect
 from .reasoning_details import details_in

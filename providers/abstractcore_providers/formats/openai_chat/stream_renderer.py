@@ -23,9 +23,9 @@ from abstractcore.schema import (
     UsageDelta,
 )
 
-from ...common.billing_table import merged
-from ...common.json_reading import Object
 from ...common.openai_errors import render_error
+from ...common.reading import Object
+from ...common.response_bodies import merged
 from .dialect import ChatDialect
 from .render import audio_to_theirs, is_audible, metadata_to_theirs
 from .tool_calls import is_custom, write_call, write_fragment

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abstractcore.schema import AudioPart, Blob
 
-from ...common.json_reading import Object, text_of
+from ...common.reading import Object, text_of
 from .content import REPLY_AUDIO_TYPE
 from .decode import audio_bytes
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...common.json_reading import Object, count_of, text_of
-from ...common.surrogates import mend
+from ...common.reading import Object, count_of, mend, text_of
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.json_reading import Object, mended
+from ...common.reading import Object, mended
 from .reasoning_details import signature_and_data, text_and_rest
 
 ROOM = 1_000_000

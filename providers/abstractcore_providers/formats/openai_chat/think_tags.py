@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...common.json_reading import Object
+from ...common.reading import Object
 
 OPENING, CLOSING = "<think>", "</think>"
 

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from abstractcore.schema import ThinkingLevel
 
-from ...common.json_reading import Object
+from ...common.reading import Object
 from .dialect import LEVELS, Field, ThinkingFields
 
 

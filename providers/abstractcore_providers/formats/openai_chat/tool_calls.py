@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from abstractcore.schema import CallWarning, ProviderOptions, ToolCall
 
+from ...common.call_options import fields_for, read_options, with_options
+from ...common.conversations import arguments_piece
 from ...common.function_tools import decode_function_call, read_function_call, write_function_call
-from ...common.item_options import fields_for, read_options, with_options
-from ...common.json_reading import Object, object_of, objects_of, text_of
-from ...common.raw_arguments import arguments_piece
-from ...common.reading import get_object, get_text, name_the_rest
+from ...common.reading import Object, get_object, get_text, name_the_rest, object_of, objects_of, text_of
 
 if TYPE_CHECKING:
     from abstractcore.schema import ToolCallStart

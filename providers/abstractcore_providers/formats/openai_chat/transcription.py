@@ -16,11 +16,10 @@ from abstractcore.errors import UnsupportedContentError
 from abstractcore.ports import TRANSCRIBE, FileToUpload, Operation, Transcription, TranscriptionInput
 from abstractcore.schema import AudioPart, CallWarning, Encoded, ModelCall, Usage, to_data
 
+from ...common.call_options import add_provider_options, unsupported
 from ...common.data_urls import content_of, data_url
-from ...common.format_warnings import unsupported
-from ...common.json_reading import Object
-from ...common.multipart import multipart
-from ...common.provider_options import add_provider_options
+from ...common.operations import multipart
+from ...common.reading import Object
 from .dialect import ChatDialect
 from .read_transcript import read_transcription
 from .vocabulary import WARNINGS

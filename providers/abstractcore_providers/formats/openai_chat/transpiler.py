@@ -12,7 +12,7 @@ from abstractcore.errors import AbstractCoreError, ProviderError
 from abstractcore.ports import TRANSCRIBE, MessageRead, Operations
 from abstractcore.schema import CallWarning, Encoded, ModelCall, ModelReply, OutputSchema, WireRequest, WireResponse
 
-from ...common.reasoning_origins import origin_of
+from ...common.conversations import origin_of
 from .decode import decode
 from .dialect import OPENAI, ChatDialect
 from .encode import encode
@@ -20,7 +20,7 @@ from .encode import encode
 if TYPE_CHECKING:
     from abstractcore.schema import Parsed, Rendered
 
-    from ...common.event_framer import EventFramer
+    from ...common.frame_decoder import EventFramer
     from ...common.openai_file_store import OpenAIFileStore
     from .stream_decoder import ChatDecoder
     from .stream_renderer import ChatRenderer
@@ -64,7 +64,7 @@ class OpenAIChat:
 
     def framer(self) -> EventFramer:
         """Returns a framer for one stream."""
-        from ...common.event_framer import EventFramer
+        from ...common.frame_decoder import EventFramer
 
         return EventFramer()
 
@@ -116,9 +116,9 @@ class OpenAIChat:
     @property
     def operations(self) -> Operations:
         """Returns the operations: `list_models`, `transcribe`, and `count_tokens` where the server has it."""
-        from ...common.model_lists import LIST_MODELS, ModelListing
-        from ...common.openai_address import RIGHT_ADDRESS
+        from ...common.endpoints import RIGHT_ADDRESS
         from ...common.openai_errors import error_in_body
+        from ...common.operations import LIST_MODELS, ModelListing
         from .transcription import transcription
 
         # https://platform.openai.com/docs/api-reference/models/list

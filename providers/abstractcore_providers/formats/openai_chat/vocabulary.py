@@ -7,11 +7,9 @@ from typing import Any
 
 from abstractcore.schema import AudioPart, Citation, Part, ReasoningPart, Role, Sampling, TextPart, ToolCall
 
-from ...common.billing_table import BillingTable
-from ...common.field_table import FieldTable
-from ...common.finish_reasons import FinishReasons
-from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object, as_object, count_of, object_of, objects_of, text_of, texts_of
+from ...common.call_options import FieldTable, FormatWarnings
+from ...common.reading import Object, as_object, count_of, object_of, objects_of, text_of, texts_of
+from ...common.response_bodies import BillingTable, FinishReasons
 from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, ChatDialect
 from .other_tools import are_other_tools, is_other_choice
 from .thinking import read_thinking

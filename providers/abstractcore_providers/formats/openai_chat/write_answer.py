@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from abstractcore.schema import AudioPart, CallWarning, Message, Part, ReasoningPart, TextPart, ToolCall, to_data
 
-from ...common.item_options import with_options
-from ...common.json_reading import Object
-from ...common.raw_arguments import with_valid_text
-from ...common.reordering import in_order
-from ...common.text_blocks import as_content
+from ...common.call_options import with_options
+from ...common.conversations import as_content, in_order, with_valid_text
+from ...common.reading import Object
 from .cache_points import append_content
 from .content import kept_audio, write_part
 from .dialect import BLOCKS, DETAILS, PIECES, TAGS, ChatDialect

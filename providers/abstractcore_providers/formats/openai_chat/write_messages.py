@@ -7,12 +7,9 @@ from typing import Any
 
 from abstractcore.schema import AudioPart, CallWarning, Message, ModelCall, OpaquePart, Part, TextPart, ToolResult
 
-from ...common.call_ids import SentCallIds
-from ...common.conversations import refuse_unanswered_calls
-from ...common.item_options import with_options
-from ...common.json_reading import Object
-from ...common.reasoning_origins import origin_of
-from ...common.text_blocks import as_content
+from ...common.call_options import with_options
+from ...common.conversations import SentCallIds, as_content, origin_of, refuse_unanswered_calls
+from ...common.reading import Object
 from .cache_points import add_cache, append_content
 from .call_ids import call_ids
 from .content import media_in_result, write_part

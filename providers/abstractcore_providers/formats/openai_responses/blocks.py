@@ -7,7 +7,7 @@ from typing import Any
 
 from abstractcore.schema import NO_OPTIONS, ProviderOptions
 
-from ...common.json_reading import Object
+from ...common.reading import Object
 from .streamed_calls import StreamedResponsesCall
 
 _ROOM = 1000

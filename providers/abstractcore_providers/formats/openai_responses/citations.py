@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from abstractcore.schema import CallWarning, Citation
 
-from ...common.json_reading import Object, count_of, text_of
+from ...common.reading import Object, count_of, text_of
 
 _URL = "url_citation"
 _EXTRAS: dict[str, tuple[str, ...]] = {

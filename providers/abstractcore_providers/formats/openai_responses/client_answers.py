@@ -28,9 +28,8 @@ from abstractcore.schema import (
     to_data,
 )
 
-from ...common.item_options import fields_for, read_options
-from ...common.json_reading import Object, as_object, as_objects
-from ...common.reading import get_flag, get_list, get_object, get_text
+from ...common.call_options import fields_for, read_options
+from ...common.reading import Object, as_object, as_objects, get_flag, get_list, get_object, get_text
 
 _FOUND = 'Return a JSON array of tools, such as json.dumps([{"type": "function", "name": ...}]).'
 _APPROVE = 'Return {"approve": true} as JSON, or a result with is_error=True to refuse.'

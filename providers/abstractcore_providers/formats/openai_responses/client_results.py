@@ -16,8 +16,8 @@ from abstractcore.schema import (
     to_data,
 )
 
-from ...common.item_options import fields_for, name_options_left_out, read_options, with_options_for
-from ...common.json_reading import Object
+from ...common.call_options import fields_for, name_options_left_out, read_options, with_options_for
+from ...common.reading import Object
 from .client_answers import ANSWERS, ClientToolResult
 from .client_tools import ClientToolItem, called_tool
 from .fit_input import without_cache

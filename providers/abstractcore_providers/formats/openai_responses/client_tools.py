@@ -15,9 +15,9 @@ from typing import Any, Literal, cast
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, Part, SchemaError, ToolCall, to_data
 
-from ...common.item_options import fields_for, read_options
-from ...common.json_reading import Object, as_object
-from ...common.json_reading import text_of as text_at
+from ...common.call_options import fields_for, read_options
+from ...common.reading import Object, as_object
+from ...common.reading import text_of as text_at
 from .reasoning import item_id
 
 COMMANDS = "commands"

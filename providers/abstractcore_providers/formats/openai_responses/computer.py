@@ -8,9 +8,8 @@ from typing import cast
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import CallWarning, ImagePart, ToolResult
 
-from ...common.item_options import fields_for, read_options, with_options_for
-from ...common.json_reading import Object
-from ...common.reading import get_object, get_text
+from ...common.call_options import fields_for, read_options, with_options_for
+from ...common.reading import Object, get_object, get_text
 from .content import image_address
 from .read_content import read_blob
 from .vocabulary import WARNINGS

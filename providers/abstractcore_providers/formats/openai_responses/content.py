@@ -5,10 +5,10 @@ from __future__ import annotations
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import AudioPart, Blob, CachePoint, DocumentPart, ImagePart, Part, TextPart
 
+from ...common.call_options import fields_for
 from ...common.data_urls import data_url, kept_id, write_url
-from ...common.item_options import fields_for
-from ...common.json_reading import Object
-from ...common.openai_audio import AUDIO_FORMATS, write_audio
+from ...common.reading import Object
+from ...common.sounds import AUDIO_FORMATS, write_audio
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _NAMES = {

@@ -6,8 +6,7 @@ from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, Encoded, ModelCall, WireRequest, WireResponse
 
-from ...common.json_headers import JSON_HEADERS
-from ...common.openai_address import RIGHT_ADDRESS
+from ...common.endpoints import JSON_HEADERS, RIGHT_ADDRESS
 from ...common.openai_errors import error_in_body
 from ...common.response_bodies import read_count
 from .encode import request_body

@@ -6,11 +6,10 @@ from collections.abc import Sequence
 
 from abstractcore.schema import ModelReply, Part, ToolCall, WireResponse
 
-from ...common.call_ids import ReceivedIds
-from ...common.json_reading import Object, as_object, objects_of, text_of
-from ...common.openai_address import RIGHT_ADDRESS
+from ...common.conversations import ReceivedIds, origin_of
+from ...common.endpoints import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_answer, error_in_body
-from ...common.reasoning_origins import origin_of
+from ...common.reading import Object, as_object, objects_of, text_of
 from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
 from .client_tools import hosted_calls
 from .items import read_item

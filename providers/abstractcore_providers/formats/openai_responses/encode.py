@@ -7,15 +7,13 @@ from pydantic_core import to_json
 from abstractcore import schema
 from abstractcore.schema import CallWarning, Encoded, Message, ModelCall, WireRequest
 
-from ...common.format_warnings import unsupported
-from ...common.json_headers import JSON_HEADERS
-from ...common.json_reading import Object
+from ...common.call_options import unsupported, write_sampling
+from ...common.conversations import origin_of
+from ...common.endpoints import JSON_HEADERS
+from ...common.function_tools import write_output
 from ...common.json_schemas import OPENAI
-from ...common.output_schemas import write_output
-from ...common.reasoning_origins import origin_of
-from ...common.request_limits import OPENAI_RESPONSES
-from ...common.sampling_options import write_sampling
-from ...common.within_limits import within_limits
+from ...common.reading import Object
+from ...common.request_limits import OPENAI_RESPONSES, within_limits
 from .fit_answer import Receiver
 from .fit_input import without_cache
 from .fit_messages import fit_messages

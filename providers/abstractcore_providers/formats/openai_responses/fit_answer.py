@@ -16,7 +16,7 @@ from abstractcore.schema import (
     ToolCall,
 )
 
-from ...common.raw_arguments import is_sent_as_written, with_valid_text
+from ...common.conversations import is_sent_as_written, with_valid_text
 from .client_tools import called_tool
 from .fit_input import without_cache
 from .hosted import write_hosted

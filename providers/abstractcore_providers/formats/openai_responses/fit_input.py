@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 from abstractcore.errors import UnsupportedContentError
 from abstractcore.schema import AudioPart, CachePoint, CallWarning, Message, OpaquePart, Part, TextPart, ToolResult
 
-from ...common.item_options import with_options_for
+from ...common.call_options import with_options_for
 from .content import CONTENT_FIELDS, CONTENT_TYPES, OUTPUT_FIELDS, can_be_kept_for
 from .items import item_from_user
 from .vocabulary import WARNINGS

@@ -8,10 +8,8 @@ from operator import is_
 
 from abstractcore.schema import NO_OPTIONS, CallWarning, Message, OpaquePart, Part, ToolCall, ToolResult
 
-from ...common.call_ids import SentCallIds, fits_openai
-from ...common.conversations import refuse_unanswered_calls
-from ...common.format_warnings import warn_of_merging
-from ...common.item_options import name_options_left_out, with_options_for
+from ...common.call_options import name_options_left_out, warn_of_merging, with_options_for
+from ...common.conversations import SentCallIds, fits_openai, refuse_unanswered_calls
 from .client_results import fit_client_result, has_own_form, without_repeated
 from .client_tools import called_tool, calls_with_options
 from .computer import fit_screenshot

@@ -21,7 +21,7 @@ from abstractcore.schema import (
     to_data,
 )
 
-from ...common.json_reading import Object, object_of, objects_of, text_of
+from ...common.reading import Object, object_of, objects_of, text_of
 
 MCP_CALL = "mcp_call"
 _QUESTIONS = {

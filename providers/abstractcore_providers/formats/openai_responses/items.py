@@ -7,9 +7,9 @@ from typing import cast
 
 from abstractcore.schema import NO_OPTIONS, OpaquePart, Part, ProviderOptions, TextPart, ToolCall
 
-from ...common.item_options import read_options
-from ...common.json_reading import Object, objects_of, text_of
-from ...common.raw_arguments import received_arguments
+from ...common.call_options import read_options
+from ...common.conversations import received_arguments
+from ...common.reading import Object, objects_of, text_of
 from .citations import read_annotations
 from .client_tools import OUTPUTS, called_tool, hosted_calls, hosted_output, read_client_call
 from .hosted import HOSTED_TYPES, read_hosted

@@ -11,8 +11,8 @@ from typing import Any, cast
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, JSONObject, ModelCall, ThinkingLevel, freeze_object
 
-from ...common.json_reading import Object, as_object
-from ...common.provider_options import duplicate_option_error, options_for
+from ...common.call_options import duplicate_option_error, options_for
+from ...common.reading import Object, as_object
 from .tools import is_other_choice, is_other_tool
 
 EFFORTS: Mapping[str, ThinkingLevel] = {

@@ -18,8 +18,8 @@ from abstractcore.schema import (
     ToolCall,
 )
 
-from ...common.item_options import fields_for, with_options_for
-from ...common.json_reading import Object
+from ...common.call_options import fields_for, with_options_for
+from ...common.reading import Object
 from .citations import fit_citation, write_annotations
 from .client_tools import as_sent, called_tool, client_item, fit_client_call
 from .hosted import write_hosted

@@ -7,10 +7,9 @@ from typing import Any
 
 from abstractcore.schema import CallWarning, HostedTool, ModelCall, OutputSchema, Parsed, ToolSpec, WireRequest
 
-from ...common.json_reading import Object, text_of
-from ...common.output_schemas import read_output
-from ...common.reading import get_flag, get_group, get_list, get_text, read_call
-from ...common.reasoning_origins import origin_of
+from ...common.conversations import origin_of
+from ...common.function_tools import read_output
+from ...common.reading import Object, get_flag, get_group, get_list, get_text, read_call, text_of
 from .options import EFFORTS, is_of_call, rest_of
 from .read_messages import ItemReader
 from .tools import read_choice, read_tools

@@ -19,11 +19,20 @@ from abstractcore.schema import (
     TextPart,
 )
 
+from ...common.call_options import read_options
 from ...common.data_urls import file_part, read_file_data, read_url
-from ...common.item_options import read_options
-from ...common.json_reading import Object, as_object, objects_of, text_of
-from ...common.openai_audio import read_audio
-from ...common.reading import get_object, get_text, has_content, make_at, name_the_rest
+from ...common.reading import (
+    Object,
+    as_object,
+    get_object,
+    get_text,
+    has_content,
+    make_at,
+    name_the_rest,
+    objects_of,
+    text_of,
+)
+from ...common.sounds import read_audio
 from .citations import read_annotations
 from .content import CONTENT_FIELDS, TTL_NAMES
 

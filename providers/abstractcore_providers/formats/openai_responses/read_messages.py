@@ -22,9 +22,18 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ...common.item_options import read_options
-from ...common.json_reading import Object, as_objects
-from ...common.reading import error_at, get_list, get_object, get_role, get_text, has_content, message_left_out
+from ...common.call_options import read_options
+from ...common.reading import (
+    Object,
+    as_objects,
+    error_at,
+    get_list,
+    get_object,
+    get_role,
+    get_text,
+    has_content,
+    message_left_out,
+)
 from .client_results import answered_id, has_own_form, read_client_result, unchanged
 from .client_tools import OUTPUTS, ClientToolItem, called_tool, calls_with_options, client_tool, hosted_calls
 from .computer import read_screenshot

@@ -15,7 +15,7 @@ from typing import cast
 
 from abstractcore.schema import Part, ReasoningPart
 
-from ...common.json_reading import Object, objects_of, text_of
+from ...common.reading import Object, objects_of, text_of
 
 _OURS = re.compile(r"(rs|msg|fc|sh|apc|ctc|tsc)_\d{1,9}")
 """Generated ids; OpenAI's are longer."""

@@ -9,8 +9,8 @@ from pydantic_core import to_json
 
 from abstractcore.schema import CallWarning, JSONObject, ModelReply, Rendered
 
-from ...common.billing_table import merged
-from ...common.json_reading import Object
+from ...common.reading import Object
+from ...common.response_bodies import merged
 from .output import output_items, shown_parts
 from .usage import BILLING, USAGE, billing_to_ours
 from .vocabulary import REPLY_FIELDS, WARNINGS, finish_reason_to_ours, finish_reason_to_theirs

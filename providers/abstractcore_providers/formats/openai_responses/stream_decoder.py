@@ -22,14 +22,13 @@ from abstractcore.schema import (
     Usage,
 )
 
-from ...common.call_ids import ReceivedIds
+from ...common.conversations import ReceivedIds, arguments_piece, received_arguments
 from ...common.delta_writer import Piece
-from ...common.error_bodies import reports_error
+from ...common.endpoints import RIGHT_ADDRESS
+from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
-from ...common.json_reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
-from ...common.openai_address import RIGHT_ADDRESS
 from ...common.openai_errors import error_in_answer
-from ...common.raw_arguments import arguments_piece, received_arguments
+from ...common.reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
 from ...common.response_bodies import NO_ERROR
 from .blocks import OpenItem, OpenItems
 from .citations import read_annotations

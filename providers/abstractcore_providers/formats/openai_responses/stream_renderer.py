@@ -31,9 +31,9 @@ from abstractcore.schema import (
     accumulate,
 )
 
-from ...common.item_options import fields_for
-from ...common.json_reading import Object, as_object, text_of
+from ...common.call_options import fields_for
 from ...common.openai_errors import error_words
+from ...common.reading import Object, as_object, text_of
 from .client_tools import ClientToolItem, as_sent, called_tool, client_item
 from .hosted import MCP_CALL, item_type, write_hosted
 from .items import opaque_item

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field, replace
 
 from abstractcore.schema import ToolCall
 
-from ...common.item_options import AS_RECEIVED
-from ...common.surrogates import mend
+from ...common.call_options import AS_RECEIVED
+from ...common.reading import mend
 from .client_tools import COMMANDS
 
 STREAMED = ("custom_tool_call", "shell_call")

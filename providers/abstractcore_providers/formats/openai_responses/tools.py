@@ -9,10 +9,9 @@ from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, HostedTool, ToolChoice, ToolSpec
 from abstractcore.schema.tools import HostedToolKind
 
-from ...common.json_reading import Object, text_of
+from ...common.function_tools import describe_tool, read_tool_spec
 from ...common.json_schemas import OPENAI
-from ...common.reading import get_flag, get_object, get_text, name_the_rest
-from ...common.tool_parameters import describe_tool, read_tool_spec
+from ...common.reading import Object, get_flag, get_object, get_text, name_the_rest, text_of
 
 _TYPES: dict[HostedToolKind, tuple[str, ...]] = {
     "web_search": (

@@ -21,8 +21,8 @@ from abstractcore.schema import (
     WireResponse,
 )
 
-from ...common.event_framer import EventFramer
-from ...common.openai_address import RIGHT_ADDRESS
+from ...common.endpoints import RIGHT_ADDRESS
+from ...common.frame_decoder import EventFramer
 from ...common.openai_errors import error_in_body, error_of, render_error
 from ...common.operations import COUNT_TOKENS, RETRIEVE_REPLY, count_tokens, retrieve_reply
 from .count import decode_count, encode_count
@@ -107,7 +107,7 @@ class OpenAIResponses:
     @property
     def operations(self) -> Operations:
         """Returns the operations: `count_tokens`, `retrieve_reply` and `list_models`."""
-        from ...common.model_lists import LIST_MODELS, ModelListing
+        from ...common.operations import LIST_MODELS, ModelListing
 
         # https://platform.openai.com/docs/api-reference/models/list
         models = ModelListing("/models", error_in_body, RIGHT_ADDRESS)

@@ -7,9 +7,8 @@ from dataclasses import replace
 
 from abstractcore.schema import Billing, Usage
 
-from ...common.billing_table import BillingTable
-from ...common.json_reading import Object, object_of
-from ...common.usage_table import UsageTable
+from ...common.reading import Object, object_of
+from ...common.response_bodies import BillingTable, UsageTable
 
 USAGE = UsageTable(
     {

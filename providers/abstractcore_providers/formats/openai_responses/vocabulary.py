@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 from abstractcore.schema import FinishReason, Sampling
 
-from ...common.field_table import FieldTable
-from ...common.finish_reasons import FinishReasons
-from ...common.format_warnings import FormatWarnings
-from ...common.json_reading import Object, object_of, objects_of, text_of
+from ...common.call_options import FieldTable, FormatWarnings
+from ...common.reading import Object, object_of, objects_of, text_of
+from ...common.response_bodies import FinishReasons
 from .client_tools import calls_client
 from .usage import BILLING
 

@@ -20,8 +20,8 @@ from abstractcore.schema import (
     ToolResult,
 )
 
-from ...common.item_options import fields_for
-from ...common.json_reading import Object
+from ...common.call_options import fields_for
+from ...common.reading import Object
 from .citations import write_annotations
 from .client_results import has_own_form, repeated_fields, write_client_result
 from .client_tools import called_tool, calls_with_options, client_item

@@ -12,8 +12,7 @@ from urllib.parse import urlsplit
 from abstractcore.errors import ConfigurationError
 from abstractcore.ports import Endpoint, KnownUrl, ModelProfile, ProviderConfig, ProviderSession
 
-from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint
-from ...common.model_settings import setting_names, with_settings
+from ...common.endpoints import BearerAuth, FixedEndpoint, base_url, check_key, key_hint, setting_names, with_settings
 from ..vendor_provider import VendorProvider
 
 if TYPE_CHECKING:

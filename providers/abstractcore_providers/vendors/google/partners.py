@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderSession
 
-from ...common.model_settings import setting_names
+from ...common.endpoints import setting_names
 from ..anthropic import API_VERSION_OPTION, claude_session
 from ..vendor_provider import with_encodable
 from .provider import VertexProvider

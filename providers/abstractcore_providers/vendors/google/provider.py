@@ -12,8 +12,7 @@ from abstractcore.errors import AuthenticationError, ConfigurationError, Missing
 from abstractcore.ports import Endpoint, ModelProfile, ProviderConfig, ProviderServices, ProviderSession
 from abstractcore.schema.base_error import install_hint
 
-from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint
-from ...common.model_settings import setting_names, with_settings
+from ...common.endpoints import FixedEndpoint, HeaderAuth, base_url, check_key, key_hint, setting_names, with_settings
 from ..vendor_provider import VendorProvider, with_encodable
 
 GEMINI_URL = "https://generativelanguage.googleapis.com/v1beta"

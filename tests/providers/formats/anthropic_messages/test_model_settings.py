@@ -14,7 +14,7 @@ from pydantic import TypeAdapter
 
 from abstractcore.errors import InvalidInputError
 from abstractcore.schema import HostedTool, Message, OpaquePart, ReasoningPart, TextPart, ToolChoice, ToolSpec
-from abstractcore_providers.common.claude_thinking import BINDING_BETA
+from abstractcore_providers.common.thinking import BINDING_BETA
 from abstractcore_providers.formats.anthropic_messages import AnthropicMessages, MessagesDialect
 from tests.providers.formats.anthropic_messages.wire import (
     MESSAGES,

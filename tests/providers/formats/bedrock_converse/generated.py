@@ -22,7 +22,7 @@ from abstractcore.schema import (
     VideoPart,
 )
 from abstractcore.testing import strategies
-from abstractcore_providers.common.claude_thinking import BINDING_BETA
+from abstractcore_providers.common.thinking import BINDING_BETA
 
 
 def _blobs(*types: str) -> SearchStrategy[Blob]:

@@ -20,7 +20,7 @@ from abstractcore.schema import (
     ToolResult,
     ToolSpec,
 )
-from abstractcore_providers.common.claude_thinking import BINDING_BETA
+from abstractcore_providers.common.thinking import BINDING_BETA
 from tests.providers.formats.bedrock_converse.wire import CONVERSE, MODEL, NEWEST, OTHER, body_of, call, faults
 
 FIELDS = "additionalModelRequestFields"

@@ -1,4 +1,8 @@
-"""Thinking options of Claude at Anthropic and Amazon: a token budget or an effort level, and what goes beside them.
+"""Thinking and cache points with fewer levels than ours.
+
+Thinking options of Claude at Anthropic and Amazon: a token budget or an effort level, and what goes beside them.
+Thinking levels, for formats that cannot express each of them. TTLs of cache points: each has one of two values and
+does not exceed those of earlier points.
 
 Sources: `ThinkingConfigParam` and `BetaThinkingConfigAdaptiveParam` of the anthropic package, and
 https://platform.claude.com/docs/en/build-with-claude/thinking.
@@ -6,12 +10,15 @@ https://platform.claude.com/docs/en/build-with-claude/thinking.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple, Protocol, TypeAlias
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, NamedTuple, Protocol, TypeAlias, get_args
 
-from abstractcore.schema import CallWarning, ThinkingLevel
+from abstractcore.schema import CachePoint, CallWarning, ThinkingLevel
 
-from .json_reading import Object, as_object, as_objects, count_of
-from .provider_options import duplicate_option_error
+from .call_options import duplicate_option_error
+from .reading import Object, as_object, as_objects, count_of
 
 Thinking: TypeAlias = "ThinkingLevel | int | None"
 EFFORTS: tuple[ThinkingLevel, ...] = ("low", "medium", "high", "xhigh", "max")
@@ -182,3 +189,56 @@ def _without(rest: Object, settings: ClaudeSettings, *names: str) -> Object | No
 
 def _object(rest: Object, *names: str) -> Object | None:
     return {name: value for name, value in rest.items() if name not in names} or None
+
+
+_ORDER = {level: number for number, level in enumerate(get_args(ThinkingLevel))}
+
+
+def nearest_level(
+    asked: ThinkingLevel | int | None, levels: Iterable[ThinkingLevel], warnings: list[CallWarning]
+) -> ThinkingLevel | int | None:
+    """Returns the level to send, the nearest of `levels`, with a warning if it is another one.
+
+    Of two that are equally near it is the higher one. "off", a budget and None are returned unchanged.
+    """
+    if asked is None or isinstance(asked, int) or asked == "off" or asked in levels:
+        return asked
+    known = sorted(levels, key=_ORDER.__getitem__)
+    nearest = min(reversed(known), key=lambda level: abs(_ORDER[level] - _ORDER[asked]))
+    message = f"this format's levels are {', '.join(known)}"
+    warnings.append(CallWarning("thinking_changed", "thinking", message, asked, nearest))
+    return nearest
+
+
+CACHE_TIMES: Mapping[str, int] = MappingProxyType({"5m": 300, "1h": 3600})
+"""The vendors' names of the TTLs, which are in seconds."""
+
+_UNSAID = CACHE_TIMES["5m"]
+_MOST = CACHE_TIMES["1h"]
+
+
+@dataclass(slots=True)
+class CacheTimes:
+    """Adjusts the TTLs of the cache points of one request, in the order in which they are sent: tools, system,
+    messages.
+    """
+
+    _longest: int = field(default=_MOST, init=False)
+
+    def fit(self, point: CachePoint | None, path: str, warnings: list[CallWarning]) -> CachePoint | None:
+        """Returns the cache point of the item at `path` as it is sent, with a warning if its TTL changes."""
+        if point is None:
+            return None
+        if point.ttl is None:
+            self._longest = _UNSAID
+            return point
+        times = CACHE_TIMES.values()
+        nearest = next((time for time in times if time >= point.ttl), _MOST)
+        sent = min(nearest, self._longest)
+        if sent != point.ttl:
+            message = f"the supported TTLs are {' and '.join(map(str, times))} seconds"
+            if sent != nearest:
+                message = "a TTL cannot exceed those before it, in the order of tools, system and messages"
+            warnings.append(CallWarning("cache_time_changed", f"{path}.cache.ttl", message, point.ttl, sent))
+        self._longest = sent
+        return point if sent == point.ttl else CachePoint(sent)
