@@ -1,8 +1,22 @@
-"""Decodes a `chat.completion` object to a reply."""
+"""Decodes a `chat.completion` object to a reply.
+
+Reasoning as a list of objects that are sent back unchanged, in their order: OpenRouter's, and LiteLLM's for Claude.
+The field of an assistant's message in which its reasoning is sent back. Reasoning that a server leaves in the text,
+as the model wrote it: `<think>...</think>` before the answer.
+
+Each is a reasoning part. What it has beside its text and its encrypted data is the part's signature: the vendor's own
+if that is all, else the rest of the object as JSON.
+
+A server that passes on models of many vendors wants it in the field in which it came (`RECEIVED`). The part's signature
+keeps the name of that field; the usual one needs none.
+"""
 
 from __future__ import annotations
 
 import base64
+import json
+from collections.abc import Iterable
+from dataclasses import replace
 
 from abstractcore.errors import ProviderError, ServerError
 from abstractcore.schema import (
@@ -11,6 +25,7 @@ from abstractcore.schema import (
     CallWarning,
     Citation,
     FinishReason,
+    Message,
     ModelReply,
     Part,
     ReasoningPart,
@@ -20,16 +35,10 @@ from abstractcore.schema import (
 
 from ...common.conversations import ReceivedIds, origin_of
 from ...common.endpoints import RIGHT_ADDRESS
-from ...common.reading import Object, as_object, as_objects, object_of, objects_of, text_of
+from ...common.reading import Object, as_object, as_objects, object_of, objects_of, read_json, text_of
 from ...common.response_bodies import NO_ERROR, fitting_reply, no_reply, read_body, states_error
-from .content import REPLY_AUDIO_TYPE
-from .content_pieces import content_pieces
-from .dialect import PIECES, TAGS, ChatDialect
-from .reasoning_details import details_in, read_detail
-from .reasoning_fields import signature_for
-from .think_tags import is_separated, split_thought
-from .tool_calls import calls_of, decode_call
-from .usage import usage_to_ours
+from .content import REPLY_AUDIO_TYPE, calls_of, content_pieces, decode_call
+from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, ChatDialect, usage_to_ours
 from .vocabulary import (
     FINISH_REASONS,
     citations_to_ours,
@@ -37,6 +46,226 @@ from .vocabulary import (
     reasoning_of,
     sources_to_ours,
 )
+
+_TEXT, _SUMMARY, _ENCRYPTED = "reasoning.text", "reasoning.summary", "reasoning.encrypted"
+_BLOCK = "thinking"
+_BLOCKS = (_BLOCK, "redacted_thinking")
+_TEXT_FIELDS = {_SUMMARY: "summary", _BLOCK: "thinking"}
+
+
+def details_in(message: Object, dialect: ChatDialect) -> list[Object]:
+    """Returns the objects in a message or a delta."""
+    if not dialect.has_details:
+        return []
+    details = objects_of(message, DETAILS)
+    return objects_of(message, BLOCKS) if not details and dialect.reasoning_field == RECEIVED else details
+
+
+def is_block(part: ReasoningPart) -> bool:
+    """Whether a part is an object of `BLOCKS`."""
+    return (_unpacked(part.signature) or {}).get("type") in _BLOCKS
+
+
+def read_detail(detail: Object, origin: str | None) -> ReasoningPart:
+    """Returns the part for one object."""
+    text, rest = text_and_rest(detail)
+    return ReasoningPart(text, *signature_and_data(rest, text != ""), origin)
+
+
+def text_and_rest(detail: Object) -> tuple[str, Object]:
+    """Returns the text of an object, and everything else."""
+    rest = dict(detail)
+    return _taken(rest, _text_field(detail)), rest
+
+
+def signature_and_data(rest: Object, has_text: bool) -> tuple[str | None, str | None]:
+    """Returns the signature and the redacted data of a part, from an object's fields other than its text."""
+    rest = dict(rest)
+    if has_text:
+        rest.pop(_text_field(rest), None)  # an empty one, of a chunk without text
+    data = _taken(rest, "data")
+    if rest == {"type": _ENCRYPTED if data and not has_text else _TEXT}:
+        return None, data or None
+    if rest.keys() == {"type", "signature"} and rest["type"] == _TEXT and text_of(rest, "signature"):
+        bare = ReasoningPart("x" if has_text else "", rest["signature"], data or None)
+        if _packed_detail(bare) is None:
+            return bare.signature, bare.redacted_data
+    return json.dumps(rest, ensure_ascii=False, separators=(",", ":"), sort_keys=True), data or None
+
+
+def write_detail(part: ReasoningPart) -> Object:
+    """Returns the object of `part`, or one that is read as the same part."""
+    packed = _packed_detail(part)
+    if packed is not None:
+        return packed
+    plain: Object = {"type": _ENCRYPTED if part.redacted_data and not part.text and not part.signature else _TEXT}
+    if part.signature is not None:
+        plain["signature"] = part.signature
+    return _filled(plain, part)
+
+
+def _packed_detail(part: ReasoningPart) -> Object | None:
+    """Returns the object of which the signature is the rest; None if the signature is the vendor's own.
+
+    It is the rest of an object only if that object is read as this part.
+    """
+    rest = _unpacked(part.signature)
+    if rest is None:
+        return None
+    detail = _filled(rest, part)
+    return detail if read_detail(detail, part.origin) == part else None
+
+
+def _filled(detail: Object, part: ReasoningPart) -> Object:
+    if part.text:
+        detail[_text_field(detail)] = part.text
+    if part.redacted_data is not None:
+        detail["data"] = part.redacted_data
+    return detail
+
+
+def _text_field(detail: Object) -> str:
+    return _TEXT_FIELDS.get(str(detail.get("type")), "text")
+
+
+def _taken(rest: Object, name: str) -> str:
+    return rest.pop(name) if text_of(rest, name) else ""
+
+
+def _unpacked(signature: str | None) -> Object | None:
+    if signature is None or not signature.startswith("{"):
+        return None
+    try:
+        return as_object(read_json(signature.encode()))
+    except ValueError:
+        return None
+
+
+OPENING, CLOSING = "<think>", "</think>"
+
+
+class ThinkTags:
+    """Separates reasoning from text in arbitrary chunks. Only tags at the start of the text count, after whitespace.
+
+    With `decided`, everything that follows is text.
+    """
+
+    def __init__(self) -> None:
+        self.decided = False
+        self._inside = False
+        self._held = ""
+
+    def feed(self, text: str) -> tuple[str, str]:
+        """Returns the reasoning and the text that are certain so far; a possible start of a tag is held back."""
+        self._held += text
+        reasoning = ""
+        if not self._inside and not self.decided:
+            self._begin()
+        if self._inside:
+            reasoning = self._reasoning()
+        if not self.decided:
+            return reasoning, ""
+        rest, self._held = self._held, ""
+        return reasoning, rest
+
+    def finish(self) -> tuple[str, str]:
+        """Returns the text that was held back: an incomplete tag is text."""
+        rest, self._held = self._held, ""
+        return (rest, "") if self._inside else ("", rest)
+
+    def _begin(self) -> None:
+        """Determines whether the text starts with the tag, as soon as that is certain."""
+        text = self._held.lstrip()
+        if text.startswith(OPENING):
+            self._inside, self._held = True, text.removeprefix(OPENING)
+        elif not OPENING.startswith(text):
+            self.decided = True
+
+    def _reasoning(self) -> str:
+        """Returns the reasoning so far: up to the closing tag, or its possible start."""
+        thought, tag, rest = self._held.partition(CLOSING)
+        if tag:
+            self._inside, self.decided, self._held = False, True, rest
+            return thought
+        certain = len(thought) - _longest_beginning(thought)
+        self._held = thought[certain:]
+        return thought[:certain]
+
+
+def is_separated(message: Object) -> bool:
+    """Whether the server separates reasoning itself: it sends the reasoning field, possibly empty."""
+    return isinstance(message.get("reasoning_content"), str)
+
+
+def split_thought(text: str) -> tuple[str, str]:
+    """Returns reasoning and text of an unstreamed answer."""
+    tags = ThinkTags()
+    reasoning, answer = tags.feed(text)
+    more_reasoning, more_answer = tags.finish()
+    return reasoning + more_reasoning, answer + more_answer
+
+
+def _longest_beginning(text: str) -> int:
+    """Returns how many characters at the end of `text` may start the closing tag."""
+    return next(size for size in range(len(CLOSING) - 1, -1, -1) if text.endswith(CLOSING[:size]))
+
+
+_SIGNATURES = {field: f'{{"field":"{field}"}}' for field in ("reasoning", PIECES, TAGS)}
+_FIELDS = {signature: field for field, signature in _SIGNATURES.items()}
+
+
+def signature_for(field: str | None, dialect: ChatDialect) -> str | None:
+    """Returns the signature of reasoning that came in `field`."""
+    return _SIGNATURES.get(field or "") if dialect.reasoning_field == RECEIVED else None
+
+
+def field_for(message: Message, dialect: ChatDialect, origin: str | None) -> str | None:
+    """Returns the field for the reasoning in an answer of the model `origin`; None if none is sent back."""
+    if origin is None or dialect.reasoning_field != RECEIVED:
+        return None if origin is None else dialect.reasoning_field
+    own = [part for part in message.parts if isinstance(part, ReasoningPart) and part.origin == origin]
+    for part in own:
+        if not part.is_plain and part.signature not in _FIELDS:
+            return BLOCKS if is_block(part) else DETAILS
+    return _FIELDS.get(own[0].signature or "", USUAL) if own else USUAL
+
+
+def without_field(part: ReasoningPart) -> ReasoningPart:
+    """Returns the part without a signature that names the field."""
+    return replace(part, signature=None) if part.signature in _FIELDS else part
+
+
+def with_reasoning(parts: tuple[Part, ...], data: Object, dialect: ChatDialect, origin: str | None) -> tuple[Part, ...]:
+    """Returns the parts of the content of the answer `data`: its reasoning, also that between tags, keeps where it
+    came.
+    """
+    signature = signature_for(PIECES, dialect)
+    if signature is not None:
+        parts = tuple(replace(part, signature=signature) if isinstance(part, ReasoningPart) else part for part in parts)
+    first = parts[0] if parts else None
+    if dialect.reasoning_field not in (RECEIVED, TAGS) or not isinstance(first, TextPart) or is_separated(data):
+        return parts
+    thought, text = split_thought(first.text)
+    if not thought:
+        return parts
+    answer = (replace(first, text=text),) if text else ()
+    return (ReasoningPart(thought, signature_for(TAGS, dialect), origin=origin), *answer, *parts[1:])
+
+
+def turns_with_calls(messages: Iterable[Message]) -> frozenset[int]:
+    """Returns the indexes of messages in turns in which tools are called; a turn begins with a user's message."""
+    found: set[int] = set()
+    turn: list[int] = []
+    called = False
+    for index, message in enumerate(messages):
+        if message.role == "user":
+            turn, called = [], False
+        turn.append(index)
+        called = called or bool(message.tool_calls)
+        if called:
+            found.update(turn)
+    return frozenset(found)
+
 
 _MARKS = frozenset({"choices", "usage"})
 """Fields that only replies have."""

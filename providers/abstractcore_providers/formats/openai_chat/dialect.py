@@ -1,17 +1,111 @@
-"""Differences between servers of this format, as data."""
+"""Differences between servers of this format, as data.
+
+Token counts and billing data of a reply, and the tables of billing data by vendor. Tools and choices that a call has
+no field for, such as custom tools. They are provider options. Thinking options in a request's fields, written and
+read.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TypeAlias
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias, cast
 
 from abstractcore.ports import TranscriptionRules
-from abstractcore.schema import ThinkingLevel
+from abstractcore.schema import Billing, ThinkingLevel, Usage
 
 from ...common import json_schemas, request_limits
-from ...common.response_bodies import BillingTable
-from . import usage
+from ...common.reading import Object, count_of, object_of, text_of
+from ...common.response_bodies import BillingTable, UsageTable, merged
+
+USAGE = UsageTable(
+    {
+        "input": "prompt_tokens",
+        "output": "completion_tokens",
+        "total": "total_tokens",
+        "cached": "prompt_tokens_details.cached_tokens",
+        "cache_written": "prompt_tokens_details.cache_write_tokens",
+        "input_audio": "prompt_tokens_details.audio_tokens",
+        "reasoning": "completion_tokens_details.reasoning_tokens",
+        "output_audio": "completion_tokens_details.audio_tokens",
+    }
+)
+_CACHE_HITS = "prompt_cache_hit_tokens"
+_TIER = "service_tier"
+_OTHERS = tuple(f"usage.{name}" for name in (*USAGE.names, _CACHE_HITS))
+_COUNTS = {"input_image": "usage.prompt_tokens_details.image_tokens"}
+
+OPENAI_USAGE = BillingTable(tier=_TIER, counts=_COUNTS, others=_OTHERS)
+"""OpenAI (https://developers.openai.com/api/reference/resources/chat: `service_tier`, `usage`), and most others."""
+MISTRAL = BillingTable(tier="usage.service_tier", counts={"audio_second": "usage.prompt_audio_seconds"}, others=_OTHERS)
+"""Mistral (`UsageInfo` in mistralai 3.7)."""
+OPENROUTER = BillingTable(
+    tier=_TIER,
+    cost="usage.cost",
+    own_key="usage.is_byok",
+    upstream="usage.cost_details.upstream_inference_cost",
+    counts={
+        "input_video": "usage.prompt_tokens_details.video_tokens",
+        "web_search": "usage.server_tool_use_details.web_search_requests",
+    },
+    others=_OTHERS,
+)
+"""OpenRouter (https://openrouter.ai/docs/use-cases/usage-accounting: `cost` is what was charged to the account, for a
+key of the user's own only the fee).
+"""
+PERPLEXITY = BillingTable(
+    cost="usage.cost.total_cost",
+    counts={"citation": "usage.citation_tokens", "web_search": "usage.num_search_queries"},
+    others=_OTHERS,
+)
+"""Perplexity (`UsageInfo` in perplexityai 0.46)."""
+XAI = BillingTable(
+    tier=_TIER,
+    ticks="usage.cost_in_usd_ticks",
+    counts={
+        **_COUNTS,
+        "web_search": "usage.server_side_tool_usage_details.web_search_calls",
+        "code_execution": "usage.server_side_tool_usage_details.code_interpreter_calls",
+        "file_search": "usage.server_side_tool_usage_details.file_search_calls",
+        "attachment_search": "usage.server_side_tool_usage_details.document_search_calls",
+        "x_post": "usage.server_side_tool_usage_details.x_posts_fetched",
+        "x_profile": "usage.server_side_tool_usage_details.x_users_fetched",
+    },
+    others=_OTHERS,
+)
+"""xAI (https://docs.x.ai/developers/cost-tracking: the exact cost of the request, with discounts and tools)."""
+
+
+def usage_to_ours(data: Object, table: BillingTable) -> Usage:
+    """Returns the usage of a reply with the fields `data`; None for what is not reported."""
+    return token_counts(object_of(data, "usage"), table.read(data))
+
+
+def token_counts(data: Object, billing: Billing | None = None) -> Usage:
+    """Returns the token counts; None for those that are not reported. DeepSeek has another name for cached ones."""
+    usage = USAGE.read(data, billing)
+    if usage.reasoning:
+        usage = replace(usage, output=_output_tokens(data, usage.reasoning))
+    if usage.cached is None and _CACHE_HITS in data:
+        usage = replace(usage, cached=count_of(data, _CACHE_HITS))
+    return usage
+
+
+def usage_to_theirs(usage: Usage, table: BillingTable, beside: Object) -> Object:
+    """Returns the fields of a reply with token counts and billing data, in nested objects, for one with `beside`."""
+    counts = USAGE.write(usage)
+    return merged({"usage": counts} if counts else {}, table.write(usage.billing, beside))
+
+
+def _output_tokens(data: Object, reasoning: int) -> int | None:
+    """Returns all output tokens. xAI's count excludes reasoning, though the total includes it."""
+    completion = count_of(data, "completion_tokens")
+    if completion is None:
+        return completion
+    if count_of(data, "total_tokens") != (count_of(data, "prompt_tokens") or 0) + completion + reasoning:
+        return completion
+    return completion + reasoning
+
 
 Field: TypeAlias = "tuple[str, ...]"
 """A field of a request, or a field of an object there: `("reasoning", "effort")`."""
@@ -166,7 +260,7 @@ class ChatDialect:
     tool_descriptions: bool = False
     schemas: json_schemas.SchemaRules = json_schemas.OPENAI
     cache: CacheField | None = None
-    billing: BillingTable = usage.OPENAI
+    billing: BillingTable = OPENAI_USAGE
     counts: CountEndpoint | None = None
     transcription: TranscriptionRules = _TEXT_ONLY
     transcription_fields: TranscriptionFields = _OF_OPENAI
@@ -216,3 +310,68 @@ LLAMA_CPP = ChatDialect(
     counts=COUNT_OF_LLAMA_CPP,
 )
 """llama.cpp's own server (tools/server/README.md in its repository)."""
+
+
+def is_other_tool(value: Any) -> bool:
+    """Whether `value` is a tool of a vendor's own type."""
+    return isinstance(value, dict) and text_of(cast(Object, value), "type") not in (None, "function")
+
+
+def other_tools(tools: Any) -> list[Any]:
+    """Returns the tools of a vendor's own types among those of a request."""
+    return [tool for tool in cast("list[Any]", tools) if is_other_tool(tool)] if isinstance(tools, list) else []
+
+
+def are_other_tools(value: Any) -> bool:
+    """Whether `value` is a list with tools of a vendor's own types only."""
+    others = other_tools(value)
+    return bool(others) and len(others) == len(value)
+
+
+def is_other_choice(value: Any) -> bool:
+    """Whether `value` is a choice other than a mode or a function, such as that of a custom tool."""
+    return is_other_tool(value)
+
+
+def write_thinking(asked: ThinkingLevel | int, fields: ThinkingFields | None) -> Object | None:
+    """Returns the field to send; None if it cannot be expressed."""
+    if fields is None:
+        return None
+    if asked == "off":
+        return _nested(*fields.off)
+    if isinstance(asked, int):
+        return None if fields.budget is None else _nested(fields.budget, asked)
+    return None if fields.level is None else _nested(fields.level, fields.words.get(asked, asked))
+
+
+def read_thinking(name: str, value: Any, fields: ThinkingFields | None) -> ThinkingLevel | int | None:
+    """Reads a request's field; None if it is not set, or a call cannot express it."""
+    if fields is None or name not in {field[0] for field in (fields.level, fields.off[0], fields.budget) if field}:
+        return None
+    off, word = fields.off
+    found = _at(off, name, value)
+    if type(found) is type(word) and found == word:
+        return "off"
+    level = None if fields.level is None else _at(fields.level, name, value)
+    level = next((ours for ours, theirs in fields.words.items() if theirs == level), level)
+    if isinstance(level, str) and level in LEVELS:
+        return level
+    budget = None if fields.budget is None else _at(fields.budget, name, value)
+    return budget if type(budget) is int and budget >= 0 else None
+
+
+def _nested(field: Field, value: str | bool | int) -> Object:
+    nested: Any = value
+    for name in reversed(field):
+        nested = {name: nested}
+    return nested
+
+
+def _at(field: Field, name: str, value: Any) -> Any:
+    """Returns the value at `field` if `name: value` has nothing else."""
+    data: Any = {name: value}
+    for key in field:
+        if not isinstance(data, dict) or list(cast(Object, data)) != [key]:
+            return None
+        data = cast(Object, data)[key]
+    return data

@@ -23,11 +23,9 @@ from ...common.call_options import name_options_left_out
 from ...common.conversations import in_order
 from ...common.reading import Object
 from ...common.response_bodies import BillingTable, merged
-from .content import REPLY_AUDIO_TYPE
-from .dialect import ChatDialect
-from .think_tags import OPENING
-from .tool_calls import write_call
-from .usage import usage_to_theirs
+from .content import REPLY_AUDIO_TYPE, write_call
+from .decode import OPENING
+from .dialect import ChatDialect, usage_to_theirs
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,

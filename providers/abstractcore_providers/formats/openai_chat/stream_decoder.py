@@ -1,8 +1,12 @@
-"""Decodes `chat.completion.chunk` events, as real servers send them, to deltas."""
+"""Decodes `chat.completion.chunk` events, as real servers send them, to deltas.
+
+Matches fragments of a stream with tool calls, in the ways in which servers number and name them. Reasoning objects
+that are streamed in chunks (OpenRouter). Collects audio that is streamed in chunks.
+"""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any, cast
 
 import jiter
@@ -10,6 +14,7 @@ import jiter
 from abstractcore.framing import ServerSentEvent
 from abstractcore.schema import (
     AudioPart,
+    Blob,
     Citation,
     Delta,
     ReasoningDelta,
@@ -27,16 +32,9 @@ from ...common.frame_decoder import FrameDecoder
 from ...common.openai_errors import error_in_answer
 from ...common.reading import Object, as_object, count_of, mend, mended, object_of, objects_of, text_of
 from ...common.response_bodies import NO_ERROR
-from .content_pieces import content_pieces
-from .dialect import PIECES, TAGS, ChatDialect
-from .reasoning_details import details_in
-from .reasoning_fields import signature_for
-from .streamed_audio import StreamedChatAudio
-from .streamed_calls import StreamedCalls, StreamedChatCall
-from .streamed_details import ROOM, StreamedDetails
-from .think_tags import ThinkTags, is_separated
-from .tool_calls import call_options, called_in, calls_of
-from .usage import token_counts
+from .content import REPLY_AUDIO_TYPE, call_options, called_in, calls_of, content_pieces
+from .decode import ThinkTags, audio_bytes, details_in, is_separated, signature_and_data, signature_for, text_and_rest
+from .dialect import PIECES, TAGS, ChatDialect, token_counts
 from .vocabulary import (
     FINISH_REASONS,
     PART_ORDER,
@@ -46,6 +44,121 @@ from .vocabulary import (
     reply_fields,
     sources_to_ours,
 )
+
+
+@dataclass(slots=True)
+class StreamedChatCall:
+    """A call that was begun, with the server's id, which may be empty. It is started when its name is known."""
+
+    received: str
+    name: str
+    block: int
+    fields: Object = field(default_factory=dict[str, Any])
+    """The fields of its fragments until then; those that were not empty count."""
+    has_arguments: bool = False
+
+    def add(self, fragment: Object, name: str) -> None:
+        """Adds a fragment before the call is started."""
+        self.fields |= {key: value for key, value in fragment.items() if value or key not in self.fields}
+        self.received = mend(text_of(self.fields, "id") or "")
+        self.name = name
+
+
+class StreamedCalls:
+    """The calls of one stream, in their order; their blocks are numbered from `first_block`."""
+
+    __slots__ = ("_at", "_first_block", "begun")
+
+    def __init__(self, first_block: int) -> None:
+        self.begun: list[StreamedChatCall] = []
+        self._first_block = first_block
+        self._at: dict[int, list[StreamedChatCall]] = {}
+
+    def find(self, fragment: Object, name: str) -> StreamedChatCall | None:
+        """Returns the call that `fragment` continues; None if it starts one.
+
+        Calls are distinguished by index, by id if the index repeats, and else by a different name.
+        """
+        index, id = count_of(fragment, "index"), text_of(fragment, "id") or ""
+        here = self._at.get(index or 0)
+        if not here:
+            return None
+        last = here[-1]
+        if id:
+            id = mend(id)
+            same = next((call for call in here if call.received == id), None)
+            return last if same is None and not last.received and not (name and last.name) else same
+        return None if name and last.name and (index is None or name != last.name) else last
+
+    def begin(self, fragment: Object) -> StreamedChatCall:
+        """Adds a new call."""
+        call = StreamedChatCall("", "", self._first_block + len(self.begun))
+        self.begun.append(call)
+        self._at.setdefault(count_of(fragment, "index") or 0, []).append(call)
+        return call
+
+
+ROOM = 1_000_000
+"""The largest number of objects: each is a block, and comes before the answer's text."""
+
+
+class StreamedDetails:
+    """The objects of one stream. Adjacent chunks of an object have the same type and index."""
+
+    __slots__ = ("_has_text", "_rests")
+
+    def __init__(self) -> None:
+        self._rests: list[Object] = []
+        self._has_text: list[bool] = []
+
+    def add(self, piece: Object) -> tuple[int, str]:
+        """Returns the block of the object that `piece` belongs to, and the chunk's text."""
+        text, rest = text_and_rest(piece)
+        if self._rests and _continues(self._rests[-1], rest):
+            self._rests[-1].update({name: value for name, value in rest.items() if value is not None})
+        else:
+            self._rests.append(rest)
+            self._has_text.append(False)
+        self._has_text[-1] |= text != ""
+        return len(self._rests) - 1, text
+
+    def signatures(self) -> list[tuple[int, str | None, str | None]]:
+        """Returns the complete blocks, each with its signature and its redacted data."""
+        pairs = (
+            signature_and_data(mended(rest), has_text)
+            for rest, has_text in zip(self._rests, self._has_text, strict=True)
+        )
+        return [(number, *pair) for number, pair in enumerate(pairs)]
+
+
+def _continues(before: Object, piece: Object) -> bool:
+    """Whether `piece` continues the object before it. Encrypted data is never chunked."""
+    if "data" in piece or "data" in before:
+        return False
+    ids = (before.get("id"), piece.get("id"))
+    return (None in ids or ids[0] == ids[1]) and all(before.get(key) == piece.get(key) for key in ("type", "index"))
+
+
+class StreamedChatAudio:
+    """Collects chunks, each of which may have an id, transcript text, and base64 data."""
+
+    __slots__ = ("_id", "_sound", "_transcript")
+
+    def __init__(self) -> None:
+        self._id: str | None = None
+        self._sound: list[bytes] = []
+        self._transcript: list[str] = []
+
+    def add(self, audio: Object) -> None:
+        """Adds a chunk; raises `ServerError` for data that is not base64."""
+        self._id = text_of(audio, "id") or self._id
+        self._sound.append(audio_bytes(text_of(audio, "data") or ""))
+        self._transcript.append(text_of(audio, "transcript") or "")
+
+    def part(self) -> AudioPart:
+        """Returns the whole audio."""
+        return AudioPart(Blob.from_bytes(b"".join(self._sound), REPLY_AUDIO_TYPE), "".join(self._transcript), self._id)
+
 
 _MARKS = frozenset({"choices", "usage"})
 """Fields that only chunks of replies have."""

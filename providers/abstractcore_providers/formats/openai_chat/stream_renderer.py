@@ -26,10 +26,9 @@ from abstractcore.schema import (
 from ...common.openai_errors import render_error
 from ...common.reading import Object
 from ...common.response_bodies import merged
-from .dialect import ChatDialect
+from .content import is_custom, write_call, write_fragment
+from .dialect import ChatDialect, usage_to_theirs
 from .render import audio_to_theirs, is_audible, metadata_to_theirs
-from .tool_calls import is_custom, write_call, write_fragment
-from .usage import usage_to_theirs
 from .vocabulary import FINISH_REASONS, citations_to_theirs, has_sources
 
 

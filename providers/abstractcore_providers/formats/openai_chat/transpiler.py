@@ -82,7 +82,7 @@ class OpenAIChat:
 
     def read_message(self, value: object, path: str, model: str) -> MessageRead:
         """Returns one message of a request."""
-        from .read_messages import read_message
+        from .parse import read_message
 
         warnings: list[CallWarning] = []
         message = read_message(value, path, self.dialect, origin_of(self.dialect.provider, model), warnings)

@@ -10,9 +10,18 @@ from abstractcore.schema import AudioPart, Citation, Part, ReasoningPart, Role, 
 from ...common.call_options import FieldTable, FormatWarnings
 from ...common.reading import Object, as_object, count_of, object_of, objects_of, text_of, texts_of
 from ...common.response_bodies import BillingTable, FinishReasons
-from .dialect import BLOCKS, DETAILS, PIECES, RECEIVED, TAGS, USUAL, ChatDialect
-from .other_tools import are_other_tools, is_other_choice
-from .thinking import read_thinking
+from .dialect import (
+    BLOCKS,
+    DETAILS,
+    PIECES,
+    RECEIVED,
+    TAGS,
+    USUAL,
+    ChatDialect,
+    are_other_tools,
+    is_other_choice,
+    read_thinking,
+)
 
 FINISH_REASONS = FinishReasons(
     {

@@ -6,7 +6,7 @@ Requests, responses and errors on the wire: `formats/openai_chat`.
 from __future__ import annotations
 
 from ...common import json_schemas
-from ...formats.openai_chat import ChatDialect, usage
+from ...formats.openai_chat import ChatDialect, dialect
 from ...formats.openai_chat.dialect import (
     CACHE_CONTROL,
     COMMON_OPTIONS,
@@ -34,7 +34,7 @@ GATEWAYS = (
             thinking=_REASONING,
             reasoning_field=DETAILS,
             cache=CACHE_CONTROL,
-            billing=usage.OPENROUTER,
+            billing=dialect.OPENROUTER,
         ),
         model_examples={
             "meta-llama/": "meta-llama/llama-3.3-70b-instruct",

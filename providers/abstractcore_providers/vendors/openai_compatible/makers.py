@@ -6,7 +6,8 @@ Requests, responses and errors on the wire: `formats/openai_chat`.
 from __future__ import annotations
 
 from ...common import json_schemas, request_limits
-from ...formats.openai_chat import ChatDialect, dialect, usage
+from ...formats.openai_chat import ChatDialect, dialect
+from ...formats.openai_chat import dialect as usage
 from ...formats.openai_chat.dialect import (
     BREAKPOINT,
     COMMON_OPTIONS,

@@ -10,7 +10,7 @@ from openai.types.chat import ChatCompletion, ChatCompletionChunk
 from abstractcore.schema import Billing, ModelReply, TextPart, Usage
 from abstractcore.testing import check_laws, check_render_again, check_reply_losses, check_stream
 from abstractcore_providers.formats.openai_chat import OpenAIChat
-from abstractcore_providers.formats.openai_chat.usage import MISTRAL, OPENAI, OPENROUTER, PERPLEXITY, XAI
+from abstractcore_providers.formats.openai_chat.dialect import MISTRAL, OPENAI_USAGE, OPENROUTER, PERPLEXITY, XAI
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.billing import check_kept, check_read, decoded, has_field, streamed
 from tests.providers.formats.openai_chat.wire import chunk, events
@@ -277,7 +277,7 @@ def test_laws_hold_for_the_billing_of_each_vendor(name: str):
 
 
 def test_fields_are_those_of_the_openai_package():
-    for path in OPENAI.paths:
+    for path in OPENAI_USAGE.paths:
         assert has_field(ChatCompletion, path), path
         assert has_field(ChatCompletionChunk, path), path
 
@@ -285,4 +285,4 @@ def test_fields_are_those_of_the_openai_package():
 def test_every_vendor_with_a_cost_reads_it_from_its_own_field():
     tables = {preset.name: preset.dialect.billing for preset in VENDORS}
     own = {"mistral": MISTRAL, "openrouter": OPENROUTER, "perplexity": PERPLEXITY, "xai": XAI}
-    assert {name: table for name, table in tables.items() if table is not OPENAI} == own
+    assert {name: table for name, table in tables.items() if table is not OPENAI_USAGE} == own

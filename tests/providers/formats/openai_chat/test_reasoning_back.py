@@ -22,7 +22,7 @@ from abstractcore.schema import (
 )
 from abstractcore.testing import check_call_losses, check_encode_again, check_laws, strategies
 from abstractcore_providers.formats.openai_chat import OpenAIChat
-from abstractcore_providers.formats.openai_chat.reasoning_details import read_detail, write_detail
+from abstractcore_providers.formats.openai_chat.decode import read_detail, write_detail
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.properties import examples
 from tests.providers.formats.openai_chat import generated

@@ -9,8 +9,8 @@ import pytest
 from abstractcore.schema import Message, ModelCall, ModelReply, ReasoningPart, ToolCall, ToolResult, accumulate
 from abstractcore.testing import check_call_losses, check_encode_again
 from abstractcore_providers.formats.openai_chat import OpenAIChat
+from abstractcore_providers.formats.openai_chat.decode import turns_with_calls
 from abstractcore_providers.formats.openai_chat.dialect import LLAMA_CPP, RECEIVED, VERTEX
-from abstractcore_providers.formats.openai_chat.reasoning_fields import turns_with_calls
 from abstractcore_providers.vendors.openai_compatible import VENDORS
 from tests.providers.formats.openai_chat.wire import chunk, decoded, events, response
 
