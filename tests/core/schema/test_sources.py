@@ -24,10 +24,10 @@ from abstractcore.schema import MediaSent, ModelReply, TextPart
 from abstractcore.schema.quote_search import Budget
 from abstractcore.schema.source_texts import TextSource, in_cells
 from abstractcore.testing import ScriptedReply
-from abstractcore_providers.formats.anthropic_messages.citations import citation_to_ours
-from abstractcore_providers.formats.bedrock_converse.citations import read_citation
-from abstractcore_providers.formats.gemini.grounding import GroundedText, read_grounding
-from abstractcore_providers.formats.openai_responses.citations import read_annotations
+from abstractcore_providers.formats.anthropic_messages.blocks import citation_to_ours
+from abstractcore_providers.formats.bedrock_converse.read_blocks import read_citation
+from abstractcore_providers.formats.gemini.blocks import GroundedText, read_grounding
+from abstractcore_providers.formats.openai_responses.items import read_annotations
 
 EXAMPLES = Path(__file__).parents[3] / "examples/media"
 FILES = [EXAMPLES / name for name in ("invoice.pdf", "sales.xlsx", "harvest.docx")]

@@ -18,7 +18,7 @@ from abstractcore.concurrency.process_pool import ProcessPool
 from abstractcore.errors import CorruptFileError, EncryptedFileError, MediaError, WrongPasswordError
 from abstractcore.schema import MediaControls, ModelReply, TextPart
 from abstractcore_media import PdfHandler
-from abstractcore_providers.formats.anthropic_messages.citations import citation_to_ours
+from abstractcore_providers.formats.anthropic_messages.blocks import citation_to_ours
 from tests.media.document.test_pdf import made_of
 from tests.media.mutations import mutations
 from tests.media.parts import EXAMPLES, FILES, NO_MODELS, pdf

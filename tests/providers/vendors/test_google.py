@@ -11,7 +11,7 @@ from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import Message, ModelCall, WireRequest
 from abstractcore.testing.http_bytes import answer
 from abstractcore_providers.formats.gemini import ENCODABLE, Gemini, GenerateContentDialect
-from abstractcore_providers.formats.gemini.usage import VERTEX
+from abstractcore_providers.formats.gemini.vocabulary import VERTEX
 from abstractcore_providers.vendors.google import GoogleProvider, VertexProvider
 from abstractcore_providers.vendors.google.provider import GEMINI_URL
 from tests.providers.sessions import Services

@@ -12,8 +12,7 @@ from ...common.response_bodies import calls_tools, fitting_reply, no_reply, read
 from .blocks import CALLS, read_block
 from .dialect import MessagesDialect
 from .errors import RIGHT_ADDRESS, error_in_body
-from .usage import usage_to_ours
-from .vocabulary import FINISH_REASONS, metadata_to_ours
+from .vocabulary import FINISH_REASONS, metadata_to_ours, usage_to_ours
 
 _MARKS = frozenset({"content", "stop_reason", "usage"})
 """Fields that only replies have."""

@@ -25,15 +25,11 @@ from ...common.thinking import (
     read_claude_thinking,
     write_claude_thinking,
 )
-from .betas import betas_to_theirs
-from .dialect import MessagesDialect
-from .outputs import has_output, output_to_theirs
-from .raw_predict import path_of, with_version
-from .tool_choice import choice_to_theirs
-from .tools import tools_to_theirs
+from .content import RequestState
+from .dialect import MessagesDialect, betas_to_theirs, path_of, with_version
+from .tools import choice_to_theirs, has_output, output_to_theirs, tools_to_theirs
 from .vocabulary import CALL_FIELDS, SAMPLING, THINKING_BLOCKS, WARNINGS
 from .write_messages import write_messages
-from .writing import RequestState
 
 PATH = "/messages"
 _HIGHEST_TEMPERATURE = 1.0

@@ -9,19 +9,19 @@ from abstractcore.schema import CallWarning, ModelReply, Part, ReasoningPart, Re
 from ...common.call_options import name_options_left_out, with_options
 from ...common.conversations import HOLE, written_with
 from ...common.reading import Object
-from .block_fields import BLOCK_FIELDS
-from .blocks import input_text, write_own
-from .citations import citation_to_theirs, cited_blocks, spanned_citations
-from .content import append_block
+from .blocks import citation_to_theirs, cited_blocks, input_text, spanned_citations, write_own
+from .content import BLOCK_FIELDS, append_block
 from .dialect import MessagesDialect
-from .usage import billing_to_ours, counts_left_out, usage_to_theirs
 from .vocabulary import (
     FINISH_REASONS,
     WARNINGS,
+    billing_to_ours,
+    counts_left_out,
     finish_reason_to_theirs,
     metadata_to_theirs,
+    usage_to_theirs,
 )
-from .write_answer import thinking_block
+from .write_messages import thinking_block
 
 
 def render(reply: ModelReply, dialect: MessagesDialect) -> Rendered:

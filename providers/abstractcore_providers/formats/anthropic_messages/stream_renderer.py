@@ -28,12 +28,10 @@ from abstractcore.schema import (
 )
 
 from ...common.reading import Object
-from .blocks import own_block
-from .citations import spanned_citations
+from .blocks import own_block, spanned_citations
 from .dialect import MessagesDialect
 from .errors import render_error
-from .usage import usage_to_theirs
-from .vocabulary import finish_reason_to_theirs, metadata_to_theirs
+from .vocabulary import finish_reason_to_theirs, metadata_to_theirs, usage_to_theirs
 
 _TEXT: Object = {"type": "text", "text": ""}
 _THINKING: Object = {"type": "thinking", "thinking": "", "signature": ""}

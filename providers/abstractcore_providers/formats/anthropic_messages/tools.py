@@ -1,4 +1,7 @@
-"""Tool definitions, written and read."""
+"""Tool definitions, written and read.
+
+`tool_choice` and `parallel_tool_calls`, written and read. The schema of an answer, in a request's `output_config`.
+"""
 
 from __future__ import annotations
 
@@ -6,15 +9,21 @@ from collections.abc import Iterable
 from typing import Any, cast
 
 from abstractcore.errors import InvalidInputError
-from abstractcore.schema import CallWarning, HostedTool, ModelCall, ToolSpec, to_data
+from abstractcore.schema import CallWarning, HostedTool, ModelCall, OutputSchema, ToolChoice, ToolSpec, to_data
 
-from ...common.function_tools import describe_tool, read_parameters, read_tool_spec, write_parameters
+from ...common.function_tools import (
+    bare_schema,
+    describe_tool,
+    named_schema,
+    read_parameters,
+    read_tool_spec,
+    write_parameters,
+)
 from ...common.json_schemas import ANTHROPIC
-from ...common.reading import ErrorsAt, Object, as_object, get_flag, get_object, name_the_rest, text_of
-from .content import with_cache
-from .hosted_tools import TOOL_SEARCH, hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
+from ...common.reading import ErrorsAt, Object, as_object, get_flag, get_object, get_text, name_the_rest, text_of
+from .blocks import TOOL_SEARCH, hosted_tool_to_ours, hosted_tool_to_theirs, is_own_tool
+from .content import RequestState, with_cache
 from .vocabulary import cache_to_ours
-from .writing import RequestState
 
 _FIELDS = frozenset({"type", "name", "description", "input_schema", "strict", "cache_control"})
 _SEARCHED = _FIELDS | {"defer_loading"}
@@ -88,3 +97,65 @@ def _tool_to_ours(data: Object, path: str, searched: bool, warnings: list[CallWa
     with ErrorsAt(path):
         cache = cache_to_ours(data.get("cache_control"))
     return read_tool_spec(data, path, read_parameters(schema), strict=strict, cache=cache, defer=defer)
+
+
+_CHOICES = {ToolChoice("auto"): "auto", ToolChoice("none"): "none", ToolChoice("required"): "any"}
+_AUTO = ToolChoice("auto")
+
+
+def choice_to_theirs(call: ModelCall, warnings: list[CallWarning]) -> Object:
+    """Returns the field `tool_choice`, which includes `parallel_tool_calls`; empty if neither is set."""
+    choice, parallel = call.tool_choice, call.parallel_tool_calls
+    if choice is not None and choice.mode == "none":
+        if parallel is not None:
+            message = "no tools may be called"
+            warnings.append(CallWarning("no_effect", "parallel_tool_calls", message, parallel))
+        return {"tool_choice": {"type": "none"}}
+    if choice == _AUTO and parallel is not None:
+        message = "it is the default"
+        warnings.append(CallWarning("no_effect", "tool_choice", message, to_data(choice)))
+    if choice is None and parallel is None:
+        return {}
+    data: Object = {"type": _CHOICES.get(choice, "tool") if choice is not None else "auto"}
+    if choice is not None and choice.tool is not None:
+        data["name"] = choice.tool
+    if parallel is not None:
+        data["disable_parallel_tool_use"] = not parallel
+    return {"tool_choice": data}
+
+
+def choice_to_ours(value: Any) -> tuple[ToolChoice | None, bool | None]:
+    """Reads `tool_choice` and `parallel_tool_calls`. "auto" together with the latter counts as not set."""
+    if value is None:
+        return None, None
+    data = get_object(value, "tool_choice")
+    kind = get_text(data.get("type"), "tool_choice.type")
+    one = get_flag(data, "disable_parallel_tool_use", "tool_choice.")
+    parallel = None if one is None else not one
+    if kind == "tool":
+        return ToolChoice("tool", get_text(data.get("name"), "tool_choice.name")), parallel
+    choice = next((ours for ours, theirs in _CHOICES.items() if theirs == kind), None)
+    if choice is None:
+        raise InvalidInputError(f"unknown tool choice {kind!r}", path="tool_choice.type")
+    return None if choice == _AUTO and parallel is not None else choice, parallel
+
+
+_PATH = "output_config.format.schema"
+
+
+def output_to_theirs(output: OutputSchema, warnings: list[CallWarning]) -> Object:
+    """Returns the format of an answer; raises `InvalidInputError` for a schema that cannot be sent."""
+    return {"type": "json_schema", "schema": bare_schema(output, ANTHROPIC, warnings)}
+
+
+def output_to_ours(data: Any) -> OutputSchema | None:
+    """Returns the schema in a request's `output_config`; None if there is none. Raises `InvalidInputError` with the
+    path.
+    """
+    return named_schema(get_object(as_object(data["format"]).get("schema"), _PATH), _PATH) if has_output(data) else None
+
+
+def has_output(config: Any) -> bool:
+    """Whether a request's `output_config` contains a schema that a call can express."""
+    asked = as_object(as_object(config).get("format"))
+    return asked.get("type") == "json_schema" and asked.keys() == {"type", "schema"}

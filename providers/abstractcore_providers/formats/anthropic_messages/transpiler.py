@@ -1,5 +1,7 @@
 """The format's operations in one object; each is a pure function in a module of its own.
 
+Token counting.
+
 Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
 """
 
@@ -22,16 +24,38 @@ from abstractcore.schema import (
 
 from ...common.frame_decoder import EventFramer
 from ...common.operations import COUNT_TOKENS, count_tokens
-from .count import decode_count, encode_count
+from ...common.response_bodies import read_count
 from .decode import decode
-from .dialect import MessagesDialect
-from .encode import encode
+from .dialect import COUNT_PATH, MessagesDialect, with_version
+from .encode import draft, encode
 from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 
 if TYPE_CHECKING:
     from .file_store import AnthropicFileStore
     from .stream_decoder import MessageDecoder
     from .stream_renderer import MessageRenderer
+
+PATH = "/messages/count_tokens"
+_COUNTED = ("model", "system", "messages", "tools", "tool_choice", "thinking", "output_config")
+
+
+def encode_count(call: ModelCall, dialect: MessagesDialect) -> Encoded:
+    """Returns the request (https://platform.claude.com/docs/en/api/messages-count-tokens), without sampling options.
+
+    Raises as `encode` does.
+    """
+    drafted = draft(call, dialect)
+    drafted.body = {name: drafted.body[name] for name in _COUNTED if name in drafted.body}
+    drafted.warnings = [warning for warning in drafted.warnings if not warning.path.startswith("sampling.")]
+    if dialect.raw_predict:
+        drafted.body = with_version(drafted.body, dialect.version)
+    return drafted.written(COUNT_PATH if dialect.raw_predict else PATH)
+
+
+def decode_count(response: WireResponse) -> int:
+    """Returns the number of input tokens; raises `ServerError` for a response without it."""
+    return read_count(response, "input_tokens", error_in_body, RIGHT_ADDRESS)
+
 
 _ANTHROPIC = MessagesDialect()
 

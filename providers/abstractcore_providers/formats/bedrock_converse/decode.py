@@ -12,8 +12,7 @@ from .errors import RIGHT_ADDRESS, error_in_body
 from .media_blocks import MEDIA_KINDS
 from .read_blocks import INPUT, BlockReader
 from .render import PADDING
-from .usage import BILLING, usage_to_ours
-from .vocabulary import FINISH_REASONS, PROVIDER
+from .vocabulary import BILLING, FINISH_REASONS, PROVIDER, usage_to_ours
 
 _FIELDS = frozenset({"output", "stopReason", PADDING})
 

@@ -1,42 +1,130 @@
-"""Encodes a call as a request, with a warning for everything that the format cannot express."""
+"""Encodes a call as a request, with a warning for everything that the format cannot express.
+
+Writes adjusted parts as content blocks, without loss.
+"""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
+from itertools import count
+from typing import TypeAlias
 from urllib.parse import quote
 
 from pydantic_core import to_json
 
 from abstractcore import schema
 from abstractcore.schema import (
+    MEDIA_PARTS,
     CallWarning,
     Encoded,
+    HostedToolCall,
+    HostedToolResult,
     Message,
     ModelCall,
+    OpaquePart,
     OutputSchema,
+    Part,
+    ReasoningPart,
+    TextPart,
     ToolCall,
     ToolResult,
     WireRequest,
 )
 
-from ...common.call_options import options_for, write_sampling
-from ...common.conversations import SentCallIds, written_with
+from ...common.call_options import fields_for, options_for, write_sampling
+from ...common.conversations import HOLE, SentCallIds, written_with
 from ...common.endpoints import JSON_HEADERS
 from ...common.json_schemas import BEDROCK
 from ...common.reading import Object
 from ...common.request_limits import BEDROCK as LIMITS
 from ...common.request_limits import within_limits
 from ...common.thinking import CacheTimes
-from .dialect import ConverseDialect
-from .model_fields import check_thinking, fit_thinking, forbid_tools, write_thinking, write_top_k
-from .provider_options import add_provider_options
-from .read_blocks import INPUT
+from .fit import turns_of
+from .media_blocks import write_media
+from .model_fields import add_provider_options, check_thinking, fit_thinking, forbid_tools, write_thinking, write_top_k
+from .read_blocks import INPUT, write_cache, write_text
 from .tools import write_tool_config
-from .turns import turns_of
-from .vocabulary import PROVIDER, SAMPLING, SEPARATOR, WARNINGS
-from .write_blocks import BlockWriter
+from .vocabulary import PROVIDER, SAMPLING, SEPARATOR, WARNINGS, ConverseDialect
+
+IdOf: TypeAlias = Callable[[ToolCall | ToolResult], str]
+
+
+def _own_id(part: ToolCall | ToolResult) -> str:
+    return part.id if isinstance(part, ToolCall) else part.call_id
+
+
+class BlockWriter:
+    """Writes the blocks of one request. Documents are numbered, since a name could be a prompt injection."""
+
+    def __init__(self) -> None:
+        self.inputs: list[str] = []
+        """The texts for the placeholders of calls' inputs, in order."""
+        self._numbers = count(1)
+
+    def blocks(self, parts: Iterable[Part], id_of: IdOf = _own_id) -> list[Object]:
+        """Returns the blocks of a message; `id_of` gives the id under which a call or its result is sent."""
+        blocks: list[Object] = []
+        for part in parts:
+            blocks += self._part(part, id_of)
+            cache = getattr(part, "cache", None)
+            if cache is not None:
+                blocks.append(write_cache(cache))
+        return blocks
+
+    def _part(self, part: Part, id_of: IdOf) -> list[Object]:
+        if isinstance(part, TextPart):
+            return write_text(part) if part.citations else [{"text": part.text}]
+        if isinstance(part, ToolResult):
+            result: Object = {"toolUseId": id_of(part), "content": self._content(part.content)}
+            if part.is_error:
+                result["status"] = "error"
+            return [{"toolResult": {**result, **fields_for(part, PROVIDER)}}]
+        if isinstance(part, ReasoningPart):
+            return [write_reasoning(part)]
+        if isinstance(part, ToolCall):
+            self.inputs.append(_input(part))
+            return [
+                {"toolUse": {"toolUseId": id_of(part), "name": part.name, INPUT: HOLE, **fields_for(part, PROVIDER)}}
+            ]
+        if isinstance(part, HostedToolCall):
+            self.inputs.append(part.arguments_text)
+            return [{"toolUse": {"toolUseId": part.id, "name": part.name, INPUT: HOLE, "type": "server_tool_use"}}]
+        if isinstance(part, HostedToolResult):
+            content = self._content(part.content)
+            return [{"toolResult": {"toolUseId": part.call_id, "content": content, **part.provider_metadata}}]
+        if isinstance(part, OpaquePart):
+            return [{part.kind: part.data}]
+        return self._content((part,))
+
+    def _content(self, parts: Iterable[Part]) -> list[Object]:
+        blocks: list[Object] = []
+        for part in parts:
+            if isinstance(part, TextPart):
+                blocks.append({"text": part.text})
+            elif isinstance(part, MEDIA_PARTS):
+                name = f"Document {next(self._numbers)}" if part.type == "document" else ""
+                blocks.append(write_media(part, name))
+        return blocks
+
+
+def _input(call: ToolCall) -> str:
+    """Returns the JSON text of a call's arguments; for those that are not an object, their text as a string."""
+    text = call.arguments_text
+    return text if text == call.arguments_json else to_json(text).decode()
+
+
+def write_reasoning(part: ReasoningPart) -> Object:
+    """Returns the block of adjusted reasoning."""
+    if part.redacted_data is not None:
+        return {"reasoningContent": {"redactedContent": part.redacted_data}}
+    text: Object = {"text": part.text}
+    if part.signature is not None:
+        text["signature"] = part.signature
+    return {"reasoningContent": {"reasoningText": text}}
+
 
 _ID = re.compile("[a-zA-Z0-9_-]{1,64}")
 _HIGHEST_TEMPERATURE = 1.0

@@ -1,8 +1,13 @@
-"""Images, audio, video and documents, written and read."""
+"""Images, audio, video and documents, written and read.
+
+The fields that the schema models: all others of media, calls and results are their provider options.
+"""
 
 from __future__ import annotations
 
 import base64
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from abstractcore.errors import InvalidInputError, UnsupportedContentError
@@ -12,8 +17,20 @@ from abstractcore.schema.base_error import shown_address
 from ...common.call_options import fields_for, read_options
 from ...common.data_urls import read_base64
 from ...common.reading import Object, get_filled, get_object, get_text, name_the_rest, text_of
-from .block_fields import BLOCK_FIELDS
 from .vocabulary import PROVIDER
+
+BLOCK_FIELDS: Mapping[str, frozenset[str]] = MappingProxyType(
+    {
+        "image": frozenset({"format", "source"}),
+        "document": frozenset({"format", "name", "source"}),
+        "video": frozenset({"format", "source"}),
+        "audio": frozenset({"format", "source"}),
+        "tool_call": frozenset({"toolUseId", "name", "input", "type"}),
+        "tool_result": frozenset({"toolUseId", "content", "status"}),
+    }
+)
+"""By the type of a part. Texts are not objects here, and have no options."""
+
 
 _OFFICE = "application/vnd.openxmlformats-officedocument"
 _FORMATS: dict[str, dict[str, str]] = {

@@ -1,5 +1,7 @@
 """Fields that the format leaves to each maker's models: thinking, `top_k`, and forbidding tool calls.
 
+Provider options of a call, both ways: fields of the body, and of some objects in it.
+
 Source: the makers' pages in the user guides of Amazon Bedrock and Amazon Nova.
 """
 
@@ -7,6 +9,7 @@ from __future__ import annotations
 
 from typing import Any, cast, get_args
 
+from abstractcore.errors import InvalidInputError
 from abstractcore.schema import CallWarning, ModelCall, ThinkingLevel, ToolChoice
 
 from ...common.call_options import duplicate_option_error
@@ -22,8 +25,7 @@ from ...common.thinking import (
     read_claude_thinking,
     write_claude_thinking,
 )
-from .dialect import ConverseDialect, ThinkingField, TopKField
-from .vocabulary import PROVIDER
+from .vocabulary import PROVIDER, ConverseDialect, ThinkingField, TopKField
 
 FIELDS, OUTPUT = "additionalModelRequestFields", "outputConfig"
 BETAS = "anthropic_beta"
@@ -247,3 +249,68 @@ def _remove(fields: Object, path: str) -> None:
     del holder[name]
     if group and not holder:
         del fields[group]
+
+
+_MODELLED = frozenset({"modelId", "messages", "system"})
+_IN_GROUPS: dict[str, frozenset[str]] = {
+    "inferenceConfig": frozenset({"maxTokens", "temperature", "topP", "stopSequences"}),
+    "toolConfig": frozenset({"tools", "toolChoice"}),
+    OUTPUT: frozenset(),
+    FIELDS: frozenset(),
+}
+"""Objects of which a call models some entries: always those named, others as far as they can be read."""
+
+
+def add_provider_options(body: Object, options: Object, dialect: ConverseDialect) -> None:
+    """Adds the provider options to `body`; raises `InvalidInputError` for those that duplicate a field of the call."""
+    for name, value in options.items():
+        path = f"provider_options.{PROVIDER}.{name}"
+        if name in _MODELLED:
+            raise duplicate_option_error(path)
+        if name in _IN_GROUPS:
+            _add_group(body, name, value, dialect, path)
+        else:
+            body[name] = value
+
+
+def _add_group(body: Object, group: str, value: Any, dialect: ConverseDialect, path: str) -> None:
+    if not isinstance(value, dict):
+        raise InvalidInputError(f"expected an object, got {type(value).__name__}", path=path)
+    given = as_object(value)
+    if not given:
+        return
+    written: Object = body.setdefault(group, {})
+    for name in given:
+        if name in written or _has_field(group, name, given[name], dialect):
+            raise duplicate_option_error(f"{path}.{name}")
+    written.update(given)
+
+
+def _has_field(group: str, name: str, value: Any, dialect: ConverseDialect) -> bool:
+    """Whether a `ModelCall` has a field for this entry."""
+    if name in _IN_GROUPS[group]:
+        return True
+    if group == OUTPUT:
+        return name == "textFormat" and is_json_schema(value)
+    return group == FIELDS and reads_a_field(name, value, dialect)
+
+
+def is_json_schema(text_format: Any) -> bool:
+    """Whether it is an output schema."""
+    structure = as_object(as_object(text_format).get("structure"))
+    return isinstance(as_object(structure.get("jsonSchema")).get("schema"), str)
+
+
+def options_left(body: Object) -> Object:
+    """Returns the fields of a body that a call does not have."""
+    left: Object = {}
+    for name, value in body.items():
+        if name in _MODELLED or value is None:
+            continue
+        if name in _IN_GROUPS and isinstance(value, dict):
+            rest = {key: item for key, item in as_object(value).items() if key not in _IN_GROUPS[name]}
+            if rest:
+                left[name] = rest
+        else:
+            left[name] = value
+    return left

@@ -22,13 +22,11 @@ from ...common.call_options import with_options_for
 from ...common.conversations import written_with
 from ...common.reading import Object
 from ...common.response_bodies import merged
-from .block_fields import BLOCK_FIELDS
+from .encode import BlockWriter
 from .fit import PartFitter, fit_reasoning
-from .media_blocks import write_media
+from .media_blocks import BLOCK_FIELDS, write_media
 from .read_blocks import INPUT
-from .usage import BILLING, usage_to_theirs
-from .vocabulary import FINISH_REASONS, PROVIDER, WARNINGS
-from .write_blocks import BlockWriter
+from .vocabulary import BILLING, FINISH_REASONS, PROVIDER, WARNINGS, usage_to_theirs
 
 STOP_FIELDS = "additionalModelResponseFields"
 """Fields of a model beyond the format; in a stream they come with the stop reason."""

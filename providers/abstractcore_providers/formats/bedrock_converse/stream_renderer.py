@@ -31,12 +31,11 @@ from abstractcore.schema import (
 from ...common.call_options import fields_for
 from ...common.reading import Object
 from ...common.response_bodies import merged
-from .citations import fit_citations, streamed_citation
 from .errors import rendered
 from .fit import fit_reasoning
+from .read_blocks import fit_citations, streamed_citation
 from .render import STOP_FIELDS, fit_answer, image_of, metadata_to_theirs
-from .usage import usage_to_theirs
-from .vocabulary import FINISH_REASONS, PROVIDER
+from .vocabulary import FINISH_REASONS, PROVIDER, usage_to_theirs
 
 _EXCEPTIONS = frozenset(
     {

@@ -26,8 +26,8 @@ from ...common.function_tools import describe_tool, read_parameters, read_tool_s
 from ...common.json_schemas import BEDROCK
 from ...common.reading import Object, get_flag, get_list, get_object, get_text, name_the_rest
 from ...common.thinking import CacheTimes
-from .cache_points import read_cache, write_cache
-from .dialect import ConverseDialect
+from .read_blocks import read_cache, write_cache
+from .vocabulary import ConverseDialect
 
 _SYSTEM_TOOLS: dict[HostedToolKind, str] = {"web_search": "nova_grounding", "code_interpreter": "nova_code_interpreter"}
 _NO_CALLS = ToolChoice("none")

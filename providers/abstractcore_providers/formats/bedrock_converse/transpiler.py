@@ -1,5 +1,7 @@
 """The format's operations in one object; each is a pure function in a module of its own.
 
+Token counting: the operation CountTokens.
+
 Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
 """
 
@@ -11,6 +13,7 @@ from typing import TYPE_CHECKING
 from abstractcore.framing import AwsEventStreamFramer
 from abstractcore.ports import Operations
 from abstractcore.schema import (
+    CallWarning,
     Encoded,
     ModelCall,
     ModelReply,
@@ -22,15 +25,32 @@ from abstractcore.schema import (
 )
 
 from ...common.operations import COUNT_TOKENS, count_tokens
-from .count import decode_count, encode_count
+from ...common.response_bodies import read_count
 from .decode import decode
-from .dialect import ConverseDialect
-from .encode import encode
-from .errors import error_of, render_error
+from .encode import encode, request_body, request_to
+from .errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
+from .model_fields import FIELDS
+from .vocabulary import ConverseDialect
 
 if TYPE_CHECKING:
     from .stream_decoder import ConverseDecoder
     from .stream_renderer import ConverseRenderer
+
+_COUNTED = ("messages", "system", "toolConfig", FIELDS)
+
+
+def encode_count(call: ModelCall, dialect: ConverseDialect) -> Encoded:
+    """Returns the request; raises as `encode` does."""
+    warnings: list[CallWarning] = []
+    body, inputs, _ = request_body(call, dialect, warnings)
+    counted = {name: body[name] for name in _COUNTED if name in body}
+    request = request_to(call.model, "count-tokens", {"input": {"converse": counted}}, inputs)
+    return Encoded(request, tuple(warnings))
+
+
+def decode_count(response: WireResponse) -> int:
+    """Returns the number of tokens; raises `ServerError` for a body without it."""
+    return read_count(response, "inputTokens", lambda data: error_in_body(data, response.headers), RIGHT_ADDRESS)
 
 
 _ANY = ConverseDialect(reads_all=True)

@@ -9,10 +9,9 @@ from ...common.conversations import ReceivedIds, origin_of
 from ...common.function_tools import decode_function_call
 from ...common.reading import Object, as_object, object_of, objects_of, text_of
 from ...common.response_bodies import calls_tools, fitting_reply, no_reply, read_body, states_error
-from .citations import citation_to_ours, citations_of
+from .answers import citation_to_ours, citations_of
 from .errors import FAILED, RIGHT_ADDRESS, error_in_body
-from .usage import usage_to_ours
-from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours
+from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours, usage_to_ours
 
 _MARKS = frozenset({"finish_reason", "usage"})
 """Fields that only replies have."""

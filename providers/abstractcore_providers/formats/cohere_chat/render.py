@@ -9,8 +9,7 @@ from abstractcore.schema import CallWarning, ModelReply, Rendered
 from ...common.reading import Object
 from ...common.response_bodies import merged
 from .answers import write_answer
-from .usage import BILLING, USAGE, usage_to_theirs
-from .vocabulary import FINISH_REASONS, WARNINGS, metadata_to_theirs
+from .vocabulary import BILLING, FINISH_REASONS, USAGE, WARNINGS, metadata_to_theirs, usage_to_theirs
 
 
 def render(reply: ModelReply) -> Rendered:

@@ -16,10 +16,9 @@ from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.function_tools import decode_function_call
 from ...common.reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
-from .citations import PLAN, citation_to_ours
+from .answers import PLAN, citation_to_ours
 from .errors import FAILED, RIGHT_ADDRESS, error_in_answer
-from .usage import usage_to_ours
-from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours
+from .vocabulary import CALL_FIELDS, FINISH_REASONS, PROVIDER, TEXT_FIELDS, metadata_to_ours, usage_to_ours
 
 _PLAN = 1 << 20
 _FIRST_CALL = _PLAN + 1

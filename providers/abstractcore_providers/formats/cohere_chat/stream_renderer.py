@@ -28,10 +28,9 @@ from abstractcore.schema import (
 from ...common.function_tools import write_function_call
 from ...common.reading import Object, as_object, read_answer
 from ...common.response_bodies import merged
-from .citations import citations_to_theirs, fitting
+from .answers import citations_to_theirs, fitting
 from .errors import render_error
-from .usage import usage_to_theirs
-from .vocabulary import FINISH_REASONS, PROVIDER, metadata_to_theirs
+from .vocabulary import FINISH_REASONS, PROVIDER, metadata_to_theirs, usage_to_theirs
 
 
 class CohereRenderer:

@@ -1,7 +1,7 @@
 """Google's generateContent format, for clients and servers, for the Gemini API and Vertex AI."""
 
 from .content import ENCODABLE
-from .dialect import GenerateContentDialect
 from .transpiler import Gemini
+from .vocabulary import GenerateContentDialect
 
 __all__ = ["ENCODABLE", "Gemini", "GenerateContentDialect"]

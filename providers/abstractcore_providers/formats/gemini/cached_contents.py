@@ -34,9 +34,8 @@ from ...common.google_errors import RIGHT_ADDRESS, error_in_body
 from ...common.operations import CACHED_CONTENTS
 from ...common.reading import Object, as_object, count_of, text_of
 from ...common.response_bodies import read_body
-from .dialect import GenerateContentDialect
 from .encode import body_of, resource_of
-from .vocabulary import ARGUMENTS
+from .vocabulary import ARGUMENTS, GenerateContentDialect
 
 Input = TypeVar("Input")
 _COLLECTION = "cachedContents"

@@ -10,9 +10,8 @@ from abstractcore.schema import CallWarning, ModelReply, WireResponse, accumulat
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body
 from ...common.reading import Object, as_object, as_objects, objects_of
 from ...common.response_bodies import fitting_reply, no_reply, read_body
-from .dialect import GenerateContentDialect
 from .stream_decoder import MARKS, ReplyDecoder
-from .vocabulary import block_reason
+from .vocabulary import GenerateContentDialect, block_reason
 
 
 def decode(response: WireResponse, dialect: GenerateContentDialect) -> ModelReply:

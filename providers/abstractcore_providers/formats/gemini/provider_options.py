@@ -9,7 +9,6 @@ from abstractcore.schema import CallWarning, ModelCall
 
 from ...common.call_options import duplicate_option_error, options_for
 from ...common.reading import Object, as_object, as_objects
-from .dialect import GenerateContentDialect
 from .vocabulary import (
     HOSTED_TOOLS,
     LEVELS,
@@ -17,6 +16,7 @@ from .vocabulary import (
     SAMPLING,
     SERVER_SIDE_CALLS,
     SERVER_SIDE_TOOLS,
+    GenerateContentDialect,
     named,
     with_names,
 )

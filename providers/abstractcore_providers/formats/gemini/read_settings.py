@@ -1,10 +1,14 @@
-"""Reads the settings of a client's request: sampling, output, thinking, tools (server side)."""
+"""Reads the settings of a client's request: sampling, output, thinking, tools (server side).
+
+Converts the API's older schemas, a subset of OpenAPI 3.0 with types in capitals, to JSON Schema.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
+from abstractcore.errors import InvalidInputError
 from abstractcore.schema import (
     CallWarning,
     HostedTool,
@@ -19,9 +23,52 @@ from abstractcore.schema import (
 
 from ...common.function_tools import named_schema, read_tool_spec
 from ...common.reading import Object, as_object, get_flag, get_list, get_object, get_text, name_the_rest, text_of
-from .openapi_schemas import to_json_schema
 from .provider_options import is_of_call, is_thinking, is_tool_choice, is_tool_of_call
 from .vocabulary import HOSTED_TOOLS, LEVELS, MODALITIES, SAMPLING, with_names
+
+_SCHEMAS = ("items",)
+_LISTS_OF_SCHEMAS = ("anyOf", "any_of")
+_MAPS_OF_SCHEMAS = ("properties",)
+_DEEPEST = 90
+_RENAMED = {
+    "any_of": "anyOf",
+    "max_items": "maxItems",
+    "min_items": "minItems",
+    "max_length": "maxLength",
+    "min_length": "minLength",
+    "max_properties": "maxProperties",
+    "min_properties": "minProperties",
+}
+_LEFT_OUT = ("nullable", "propertyOrdering", "property_ordering", "example")
+
+
+def to_json_schema(schema: Any, path: str, depth: int = 0) -> Object:
+    """Returns the schema as JSON Schema; raises `InvalidInputError` with the path of an invalid one."""
+    if not isinstance(schema, dict) or depth > _DEEPEST:
+        raise InvalidInputError("expected a schema", path=path)
+    converted: Object = {}
+    data = cast(Object, schema)
+    for name, value in data.items():
+        field_path = f"{path}.{name}"
+        if name in _LEFT_OUT or value is None:
+            continue
+        if name in _SCHEMAS:
+            value = to_json_schema(value, field_path, depth + 1)
+        elif name in _LISTS_OF_SCHEMAS and isinstance(value, list):
+            items = enumerate(cast("list[Any]", value))
+            value = [to_json_schema(item, f"{field_path}[{i}]", depth + 1) for i, item in items]
+        elif name in _MAPS_OF_SCHEMAS and isinstance(value, dict):
+            entries = cast(Object, value).items()
+            value = {key: to_json_schema(item, f"{field_path}.{key}", depth + 1) for key, item in entries}
+        elif name == "type" and isinstance(value, str):
+            value = _type(value, data.get("nullable") is True)
+        converted[_RENAMED.get(name, name)] = value
+    return converted
+
+
+def _type(name: str, nullable: bool) -> Any:
+    return [name.lower(), "null"] if nullable else name.lower()
+
 
 _KINDS: dict[str, HostedToolKind] = {theirs: ours for ours, theirs in HOSTED_TOOLS.items()}
 _WHOLE = frozenset({"maxOutputTokens", "topK", "seed", "logprobs"})

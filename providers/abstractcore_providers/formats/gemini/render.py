@@ -11,17 +11,18 @@ from abstractcore.schema import CallWarning, Citation, JSONObject, ModelReply, P
 from ...common.delta_writer import BodyWriter
 from ...common.reading import Object, as_object
 from ...common.response_bodies import BillingTable, merged
-from .dialect import GenerateContentDialect
-from .grounding import is_rest_of_grounding, write_grounding
-from .usage import billing_to_ours, usage_to_theirs
+from .blocks import is_rest_of_grounding, write_grounding
 from .vocabulary import (
     ARGUMENTS,
     WARNINGS,
+    GenerateContentDialect,
+    billing_to_ours,
     finish_reason_to_ours,
     finish_reason_to_theirs,
     metadata_group,
+    usage_to_theirs,
 )
-from .written_parts import write_part
+from .write_messages import write_part
 
 
 def render(reply: ModelReply, dialect: GenerateContentDialect) -> Rendered:

@@ -14,11 +14,15 @@ from ...common.error_table import reports_error
 from ...common.frame_decoder import FrameDecoder
 from ...common.google_errors import RIGHT_ADDRESS, error_in_answer
 from ...common.reading import Cut, Object, count_of, mended, object_of, objects_of, text_of
-from .blocks import Blocks
-from .dialect import GenerateContentDialect
-from .grounding import rest_of_grounding
-from .usage import billing_to_ours, usage_to_ours
-from .vocabulary import block_reason, finish_reason_to_ours, metadata_to_ours
+from .blocks import Blocks, rest_of_grounding
+from .vocabulary import (
+    GenerateContentDialect,
+    billing_to_ours,
+    block_reason,
+    finish_reason_to_ours,
+    metadata_to_ours,
+    usage_to_ours,
+)
 
 _NO_REASON = "FINISH_REASON_UNSPECIFIED"
 _CUT: Cut = {"candidates": {"content": {"parts": {"text": {}, "audioTranscription": {"text": {}}}}}}

@@ -36,13 +36,11 @@ from ...common.google_errors import render_error
 from ...common.reading import Object
 from ...common.response_bodies import merged
 from ...common.sounds import is_samples
-from .dialect import GenerateContentDialect
-from .grounding import write_grounding
+from .blocks import write_grounding
+from .content import FIELD, as_transcription, is_transcription
 from .render import grouped_metadata, head, shifted
-from .transcriptions import FIELD, as_transcription, is_transcription
-from .usage import usage_to_theirs
-from .vocabulary import ARGUMENTS, finish_reason_to_theirs
-from .written_parts import write_part
+from .vocabulary import ARGUMENTS, GenerateContentDialect, finish_reason_to_theirs, usage_to_theirs
+from .write_messages import write_part
 
 
 @dataclass(slots=True)

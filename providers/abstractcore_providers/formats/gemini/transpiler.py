@@ -1,5 +1,7 @@
 """The format's operations in one object; each is a pure function in a module of its own.
 
+Token counting (`countTokens`).
+
 Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
 """
 
@@ -20,18 +22,41 @@ from abstractcore.schema import (
     WireResponse,
 )
 
+from ...common.delta_writer import BodyWriter
+from ...common.endpoints import JSON_HEADERS
 from ...common.frame_decoder import EventFramer
 from ...common.google_errors import RIGHT_ADDRESS, error_in_body, error_of, render_error
 from ...common.operations import COUNT_TOKENS, count_tokens
-from .count import decode_count, encode_count
+from ...common.response_bodies import read_count
 from .decode import decode
-from .dialect import GenerateContentDialect
-from .encode import encode
+from .encode import body_of, encode, resource_of
+from .vocabulary import ARGUMENTS, GenerateContentDialect
 
 if TYPE_CHECKING:
     from ...common.google_files import GoogleFileStore
     from .stream_decoder import ReplyDecoder
     from .stream_renderer import ReplyRenderer
+
+_COUNTED = ("contents", "systemInstruction", "tools", "generationConfig")
+"""The fields that Vertex AI counts, at the top level."""
+
+
+def encode_count(call: ModelCall, dialect: GenerateContentDialect) -> Encoded:
+    """Returns the request for the number of tokens of a lowered call, including tools and system instruction."""
+    writer = BodyWriter(dialect.provider, ARGUMENTS)
+    body, resource = body_of(call, dialect, writer), resource_of(call.model, dialect)
+    if dialect.count_wrapped:
+        body = {"generateContentRequest": {"model": resource, **body}}
+    else:
+        body = {name: body[name] for name in _COUNTED if name in body}
+    request = WireRequest(f"/{resource}:countTokens", JSON_HEADERS, writer.json(body))
+    return Encoded(request, tuple(writer.warnings))
+
+
+def decode_count(response: WireResponse) -> int:
+    """Returns the number of tokens; raises `ServerError` for a body without it."""
+    return read_count(response, "totalTokens", error_in_body, RIGHT_ADDRESS)
+
 
 _GOOGLE = GenerateContentDialect()
 

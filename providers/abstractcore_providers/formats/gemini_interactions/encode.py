@@ -12,12 +12,18 @@ from ...common.reading import Object
 from ...common.request_limits import GEMINI as LIMITS
 from ...common.request_limits import within_limits
 from ...common.thinking import nearest_level
-from .provider_options import AGENT, add_options, interaction_options, stored_turn, write_thinking
-from .response_formats import write_response_format
-from .tools import write_tool_choice, write_tools
+from .provider_options import (
+    AGENT,
+    add_options,
+    interaction_options,
+    stored_turn,
+    write_response_format,
+    write_thinking,
+    write_tool_choice,
+    write_tools,
+)
 from .vocabulary import ARGUMENTS, LEVELS, SAMPLING, WARNINGS
-from .write_messages import write_input
-from .write_system import write_system
+from .write_messages import write_input, write_system
 
 
 def encode(call: ModelCall, provider: str, defaults: JSONObject) -> Encoded:

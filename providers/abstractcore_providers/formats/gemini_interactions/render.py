@@ -7,8 +7,16 @@ from abstractcore.schema import CallWarning, JSONObject, ModelReply, Rendered, T
 
 from ...common.delta_writer import BodyWriter
 from ...common.reading import Object
-from .usage import sent_billing, usage_to_theirs, with_extra_usage
-from .vocabulary import ARGUMENTS, WARNINGS, finish_reason_to_ours, finish_reason_to_theirs, is_metadata
+from .vocabulary import (
+    ARGUMENTS,
+    WARNINGS,
+    finish_reason_to_ours,
+    finish_reason_to_theirs,
+    is_metadata,
+    sent_billing,
+    usage_to_theirs,
+    with_extra_usage,
+)
 from .write_steps import StepWriter
 
 

@@ -12,11 +12,8 @@ from ...common.conversations import ReceivedIds, WrittenArguments, arguments_pie
 from ...common.delta_writer import DeltaWriter
 from ...common.reading import Object, mended, object_of, objects_of, text_of
 from ...common.sounds import SoundPieces, is_samples
-from .citations import read_annotations
-from .content import CONTENT_TYPES, read_content, text_options
-from .hosted import CALLS, RESULTS, read_hosted
-from .known_steps import CALL_FIELDS
-from .thoughts import THOUGHT, is_plain, is_plain_text, read_thought
+from .content import CONTENT_TYPES, read_annotations, read_content, text_options
+from .known_steps import CALL_FIELDS, CALLS, RESULTS, THOUGHT, is_plain, is_plain_text, read_hosted, read_thought
 from .vocabulary import ARGUMENTS
 
 _OUTPUT, _CALL, _RESULT, _INPUT = "model_output", "function_call", "function_result", "user_input"

@@ -16,8 +16,7 @@ from ...common.reading import Cut, Object, as_object, count_of, mended, object_o
 from ...common.response_bodies import NO_ERROR
 from .errors import RIGHT_ADDRESS, error_in_answer, error_of_failed
 from .steps import OpenStep, Steps
-from .usage import extra_usage, usage_to_ours
-from .vocabulary import ARGUMENTS, FAILED, finish_reason_to_ours, metadata_to_ours
+from .vocabulary import ARGUMENTS, FAILED, extra_usage, finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
 _CUT: Cut = {
     "delta": {"text": {}, "arguments": {}, "content": {"text": {}}},

@@ -33,11 +33,10 @@ from abstractcore.schema import (
 from ...common.conversations import own_text
 from ...common.delta_writer import BodyWriter
 from ...common.reading import Object
-from .citations import fit_citations, write_annotations
-from .content import write_text
+from .content import fit_citations, write_annotations, write_text
 from .errors import error_event
+from .known_steps import THOUGHT, signature_of
 from .render import ending, head
-from .thoughts import THOUGHT, signature_of
 from .vocabulary import ARGUMENTS, finish_reason_to_theirs
 from .write_steps import StepWriter
 

@@ -1,4 +1,7 @@
-"""Writes a conversation as steps, with a warning for everything that the format cannot express."""
+"""Writes a conversation as steps, with a warning for everything that the format cannot express.
+
+Writes system messages, which are one text in this format, with a warning for everything else in them.
+"""
 
 from __future__ import annotations
 
@@ -30,8 +33,7 @@ from ...common.conversations import (
 from ...common.delta_writer import BodyWriter
 from ...common.reading import Object
 from .content import opaque_content, write_media, write_plain_text
-from .hosted import write_result
-from .known_steps import INPUT_FIELDS, RESULT_FIELDS
+from .known_steps import INPUT_FIELDS, RESULT_FIELDS, write_result
 from .vocabulary import WARNINGS
 from .write_steps import StepWriter
 
@@ -98,7 +100,7 @@ class _Conversation:
 
     def merge(self) -> None:
         """Writes adjacent assistant messages as one, with one warning for each instead of those for their parts."""
-        from .read_messages import read_turn
+        from .parse import read_turn
 
         reason = "the Interactions format does not separate adjacent assistant messages"
         for run in self._runs():
@@ -210,3 +212,40 @@ class _Conversation:
         if part.is_error:
             step["is_error"] = True
         return with_options(step, part, path, self.writer.provider, RESULT_FIELDS, self.writer.warnings)
+
+
+_REASON = "the Interactions format has one text for all system messages"
+
+
+def write_system(messages: Sequence[Message], writer: BodyWriter) -> str:
+    """Returns the system instruction, one text: all system messages, also later ones; empty if there are none."""
+    texts: list[str] = []
+    indexes: list[int] = []
+    for index, message in enumerate(messages):
+        if message.role != "system":
+            continue
+        text = _system_text(message, f"messages[{index}]", writer)
+        if text:
+            texts.append(text)
+            indexes.append(index)
+    joined = "\n\n".join(texts)
+    if len(indexes) > 1:
+        warn_of_merging(indexes, (TextPart(joined),), _REASON, writer.warnings)
+    if indexes and any(message.role != "system" for message in messages[: indexes[0]]):
+        path, reason = f"messages[{indexes[0]}]", "system messages are sent before the conversation"
+        writer.warnings.append(CallWarning("reordered", path, reason, indexes[0], 0))
+    return joined
+
+
+def _system_text(message: Message, path: str, writer: BodyWriter) -> str:
+    name_options_left_out(message, path, writer.provider, _REASON, writer.warnings)
+    texts: list[str] = []
+    for index, part in enumerate(message.parts):
+        part_path = f"{path}.parts[{index}]"
+        if isinstance(part, TextPart):
+            WARNINGS.fields(part, part_path, ("citations", "cache"), writer.warnings)
+            name_options_left_out(part, part_path, writer.provider, _REASON, writer.warnings)
+            texts.append(part.text)
+        else:
+            writer.warnings.append(WARNINGS.part(part, part_path))
+    return "".join(texts)

@@ -20,11 +20,8 @@ from abstractcore.schema.parts import canonical_parts
 from ...common.call_options import with_options, with_options_for
 from ...common.delta_writer import BodyWriter
 from ...common.reading import Object
-from .citations import fit_citations
-from .content import TEXT_FIELDS, opaque_content, write_media, write_text
-from .hosted import write_hosted
-from .known_steps import CALL_FIELDS, opaque_kind
-from .thoughts import THOUGHT, write_thought
+from .content import TEXT_FIELDS, fit_citations, opaque_content, write_media, write_text
+from .known_steps import CALL_FIELDS, THOUGHT, opaque_kind, write_hosted, write_thought
 from .vocabulary import WARNINGS
 
 _OUTPUT = "model_output"

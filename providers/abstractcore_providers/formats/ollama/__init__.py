@@ -1,6 +1,6 @@
 """Ollama's native chat format, for clients and servers."""
 
-from .images import ENCODABLE
 from .transpiler import OllamaChat
+from .vocabulary import ENCODABLE
 
 __all__ = ["ENCODABLE", "OllamaChat"]

@@ -13,8 +13,7 @@ from ...common.conversations import ReceivedIds, WrittenArguments, arguments_tex
 from ...common.reading import Object, as_object, object_of, objects_of, text_of, texts_of
 from ...common.response_bodies import calls_tools, fitting_reply, no_reply, read_body, states_error
 from .errors import RIGHT_ADDRESS, error_in_body
-from .images import image_of
-from .vocabulary import ARGUMENTS, CALL_FIELDS, PROVIDER, USAGE, finish_reason_to_ours, metadata_to_ours
+from .vocabulary import ARGUMENTS, CALL_FIELDS, PROVIDER, USAGE, finish_reason_to_ours, image_of, metadata_to_ours
 
 _MARKS = frozenset({"done", "done_reason", "eval_count"})
 """Fields that only replies have."""

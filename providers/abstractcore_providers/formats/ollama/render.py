@@ -6,6 +6,7 @@ from abstractcore.schema import CallWarning, ModelReply, Rendered
 
 from ...common.delta_writer import BodyWriter
 from ...common.reading import Object
+from .encode import is_writable, write_assistant_parts
 from .vocabulary import (
     ARGUMENTS,
     PROVIDER,
@@ -15,7 +16,6 @@ from .vocabulary import (
     finish_reason_to_theirs,
     metadata_to_theirs,
 )
-from .write_messages import is_writable, write_assistant_parts
 
 
 def render(reply: ModelReply) -> Rendered:

@@ -22,10 +22,9 @@ from abstractcore.schema import (
 
 from ...common.delta_writer import BodyWriter
 from ...common.reading import Object
+from .encode import write_call
 from .errors import render_error
-from .images import is_at_hand, write_image
-from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_theirs, metadata_to_theirs
-from .write_messages import write_call
+from .vocabulary import ARGUMENTS, PROVIDER, USAGE, finish_reason_to_theirs, is_at_hand, metadata_to_theirs, write_image
 
 
 class OllamaRenderer:

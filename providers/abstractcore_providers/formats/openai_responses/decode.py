@@ -13,8 +13,7 @@ from ...common.reading import Object, as_object, objects_of, text_of
 from ...common.response_bodies import fitting_reply, no_reply, read_body, states_error
 from .client_tools import hosted_calls
 from .items import read_item
-from .usage import usage_to_ours
-from .vocabulary import finish_reason_to_ours, metadata_to_ours
+from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
 _MARKS = frozenset({"output", "usage"})
 """Fields that only replies have."""

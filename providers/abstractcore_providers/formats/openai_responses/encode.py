@@ -14,11 +14,9 @@ from ...common.function_tools import write_output
 from ...common.json_schemas import OPENAI
 from ...common.reading import Object
 from ...common.request_limits import OPENAI_RESPONSES, within_limits
-from .fit_answer import Receiver
-from .fit_input import without_cache
-from .fit_messages import fit_messages
-from .options import add_options, default_include, is_stored, options_of
-from .tools import write_choice, write_hosted_tool, write_tool
+from .client_results import without_cache
+from .fit_messages import Receiver, fit_messages
+from .options import add_options, default_include, is_stored, options_of, write_choice, write_hosted_tool, write_tool
 from .vocabulary import SAMPLING, WARNINGS
 from .write_items import plain_text, write_items
 

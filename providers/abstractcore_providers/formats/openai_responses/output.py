@@ -20,11 +20,8 @@ from abstractcore.schema import (
 
 from ...common.call_options import fields_for, with_options_for
 from ...common.reading import Object
-from .citations import fit_citation, write_annotations
-from .client_tools import as_sent, called_tool, client_item, fit_client_call
-from .hosted import write_hosted
-from .items import hosted_calls_of, modelled_fields, opaque_item
-from .reasoning import render_reasoning
+from .client_tools import as_sent, called_tool, client_item, fit_client_call, render_reasoning
+from .items import fit_citation, hosted_calls_of, modelled_fields, opaque_item, write_annotations, write_hosted
 from .vocabulary import WARNINGS
 
 Shown = TextPart | ReasoningPart | ToolCall

@@ -12,8 +12,15 @@ from abstractcore.schema import CallWarning, JSONObject, ModelReply, Rendered
 from ...common.reading import Object
 from ...common.response_bodies import merged
 from .output import output_items, shown_parts
-from .usage import BILLING, USAGE, billing_to_ours
-from .vocabulary import REPLY_FIELDS, WARNINGS, finish_reason_to_ours, finish_reason_to_theirs
+from .vocabulary import (
+    BILLING,
+    REPLY_FIELDS,
+    USAGE,
+    WARNINGS,
+    billing_to_ours,
+    finish_reason_to_ours,
+    finish_reason_to_theirs,
+)
 
 
 def render(reply: ModelReply, provider: str) -> Rendered:

@@ -30,17 +30,11 @@ from ...common.frame_decoder import FrameDecoder
 from ...common.openai_errors import error_in_answer
 from ...common.reading import Object, as_object, count_of, mended, object_of, objects_of, text_of
 from ...common.response_bodies import NO_ERROR
-from .blocks import OpenItem, OpenItems
-from .citations import read_annotations
-from .client_tools import client_tool, hosted_output, read_client_call
+from .blocks import STREAMED, OpenItem, OpenItems, StreamedResponsesAudio, StreamedResponsesCall
+from .client_tools import KINDS, client_tool, hosted_output, read_client_call, signature_and_redacted, signature_of
 from .decode import check_failure, is_stored
-from .hosted import HOSTED_TYPES, partial_image, read_hosted
-from .items import item_options, read_call, read_item
-from .reasoning import KINDS, signature_and_redacted, signature_of
-from .streamed_audio import StreamedResponsesAudio
-from .streamed_calls import STREAMED, StreamedResponsesCall
-from .usage import usage_to_ours
-from .vocabulary import finish_reason_to_ours, metadata_to_ours
+from .items import HOSTED_TYPES, item_options, partial_image, read_annotations, read_call, read_hosted, read_item
+from .vocabulary import finish_reason_to_ours, metadata_to_ours, usage_to_ours
 
 _TEXT_DELTA = "response.output_text.delta"
 

@@ -35,8 +35,7 @@ from ...common.call_options import fields_for
 from ...common.openai_errors import error_words
 from ...common.reading import Object, as_object, text_of
 from .client_tools import ClientToolItem, as_sent, called_tool, client_item
-from .hosted import MCP_CALL, item_type, write_hosted
-from .items import opaque_item
+from .items import MCP_CALL, item_type, opaque_item, write_hosted
 from .output import Shown, output_item, output_text, shown
 from .render import response_head, response_object
 

@@ -1,5 +1,7 @@
 """The format's operations in one object; each is a pure function in a module of its own.
 
+Token counting without a call: `POST /responses/input_tokens`.
+
 Streams and the server side (`parse`, `render`) are imported on first use: a complete answer needs neither.
 """
 
@@ -9,8 +11,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
+from pydantic_core import to_json
+
 from abstractcore.ports import Operation, Operations
 from abstractcore.schema import (
+    CallWarning,
     Encoded,
     ModelCall,
     ModelReply,
@@ -21,13 +26,13 @@ from abstractcore.schema import (
     WireResponse,
 )
 
-from ...common.endpoints import RIGHT_ADDRESS
+from ...common.endpoints import JSON_HEADERS, RIGHT_ADDRESS
 from ...common.frame_decoder import EventFramer
 from ...common.openai_errors import error_in_body, error_of, render_error
 from ...common.operations import COUNT_TOKENS, RETRIEVE_REPLY, count_tokens, retrieve_reply
-from .count import decode_count, encode_count
+from ...common.response_bodies import read_count
 from .decode import decode
-from .encode import encode
+from .encode import encode, request_body
 from .options import default_include
 
 if TYPE_CHECKING:
@@ -36,6 +41,36 @@ if TYPE_CHECKING:
     from ...common.openai_file_store import OpenAIFileStore
     from .stream_decoder import ResponsesDecoder
     from .stream_renderer import ResponsesRenderer
+
+_FIELDS = frozenset(
+    {
+        "conversation",
+        "input",
+        "instructions",
+        "model",
+        "parallel_tool_calls",
+        "previous_response_id",
+        "reasoning",
+        "text",
+        "tool_choice",
+        "tools",
+        "truncation",
+    }
+)
+"""The fields that affect the count; it accepts no others."""
+
+
+def encode_count(call: ModelCall, provider: str, encrypted_reasoning: bool) -> Encoded:
+    """Returns the request for the number of input tokens of a lowered call; raises as `encode` does."""
+    warnings: list[CallWarning] = []
+    body, _ = request_body(call, provider, encrypted_reasoning, warnings)
+    body = {name: value for name, value in body.items() if name in _FIELDS}
+    return Encoded(WireRequest("/responses/input_tokens", JSON_HEADERS, to_json(body)), tuple(warnings))
+
+
+def decode_count(response: WireResponse) -> int:
+    """Returns the number of tokens; raises `ServerError` for a response without it."""
+    return read_count(response, "input_tokens", error_in_body, RIGHT_ADDRESS)
 
 
 @dataclass(frozen=True, slots=True)

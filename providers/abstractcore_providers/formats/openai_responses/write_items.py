@@ -22,14 +22,10 @@ from abstractcore.schema import (
 
 from ...common.call_options import fields_for
 from ...common.reading import Object
-from .citations import write_annotations
 from .client_results import has_own_form, repeated_fields, write_client_result
-from .client_tools import called_tool, calls_with_options, client_item
-from .computer import write_screenshot
-from .content import write_content
-from .hosted import write_hosted
-from .items import hosted_calls_of, item_from_user, opaque_item
-from .reasoning import run_length, write_reasoning
+from .client_tools import called_tool, calls_with_options, client_item, run_length, write_reasoning
+from .content import write_content, write_screenshot
+from .items import hosted_calls_of, item_from_user, opaque_item, write_annotations, write_hosted
 
 
 def write_items(messages: Sequence[tuple[int, Message]], provider: str) -> list[Object]:

@@ -167,7 +167,7 @@ def _session(
     model: str, endpoint: Endpoint, profile: ModelProfile, provider: str, publisher: str = "", parent: str = ""
 ) -> ProviderSession:
     from ...formats.gemini import ENCODABLE, Gemini, GenerateContentDialect
-    from ...formats.gemini.usage import GEMINI_API, VERTEX
+    from ...formats.gemini.vocabulary import GEMINI_API, VERTEX
 
     billing = VERTEX if publisher else GEMINI_API
     dialect = GenerateContentDialect(

@@ -24,7 +24,7 @@ from abstractcore.schema import (
     TextPart,
 )
 from abstractcore.testing import strategies
-from abstractcore_providers.formats.anthropic_messages.hosted_tools import result_text
+from abstractcore_providers.formats.anthropic_messages.blocks import result_text
 
 PROVIDER = "anthropic"
 _URLS = strategies.names().map("https://example.com/".__add__)

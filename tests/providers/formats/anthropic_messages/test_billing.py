@@ -10,7 +10,7 @@ from anthropic.types.beta import BetaMessage
 
 from abstractcore.schema import Billing, ModelReply, SeparateUsage, TextPart, Usage
 from abstractcore.testing import check_reply_losses
-from abstractcore_providers.formats.anthropic_messages.usage import BILLING
+from abstractcore_providers.formats.anthropic_messages.vocabulary import BILLING
 from tests.providers.billing import check_kept, check_read, decoded, has_field
 from tests.providers.formats.anthropic_messages.wire import MESSAGES, end, message, start, streamed, text
 

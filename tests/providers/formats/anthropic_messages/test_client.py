@@ -35,7 +35,7 @@ from abstractcore.schema import (
     ToolResult,
     Usage,
 )
-from abstractcore_providers.formats.anthropic_messages.hosted_tools import result_text
+from abstractcore_providers.formats.anthropic_messages.blocks import result_text
 from tests.providers.formats.anthropic_messages.wire import MESSAGES
 from tests.providers.serving import FormatServer, serving
 

@@ -9,7 +9,7 @@ from cohere.v2.types.v2chat_response import V2ChatResponse
 
 from abstractcore.schema import Billing, ModelReply, TextPart, Usage
 from abstractcore.testing import check_reply_losses
-from abstractcore_providers.formats.cohere_chat.usage import BILLING
+from abstractcore_providers.formats.cohere_chat.vocabulary import BILLING
 from tests.providers.billing import check_kept, check_read, decoded, has_field
 from tests.providers.formats.cohere_chat.wire import COHERE, end, event, streamed, text
 

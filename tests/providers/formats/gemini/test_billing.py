@@ -10,7 +10,7 @@ from google.genai import types
 from abstractcore.schema import Billing, ModelReply, TextPart, Usage
 from abstractcore.testing import check_reply_losses
 from abstractcore_providers.formats.gemini import Gemini, GenerateContentDialect
-from abstractcore_providers.formats.gemini.usage import VERTEX
+from abstractcore_providers.formats.gemini.vocabulary import VERTEX
 from tests.providers.billing import check_kept, check_read, decoded, streamed
 from tests.providers.formats.gemini.wire import GEMINI, chunk, events
 

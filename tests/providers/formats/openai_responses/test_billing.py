@@ -10,7 +10,7 @@ from openai.types.responses import Response
 from abstractcore.schema import Billing, ModelReply, TextPart, Usage
 from abstractcore.testing import check_reply_losses
 from abstractcore_providers.formats.openai_responses import OpenAIResponses
-from abstractcore_providers.formats.openai_responses.usage import BILLING
+from abstractcore_providers.formats.openai_responses.vocabulary import BILLING
 from tests.providers.billing import check_kept, check_read, decoded, has_field
 from tests.providers.formats.openai_responses.generated import PROVIDER
 from tests.providers.formats.openai_responses.wire import begin, completed, delta, end, message, streamed
