@@ -27,8 +27,8 @@ from ..schema import (
     partial_reply,
 )
 from ..schema.replies import CallIds
-from .bodies import MAX_BODY_BYTES
 from .endings import close_all, origin_of, owned
+from .exchange import MAX_BODY_BYTES
 
 AnyError = TypeVar("AnyError", bound=BaseException)
 _LAST_BYTES_SECONDS = 0.25

@@ -150,7 +150,7 @@ NOT_FOR_A_TEXT = (
     "abstractcore.engine.output_rounds",
     "abstractcore.engine.reply_reading",
     "abstractcore.engine.round_stream",
-    "abstractcore.engine.round_totals",
+    "abstractcore.engine.tool_rounds",
     "abstractcore.engine.tool_calls",
     "abstractcore.engine.tool_decisions",
     "abstractcore.engine.tool_rounds",
