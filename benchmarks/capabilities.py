@@ -16,7 +16,7 @@ from rounds import Row, Setup, best, cpu_seconds, repeated
 
 from abstractcore import Services, create_llm
 from abstractcore.ports import BackendRegistry, Made
-from abstractcore.testing.plugin.inputs import wav
+from abstractcore.testing.plugin.calls import wav
 
 _FRESH = """
 import site, sys, time

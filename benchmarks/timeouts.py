@@ -24,8 +24,7 @@ import httpx2
 from abstractcore import LLM, AbstractCoreError, Services, create_llm
 from abstractcore.ports import Conversion, Recognised
 from abstractcore.registry import Registry
-from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
-from abstractcore.testing.http_server import HANG, Pause, ScriptedServer, drip
+from abstractcore.testing.http_server import HANG, LAST_CHUNK, Pause, ScriptedServer, answer, chunk, drip, stream_head
 from abstractcore_providers.plugin import register_providers
 
 SLOW_SECONDS = 30.0

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
 from abstractcore.testing.http_server import (
     CUT,
     HANG,
+    LAST_CHUNK,
     PATIENCE_SECONDS,
     PROMPTLY_SECONDS,
     RESET,
@@ -18,7 +18,10 @@ from abstractcore.testing.http_server import (
     ReceivedRequest,
     ScriptedServer,
     Step,
+    answer,
+    chunk,
     drip,
+    stream_head,
 )
 
 __all__ = [

@@ -23,8 +23,8 @@ from abstractcore.catalogue.documents import MAX_BYTES
 from abstractcore.catalogue.updates import _MOST_BYTES as CATALOGUES_BYTES
 from abstractcore.cli.app import app
 from abstractcore.files.loading import MAX_FILE_BYTES
-from abstractcore.mcp.server.limits import MCPServerLimits as MCPLimits
-from abstractcore.mcp.server.schemas import _LONGEST as SCHEMA_CHARACTERS
+from abstractcore.mcp.server.calls import MCPServerLimits as MCPLimits
+from abstractcore.mcp.server.model_tools import _LONGEST as SCHEMA_CHARACTERS
 from abstractcore.mcp.tools import _MAX_MESSAGE_BYTES as MCP_MESSAGE_BYTES
 from abstractcore.ports import HasOperations
 from abstractcore.registry import Registry

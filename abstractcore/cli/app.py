@@ -11,9 +11,9 @@ from abstractcore import __version__
 
 from . import parameters as given
 from .commands import command_of, found_commands
-from .exit_codes import EPILOG
 from .mcp_commands import mcp
 from .media_commands import compose, draw, speak, talk, transcribe
+from .parameters import EPILOG
 from .reporting import usage_reported
 
 
@@ -123,7 +123,7 @@ def ask(
     Before a tool runs that is not declared as read-only, you are asked.
     """
     from .asking import AskArguments, answer
-    from .connection import ConnectionArguments
+    from .plugins import ConnectionArguments
     from .toolbox import ToolArguments
 
     answer(
@@ -155,7 +155,7 @@ def chat(
     /exit or Ctrl-D ends the chat. Ctrl-C stops an answer or a tool; at the prompt it ends the chat.
     """
     from .chatting import converse
-    from .connection import ConnectionArguments
+    from .plugins import ConnectionArguments
     from .toolbox import ToolArguments
 
     converse(

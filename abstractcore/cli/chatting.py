@@ -12,12 +12,10 @@ from typing import Any
 
 import abstractcore
 
-from .asking import write_stream
-from .connection import ConnectionArguments, connected
-from .plugins import registry
+from .asking import summary, write_stream
+from .plugins import ConnectionArguments, connected, registry
 from .reporting import print_error, reported
 from .screen import note, write
-from .summary import summary
 from .toolbox import ToolArguments, Toolbox, final_result, is_final, toolbox
 
 _LAST_WORDS = ("/exit", "/quit")

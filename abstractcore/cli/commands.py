@@ -18,7 +18,7 @@ from typer.main import get_group
 
 from abstractcore import PluginError
 
-from .exit_codes import EPILOG
+from .parameters import EPILOG
 from .reporting import reported
 
 GROUP = "abstractcore.commands"

@@ -9,14 +9,11 @@ from typing import Any
 
 import abstractcore
 
-from .backend_options import backend_options
-from .connection import ConnectionArguments, connected
-from .json_output import media_json
-from .making_progress import progress_shown
-from .output_files import check_output, file_names, write_parts
-from .reporting import reported
+from .asking import media_summary
+from .output_files import backend_options, check_output, file_names, progress_shown, write_parts
+from .plugins import ConnectionArguments, connected
+from .reporting import media_json, reported
 from .screen import note, write
-from .summary import media_summary
 
 _SIZE = re.compile(r"(\d{1,6})\s*[xX*]\s*(\d{1,6})")
 _FORMATS = {"jpg": "jpeg"}

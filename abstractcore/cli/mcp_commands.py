@@ -8,7 +8,7 @@ import typer
 from typer.core import TyperCommand
 
 from . import parameters as given
-from .exit_codes import EPILOG
+from .parameters import EPILOG
 
 mcp = typer.Typer(help="The Model Context Protocol: serve tools, use those of servers.", no_args_is_help=True)
 
@@ -88,7 +88,7 @@ def serve_mcp(
 
     What tools print goes to stderr. The server ends when the client closes stdin.
     """
-    from .connection import ConnectionArguments
+    from .plugins import ConnectionArguments
     from .serving import ListenArguments, MCPServeArguments, serve
 
     offered = {"ask": ask, "transcribe": transcribe, "describe": describe, "extract": extract}

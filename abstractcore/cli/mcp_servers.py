@@ -13,8 +13,7 @@ import typer
 
 import abstractcore
 
-from .json_output import step_json, tools_json
-from .reporting import reported
+from .reporting import reported, step_json, tools_json
 from .screen import announce, complain, note, show_table, write
 
 

@@ -44,8 +44,8 @@ def draw(
 
     The ending of --output is the format. A file that is named after the prompt never replaces another one.
     """
-    from .connection import ConnectionArguments
     from .drawing import DrawArguments, draw_picture
+    from .plugins import ConnectionArguments
 
     draw_picture(
         DrawArguments(prompt, source, mask, size, count, seed, backend, backend_model, tuple(option or ()), output),
@@ -97,7 +97,7 @@ def speak(
 
     A file that is named after the text never replaces another one.
     """
-    from .connection import ConnectionArguments
+    from .plugins import ConnectionArguments
     from .speaking import SpeakArguments, show_voices, speak_text
 
     (show_voices if voices else speak_text)(
@@ -145,7 +145,7 @@ def transcribe(
 
         abstractcore transcribe call.wav --backend elevenlabs --json
     """
-    from .connection import ConnectionArguments
+    from .plugins import ConnectionArguments
     from .transcribing import TranscribeArguments, transcribe_recording
 
     as_json = as_json or (format or "").lower() == "json"
@@ -204,7 +204,7 @@ def compose(
     A file that is named after the prompt never replaces another one.
     """
     from .composing import ComposeArguments, compose_music
-    from .connection import ConnectionArguments
+    from .plugins import ConnectionArguments
 
     wishes = {"seconds": seconds, "tempo": tempo, "key": key, "meter": meter, "mood": mood, "seed": seed}
     piece = ComposeArguments(
@@ -267,7 +267,7 @@ def talk(
 
         abstractcore talk --input question.wav --output answer.wav
     """
-    from .connection import ConnectionArguments
+    from .plugins import ConnectionArguments
     from .talking import TalkArguments, converse
 
     converse(

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Sequence
 
 import abstractcore
 
-from .connection import ConnectionArguments, connected
-from .json_output import plan_json
-from .reporting import reported
+from .plugins import ConnectionArguments, connected
+from .reporting import plan_json, reported
 from .screen import note, show_table, write
 
 _HEADERS = ("file", "type", "size", "sent", "tokens", "reason")

@@ -8,12 +8,10 @@ from typing import TYPE_CHECKING, Any
 import abstractcore
 
 from .catalogues import facts_json, is_retired, open_catalogue
-from .json_output import catalogue_json
 from .model_search import COLUMNS, summary_row
 from .plugins import registry
-from .reporting import reported
+from .reporting import catalogue_json, reported, rewritten
 from .screen import note, show_group, write
-from .wording import rewritten
 
 if TYPE_CHECKING:
     from ..catalogue import ModelEntry

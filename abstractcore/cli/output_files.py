@@ -1,15 +1,24 @@
-"""The files of what a command makes: their names, and how they are written."""
+"""The files of what a command makes: their names, and how they are written.
+
+The progress of what a backend makes, on stderr. Further arguments of backends on the command line: `--option
+steps=8`.
+"""
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Sequence
+import sys
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import abstractcore
 
-from ..schema import MediaPart
+from ..schema import CallProgress, MediaPart
 from ..schema.blobs import ending_of, write_whole
+from .screen import shown
 
 _LONGEST_NAME = 40
 
@@ -93,3 +102,42 @@ def _unused(name: Path, taken: Sequence[Path]) -> Path:
         unused = name.with_name(f"{name.stem}-{number}{name.suffix}")
         number += 1
     return unused
+
+
+@contextmanager
+def progress_shown(silent: bool) -> Generator[Callable[[CallProgress], None] | None]:
+    """Yields a function for `on_progress`, which shows a bar on a terminal; None where nothing is shown."""
+    if silent or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    console = Console(file=sys.stderr, highlight=False)
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(), TimeElapsedColumn())
+    with Progress(*columns, console=console, transient=True) as bars:
+        bar = bars.add_task("", total=None)
+
+        def show(progress: CallProgress) -> None:
+            what = " ".join(shown(progress.what).split())
+            bars.update(bar, description=what, completed=progress.done, total=progress.total)
+
+        yield show
+
+
+def backend_options(given: Sequence[str]) -> dict[str, Any]:
+    """Returns arguments by name. Values are JSON where they are valid JSON, else texts.
+
+    Raises `InvalidInputError` for a text without `=`.
+    """
+    options: dict[str, Any] = {}
+    for text in given:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip().isidentifier():
+            hint = "Write --option NAME=VALUE, as in --option steps=8."
+            raise abstractcore.InvalidInputError(f"--option {text!r} is not an argument.", hint=hint)
+        try:
+            options[name.strip()] = json.loads(value)
+        except ValueError:
+            options[name.strip()] = value
+    return options

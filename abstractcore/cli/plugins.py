@@ -1,25 +1,74 @@
-"""`abstractcore plugins`: lists plugins, with errors and slow ones."""
+"""`abstractcore plugins`: lists plugins, with errors and slow ones.
+
+The backends of voice, audio, vision and music in `abstractcore plugins`: which one is used, and why. Makes an `LLM`
+from the connection options.
+"""
 
 from __future__ import annotations
 
 import sys
 import threading
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager, redirect_stdout
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 import abstractcore
 
-from .backends import backend_rows, backend_table
-from .exit_codes import exit_code
-from .json_output import plugins_json
-from .reporting import reported
+from ..ports import CAPABILITIES, BackendEntry
+from ..schema import EMPTY
+from .parameters import exit_code
+from .reporting import plugins_json, reported
 from .screen import note, show_table, write
 
 if TYPE_CHECKING:
     from ..registry import PluginReport, Registry
+    from ..stores.models import FileModelStore, Progress
+
+
+def backend_rows(registry: Registry) -> list[dict[str, object]]:
+    """Returns a row for each backend, the one that is used first, with the reason."""
+    return [
+        {
+            "capability": entry.capability,
+            "backend": entry.backend_id,
+            "distribution": entry.distribution,
+            "priority": entry.priority,
+            "used": index == 0,
+            "reason": _reason(entries) if index == 0 else "",
+            "description": entry.description,
+            "install_hint": entry.install_hint,
+            "config_hint": entry.config_hint,
+        }
+        for entries in map(registry.backends.of, CAPABILITIES)
+        for index, entry in enumerate(entries)
+    ]
+
+
+def backend_table(rows: Sequence[dict[str, object]]) -> tuple[Sequence[str], list[Sequence[str]]]:
+    """Returns headers and rows."""
+    headers = ("capability", "backend", "from", "used", "description")
+    return headers, [
+        (
+            str(row["capability"]),
+            str(row["backend"]),
+            str(row["distribution"]),
+            f"yes: {row['reason']}" if row["used"] else f"with {row['capability']}_backend=...",
+            str(row["description"]),
+        )
+        for row in rows
+    ]
+
+
+def _reason(entries: Sequence[BackendEntry]) -> str:
+    """Returns why the first of these is used."""
+    if len(entries) == 1:
+        return "the only one"
+    first, second = entries[:2]
+    return "highest priority" if first.priority > second.priority else "first by name"
+
 
 _PATIENCE_SECONDS = 2.0
 
@@ -82,3 +131,58 @@ def _by_kind(report: PluginReport) -> str:
     for kind, name in report.registered:
         kinds.setdefault(kind, []).append(name)
     return "; ".join(f"{kind} {', '.join(names)}" for kind, names in kinds.items())
+
+
+@dataclass(frozen=True, slots=True)
+class ConnectionArguments:
+    """The connection options. `quiet` also hides the progress of downloads."""
+
+    provider: str | None
+    model: str | None
+    base_url: str | None
+    temperature: float | None
+    max_tokens: int | None
+    timeout: float | None
+    context_size: int | None
+    quiet: bool
+
+
+@contextmanager
+def connected(
+    connection: ConnectionArguments,
+    plugins: Registry | None = None,
+    *,
+    api_key: str | None = None,
+    more: Mapping[str, Any] = EMPTY,
+) -> Generator[abstractcore.LLM]:
+    """Yields the LLM, and closes it. `plugins` is the registry, if it is loaded already; `more` are further options."""
+    options = {
+        "base_url": connection.base_url,
+        "api_key": api_key,
+        "temperature": connection.temperature,
+        "max_output_tokens": connection.max_tokens,
+        "timeout": connection.timeout,
+        "context_size": connection.context_size,
+        **more,
+    }
+    given: dict[str, Any] = {name: value for name, value in options.items() if value is not None}
+    models = model_store(_unseen if connection.quiet else None)
+    services = abstractcore.Services(models=models, registry=plugins or registry())
+    try:
+        yield abstractcore.create_llm(connection.provider, connection.model, services=services, **given)
+    except abstractcore.UnknownOptionError as error:
+        error.hint = "Leave it out: the provider does not support it."
+        raise
+    finally:
+        services.close()
+
+
+def model_store(progress: Progress | None = None) -> FileModelStore:
+    """The weights on this machine, by the names of installed plugins too; loaded when a command needs them."""
+    from ..stores.models import PACKAGED_MODELS, FileModelStore
+
+    return FileModelStore(packaged=(*PACKAGED_MODELS, *registry().models.values()), progress=progress)
+
+
+def _unseen(name: str, done: int, total: int) -> None:
+    """Ignores progress."""

@@ -14,9 +14,8 @@ import abstractcore
 
 from ..client.prepared_requests import DEFAULT_TIMEOUT_SECONDS
 from ..schema.base_error import install_hint
-from .connection import ConnectionArguments, connected, model_store
 from .log_lines import logged, with_credentials
-from .plugins import registry
+from .plugins import ConnectionArguments, connected, model_store, registry
 from .reporting import reported
 from .screen import note
 

@@ -10,15 +10,11 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 
 import abstractcore
 
-from .backend_options import backend_options
-from .connection import ConnectionArguments, connected
-from .json_output import media_json, voices_json
-from .making_progress import progress_shown
-from .output_files import check_output, file_names, write_parts
-from .piped import piped_text
-from .reporting import reported
+from .asking import media_summary, piped_text
+from .output_files import backend_options, check_output, file_names, progress_shown, write_parts
+from .plugins import ConnectionArguments, connected
+from .reporting import media_json, reported, voices_json
 from .screen import note, show_table, write
-from .summary import media_summary
 
 if TYPE_CHECKING:
     from ..schema import JSONObject

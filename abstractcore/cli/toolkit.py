@@ -1,9 +1,7 @@
 """What commands of other packages use: options, errors as lines or as JSON, notes and tables."""
 
-from .exit_codes import EPILOG
-from .json_output import json_line
-from .parameters import Json, Quiet
-from .reporting import reported
+from .parameters import EPILOG, Json, Quiet
+from .reporting import json_line, reported
 from .screen import note, show_table, write
 
 __all__ = [

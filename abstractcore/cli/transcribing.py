@@ -9,15 +9,11 @@ from typing import Any
 
 import abstractcore
 
-from .backend_options import backend_options
-from .connection import ConnectionArguments, connected
-from .json_output import transcript_json
-from .making_progress import progress_shown
-from .output_files import check_output, write_text
-from .plugins import registry
-from .reporting import reported
+from .asking import media_summary
+from .output_files import backend_options, check_output, progress_shown, write_text
+from .plugins import ConnectionArguments, connected, registry
+from .reporting import reported, transcript_json
 from .screen import note, write
-from .summary import media_summary
 
 FORMATS = ("txt", "srt", "vtt", "json")
 _SUBTITLES = ("srt", "vtt")

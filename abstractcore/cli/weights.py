@@ -5,9 +5,8 @@ from __future__ import annotations
 import typer
 
 from ..stores.models import shown_size
-from .connection import model_store
-from .json_output import catalogue_json
-from .reporting import reported
+from .plugins import model_store
+from .reporting import catalogue_json, reported
 from .screen import complain, note, show_table, write
 
 

@@ -70,15 +70,15 @@ class ServerAddress:
         A message may have `longest` bytes.
         """
         if self.command is not None:
+            from .listing import with_valid_pages
             from .stdio import ServerOutput, stdio_transport
-            from .tool_pages import with_valid_pages
 
             output = ServerOutput()
             transport = stdio_transport(list(self.command), self.env, self.cwd, longest, output)
             return with_valid_pages(transport), output
         if self.url is not None:
             from .http import HTTPNotes, http_transport
-            from .tool_pages import with_valid_pages
+            from .listing import with_valid_pages
 
             notes = HTTPNotes(_host_and_port(self.url))
             return with_valid_pages(http_transport(self.url, headers, self.auth, longest, notes)), notes

@@ -21,10 +21,8 @@ from ..ports import ToolContext
 from ..schema import ContentPart, JSONObject, Message
 from ..schema.base_error import one_line
 from ..scrubbing import Secrets
-from .inputs import CallAnswers, input_required, is_of_result, request_state_of, responses_of
-from .listing import ListedTools, ToolListing
-from .running_calls import RunningCalls
-from .tool_pages import MOST_LISTED
+from .inputs import CallAnswers, RunningCalls, input_required, is_of_result, request_state_of, responses_of
+from .listing import MOST_LISTED, ListedTools, ToolListing
 
 if TYPE_CHECKING:
     from mcp_types import (
@@ -186,14 +184,14 @@ class MCPConnection:
 
     async def resource(self, uri: str) -> list[ContentPart]:
         """Returns the content of a resource as files; raises `ToolServerError`."""
-        from .results import resource_part
+        from .sampling import resource_part
 
         result = await self._asked(f"read {one_line(uri)}", lambda _, client: client.read_resource(uri))
         return [resource_part(contents) for contents in result.contents]
 
     async def prompt(self, name: str, arguments: Mapping[str, str]) -> list[Message]:
         """Returns the messages of a prompt; raises `ToolServerError`."""
-        from .results import content_of
+        from .sampling import content_of
 
         what = f"give {one_line(name)}"
         result = await self._asked(what, lambda _, client: client.get_prompt(name, dict(arguments)))

@@ -19,10 +19,10 @@ from .bodies import (
     text_of,
 )
 from .driver import Jobs
-from .failures import blocked_error, error_of, is_about_content, job_failed
+from .steps import blocked_error, error_of, is_about_content, job_failed
 from .steps import EventReader, FinishedJob, JobFormat, MadeFile, Step, TaskRequest, PendingJob, metadata_of
-from .tracked_options import TrackedOptions
-from .vendors import Vendor, read_vendors
+from .steps import TrackedOptions
+from .bodies import Vendor, read_vendors
 
 __all__ = [
     "EventReader",

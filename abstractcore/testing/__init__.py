@@ -31,7 +31,4 @@ with _LazyImports(globals()):
         CallStyle as CallStyle,
         SyncCalls as SyncCalls,
     )
-    from .tool_contexts import (
-        RecordedContext as RecordedContext,
-        tool_context as tool_context,
-    )
+    from .clocks import RecordedContext as RecordedContext, tool_context as tool_context

@@ -1,5 +1,7 @@
 """`ScriptedServer`: an HTTP/1.1 server on this machine that sends scripted bytes, and records requests and connections.
 
+Builds HTTP/1.1 responses as bytes, valid or not, for scripts of a `ScriptedServer`.
+
 Every request is answered by the next script: a sequence of bytes (see `http_bytes`) and of steps between them. Only
 `Pause` sleeps, for scripts of a slow server.
 """
@@ -13,13 +15,45 @@ import ssl
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeAlias
 
-from .http_bytes import answer
+LAST_CHUNK = b"0\r\n\r\n"
+"""The end of a chunked body."""
+
+
+def answer(
+    body: bytes | str | Mapping[str, Any] = b"",
+    status: int = 200,
+    *,
+    content_type: str = "application/json",
+    length: int | None = None,
+    **headers: str,
+) -> bytes:
+    """Returns a complete response; header names are written with underscores. `length` overrides Content-Length."""
+    data = body if isinstance(body, bytes) else body.encode() if isinstance(body, str) else json.dumps(body).encode()
+    rows = {"content_type": content_type, "content_length": str(len(data) if length is None else length), **headers}
+    return head(status, rows) + data
+
+
+def stream_head(**headers: str) -> bytes:
+    """Returns the head of a chunked response."""
+    return head(200, {"content_type": "text/event-stream", "transfer_encoding": "chunked", **headers})
+
+
+def chunk(data: bytes) -> bytes:
+    """Returns a chunk of a chunked body."""
+    return f"{len(data):x}\r\n".encode() + data + b"\r\n"
+
+
+def head(status: int, headers: Mapping[str, str]) -> bytes:
+    """Returns the head of a response."""
+    rows = "".join(f"{name.replace('_', '-')}: {value}\r\n" for name, value in headers.items())
+    return f"HTTP/1.1 {status} X\r\n{rows}\r\n".encode("latin-1")
+
 
 PATIENCE_SECONDS = 30.0
 """How long a test waits for an expected event."""

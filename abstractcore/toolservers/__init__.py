@@ -8,7 +8,7 @@ from ..scrubbing import Secrets
 from ..tools.names import nearest_name
 from ..tools.names import checks_option_names
 from .base import Headers, ToolServerBase, check_flag, check_positive
-from .cleaning import cleaned, cleaned_name, cleaned_schema
+from .definitions import cleaned, cleaned_name, cleaned_schema
 from .connection_pool import ServerConnection
 from .definitions import UNTRUSTED_AND_SENDS, Definition, Labels, labels_of, unused_labels
 

@@ -23,8 +23,7 @@ from ..schema.base_error import shown
 from ..scrubbing import Secrets, credentials_of
 from ..tools import ServedTools, Tool, execute
 from .connection_pool import C, ConnectionPool, Identity
-from .definitions import Definition, Labels, check_labels
-from .pins import Pins
+from .definitions import Definition, Labels, Pins, check_labels
 
 T = TypeVar("T")
 Headers: TypeAlias = (

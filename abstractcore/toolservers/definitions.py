@@ -1,13 +1,24 @@
-"""The definitions of a server's tools, with their digests, and the labels of their data."""
+"""The definitions of a server's tools, with their digests, and the labels of their data.
+
+`Pins`: the digests of the tools of a server as they were trusted. Names and descriptions of a server's tools without
+characters that a person cannot see but a model reads.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping, Sequence
+import json
+import os
+import sys
+import unicodedata
+from collections.abc import Generator, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
+from pathlib import Path
+from typing import Any, cast
 
-from ..errors import InvalidInputError
+from ..errors import ConfigurationError, InvalidInputError
 from ..schema import CallWarning, SchemaError, ToolLabel, ToolSpec
 from ..schema.base_error import shown
 from ..schema.codec import written
@@ -64,3 +75,119 @@ def check_labels(labels: Labels | None) -> None:
             check_each(tuple(each) if isinstance(each, list | tuple) else each)
         except SchemaError as error:
             raise InvalidInputError(str(error), path="labels") from None
+
+
+class Pins:
+    """The digests of trusted definitions by name. With a file they are kept; it has those of several servers.
+
+    A tool that is seen for the first time is trusted. One whose description, schema, labels or flags have changed is
+    not, until a call of it was allowed. Raises `ConfigurationError` for a file that cannot be read.
+    """
+
+    def __init__(self, server: str, path: str | os.PathLike[str] | None) -> None:
+        self._server = server
+        self._path = None if path is None else Path(path)
+        self._digests: dict[str, str] = dict(_read(self._path).get(server, {})) if self._path is not None else {}
+
+    def trusts(self, definition: Definition) -> bool:
+        """Returns whether the definition is the trusted one; pins one that is new."""
+        known = self._digests.get(definition.name)
+        if known is None:
+            self.pin(definition)
+        return known in (None, definition.digest)
+
+    def pin(self, definition: Definition) -> None:
+        """Trusts a definition from now on."""
+        if self._digests.get(definition.name) == definition.digest:
+            return
+        self._digests[definition.name] = definition.digest
+        if self._path is not None:
+            with _locked(self._path):
+                pins = dict(_read(self._path))
+                pins[self._server] = {**pins.get(self._server, {}), definition.name: definition.digest}
+                _write(self._path, json.dumps(pins, indent=2, sort_keys=True) + "\n")
+
+
+def _read(path: Path) -> Mapping[str, Mapping[str, str]]:
+    try:
+        pins: Any = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise _unreadable(path, str(error)) from None
+    if not isinstance(pins, dict) or not all(isinstance(each, dict) for each in cast("dict[str, Any]", pins).values()):
+        raise _unreadable(path, "expected an object of objects")
+    return cast("Mapping[str, Mapping[str, str]]", pins)
+
+
+@contextmanager
+def _locked(path: Path) -> Generator[None]:
+    """Holds the lock of a file of pins, which is a file beside it: other threads and processes add pins too."""
+    try:
+        file = path.with_name(f"{path.name}.lock").open("ab")
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    with file:
+        if sys.platform == "win32":
+            import msvcrt
+
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX)
+        yield
+
+
+def _write(path: Path, text: str) -> None:
+    """Replaces a file at once: a reader sees the old one or the new one."""
+    scratch = path.with_name(f"{path.name}.{os.getpid()}.new")
+    try:
+        scratch.write_text(text, "utf-8")
+        os.replace(scratch, path)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: Path, error: OSError) -> ConfigurationError:
+    return ConfigurationError(f"the pins of tools cannot be written to {path}: {error.strerror}.")
+
+
+def _unreadable(path: Path, problem: str) -> ConfigurationError:
+    return ConfigurationError(f"the pins of tools in {path} cannot be read: {problem}.", hint="Repair or delete it.")
+
+
+_VISIBLE = frozenset("\n\t\u200c\u200d")
+"""Kept, though not printable: line breaks, tabs, and the joiners of Arabic, Indic scripts and emoji."""
+_INVISIBLE = frozenset({"Cc", "Cf", "Co", "Cs"})
+"""Unicode categories: control, format (direction marks, tag characters), private use, surrogates."""
+_TEXTS_OF_SCHEMAS = frozenset({"description", "title"})
+
+
+def cleaned(text: str) -> str:
+    """Returns the text without invisible characters."""
+    if text.isascii() and text.isprintable():
+        return text
+    return "".join(
+        character for character in text if character in _VISIBLE or unicodedata.category(character) not in _INVISIBLE
+    )
+
+
+def cleaned_name(name: str) -> str:
+    """Returns a name on one line without invisible characters and outer blanks."""
+    return "".join(character for character in cleaned(name) if character not in _VISIBLE).strip()
+
+
+def cleaned_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """Returns a JSON Schema whose titles and descriptions are without invisible characters."""
+    return {key: _cleaned_value(key, value) for key, value in schema.items()}
+
+
+def _cleaned_value(key: str, value: Any) -> Any:
+    if isinstance(value, str):
+        return cleaned(value) if key in _TEXTS_OF_SCHEMAS else value
+    if isinstance(value, Mapping):
+        return cleaned_schema(cast("Mapping[str, Any]", value))
+    if isinstance(value, list):
+        return [_cleaned_value("", item) for item in cast("list[Any]", value)]
+    return value

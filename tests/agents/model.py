@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from abstractcore.testing.http_bytes import answer
-from abstractcore.testing.http_server import ReceivedRequest, Step
+from abstractcore.testing.http_server import ReceivedRequest, Step, answer
 from tests.server.conversations.upstreams import Body, Call, Said, Upstream
 
 SECRETS = {"a.txt": "apple-4711", "b.txt": "berry-8154"}

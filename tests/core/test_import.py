@@ -13,8 +13,7 @@ from typing import ForwardRef, Literal, cast, get_args, get_origin, get_type_hin
 import pytest
 
 import abstractcore
-from abstractcore.testing.http_bytes import answer
-from abstractcore.testing.http_server import ScriptedServer
+from abstractcore.testing.http_server import ScriptedServer, answer
 
 
 def test_every_public_name_resolves_once():

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 import abstractcore
 
-from ..backend_options import backend_options
-from ..connection import ConnectionArguments, connected
-from ..output_files import check_output
+from ..asking import summary
+from ..output_files import backend_options, check_output
+from ..plugins import ConnectionArguments, connected
 from ..reporting import print_error, reported
 from ..screen import note, write
-from ..summary import summary
 
 if TYPE_CHECKING:
     from types import TracebackType

@@ -6,7 +6,7 @@ It takes an LLM as an object, and knows neither the facade nor providers. `abstr
 from .calls import ToolRunner
 from .files import FileAccess
 from .http import MCPAccess, listening_socket, serve_http, url_of
-from .limits import MCPServerLimits
+from .calls import MCPServerLimits
 from .model_tools import MODEL_TOOLS, Model, ModelTools, SpeechToText
 from .offered import OfferedTool, offered
 from .protocol import mcp_server

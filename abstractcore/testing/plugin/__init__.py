@@ -11,6 +11,6 @@ skipped and listed.
 """
 
 from .checks import Check, Outcome, backend_checks, check_backends
-from .inputs import Inputs
+from .calls import Inputs
 
 __all__ = ["Check", "Inputs", "Outcome", "backend_checks", "check_backends"]

@@ -27,8 +27,7 @@ from ...errors import (
 )
 from ...ports import BACKEND_METHODS, CAPABILITIES, BackendEntry, BackendRegistry, Script
 from ...registry import failure_text
-from .calls import Case, cases_of
-from .inputs import Inputs
+from .calls import Case, Inputs, cases_of
 
 Outcome: TypeAlias = Literal["ok", "failed", "skipped"]
 _OPTIONS = tuple(f"{name}_" for name in CAPABILITIES)

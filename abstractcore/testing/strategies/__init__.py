@@ -1,9 +1,9 @@
 """Hypothesis strategies for every object of the schema, in canonical form."""
 
 from .call import calls, hosted_tools, output_schemas, samplings, tool_specs
-from .delta import deltas, streams
-from .error import PROVIDER_ERRORS, errors
-from .message import conversations, messages
+from .record import deltas, streams
+from .record import PROVIDER_ERRORS, errors
+from .call import conversations, messages
 from .part import (
     audio_parts,
     blobs,
@@ -32,11 +32,11 @@ from .part import (
 )
 from .record import call_records
 from .reply import replies
-from .response import attempt_records, media_decisions, responses
+from .reply import attempt_records, media_decisions, responses
 from .tool_loop import journal_entries, tool_answers, tool_loops, tool_steps
-from .transcript import transcripts
-from .usage import billings, usages
-from .warning import call_warnings
+from .record import transcripts
+from .reply import billings, usages
+from .reply import call_warnings
 
 __all__ = [
     "PROVIDER_ERRORS",

@@ -1,19 +1,48 @@
-"""Hypothesis strategies: records of calls."""
+"""Hypothesis strategies: records of calls, errors of providers, transcripts, and streams of deltas."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from itertools import cycle
 from typing import get_args
 
 from hypothesis import strategies as st
 from hypothesis.strategies import SearchStrategy
 
-from ...schema import CallRecord, ErrorRecord, Outcome
+from ...errors import (
+    AccessDeniedError,
+    AuthenticationError,
+    BadRequestError,
+    ContentFilterError,
+    ContextOverflowError,
+    ModelNotFoundError,
+    NotFoundError,
+    OverloadedError,
+    ProviderError,
+    QuotaError,
+    RateLimitError,
+    RequestTimeoutError,
+    ServerError,
+)
+from ...schema import (
+    CallRecord,
+    Delta,
+    DroppedSpan,
+    DropReason,
+    ErrorRecord,
+    ModelReply,
+    Outcome,
+    ReasoningDelta,
+    TextDelta,
+    ToolCallDelta,
+    Transcript,
+    TranscriptSegment,
+    TranscriptWord,
+    deltas_of,
+)
 from .call import calls
-from .part import FLAG, NAME, TEXT, numbers, tuples
-from .reply import replies
-from .response import attempt_records, media_decisions
-from .usage import COST_SOURCES, dollars, usages
-from .warning import call_warnings
+from .part import FLAG, NAME, SOME_TEXT, TEXT, numbers, tuples
+from .reply import COST_SOURCES, attempt_records, call_warnings, dollars, media_decisions, replies, usages
 
 _OUTCOMES: tuple[Outcome, ...] = get_args(Outcome)
 
@@ -48,3 +77,109 @@ def call_records() -> SearchStrategy[CallRecord]:
         price_rows=tuples(NAME, 2),
         input=st.none() | st.dictionaries(NAME, TEXT, max_size=1),
     )
+
+
+PROVIDER_ERRORS: tuple[type[ProviderError], ...] = (
+    AccessDeniedError,
+    AuthenticationError,
+    BadRequestError,
+    ContentFilterError,
+    ContextOverflowError,
+    ModelNotFoundError,
+    NotFoundError,
+    OverloadedError,
+    QuotaError,
+    RateLimitError,
+    RequestTimeoutError,
+    ServerError,
+)
+"""The errors that a provider can report in a response."""
+
+
+def errors() -> SearchStrategy[ProviderError]:
+    """Errors of a provider, with and without `retry_after`."""
+    waits = st.none() | st.integers(0, 3600).map(float) | st.floats(0, 3600)
+    return st.builds(_failure, st.sampled_from(PROVIDER_ERRORS), SOME_TEXT, waits)
+
+
+def _failure(kind: type[ProviderError], message: str, wait: float | None) -> ProviderError:
+    return kind(message, retry_after=wait)
+
+
+_TIMES = st.lists(st.floats(0, 10**5), min_size=2, max_size=2).map(sorted)
+_SHARES = st.none() | st.floats(0, 1)
+
+
+def transcripts() -> SearchStrategy[Transcript]:
+    """Transcripts."""
+    return st.builds(
+        Transcript,
+        segments=tuples(_segments(), 2),
+        dropped=tuples(_TIMES.flatmap(_dropped), 2),
+        language=st.none() | NAME,
+        certainty=_SHARES,
+        begin=numbers(),
+        seconds=st.none() | numbers(),
+        model=st.none() | NAME,
+    )
+
+
+def _segments() -> SearchStrategy[TranscriptSegment]:
+    return (st.just([None, None]) | _TIMES).flatmap(
+        lambda times: st.builds(
+            TranscriptSegment,
+            text=TEXT,
+            start=st.just(times[0]),
+            end=st.just(times[1]),
+            words=tuples(st.builds(TranscriptWord, TEXT, speaker=st.none() | NAME, log_probability=_SHARES), 2),
+            speaker=st.none() | NAME,
+            log_probability=_SHARES,
+            no_speech=_SHARES,
+        )
+    )
+
+
+def _dropped(times: list[float]) -> SearchStrategy[DroppedSpan]:
+    return st.sampled_from(get_args(DropReason)).map(lambda reason: DroppedSpan(times[0], times[1], reason))
+
+
+_SIZES = st.lists(st.integers(0, 5), min_size=1, max_size=4).filter(any)
+"""Sizes of the pieces of a text, in turn. A size of 0 is a piece without text, which streams may have anywhere."""
+
+
+def deltas(reply: ModelReply) -> SearchStrategy[list[Delta]]:
+    """Streams that accumulate to `reply`, with its texts in pieces."""
+    return _SIZES.map(lambda sizes: _in_pieces(reply, sizes))
+
+
+def streams(replies: SearchStrategy[ModelReply]) -> SearchStrategy[tuple[ModelReply, list[Delta]]]:
+    """Replies, each with a stream that accumulates to it."""
+    return st.builds(_streamed, replies, _SIZES)
+
+
+def _streamed(reply: ModelReply, sizes: Sequence[int]) -> tuple[ModelReply, list[Delta]]:
+    return reply, _in_pieces(reply, sizes)
+
+
+def _in_pieces(reply: ModelReply, sizes: Sequence[int]) -> list[Delta]:
+    stream: list[Delta] = []
+    for delta in deltas_of(reply):
+        if isinstance(delta, TextDelta | ReasoningDelta):
+            stream += [type(delta)(0, delta.block, piece) for piece in _pieces(delta.text, sizes)]
+        elif isinstance(delta, ToolCallDelta):
+            stream += [ToolCallDelta(0, delta.block, piece) for piece in _pieces(delta.arguments_text, sizes)]
+        else:
+            stream.append(delta)
+    for sequence, delta in enumerate(stream):
+        delta.sequence = sequence
+    return stream
+
+
+def _pieces(text: str, sizes: Sequence[int]) -> list[str]:
+    pieces: list[str] = []
+    for size in cycle(sizes):
+        if not text and size:
+            return pieces
+        pieces.append(text[:size])
+        text = text[size:]
+    return pieces

@@ -26,9 +26,7 @@ from ...schema import (
 )
 from .call import calls, tool_specs
 from .part import FLAG, NAME, SOME_TEXT, TEXT, json_objects, json_values, numbers, tool_calls, tool_results, tuples
-from .reply import replies
-from .usage import COST_SOURCES, dollars, usages
-from .warning import call_warnings
+from .reply import COST_SOURCES, call_warnings, dollars, replies, usages
 
 
 def tool_steps() -> SearchStrategy[ToolStep]:

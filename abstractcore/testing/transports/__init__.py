@@ -14,8 +14,8 @@ from .connections import ConnectionTests
 from .exchanges import ExchangeTests
 from .failures import FailureTests
 from .loops import CancellationTests, EventLoopSuite
-from .processes import ForkSuite
-from .stalls import StallTests
+from .loops import ForkSuite
+from .exchanges import StallTests
 
 __all__ = ["AsyncTransportSuite", "EventLoopSuite", "ForkSuite", "SyncTransportSuite", "TransportCase"]
 

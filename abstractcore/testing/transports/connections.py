@@ -5,8 +5,7 @@ from __future__ import annotations
 import time
 
 from ...errors import ConnectionFailedError, RequestTimeoutError, ServerError
-from ..http_bytes import LAST_CHUNK, answer, chunk, stream_head
-from ..http_server import CUT, HANG, ScriptedServer
+from ..http_server import CUT, HANG, LAST_CHUNK, ScriptedServer, answer, chunk, stream_head
 from .cases import TransportCase, no_warning, same
 
 _AT_ONCE = 64

@@ -7,8 +7,18 @@ import threading
 import time
 
 from ...errors import ConfigurationError, ConnectionFailedError, RequestTimeoutError, ServerError
-from ..http_bytes import LAST_CHUNK, answer, chunk, stream_head
-from ..http_server import CUT, HANG, PROMPTLY_SECONDS, RESET, ScriptedServer, Step
+from ..http_server import (
+    CUT,
+    HANG,
+    LAST_CHUNK,
+    PROMPTLY_SECONDS,
+    RESET,
+    ScriptedServer,
+    Step,
+    answer,
+    chunk,
+    stream_head,
+)
 from .cases import KEY, TransportCase, expect, rest, same
 
 _SOON_SECONDS = 0.2

@@ -23,8 +23,7 @@ from abstractcore import (
 from abstractcore.ports import Made
 from abstractcore.schema import WireRequest
 from abstractcore.testing import CallStyle
-from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
-from abstractcore.testing.http_server import CUT, HANG, ScriptedServer
+from abstractcore.testing.http_server import CUT, HANG, LAST_CHUNK, ScriptedServer, answer, chunk, stream_head
 from tests.backend_doubles import WAV, Records, WithBackend, call, spoken
 
 KEY = "key-of-a-vendor-1234567890"

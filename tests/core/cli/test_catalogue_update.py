@@ -235,7 +235,7 @@ def test_server_that_cannot_be_reached_is_exit_code_4_with_a_hint_for_this_comma
 
 
 def test_download_that_takes_too_long_ends(server: Any, updates: Path, wheel: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("abstractcore.cli.downloads._MOST_SECONDS", -1)
+    monkeypatch.setattr("abstractcore.cli.catalogue_updates._MOST_SECONDS", -1)
     server.script(answer(wheel.read_bytes(), content_type="application/zip"))
     result = update(f"{server.url}/new.whl")
     assert (result.exit_code, "/new.whl takes longer than -1 s." in result.stderr) == (2, True)

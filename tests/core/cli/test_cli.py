@@ -18,8 +18,8 @@ from typer.testing import CliRunner
 
 import abstractcore
 from abstractcore.cli.app import app
-from abstractcore.cli.exit_codes import exit_code
-from abstractcore.cli.wording import in_options
+from abstractcore.cli.parameters import exit_code
+from abstractcore.cli.reporting import in_options
 from abstractcore.stores.models import FileModelStore
 from tests.chaos_server import (
     CUT,

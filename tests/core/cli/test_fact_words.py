@@ -9,9 +9,9 @@ from typing import Any, Literal, get_args, get_origin, get_type_hints
 import pytest
 
 from abstractcore.catalogue import PriceHeader, read_price_rows
-from abstractcore.cli import fact_words
-from abstractcore.cli.fact_words import in_words
-from abstractcore.cli.model_prices import price_lines
+from abstractcore.cli import model_info
+from abstractcore.cli.model_info import in_words
+from abstractcore.cli.model_search import price_lines
 from abstractcore.ports import ModelProfile
 
 _SIMPLE = {"always", "never"}
@@ -19,7 +19,7 @@ _SIMPLE = {"always", "never"}
 
 def test_words_are_of_facts_and_of_every_choice_that_is_not_plain():
     names = {field.name for field in fields(ModelProfile)}
-    words, remarks = fact_words._WORDS, fact_words._REMARKS  # pyright: ignore[reportPrivateUsage]
+    words, remarks = model_info._WORDS, model_info._REMARKS  # pyright: ignore[reportPrivateUsage]
     assert {*words, *remarks} <= names
     choosing = {name: hint for name, hint in get_type_hints(ModelProfile).items() if get_origin(hint) is UnionType}
     for name, hint in choosing.items():

@@ -9,8 +9,8 @@ import pytest
 
 from abstractcore import AudioPart, Blob, MediaResult
 from abstractcore.capabilities.result_verification import compare_texts
-from abstractcore.cli.json_output import media_json
-from abstractcore.cli.summary import media_summary
+from abstractcore.cli.asking import media_summary
+from abstractcore.cli.reporting import media_json
 
 
 def test_verified_speech_shows_how_many_words_differ():

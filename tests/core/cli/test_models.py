@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from abstractcore.catalogue import PriceHeader, read_price_rows
 from abstractcore.cli import catalogues, model_lists
 from abstractcore.cli.app import app
-from abstractcore.cli.model_prices import price_lines
+from abstractcore.cli.model_search import price_lines
 from abstractcore.ports import CatalogueFile
 from abstractcore.registry import Registry
 from abstractcore_providers.vendors.anthropic import AnthropicProvider

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from abstractcore import Services, create_llm
-from abstractcore.cli.summary import summary
+from abstractcore.cli.asking import summary
 from tests.page_images import page_images, registry
 
 TIFF = Path(__file__).parents[2] / "media" / "files" / "multipage.tif"

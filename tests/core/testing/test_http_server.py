@@ -9,8 +9,7 @@ import ssl
 import pytest
 import trustme
 
-from abstractcore.testing.http_bytes import answer
-from abstractcore.testing.http_server import ScriptedServer
+from abstractcore.testing.http_server import ScriptedServer, answer
 
 
 def tls_context() -> ssl.SSLContext:

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from abstractcore import ConfigurationError, ToolSpec
-from abstractcore.toolservers import Definition, pins
-from abstractcore.toolservers.pins import Pins
+from abstractcore.toolservers import Definition, definitions
+from abstractcore.toolservers.definitions import Pins
 
 SECONDS_FOR_THE_OTHER = 0.3
 
@@ -22,7 +22,7 @@ def definition(name: str, description: str = "") -> Definition:
 
 def test_pins_of_two_servers_at_once_are_all_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     """Each reads the file and writes it back: the second begins while the first is between the two."""
-    path, read = tmp_path / "pins.json", pins._read
+    path, read = tmp_path / "pins.json", definitions._read
     is_between, has_ended = threading.Event(), threading.Event()
     first, second = Pins("shop", path), Pins("bank", path)
 
@@ -33,7 +33,7 @@ def test_pins_of_two_servers_at_once_are_all_kept(tmp_path: Path, monkeypatch: p
             has_ended.wait(SECONDS_FOR_THE_OTHER)  # the other waits for the lock, and cannot end before
         return found
 
-    monkeypatch.setattr(pins, "_read", slow_read)
+    monkeypatch.setattr(definitions, "_read", slow_read)
     thread = threading.Thread(target=first.pin, args=(definition("price"),))
     thread.start()
     is_between.wait()

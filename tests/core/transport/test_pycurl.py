@@ -18,7 +18,7 @@ from abstractcore import AbstractCoreError, ConnectionFailedError
 from abstractcore.concurrency import drive
 from abstractcore.schema import WireRequest
 from abstractcore.testing.transports.cases import no_warning, rest
-from abstractcore.testing.transports.processes import in_fork
+from abstractcore.testing.transports.loops import in_fork
 from abstractcore.transport import TransportSettings, pycurl_connections
 from abstractcore.transport.pycurl_connections import connected, is_same_connection
 from abstractcore.transport.pycurl_http import PycurlTransport

@@ -10,7 +10,7 @@ import httpcore2
 import pytest
 
 from abstractcore import File, MediaError, Services, create_llm
-from abstractcore.testing.http_bytes import head
+from abstractcore.testing.http_server import head
 from abstractcore.transport import URLFetcher, name_lookup
 from abstractcore.transport.url_fetcher import check_public
 from tests.chaos_server import CUT, HANG, Pause, ScriptedServer, answer

@@ -20,8 +20,7 @@ from abstractcore import AudioPart, File, MediaLoss, create_llm
 from abstractcore.concurrency.process_pool import ProcessPool
 from abstractcore.errors import MediaError
 from abstractcore.schema import MediaControls
-from abstractcore.testing.http_bytes import answer
-from abstractcore.testing.http_server import ScriptedServer
+from abstractcore.testing.http_server import ScriptedServer, answer
 from abstractcore_media import AudioHandler
 from abstractcore_media.audio import converting
 from abstractcore_media.audio.sound import SoundReader

@@ -11,8 +11,7 @@ from a2a.types import AgentCard, AgentInterface, AgentSkill
 
 from abstracta2a import A2AAgent
 from abstractcore import ConfigurationError, InvalidInputError, ToolServerError, UnknownOptionError
-from abstractcore.testing.http_bytes import answer, head
-from abstractcore.testing.http_server import ScriptedServer
+from abstractcore.testing.http_server import ScriptedServer, answer, head
 from tests.core.tools.loops import Way, calls, scripted
 from tests.plugins.a2a.agents import Helper, helper_app, helper_card, served
 from tests.plugins.a2a.talk import TOOL, asked, begun

@@ -12,8 +12,19 @@ import pytest
 
 from abstracta2a import A2AAgent
 from abstractcore import DocumentPart, ToolServerError
-from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, head, stream_head
-from abstractcore.testing.http_server import CUT, HANG, RESET, ReceivedRequest, ScriptedServer, Step
+from abstractcore.testing.http_server import (
+    CUT,
+    HANG,
+    LAST_CHUNK,
+    RESET,
+    ReceivedRequest,
+    ScriptedServer,
+    Step,
+    answer,
+    chunk,
+    head,
+    stream_head,
+)
 from tests.core.tools.loops import Way, scripted
 from tests.plugins.a2a.talk import asked, begun, limited
 from tests.plugins.a2a.test_agents import lines

@@ -13,8 +13,7 @@ from a2a.types import TaskState
 from abstracta2a import A2AAgent
 from abstracta2a.questions import Continuation
 from abstractcore import InputRequest, InputResponse, Question, ToolFailed, to_json
-from abstractcore.testing.http_bytes import answer
-from abstractcore.testing.http_server import ScriptedServer
+from abstractcore.testing.http_server import ScriptedServer, answer
 from tests.core.tools.loops import Way, scripted
 from tests.plugins.a2a.agents import SIGN_IN_URL
 from tests.plugins.a2a.conftest import Served

@@ -9,7 +9,7 @@ from abstractcore import create_llm
 from abstractcore.errors import AuthenticationError, ConfigurationError
 from abstractcore.ports import ProviderConfig, ProviderSession
 from abstractcore.schema import Message, ModelCall, WireRequest
-from abstractcore.testing.http_bytes import answer
+from abstractcore.testing.http_server import answer
 from abstractcore_providers.formats.gemini import ENCODABLE, Gemini, GenerateContentDialect
 from abstractcore_providers.formats.gemini.vocabulary import VERTEX
 from abstractcore_providers.vendors.google import GoogleProvider, VertexProvider

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
+from abstractcore.testing.http_server import LAST_CHUNK, answer, chunk, stream_head
 
 Body = dict[str, Any]
 

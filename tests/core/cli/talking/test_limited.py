@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from abstractcore.cli.connection import ConnectionArguments
+from abstractcore.cli.plugins import ConnectionArguments
 from abstractcore.cli.talking.conversation import limited
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from abstractcore.cli.talking.speech_ends import BLOCK, RATE, SpeechEnds
+from abstractcore.cli.talking.devices import BLOCK, RATE, SpeechEnds
 
 SECOND = RATE
 

@@ -13,7 +13,7 @@ import uvicorn
 from starlette.responses import PlainTextResponse
 from uvicorn.server import ServerState
 
-from abstractcore.mcp.server.http_connections import CompleteRequests, limited_connections
+from abstractcore.mcp.server.http import CompleteRequests, limited_connections
 
 REQUEST = b"GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"
 LONG_SECONDS = 600.0

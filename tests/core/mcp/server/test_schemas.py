@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from abstractcore import InvalidInputError
-from abstractcore.mcp.server.schemas import safe_schema
+from abstractcore.mcp.server.model_tools import safe_schema
 
 LINKED = {"$defs": {"node": {"properties": {"next": {"$ref": "#/$defs/node"}}}}, "$ref": "#/$defs/node"}
 TREE = {

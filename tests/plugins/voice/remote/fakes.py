@@ -15,8 +15,7 @@ from email import message_from_bytes
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
-from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
-from abstractcore.testing.http_server import ReceivedRequest, Step
+from abstractcore.testing.http_server import LAST_CHUNK, ReceivedRequest, Step, answer, chunk, stream_head
 from abstractvoice.remote.vendors import vendor_rows
 
 KEY = "key-of-a-vendor-1234567890"

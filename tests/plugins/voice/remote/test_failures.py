@@ -21,8 +21,7 @@ from abstractcore import (
     StreamInterruptedError,
     UnexpectedResponseError,
 )
-from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
-from abstractcore.testing.http_server import CUT, HANG, Step
+from abstractcore.testing.http_server import CUT, HANG, LAST_CHUNK, Step, answer, chunk, stream_head
 from abstractcore.testing.sync_and_async import CallStyle
 from tests.backend_doubles import call
 from tests.plugins.voice.remote.conftest import Connect

@@ -9,7 +9,7 @@ import pytest
 
 from abstractcore import BadRequestError, ProviderError, RequestTimeoutError, UnexpectedResponseError
 from abstractcore.testing import VirtualClock
-from abstractcore.testing.http_bytes import answer
+from abstractcore.testing.http_server import answer
 from abstractcore.testing.sync_and_async import CallStyle
 from tests.backend_doubles import WAV, call
 from tests.plugins.voice.remote.conftest import Connect

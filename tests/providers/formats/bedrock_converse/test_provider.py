@@ -19,7 +19,7 @@ from abstractcore.errors import (
 from abstractcore.ports import Address, ProviderConfig, ProviderSession
 from abstractcore.schema import WireRequest
 from abstractcore.testing import CallStyle
-from abstractcore.testing.http_bytes import LAST_CHUNK, answer, chunk, stream_head
+from abstractcore.testing.http_server import LAST_CHUNK, answer, chunk, stream_head
 from abstractcore_providers.common.endpoints import BearerAuth
 from abstractcore_providers.formats.bedrock_converse import BedrockConverse
 from abstractcore_providers.vendors.bedrock import BedrockProvider
