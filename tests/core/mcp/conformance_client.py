@@ -173,6 +173,6 @@ def serve(path: str) -> None:
 
 
 if __name__ == "__main__":
-    for module in ("connections", "http", "results", "tool_pages"):  # imported once, and not by each scenario
+    for module in ("connections", "http", "listing", "sampling"):  # imported once, and not by each scenario
         import_module(f"abstractcore.mcp.{module}")
     serve(sys.argv[1])
