@@ -196,14 +196,16 @@ def test_record_contains_only_the_message_of_an_error(services):
 
 @pytest.mark.parametrize("name", HUGE)
 def test_only_the_beginning_of_a_large_value_is_formatted(name: str):
-    tracemalloc.start()
-    try:
-        text = shown(HUGE[name])
-        _, peak = tracemalloc.get_traced_memory()
-    finally:
-        tracemalloc.stop()
-    assert len(text) <= 83
-    assert peak < 50_000 or name == "path"  # a path writes itself
+    peaks: list[int] = []
+    for _ in range(5):  # threads of other tests may allocate beside one of them
+        tracemalloc.start()
+        try:
+            text = shown(HUGE[name])
+            peaks.append(tracemalloc.get_traced_memory()[1])
+        finally:
+            tracemalloc.stop()
+        assert len(text) <= 83
+    assert min(peaks) < 50_000 or name == "path"  # a path writes itself
 
 
 class Counted(list[Any]):
